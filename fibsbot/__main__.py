@@ -1,0 +1,5 @@
+"""`python -m fibsbot`."""
+
+from fibsbot.cli import run
+
+run()

@@ -1,0 +1,1 @@
+"""The agent that plays: a pure function from events to actions, and what drives it live."""

@@ -1,0 +1,74 @@
+"""The command line. Commands are imported when they are called, so that `fibsbot --help` is quick."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Final
+
+import click
+
+from fibsbot import __version__
+
+EXIT_USAGE: Final = 2
+EXIT_CONFIG: Final = 78
+"""`EX_CONFIG` of sysexits.h: a supervisor must not restart us."""
+
+COMMANDS: Final = {
+    "demo": ("fibsbot.cli.demo:demo", "Play a whole match on an embedded server and watch it."),
+    "legal": ("fibsbot.cli.rules:legal", "List the legal plays of a position."),
+    "parse": ("fibsbot.cli.parse:parse", "Print what a server said, one JSON object a message."),
+    "perft": ("fibsbot.cli.rules:perft", "Count the positions that the rules can reach."),
+    "play": ("fibsbot.cli.play:play", "Connect to a server and play."),
+    "serve": ("fibsbot.cli.serve:serve", "Run the embedded server."),
+    "show": ("fibsbot.cli.rules:show", "Draw a position."),
+    "soak": ("fibsbot.cli.soak:soak", "Play many matches, bot against bot, and report what went wrong."),
+    "strategies": ("fibsbot.cli.strategies:strategies", "List the strategies and where they come from."),
+}
+"""Each command: where it is and its one-line help, which is also its docstring's first sentence."""
+
+
+class UserError(click.ClickException):
+    """Something that the user can put right: one line on stderr, exit status 2."""
+
+    exit_code = EXIT_USAGE
+
+
+class ConfigError(UserError):
+    """A configuration that cannot be used: exit status 78."""
+
+    exit_code = EXIT_CONFIG
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported on their first use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command = getattr(importlib.import_module(module), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in sorted(COMMANDS.items())])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+@click.version_option(__version__, prog_name="fibsbot")
+def main() -> None:
+    """Play backgammon on FIBS and servers that speak its protocol, unattended."""
+
+
+def run() -> None:
+    """Entry point of the `fibsbot` command."""
+    try:
+        main(prog_name="fibsbot")
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)

@@ -1,0 +1,1 @@
+"""One connection to a server: telnetlib3, pacing, keep-alive."""

@@ -1,0 +1,1 @@
+"""Boards and tables as people look at them."""

@@ -1,0 +1,72 @@
+"""MatchState: everything a decision depends on besides the players' names, seen by the player who decides."""
+
+from __future__ import annotations
+
+import enum
+from typing import TypeAlias
+
+from attrs import evolve, frozen
+
+from fibsbot.position import Position
+
+Dice: TypeAlias = tuple[int, int]
+"""Two dice, each 1 to 6."""
+
+
+class Owner(enum.Enum):
+    """Who may turn the cube."""
+
+    CENTRED = 0
+    PLAYER = 1
+    OPPONENT = -1
+
+
+class Phase(enum.Enum):
+    """What the player has to decide."""
+
+    ROLL = "roll"
+    """Double or roll: on turn, dice not yet thrown."""
+    MOVE = "move"
+    """Which play: the dice lie on the board."""
+    DOUBLED = "doubled"
+    """Take, pass or beaver: the opponent has doubled. The cube still shows the old value."""
+    RESIGNED = "resigned"
+    """Accept or reject: the opponent wants to resign."""
+
+
+@frozen
+class MatchState:
+    """A decision in a match, seen by the player who has to make it ("the player")."""
+
+    position: Position
+    length: int = 0
+    """Match length in points; 0 is unlimited (money)."""
+    score: tuple[int, int] = (0, 0)
+    """Points of the player and of the opponent."""
+    cube: int = 1
+    """The value that the game is played for now."""
+    owner: Owner = Owner.CENTRED
+    crawford: bool = False
+    """Whether this is the Crawford game."""
+    post_crawford: bool = False
+    """Whether the Crawford game has been played."""
+    phase: Phase = Phase.ROLL
+    dice: Dice | None = None
+    """The player's dice in phase MOVE."""
+    resignation: int = 0
+    """In phase RESIGNED, what the opponent offers: 1 single, 2 gammon, 3 backgammon."""
+    jacoby: bool = False
+    """Whether gammons count only after a double (unlimited matches)."""
+    redoubles: int = 0
+    """How many instant redoubles (beaver, raccoon, otter) are still allowed in this exchange (unlimited matches)."""
+
+    @property
+    def away(self) -> tuple[int, int]:
+        """What player and opponent still need; (0, 0) in an unlimited match."""
+        if not self.length:
+            return (0, 0)
+        return (self.length - self.score[0], self.length - self.score[1])
+
+    def swapped(self) -> MatchState:
+        """Return the same match seen by the other player; phase, dice and offers are left as they are."""
+        return evolve(self, position=self.position.swapped(), score=self.score[::-1], owner=Owner(-self.owner.value))

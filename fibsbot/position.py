@@ -1,0 +1,170 @@
+"""Position, Move and Play: the internal position model, immutable, seen by the player on roll.
+
+Points are numbered from the view of the player on roll: 1 is the ace point, 24 the farthest, 25 the bar, 0 is off.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Final, Self
+
+from attrs import field, frozen
+
+CHECKERS: Final = 15
+"""Checkers of each side."""
+BAR: Final = 25
+"""Where a checker of the player on roll stands when it was hit."""
+OFF: Final = 0
+"""Where a move ends that bears a checker off."""
+
+
+@frozen(order=True)
+class Move:
+    """One checker's move by one number of the dice."""
+
+    source: int
+    """Point left, 1 to 24, or BAR."""
+    target: int
+    """Point reached, 1 to 24, or OFF."""
+
+    @property
+    def pips(self) -> int:
+        """Points passed; a checker borne off with a higher number passes fewer than the die shows."""
+        return self.source - self.target
+
+
+@frozen
+class Play:
+    """A whole turn: no move (a dance) to four."""
+
+    moves: tuple[Move, ...] = field(default=(), converter=tuple)
+    """In an order in which they can be made."""
+
+    def __len__(self) -> int:
+        """Return how many moves the play has."""
+        return len(self.moves)
+
+
+class Flaw(enum.Flag):
+    """What can be wrong with a position; VALID is the absence of all."""
+
+    VALID = 0
+    WRONG_LENGTH = enum.auto()
+    """Not 26 cells."""
+    BAR_SIGN = enum.auto()
+    """A bar holds checkers of the other side."""
+    TOO_MANY_CHECKERS = enum.auto()
+    """The player on roll has more than 15 checkers on the board."""
+    TOO_MANY_OPPONENT_CHECKERS = enum.auto()
+    BOTH_HAVE_WON = enum.auto()
+    """Neither side has a checker left."""
+
+
+@frozen(cache_hash=True, slots=False)
+class Position:
+    """Where the checkers stand, seen by the player on roll."""
+
+    points: tuple[int, ...] = field(converter=tuple)
+    """26 cells: 1 to 24 the points, 25 the own bar, 0 the opponent's bar. Own checkers count positive, the opponent's negative."""
+
+    @classmethod
+    def start(cls) -> Self:
+        """Return the opening position."""
+        return cls((0, -2, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, -5, 5, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, 2, 0))
+
+    @classmethod
+    def from_sides(cls, own: Iterable[int], opponent: Iterable[int]) -> Self:
+        """Build a position from two rows of 25 counts (points 1 to 24, then the bar), each from its own side's view."""
+        mine, theirs = tuple(own), tuple(opponent)
+        cells = [0] * 26
+        cells[0] = -theirs[24]
+        cells[BAR] = mine[24]
+        for point in range(1, 25):
+            cells[point] = mine[point - 1] - theirs[24 - point]
+        return cls(cells)
+
+    @cached_property
+    def off(self) -> int:
+        """Own checkers borne off."""
+        return CHECKERS - sum(n for n in self.points if n > 0)
+
+    @cached_property
+    def opponent_off(self) -> int:
+        """The opponent's checkers borne off."""
+        return CHECKERS + sum(n for n in self.points if n < 0)
+
+    @property
+    def bar(self) -> int:
+        """Own checkers on the bar."""
+        return self.points[BAR]
+
+    @property
+    def opponent_bar(self) -> int:
+        """The opponent's checkers on the bar."""
+        return -self.points[0]
+
+    @cached_property
+    def pips(self) -> int:
+        """Own pip count: what all own checkers have still to go."""
+        return sum(point * n for point, n in enumerate(self.points) if n > 0)
+
+    @cached_property
+    def opponent_pips(self) -> int:
+        """The opponent's pip count."""
+        return sum((BAR - point) * -n for point, n in enumerate(self.points) if n < 0)
+
+    @property
+    def all_home(self) -> bool:
+        """Whether the player on roll may bear off: no checker beyond the home board or on the bar."""
+        return all(n <= 0 for n in self.points[7:])
+
+    @property
+    def over(self) -> bool:
+        """Whether one side has borne off all its checkers."""
+        return self.off == CHECKERS or self.opponent_off == CHECKERS
+
+    @property
+    def contact(self) -> bool:
+        """Whether the sides can still meet: some own checker has an opponent's checker ahead of it."""
+        own_last = max((point for point, n in enumerate(self.points) if n > 0), default=0)
+        opponent_last = min((point for point, n in enumerate(self.points) if n < 0), default=BAR)
+        return own_last > opponent_last
+
+    def swapped(self) -> Position:
+        """Return the same position seen by the other player."""
+        return Position(tuple(-n for n in reversed(self.points)))
+
+    def after(self, move: Move) -> Position:
+        """Return the position after one own move, which hits a blot; legality is not looked at."""
+        cells = list(self.points)
+        cells[move.source] -= 1
+        if move.target != OFF:
+            if cells[move.target] == -1:
+                cells[move.target] = 0
+                cells[0] -= 1
+            cells[move.target] += 1
+        return Position(tuple(cells))
+
+    def play(self, play: Play) -> Position:
+        """Return the position after a whole own play, still seen by the player who made it."""
+        position = self
+        for move in play.moves:
+            position = position.after(move)
+        return position
+
+    def status(self) -> Flaw:
+        """Return everything that is wrong with this position."""
+        if len(self.points) != 26:
+            return Flaw.WRONG_LENGTH
+        flaws = Flaw.VALID
+        if self.points[BAR] < 0 or self.points[0] > 0:
+            flaws |= Flaw.BAR_SIGN
+        if self.off < 0:
+            flaws |= Flaw.TOO_MANY_CHECKERS
+        if self.opponent_off < 0:
+            flaws |= Flaw.TOO_MANY_OPPONENT_CHECKERS
+        if self.off == CHECKERS and self.opponent_off == CHECKERS:
+            flaws |= Flaw.BOTH_HAVE_WON
+        return flaws

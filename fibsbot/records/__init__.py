@@ -1,0 +1,1 @@
+"""What happened: the session log, and whatever is read from it."""

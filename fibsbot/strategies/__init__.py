@@ -1,0 +1,1 @@
+"""Who decides: the interface, the strategies that come along, and those that plug-ins install."""

@@ -1,0 +1,29 @@
+"""The base classes of all messages."""
+
+from __future__ import annotations
+
+import re
+
+from attrs import frozen
+
+
+@frozen
+class Message:
+    """Something that a server says: one logical line."""
+
+    @classmethod
+    def kind(cls) -> str:
+        """Return the kind's name as logs and JSON write it: `WhoInfo` is `who_info`."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+
+
+@frozen
+class Refusal(Message):
+    """A `**` line which says that a command was not carried out."""
+
+
+@frozen
+class Unknown(Message):
+    """A line that no wording of the grammar matches, kept as it came (trailing blanks removed)."""
+
+    text: str

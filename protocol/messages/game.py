@@ -1,0 +1,484 @@
+"""Invitations, matches, games and turns (specification: "Game Play", "Invitations", "Invite", "Join")."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from protocol.board import BoardState
+from protocol.messages.base import Message
+from protocol.words import Colour, Departure, Dice, FibsMove
+
+# -- invitations and the start of a match -------------------------------------------------------------------------
+
+
+@frozen
+class Invitation(Message):
+    """`X wants to play a 5 point match with you.`"""
+
+    name: str
+    length: int
+    """Points; UNLIMITED for an unlimited match."""
+
+
+@frozen
+class ResumeInvitation(Message):
+    """`X wants to resume a saved match with you.`"""
+
+    name: str
+
+
+@frozen
+class JoinHint(Message):
+    """`Type 'join X' to accept.`: the second line of an invitation."""
+
+    name: str
+
+
+@frozen
+class SavedMatchWarning(Message):
+    """`WARNING: Don't accept if you want to continue the saved 3 point match!`: joining would discard it."""
+
+    length: int
+
+
+@frozen
+class YouInvited(Message):
+    """`** You invited X to a 3 point match.`"""
+
+    name: str
+    length: int
+
+
+@frozen
+class YouInvitedToResume(Message):
+    """`** You invited X to resume a saved match.`"""
+
+    name: str
+
+
+@frozen
+class OpponentJoined(Message):
+    """`** Player X has joined you for a 3 point match.`: our invitation was accepted."""
+
+    name: str
+    length: int
+
+
+@frozen
+class YouJoined(Message):
+    """`** You are now playing a 3 point match with X`: we accepted an invitation."""
+
+    name: str
+    length: int
+
+
+@frozen
+class OpponentResumed(Message):
+    """`X has joined you. Your running match was loaded.`"""
+
+    name: str
+
+
+@frozen
+class YouResumed(Message):
+    """`You are now playing with X. Your running match was loaded.`"""
+
+    name: str
+
+
+@frozen
+class ResumeTurn(Message):
+    """`turn: X.`: first line of a resumed match's synopsis."""
+
+    player: str
+
+
+@frozen
+class ResumeLength(Message):
+    """`match length: 5` or `unlimited matchlength`: second line of the synopsis."""
+
+    length: int
+
+
+@frozen
+class ResumePoints(Message):
+    """`points for X: 1`: third and fourth line of the synopsis."""
+
+    player: str
+    points: int
+
+
+# -- games and turns ----------------------------------------------------------------------------------------------
+
+
+@frozen
+class GameStarts(Message):
+    """`Starting a new game with X.`"""
+
+    opponent: str
+
+
+@frozen
+class OpeningRoll(Message):
+    """`You rolled 5, X rolled 1`: the opening throw, one die each."""
+
+    player: str
+    player_die: int
+    opponent: str
+    opponent_die: int
+
+
+@frozen
+class CubeRaised(Message):
+    """`The number on the doubling cube is now 2`: an automatic double after equal opening dice."""
+
+    cube: int
+
+
+@frozen
+class FirstMove(Message):
+    """`It's your turn to move.` (player is YOU) or `X makes the first move.`"""
+
+    player: str
+
+
+@frozen
+class RollOrDouble(Message):
+    """`It's your turn. Please roll or double`"""
+
+
+@frozen
+class Rolls(Message):
+    """`You roll 6 and 4.` or `X rolls 3 and 1.`"""
+
+    player: str
+    dice: Dice
+
+
+@frozen
+class MovePrompt(Message):
+    """`Please move 2 pieces.`"""
+
+    pieces: int
+
+
+@frozen
+class OnlyMove(Message):
+    """`The only possible move is bar-5 bar-4 .`: the server made it (automove)."""
+
+    moves: tuple[FibsMove, ...]
+
+
+@frozen
+class BearsOff(Message):
+    """`Bearing off: 6 o 5 o`: the server made it (greedy, or the `off` command)."""
+
+    points: tuple[int, ...]
+
+
+@frozen
+class CannotMove(Message):
+    """`You can't move.` or `X can't move.`"""
+
+    player: str
+
+
+@frozen
+class Moves(Message):
+    """`X moves 24-23 23-18 .`"""
+
+    player: str
+    moves: tuple[FibsMove, ...]
+
+
+@frozen
+class Board(Message):
+    """`board:...`: the state of the game, board style 3."""
+
+    state: BoardState
+
+
+@frozen
+class RefusedBoard(Message):
+    """A `board:` line that cannot be true."""
+
+    text: str
+    reason: str
+
+
+# -- cube ---------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class YouDouble(Message):
+    """`You double. Please wait for X to accept or reject.`"""
+
+    opponent: str
+    may_redouble: bool = False
+    """Whether the opponent may redouble at once: `... to accept, reject or redouble.`"""
+
+
+@frozen
+class OpponentDoubles(Message):
+    """`X doubles. Type 'accept' or 'reject'.`"""
+
+    player: str
+    may_redouble: bool = False
+    """Whether we may redouble at once."""
+
+
+@frozen
+class WatchedDouble(Message):
+    """`X doubles.`, as a watcher sees it."""
+
+    player: str
+
+
+@frozen
+class DoubleAccepted(Message):
+    """`X accepts the double. The cube shows 2.`"""
+
+    player: str
+    cube: int | None
+    """The cube's new value; None in the watcher's wording, which ends after the first sentence."""
+
+
+@frozen
+class YouRedouble(Message):
+    """`You accept the double to 4 and redouble.`"""
+
+    cube: int
+    """The value accepted, half of the value now offered."""
+
+
+@frozen
+class RedoubleWait(Message):
+    """`Please wait for X to accept, reject or redouble.`: second line after our redouble."""
+
+    opponent: str
+    may_redouble: bool = False
+
+
+@frozen
+class OpponentRedoubles(Message):
+    """`X redoubles to 4. Type 'accept', 'reject' or 'redouble'.`"""
+
+    player: str
+    cube: int
+    """The value offered."""
+    may_redouble: bool = False
+
+
+@frozen
+class WatchedRedouble(Message):
+    """`X redoubles.`, as a watcher sees it."""
+
+    player: str
+
+
+@frozen
+class RedoubleAccepted(Message):
+    """`X accepts the redouble. The cube shows 4.`"""
+
+    player: str
+    cube: int | None
+
+
+# -- resignation, end of a game, end of a match -------------------------------------------------------------------
+
+
+@frozen
+class ResignOffer(Message):
+    """`X wants to resign. You will win 2 points. Type 'accept' or 'reject'.`"""
+
+    player: str
+    """Who resigns."""
+    winner: str
+    points: int
+
+
+@frozen
+class ResignRejected(Message):
+    """`X rejects. The game continues.`"""
+
+    player: str
+
+
+@frozen
+class ResignAccepted(Message):
+    """`You accept and win 1 point.`"""
+
+    winner: str
+    points: int
+
+
+@frozen
+class GameWon(Message):
+    """`You win the game and get 1 point. Congratulations!`, `X wins the game and gets 2 points. Sorry.`"""
+
+    winner: str
+    points: int
+    watched: bool = False
+    """Whether it is the watcher's wording, which ends after the first sentence."""
+
+
+@frozen
+class GaveUp(Message):
+    """`X gives up. You win 1 point.`: a double was refused."""
+
+    loser: str
+    winner: str
+    points: int
+
+
+@frozen
+class Score(Message):
+    """`score in 5 point match: A-4 B-0`. The order is the line's own."""
+
+    length: int
+    player1: str
+    points1: int
+    player2: str
+    points2: int
+
+
+@frozen
+class JoinNextGame(Message):
+    """`Type 'join' if you want to play the next game, type 'leave' if you don't.`"""
+
+
+@frozen
+class WaitForJoin(Message):
+    """`** Please wait for X to join too.`"""
+
+    name: str
+
+
+@frozen
+class MatchWon(Message):
+    """`X wins the 5 point match 5-0 .`"""
+
+    winner: str
+    length: int
+    winner_points: int
+    loser_points: int
+
+
+@frozen
+class YouLeft(Message):
+    """`** You terminated the game. The game was saved.`"""
+
+
+@frozen
+class OpponentGone(Message):
+    """`X drops connection. The game was saved.` and its kin: the match ended without an end."""
+
+    name: str
+    how: Departure
+
+
+@frozen
+class YourGameSaved(Message):
+    """`Your game with X was saved.`"""
+
+    name: str
+
+
+# -- the rating calculation (toggle `ratings`) --------------------------------------------------------------------
+
+
+@frozen
+class RatingStart(Message):
+    """`rating calculation:`"""
+
+
+@frozen
+class RatingDifference(Message):
+    """`rating difference D=155.634835`"""
+
+    difference: float
+
+
+@frozen
+class RatingLength(Message):
+    """`match length      N=3`"""
+
+    length: int
+
+
+@frozen
+class RatingExperience(Message):
+    """`Experience: A 2761 - B 187`"""
+
+    player1: str
+    experience1: int
+    player2: str
+    experience2: int
+
+
+@frozen
+class RatingUpset(Message):
+    """`Probability that underdog wins: Pu=1/(10^(D*sqrt(N)/2000)+1)=0.423029`"""
+
+    probability: float
+
+
+@frozen
+class RatingProbability(Message):
+    """`P=0.423029 is 1-Pu if underdog wins and Pu if favorite wins`"""
+
+    probability: float
+
+
+@frozen
+class RatingFactor(Message):
+    """`K=max(1 , -Experience/100+5) for A: 1.000000`"""
+
+    name: str
+    factor: float
+
+
+@frozen
+class RatingChange(Message):
+    """`change for A: 4*K*sqrt(N)*P=2.930831`"""
+
+    name: str
+    change: float
+    """Points; negative for the loser, whose line reads `-4*K*sqrt(N)*P=`."""
+
+
+# -- the list of moves (`oldmoves`, toggle `moves`) ---------------------------------------------------------------
+
+
+@frozen
+class MovesScore(Message):
+    """`Score is 2-2 in a 3 point match.`: first line of a list of moves."""
+
+    points1: int
+    points2: int
+    length: int
+
+
+@frozen
+class MovesColours(Message):
+    """`A is X - B is O`: second line of a list of moves."""
+
+    x: str
+    o: str
+
+
+@frozen
+class MovesPlay(Message):
+    """`O: (5 1) 13-8 24-23`, or `O: (4 4) can't move` when there are no moves."""
+
+    colour: Colour
+    dice: Dice
+    moves: tuple[FibsMove, ...]
+
+
+@frozen
+class MovesAction(Message):
+    """`X: doubles`, `O: accepts`, `X: wins` and whatever else is no roll."""
+
+    colour: Colour
+    text: str

@@ -1,0 +1,79 @@
+"""The protocol's own words: names, numbers and enumerations that messages, commands and boards share."""
+
+from __future__ import annotations
+
+import enum
+from typing import Final, TypeAlias
+
+from attrs import frozen
+
+YOU: Final = "You"
+"""How the server calls the user it talks to, wherever it would write a name; no account can be called so."""
+
+UNLIMITED: Final = 9999
+"""Match length of an unlimited match, as field 3 of a `board:` line writes it."""
+
+Dice: TypeAlias = tuple[int, int]
+"""Two dice, each 1 to 6; (0, 0) where none were rolled."""
+
+
+@frozen
+class FibsMove:
+    """One checker's move in the server's numbering, 1 to 24 for both players."""
+
+    source: int | None
+    """Point that the checker leaves; None is the bar."""
+    target: int | None
+    """Point that it comes to; None is off the board."""
+
+
+class Colour(enum.IntEnum):
+    """The two colours, with the sign that their checkers have in a `board:` line."""
+
+    X = -1
+    O = 1  # noqa: E741 - the protocol's own name
+
+
+class Departure(enum.Enum):
+    """How an opponent left a match that was saved."""
+
+    LEFT = "left"
+    TERMINATED = "terminated"
+    LOGGED_OUT = "logged out"
+    DROPPED = "dropped connection"
+    TIMED_OUT = "timed out"
+    RECONNECTED = "old connection closed"
+    NETWORK_ERROR = "network error"
+
+
+class Toggle(enum.Enum):
+    """The switches of the `toggle` command."""
+
+    ALLOWPIP = "allowpip"
+    AUTOBOARD = "autoboard"
+    AUTODOUBLE = "autodouble"
+    AUTOMOVE = "automove"
+    BELL = "bell"
+    CRAWFORD = "crawford"
+    DOUBLE = "double"
+    GREEDY = "greedy"
+    MOREBOARDS = "moreboards"
+    MOVES = "moves"
+    NOTIFY = "notify"
+    RATINGS = "ratings"
+    READY = "ready"
+    REPORT = "report"
+    SILENT = "silent"
+    TELNET = "telnet"
+    WRAP = "wrap"
+
+
+class Setting(enum.Enum):
+    """The variables of the `set` command."""
+
+    BOARDSTYLE = "boardstyle"
+    LINELENGTH = "linelength"
+    PAGELENGTH = "pagelength"
+    REDOUBLES = "redoubles"
+    SORTWHO = "sortwho"
+    TIMEZONE = "timezone"
