@@ -67,7 +67,10 @@ class Position:
     """Where the checkers stand, seen by the player on roll."""
 
     points: tuple[int, ...] = field(converter=tuple)
-    """26 cells: 1 to 24 the points, 25 the own bar, 0 the opponent's bar. Own checkers count positive, the opponent's negative."""
+    """26 cells: 1 to 24 the points, 25 the own bar, 0 the opponent's bar.
+
+    Own checkers count positive, the opponent's negative.
+    """
 
     @classmethod
     def start(cls) -> Self:
@@ -123,7 +126,7 @@ class Position:
     @property
     def over(self) -> bool:
         """Whether one side has borne off all its checkers."""
-        return self.off == CHECKERS or self.opponent_off == CHECKERS
+        return CHECKERS in (self.off, self.opponent_off)
 
     @property
     def contact(self) -> bool:

@@ -1,4 +1,7 @@
-"""Errors of the protocol. Bytes from a peer never raise anything but RemoteProtocolError (and parsing never raises at all)."""
+"""Errors of the protocol.
+
+Bytes from a peer never raise anything but RemoteProtocolError, and parsing never raises at all.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The interface of a strategy: who decides. Small, typed and free of asyncio; a strategy may block, the caller runs it elsewhere."""
+"""The interface of a strategy: who decides.
+
+Small, typed and free of asyncio; a strategy may block, the caller runs it elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ class CubeAction(enum.Enum):
     ROLL = "roll"
     DOUBLE = "double"
     TAKE = "take"
-    PASS = "pass"
+    PASS = "pass"  # noqa: S105 - a cube action
     BEAVER = "beaver"
     """Take and redouble at once; a raccoon or otter when it answers a beaver or raccoon."""
 

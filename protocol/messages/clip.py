@@ -167,7 +167,8 @@ class Kibitzes(Message):
 class YouSay(Message):
     """`16 text`: the echo of our `tell` or `say`.
 
-    After `tell` the text begins with the name of the hearer, after `say` it does not; the line itself does not tell which.
+    After `tell` the text begins with the name of the hearer, after `say` it does not;
+    the line itself does not tell which.
     """
 
     text: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 
 from attrs import frozen
 
@@ -48,7 +48,7 @@ class ServerTime(Message):
 
     local: str
     """The first half, in the user's time zone, as written."""
-    utc: datetime.datetime
+    utc: dt.datetime
 
 
 @frozen
