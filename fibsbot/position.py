@@ -35,11 +35,19 @@ class Move:
         return self.source - self.target
 
 
+def _moves(moves: Iterable[Move]) -> tuple[Move, ...]:
+    return tuple(moves)
+
+
+def _cells(cells: Iterable[int]) -> tuple[int, ...]:
+    return tuple(cells)
+
+
 @frozen
 class Play:
     """A whole turn: no move (a dance) to four."""
 
-    moves: tuple[Move, ...] = field(default=(), converter=tuple)
+    moves: tuple[Move, ...] = field(default=(), converter=_moves)
     """In an order in which they can be made."""
 
     def __len__(self) -> int:
@@ -66,7 +74,7 @@ class Flaw(enum.Flag):
 class Position:
     """Where the checkers stand, seen by the player on roll."""
 
-    points: tuple[int, ...] = field(converter=tuple)
+    points: tuple[int, ...] = field(converter=_cells)
     """26 cells: 1 to 24 the points, 25 the own bar, 0 the opponent's bar.
 
     Own checkers count positive, the opponent's negative.

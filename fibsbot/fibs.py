@@ -1,0 +1,146 @@
+"""Where the server's numbering meets our own: points, moves, cells of a `board:` line, match states.
+
+The server numbers the points 1 to 24 once for both players: one moves from 24 to 1 (direction -1), the other from 1 to
+24 (direction 1). Our own numbers are always those of the player who moves. Which colour goes which way is read from the
+board (field "direction"), never assumed. Nothing else in the project translates between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from fibsbot.match import Dice, MatchState, Owner, Phase
+from fibsbot.position import BAR, OFF, Move, Play, Position
+from protocol.board import BoardState
+from protocol.words import UNLIMITED, Colour, FibsMove
+
+DIRECTIONS: Final = {Colour.X: 1, Colour.O: -1}
+"""The direction in which each colour moves on FIBS (clip_facts 1: all 431 recorded boards)."""
+
+
+# -- points and moves -----------------------------------------------------------------------------------------------
+
+
+def to_fibs(move: Move, direction: int) -> FibsMove:
+    """Return one move in the server's numbering for a player who moves in this direction (-1 or 1)."""
+    source = None if move.source == BAR else _mirror(move.source, direction)
+    target = None if move.target == OFF else _mirror(move.target, direction)
+    return FibsMove(source, target)
+
+
+def from_fibs(move: FibsMove, direction: int) -> Move:
+    """Return one of the server's moves in the numbering of the player who makes it."""
+    source = BAR if move.source is None else _mirror(move.source, direction)
+    target = OFF if move.target is None else _mirror(move.target, direction)
+    return Move(source, target)
+
+
+def play_to_fibs(play: Play, direction: int) -> tuple[FibsMove, ...]:
+    """Return a whole play as the `move` command wants it: bar first, checkers borne off last and from the highest.
+
+    Any legal order of a play stays legal when it is sorted so (clip_facts, pitfall 22).
+    """
+    ordered = sorted(play.moves, key=lambda m: (m.source != BAR, m.target == OFF, -m.source if m.target == OFF else 0))
+    return tuple(to_fibs(move, direction) for move in ordered)
+
+
+def play_from_fibs(moves: Iterable[FibsMove], direction: int) -> Play:
+    """Return the moves of a whole turn as a play of the player who made them."""
+    return Play(tuple(from_fibs(move, direction) for move in moves))
+
+
+def _mirror(point: int, direction: int) -> int:
+    return point if direction < 0 else BAR - point
+
+
+# -- cells ----------------------------------------------------------------------------------------------------------
+
+
+def position_from_cells(cells: tuple[int, ...], colour: Colour, direction: int) -> Position:
+    """Return the position in the 26 cells of a `board:` line, seen by the player of this colour and direction."""
+    ordered = cells if direction < 0 else cells[::-1]
+    return Position(tuple(n * colour for n in ordered))
+
+
+def cells_from_position(position: Position, colour: Colour, direction: int) -> tuple[int, ...]:
+    """Return the 26 cells of a `board:` line; `position` is seen by the player of this colour and direction."""
+    cells = tuple(n * colour for n in position.points)
+    return cells if direction < 0 else cells[::-1]
+
+
+def player_position(board: BoardState) -> Position:
+    """Return the position seen by the board's player (ourselves, or whom we watch), whoever is on turn."""
+    return position_from_cells(board.points, board.colour, board.direction)
+
+
+# -- the match ------------------------------------------------------------------------------------------------------
+
+
+def length_from_fibs(length: int) -> int:
+    """Return a match length as MatchState has it: 0 for an unlimited match."""
+    return 0 if length == UNLIMITED else length
+
+
+def length_to_fibs(length: int) -> int:
+    """Return a match length as messages and commands have it: UNLIMITED for 0."""
+    return length or UNLIMITED
+
+
+def cube_owner(board: BoardState) -> Owner | None:
+    """Return who may turn the cube, seen by the board's player; None where the board does not tell.
+
+    It does not while a double is pending: then neither may double (clip_facts 1, fields 38 and 39).
+    """
+    match board.may_double, board.opponent_may_double:
+        case True, False:
+            return Owner.PLAYER
+        case False, True:
+            return Owner.OPPONENT
+        case True, True:
+            return Owner.CENTRED
+    return Owner.CENTRED if board.cube == 1 else None
+
+
+def is_crawford(length: int, score: tuple[int, int], *, post_crawford: bool) -> bool:
+    """Whether the Crawford game is being played in a match of `length` points (0 is unlimited) at this score.
+
+    The server's fields "may double" do not tell (clip_facts, pitfall 13).
+    """
+    return length > 1 and not post_crawford and length - 1 in score
+
+
+def match_state(  # noqa: PLR0913 - what a board does not tell, one argument each
+    board: BoardState,
+    *,
+    phase: Phase = Phase.ROLL,
+    dice: Dice | None = None,
+    owner: Owner | None = None,
+    resignation: int = 0,
+    redoubles: int = 0,
+) -> MatchState:
+    """Return the decision that the board's player has to make in this phase.
+
+    `dice` and `owner` default to what the board shows; `owner` must be given where the board does not tell. A cube that
+    nobody seems to own while its value is above 1 is taken to be the opponent's in phase DOUBLED, else centred.
+    """
+    length = length_from_fibs(board.length)
+    score = (board.score, board.opponent_score)
+    post_crawford = bool(board.post_crawford)
+    if dice is None and phase is Phase.MOVE and board.dice != (0, 0):
+        dice = board.dice
+    if owner is None:
+        owner = cube_owner(board) or (Owner.OPPONENT if phase is Phase.DOUBLED else Owner.CENTRED)
+    return MatchState(
+        position=player_position(board),
+        length=length,
+        score=score,
+        cube=board.cube,
+        owner=owner,
+        crawford=is_crawford(length, score, post_crawford=post_crawford),
+        post_crawford=post_crawford,
+        phase=phase,
+        dice=dice,
+        resignation=resignation,
+        redoubles=redoubles,
+    )
