@@ -34,6 +34,11 @@ class Move:
         """Points passed; a checker borne off with a higher number passes fewer than the die shows."""
         return self.source - self.target
 
+    def __str__(self) -> str:
+        """Write the move as people do: `24/18`, `bar/22`, `6/off`. A hit is not marked: only the board shows it."""
+        source = "bar" if self.source == BAR else str(self.source)
+        return f"{source}/{self.target or 'off'}"
+
 
 def _moves(moves: Iterable[Move]) -> tuple[Move, ...]:
     return tuple(moves)

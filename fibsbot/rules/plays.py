@@ -1,0 +1,167 @@
+"""Legal plays of backgammon, and why a play is illegal (laws 11 to 15 of 1931, 11 to 17 of 1970).
+
+The four sets of laws agree here, so nothing in this file asks which one is in force.
+
+Everything rests on one observation: if a play can be made at all, it can be made taking the checkers in order from the
+farthest point to the nearest. Moving a far checker first never closes a point, and it only ever helps to bear off. So
+the generator never looks at a checker behind the one that it has just moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from fibsbot.match import Dice
+from fibsbot.position import BAR, OFF, Move, Play, Position
+from fibsbot.rules.errors import IllegalPlayError, InvalidPlayError, Law, ThrowError
+
+Cells: TypeAlias = tuple[int, ...]
+"""The 26 cells of `Position.points`."""
+Steps: TypeAlias = tuple[tuple[int, int], ...]
+"""Source and target of each move of a play."""
+
+
+def legal_plays(position: Position, dice: Dice) -> tuple[Play, ...]:
+    """Return one play for each distinct position that the dice allow; nothing when no checker can move.
+
+    The moves of a play stand in an order in which they can be made, farthest checker first.
+    """
+    return tuple(Play(tuple(Move(*step) for step in steps)) for steps in results(position.points, dice).values())
+
+
+def results(cells: Cells, dice: Dice) -> dict[Cells, Steps]:
+    """Return every position that the dice can leave, with one way to come there; empty when no checker can move.
+
+    Raises ThrowError when the dice are none.
+    """
+    high, low = check_dice(dice)
+    if high == low:
+        return _play_double(cells, high)
+    plays: dict[Cells, Steps] = {}
+    halves: list[dict[Cells, Steps]] = []
+    for first, second in ((high, low), (low, high)):
+        half: dict[Cells, Steps] = {}
+        for source, target, between in _moves(cells, first, BAR):
+            half[between] = ((source, target),)
+            for next_source, next_target, after in _moves(between, second, source):
+                plays[after] = ((source, target), (next_source, next_target))
+        halves.append(half)
+    return plays or halves[0] or halves[1]
+
+
+def _play_double(cells: Cells, number: int) -> dict[Cells, Steps]:
+    """Play one number four times, or as often as possible."""
+    plays: dict[Cells, Steps] = {}
+    longer: dict[Cells, Steps] = {cells: ()}
+    for _ in range(4):
+        shorter, longer = longer, {}
+        for between, steps in shorter.items():
+            farthest = steps[-1][0] if steps else BAR
+            for source, target, after in _moves(between, number, farthest):
+                longer[after] = (*steps, (source, target))
+        if not longer:
+            break
+        plays = longer
+    return plays
+
+
+def _moves(cells: Cells, number: int, farthest: int) -> Iterator[tuple[int, int, Cells]]:
+    """Yield every move by one number of a checker on the point `farthest` or nearer: source, target, cells after it."""
+    for source in (BAR,) if cells[BAR] else range(min(farthest, 24), number, -1):
+        target = source - number
+        if cells[source] > 0 and cells[target] > -2:
+            after = list(cells)
+            after[source] -= 1
+            if after[target] < 0:
+                after[target] = 0
+                after[0] -= 1
+            after[target] += 1
+            yield source, target, tuple(after)
+    source = _bears_off_from(cells, number)
+    if 0 < source <= farthest:
+        after = list(cells)
+        after[source] -= 1
+        yield source, OFF, tuple(after)
+
+
+def _bears_off_from(cells: Cells, number: int) -> int:
+    """Return the point from which a number bears off: its own or, with none higher, the highest below; 0 if none."""
+    if max(cells[7:]) > 0:
+        return 0
+    if cells[number] > 0:
+        return number
+    highest = next((point for point in range(6, 0, -1) if cells[point] > 0), 0)
+    return highest if highest < number else 0
+
+
+def check_dice(dice: Dice) -> Dice:
+    """Return the dice with the higher first; raise ThrowError unless they are two numbers from 1 to 6."""
+    if any(number not in range(1, 7) for number in dice):
+        raise ThrowError(f"expected two dice, each 1 to 6, got {dice!r}")
+    return (max(dice), min(dice))
+
+
+def check_play(position: Position, dice: Dice, play: Play) -> Play:
+    """Return the play with its moves in an order in which they can be made.
+
+    Raises InvalidPlayError for a move between points that the board has not, IllegalPlayError for a play that breaks a
+    law, ThrowError for dice that are none.
+    """
+    high, low = check_dice(dice)
+    for move in play.moves:
+        if move.source not in range(1, 26) or move.target not in range(25):
+            raise InvalidPlayError(f"expected moves between the points 1 to 24, bar and off, got {move}")
+    numbers = (high,) * 4 if high == low else (high, low)
+    if len(play) > len(numbers):
+        raise IllegalPlayError(Law.TOO_MANY_MOVES, f"{Law.TOO_MANY_MOVES.value}: {len(play)} moves for {high}-{low}")
+    moves = sorted(play.moves, reverse=True)
+    after = _make(position, moves, numbers)
+    legal = results(position.points, dice)
+    # Whoever has borne off the last checker has won, even if the other order of the numbers would have taken both.
+    if legal and after.points not in legal and not after.over:
+        law = _omission(numbers, len(moves), max(map(len, legal.values())))
+        raise IllegalPlayError(law, law.value)
+    return Play(moves)
+
+
+def _make(position: Position, moves: list[Move], numbers: tuple[int, ...]) -> Position:
+    """Make the moves in this order, the numbers in either; raise IllegalPlayError for the move that cannot be made."""
+    failures: list[tuple[int, bool, IllegalPlayError]] = []
+    for order in dict.fromkeys((numbers, numbers[::-1])):
+        after = position
+        for made, (move, number) in enumerate(zip(moves, order, strict=False)):
+            law = _broken_law(after, move, number)
+            if law:
+                failures.append((made, law is not Law.NOT_THROWN, IllegalPlayError(law, f"{move}: {law.value}")))
+                break
+            after = after.after(move)
+        else:
+            return after
+    # The attempt that came farthest is the one that was meant, and any other reason says more than "not thrown".
+    raise max(failures, key=lambda failure: failure[:2])[2]
+
+
+def _broken_law(position: Position, move: Move, number: int) -> Law | None:
+    """Return the law that forbids one move by one number, None when it can be made."""
+    cells = position.points
+    off = move.target == OFF
+    laws = (
+        (Law.WRONG_DIRECTION, move.target >= move.source),
+        (Law.BAR_FIRST, position.bar and move.source != BAR),
+        (Law.NO_CHECKER, cells[move.source] <= 0),
+        (Law.NOT_THROWN, move.pips > number if off else move.pips != number),
+        (Law.POINT_HELD, not off and cells[move.target] < -1),
+        (Law.TOO_EARLY, off and not position.all_home),
+        (Law.HIGHER_POINT, off and _bears_off_from(cells, number) != move.source),
+    )
+    return next((law for law, broken in laws if broken), None)
+
+
+def _omission(numbers: tuple[int, ...], made: int, possible: int) -> Law:
+    """Return the law that a play breaks whose moves are good, but leave something out."""
+    if len(numbers) > 2:
+        return Law.WHOLE_DOUBLE
+    if possible == 2:
+        return Law.BOTH_NUMBERS
+    return Law.HIGHER_NUMBER if made else Law.MUST_PLAY
