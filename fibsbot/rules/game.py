@@ -1,0 +1,322 @@
+"""One game after another, to the end of a match: pure functions from a GameState and an action to the next GameState.
+
+An action whose time has not come raises a RuleError whose class tells why, and changes nothing. Where several reasons
+hold, the first of these is told: the game is over, a resignation waits, the opening throw comes first, a double waits,
+it is the other player's turn, the dice are thrown or not.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from fibsbot.match import Dice, MatchState, Owner, Phase
+from fibsbot.position import Play, Position
+from fibsbot.rules.cube import (
+    may_reject_throw,
+    raised_automatically,
+    redoubles_left,
+    refusal_to_double,
+    refusal_to_redouble,
+)
+from fibsbot.rules.errors import (
+    AlreadyRolledError,
+    CubeError,
+    DoublePendingError,
+    GameOverError,
+    GameRunningError,
+    NothingToAnswerError,
+    NotStartedError,
+    NotYourTurnError,
+    ResignationPendingError,
+    RollFirstError,
+    RuleError,
+    ThrowError,
+)
+from fibsbot.rules.laws import Laws
+from fibsbot.rules.plays import check_dice, check_play
+from fibsbot.rules.scoring import Level, has_won, level_of, men_left, multiple
+from fibsbot.rules.state import Ending, GameState, Resignation, Result, Seat, Stage
+
+__all__ = [
+    "Ending",
+    "GameState",
+    "Level",
+    "Resignation",
+    "Result",
+    "Seat",
+    "Stage",
+    "accept_resignation",
+    "decision",
+    "double",
+    "drop",
+    "match_winner",
+    "next_game",
+    "play",
+    "redouble",
+    "reject_resignation",
+    "reject_throw",
+    "resign",
+    "roll",
+    "start_match",
+    "take",
+    "throw_opening",
+]
+
+
+def start_match(laws: Laws, length: int, scores: tuple[int, int] = (0, 0), *, post_crawford: bool = False) -> GameState:
+    """Return the first game of a match, or the next one at these scores, before the opening throw.
+
+    `length` 0 is unlimited. Where one player is a point away, this is the Crawford game unless `post_crawford` says it
+    has been played. Raises RuleError when a score has already won the match.
+    """
+    if length < 0 or min(scores) < 0 or (length and max(scores) >= length):
+        raise RuleError(f"expected scores from 0 to below the length of the match, got {scores} in a match to {length}")
+    one_away = sum(score == length - 1 for score in scores)
+    applies = laws.crawford and length > 1
+    # Where both are a point away, the Crawford game has been played: nobody gets there without it.
+    post_crawford = applies and (post_crawford or one_away == 2)
+    return GameState(
+        laws=laws,
+        length=length,
+        scores=scores,
+        crawford=applies and one_away == 1 and not post_crawford,
+        post_crawford=post_crawford,
+        position=Position.start(),
+        turn=Seat.A,
+        stage=Stage.OPENING,
+    )
+
+
+def throw_opening(state: GameState, die_a: int, die_b: int) -> GameState:
+    """Each player throws one die: the higher one begins and plays both numbers.
+
+    After a tie the state is still in OPENING, with the count raised where the laws have automatic raises.
+    """
+    check_dice((die_a, die_b))
+    if state.stage is not Stage.OPENING:
+        _check_running(state)
+        raise AlreadyRolledError("the opening throw has been made")
+    if state.resignation:
+        raise _resignation_pending(state.resignation)
+    if die_a == die_b:
+        return evolve(state, cube=raised_automatically(state))
+    if die_a > die_b:
+        return evolve(state, stage=Stage.MOVE, turn=Seat.A, dice=(die_a, die_b))
+    return evolve(state, stage=Stage.MOVE, turn=Seat.B, dice=(die_b, die_a))
+
+
+def roll(state: GameState, seat: Seat, dice: Dice) -> GameState:
+    """The player on turn throws the dice."""
+    _check_before_throw(state, seat)
+    check_dice(dice)
+    return evolve(state, stage=Stage.MOVE, dice=dice)
+
+
+def reject_throw(state: GameState, seat: Seat) -> GameState:
+    """Reject one's first throw of the game, which doubles the count, and throw again (where the laws allow it)."""
+    _check_after_throw(state, seat)
+    if not may_reject_throw(state):
+        raise ThrowError("this throw cannot be rejected")
+    return evolve(state, stage=Stage.ROLL, dice=None, cube=2 * state.cube, rejected=True)
+
+
+def play(state: GameState, seat: Seat, play: Play) -> GameState:
+    """Play the dice. The empty play is legal exactly when no checker can move.
+
+    Raises PlayError for a play that the laws forbid.
+    """
+    dice = _check_after_throw(state, seat)
+    after = state.position.play(check_play(state.position, dice, play))
+    state = evolve(state, dice=None, rejected=False, turns=state.turns + 1)
+    if has_won(after):
+        return _end(evolve(state, position=after), seat, level_of(after), Ending.BORNE_OFF)
+    return evolve(state, position=after.swapped(), turn=seat.other, stage=Stage.ROLL)
+
+
+def double(state: GameState, seat: Seat) -> GameState:
+    """Offer to play for twice as much."""
+    _check_before_throw(state, seat)
+    refusal = refusal_to_double(state, seat)
+    if refusal:
+        raise CubeError(refusal)
+    return evolve(state, stage=Stage.DOUBLED, offered=2 * state.cube, answering=seat.other)
+
+
+def take(state: GameState, seat: Seat) -> GameState:
+    """Accept a double or an instant redouble.
+
+    The cube goes to the opponent of the player on turn: who beavers keeps it, whatever comes after the beaver.
+    """
+    _check_answering(state, seat)
+    taken = evolve(state, stage=Stage.ROLL, cube=state.offered, owner=state.turn.other)
+    return evolve(taken, offered=0, answering=None, redoubles=0)
+
+
+def drop(state: GameState, seat: Seat) -> GameState:
+    """Refuse a double or an instant redouble, and lose what the game was played for before it was offered."""
+    _check_answering(state, seat)
+    dropped = evolve(state, offered=0, answering=None, redoubles=0)
+    return _end(dropped, seat.other, Level.SINGLE, Ending.DROPPED)
+
+
+def redouble(state: GameState, seat: Seat) -> GameState:
+    """Take a double and offer at once to play for twice as much again: a beaver, a raccoon, an otter."""
+    _check_answering(state, seat)
+    refusal = refusal_to_redouble(state)
+    if refusal:
+        raise CubeError(refusal)
+    return evolve(
+        state,
+        cube=state.offered,
+        offered=2 * state.offered,
+        answering=seat.other,
+        redoubles=state.redoubles + 1,
+    )
+
+
+def resign(state: GameState, seat: Seat, level: Level) -> GameState:
+    """Offer to resign; either player may, whoever's turn it is."""
+    _check_running(state)
+    if state.resignation:
+        raise _resignation_pending(state.resignation)
+    return evolve(state, resignation=Resignation(seat, level, _points(state, seat.other, level)))
+
+
+def accept_resignation(state: GameState, seat: Seat) -> GameState:
+    """Accept the opponent's offer to resign: the game is over."""
+    offer = _check_resignation(state, seat)
+    accepted = evolve(state, resignation=None, dice=None, offered=0, answering=None, redoubles=0)
+    return _end(accepted, seat, offer.level, Ending.RESIGNED)
+
+
+def reject_resignation(state: GameState, seat: Seat) -> GameState:
+    """Reject the opponent's offer to resign: the game goes on where it stood."""
+    _check_resignation(state, seat)
+    return evolve(state, resignation=None)
+
+
+def next_game(state: GameState) -> GameState:
+    """Return the next game of the match, before its opening throw."""
+    if state.stage is not Stage.OVER:
+        raise GameRunningError("the game is not over yet")
+    if match_winner(state) is not None:
+        raise GameOverError("the match is over")
+    return start_match(state.laws, state.length, state.scores, post_crawford=state.crawford or state.post_crawford)
+
+
+def match_winner(state: GameState) -> Seat | None:
+    """Return who has won the match; None while it goes on, as an unlimited one does for ever."""
+    if not state.length:
+        return None
+    return next((seat for seat in Seat if state.scores[seat] >= state.length), None)
+
+
+def decision(state: GameState, seat: Seat) -> MatchState | None:
+    """Return what a player has to decide now, as strategies see it; None when there is nothing to decide.
+
+    In every stage but OPENING and OVER exactly one of the two has to.
+    """
+    phase = _phase(state, seat)
+    if phase is None:
+        return None
+    return MatchState(
+        position=state.position_for(seat),
+        length=state.length,
+        score=(state.scores[seat], state.scores[seat.other]),
+        cube=state.cube,
+        owner=Owner.CENTRED if state.owner is None else Owner.PLAYER if state.owner is seat else Owner.OPPONENT,
+        crawford=state.crawford,
+        post_crawford=state.post_crawford,
+        phase=phase,
+        dice=state.dice if phase is Phase.MOVE else None,
+        resignation=state.resignation.level if state.resignation else 0,
+        jacoby=state.laws.jacoby and not state.length,
+        redoubles=redoubles_left(state),
+    )
+
+
+def _phase(state: GameState, seat: Seat) -> Phase | None:
+    if state.resignation:
+        return Phase.RESIGNED if seat is state.resignation.seat.other else None
+    match state.stage:
+        case Stage.DOUBLED:
+            return Phase.DOUBLED if seat is state.answering else None
+        case Stage.ROLL:
+            return Phase.ROLL if seat is state.turn else None
+        case Stage.MOVE:
+            return Phase.MOVE if seat is state.turn else None
+        case Stage.OPENING | Stage.OVER:
+            return None
+
+
+def _points(state: GameState, winner: Seat, level: Level) -> int:
+    """Return what the game counts if it ends now.
+
+    In the Point Game men count as they stand, also after a drop or a resignation, where law 21 says nothing: whoever
+    refuses loses "whatever his count may amount to at that time" (law 20).
+    """
+    if state.laws.point_game:
+        return state.cube * men_left(state.position_for(winner))
+    turned = state.owner is not None
+    return state.cube * multiple(state.laws, level, unlimited=not state.length, turned=turned)
+
+
+def _end(state: GameState, winner: Seat, level: Level, how: Ending) -> GameState:
+    points = _points(state, winner, level)
+    a, b = state.scores
+    scores = (a + points, b) if winner is Seat.A else (a, b + points)
+    return evolve(state, stage=Stage.OVER, scores=scores, result=Result(winner, points, level, how))
+
+
+def _check_running(state: GameState) -> None:
+    if state.stage is Stage.OVER:
+        raise GameOverError("the game is over")
+
+
+def _check_turn(state: GameState, seat: Seat) -> None:
+    """Check everything that has to be so before a player on turn may do anything."""
+    _check_running(state)
+    if state.resignation:
+        raise _resignation_pending(state.resignation)
+    if state.stage is Stage.OPENING:
+        raise NotStartedError("the opening throw comes first")
+    if state.stage is Stage.DOUBLED:
+        raise DoublePendingError("a double waits for its answer")
+    if seat is not state.turn:
+        raise NotYourTurnError("it is the opponent's turn")
+
+
+def _check_before_throw(state: GameState, seat: Seat) -> None:
+    _check_turn(state, seat)
+    if state.stage is Stage.MOVE:
+        raise AlreadyRolledError("the dice have been thrown")
+
+
+def _check_after_throw(state: GameState, seat: Seat) -> Dice:
+    _check_turn(state, seat)
+    if state.dice is None:
+        raise RollFirstError("the dice have to be thrown first")
+    return state.dice
+
+
+def _check_answering(state: GameState, seat: Seat) -> None:
+    _check_running(state)
+    if state.resignation:
+        raise _resignation_pending(state.resignation)
+    if state.stage is not Stage.DOUBLED:
+        raise NothingToAnswerError("nobody has doubled")
+    if seat is not state.answering:
+        raise NotYourTurnError("the opponent has to answer the double")
+
+
+def _check_resignation(state: GameState, seat: Seat) -> Resignation:
+    _check_running(state)
+    if state.resignation is None:
+        raise NothingToAnswerError("nobody wants to resign")
+    if state.resignation.seat is seat:
+        raise NotYourTurnError("the opponent has to answer the resignation")
+    return state.resignation
+
+
+def _resignation_pending(offer: Resignation) -> ResignationPendingError:
+    return ResignationPendingError(f"a resignation for {offer.points} waits for its answer")
