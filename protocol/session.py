@@ -1,0 +1,280 @@
+"""The state table of a connection: what either end may say in each state, and what it leads to.
+
+`TABLE[role][state][cue]` is the next state. The client's part is complete: a command that it lacks is not sent. The
+server's part holds only what changes the state: most of what a server says does not, and a message that the table
+lacks leaves the state as it is, because lines get lost, come twice or come when nobody expects them (clip_facts,
+pitfalls 5, 9, 10). For the same reason every message of a game leads to the same state from anywhere in a match.
+
+This file knows the kinds of messages and commands, and nothing else.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from attrs import frozen
+
+from protocol import commands as c
+from protocol import messages as m
+from protocol.board import BoardState
+from protocol.commands import Command
+from protocol.errors import LocalProtocolError
+from protocol.messages import Message
+from protocol.words import YOU
+
+
+class Role(enum.Enum):
+    """Who speaks."""
+
+    CLIENT = "client"
+    SERVER = "server"
+
+
+class State(enum.Enum):
+    """The states of a connection, named as the client sees them."""
+
+    CONNECTING = "connecting"
+    """Connected; the banner, no prompt yet."""
+    LOGIN = "login"
+    """`login: ` waits for an answer."""
+    AUTHENTICATING = "authenticating"
+    """Name and password are sent."""
+    REFUSED = "refused"
+    """A second `login: `: wrong name or password. Such a connection is of no further use (pitfall 3)."""
+    REGISTERING = "registering"
+    """Logged in as guest, who can only choose a name."""
+    LOBBY = "lobby"
+    """Logged in, without a match."""
+    WATCHING = "watching"
+    """Watching somebody else's match."""
+    BETWEEN_GAMES = "between games"
+    """In a match, no game running."""
+    UNCLEAR = "unclear"
+    """In a game; a board has to tell whose turn it is (after a resume, a rejected resignation)."""
+    MY_ROLL = "my roll"
+    """Our turn, dice not thrown."""
+    MY_MOVE = "my move"
+    """Our turn, dice thrown."""
+    THEIR_TURN = "their turn"
+    I_DOUBLED = "I doubled"
+    THEY_DOUBLED = "they doubled"
+    I_RESIGNED = "I resigned"
+    """Our offer to resign waits for an answer."""
+    THEY_RESIGNED = "they resigned"
+    CLOSED = "closed"
+    """Logged out, or put out."""
+
+
+class Case(enum.Enum):
+    """What tells two messages of one kind apart."""
+
+    YOU = "you"
+    OTHER = "other"
+    YOUR_ROLL = "your roll"
+    YOUR_MOVE = "your move"
+    THEIR_TURN = "their turn"
+    DOUBLED = "you were doubled"
+    OVER = "game over"
+
+
+@frozen
+class Cue:
+    """A kind of message or command, for some messages with the case that matters."""
+
+    kind: type[Message | Command]
+    case: Case | None = None
+
+    def __str__(self) -> str:
+        return self.kind.__name__ + (f"({self.case.value})" if self.case else "")
+
+
+DOUBLED: Final = frozenset({State.I_DOUBLED, State.THEY_DOUBLED})
+"""A double waits for its answer. Until then boards say so and tell nothing about the turn (clip_facts 1, field 32)."""
+RESIGNED: Final = frozenset({State.I_RESIGNED, State.THEY_RESIGNED})
+"""An offer to resign waits for its answer, which no board shows."""
+IN_GAME: Final = DOUBLED | RESIGNED | {State.UNCLEAR, State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN}
+IN_MATCH: Final = IN_GAME | {State.BETWEEN_GAMES}
+LOGGED_IN: Final = IN_MATCH | {State.LOBBY, State.WATCHING}
+
+_WHOSE: Final[Mapping[type[Message], str]] = {
+    m.FirstMove: "player",
+    m.Rolls: "player",
+    m.CannotMove: "player",
+    m.Moves: "player",
+    m.DoubleAccepted: "player",
+    m.RedoubleAccepted: "player",
+    m.ResignOffer: "player",
+}
+"""The kinds that say of whom they speak, with the field that does."""
+
+
+def cue_of(spoken: Message | Command) -> Cue:
+    """Return the cue that a message or a command is."""
+    if isinstance(spoken, m.Board):
+        return Cue(m.Board, _board_case(spoken.state))
+    kind = type(spoken)
+    if isinstance(spoken, Message) and (name := _WHOSE.get(type(spoken))):
+        return Cue(kind, Case.YOU if getattr(spoken, name) == YOU else Case.OTHER)
+    return Cue(kind)
+
+
+def _board_case(board: BoardState) -> Case | None:
+    """Return what the board says about us; None when we only watch, or while a double waits for its answer."""
+    if board.player != YOU:
+        return None
+    if board.was_doubled:
+        return Case.DOUBLED
+    if board.turn is None:
+        return Case.OVER
+    if not (board.may_double or board.opponent_may_double):
+        return None
+    if board.turn != board.colour:
+        return Case.THEIR_TURN
+    return Case.YOUR_ROLL if board.dice == (0, 0) else Case.YOUR_MOVE
+
+
+# -- the table ------------------------------------------------------------------------------------------------------
+
+_ANYTIME_COMMANDS: Final = (
+    *(c.Shout, c.Kibitz, c.Say, c.Whisper, c.Tell, c.Tellx, c.Mail, c.Waitfor, c.Gag, c.Blind, c.Away, c.Back, c.Wave),
+    *(c.ToggleCommand, c.SetCommand, c.Save, c.Address, c.Password),
+    *(c.Who, c.Rawwho, c.Show, c.Whois, c.Where, c.Ratings, c.Last, c.Time, c.Help, c.Motd, c.About, c.Average),
+    *(c.Dicetest, c.Version, c.Stat, c.Port, c.Clear, c.Oldboard, c.Oldmoves, c.Look),
+)
+
+_CLIENT: Final[tuple[tuple[Iterable[State], tuple[type[Command], ...], State | None], ...]] = (
+    ((State.LOGIN,), (c.Login,), State.AUTHENTICATING),
+    ((State.REGISTERING,), (c.Name,), None),
+    (LOGGED_IN, _ANYTIME_COMMANDS, None),
+    ((State.LOBBY, State.WATCHING), (c.Invite, c.Join, c.Watch), None),
+    ((State.WATCHING,), (c.Unwatch, c.ShowBoard, c.Pip), None),
+    (IN_MATCH, (c.ShowBoard, c.Pip, c.Leave, c.Panic), None),
+    ((State.BETWEEN_GAMES,), (c.Join,), None),
+    ((State.MY_ROLL,), (c.Roll, c.Double, c.Resign), None),
+    ((State.MY_MOVE,), (c.Move, c.Off, c.Resign), None),
+    ((State.THEIR_TURN,), (c.Resign,), None),
+    ((State.THEY_DOUBLED,), (c.Accept, c.Reject, c.Redouble, c.Beaver, c.Raccoon, c.Otter), None),
+    ((State.THEY_RESIGNED,), (c.Accept, c.Reject), None),
+    ((State.LOGIN, State.REGISTERING, *LOGGED_IN), (c.Bye,), None),
+)
+"""States, what the client may say in them, and where it leads; None: where the server's answer leads."""
+
+_you, _other = Case.YOU, Case.OTHER
+_SERVER: Final[tuple[tuple[Iterable[State], State, tuple[type[Message] | tuple[type[Message], Case], ...]], ...]] = (
+    ((State.CONNECTING,), State.LOGIN, (m.LoginPrompt,)),
+    ((State.AUTHENTICATING,), State.LOBBY, (m.Welcome,)),
+    ((State.AUTHENTICATING, State.REFUSED), State.REFUSED, (m.LoginPrompt,)),
+    ((State.LOGIN,), State.REGISTERING, (m.GuestWelcome,)),
+    # Watching does not keep anybody from being invited, nor a message about the match that we are in from arriving.
+    (LOGGED_IN, State.BETWEEN_GAMES, (m.OpponentJoined, m.YouJoined)),
+    (LOGGED_IN, State.UNCLEAR, (m.OpponentResumed, m.YouResumed)),
+    ((State.LOBBY,), State.WATCHING, (m.YouWatch,)),
+    ((State.WATCHING,), State.LOBBY, (m.YouStopWatching, m.WatchedGone)),
+    # A login can lead straight into a running game (pitfall 5), of which a board is then the first sign.
+    ((State.LOBBY,), State.MY_ROLL, ((m.Board, Case.YOUR_ROLL), m.RollOrDouble)),
+    ((State.LOBBY,), State.MY_MOVE, ((m.Board, Case.YOUR_MOVE), m.MovePrompt)),
+    ((State.LOBBY,), State.THEIR_TURN, ((m.Board, Case.THEIR_TURN),)),
+    ((State.LOBBY,), State.THEY_DOUBLED, ((m.Board, Case.DOUBLED),)),
+    ((State.LOBBY,), State.BETWEEN_GAMES, ((m.Board, Case.OVER),)),
+    (IN_MATCH, State.UNCLEAR, (m.GameStarts, m.ResignRejected)),
+    (DOUBLED | RESIGNED, State.UNCLEAR, (m.NothingToAnswer,)),
+    (IN_MATCH, State.MY_ROLL, (m.RollOrDouble, (m.CannotMove, _other), (m.Moves, _other))),
+    (IN_MATCH, State.MY_ROLL, ((m.DoubleAccepted, _other), (m.RedoubleAccepted, _other))),
+    (IN_MATCH, State.MY_MOVE, ((m.FirstMove, _you), (m.Rolls, _you), m.MovePrompt)),
+    (IN_MATCH, State.THEIR_TURN, ((m.FirstMove, _other), (m.Rolls, _other), (m.CannotMove, _you))),
+    (IN_MATCH, State.THEIR_TURN, ((m.DoubleAccepted, _you), (m.RedoubleAccepted, _you))),
+    (IN_MATCH, State.I_DOUBLED, (m.YouDouble, m.YouRedouble)),
+    (IN_MATCH, State.THEY_DOUBLED, (m.OpponentDoubles, m.OpponentRedoubles, (m.Board, Case.DOUBLED))),
+    (IN_MATCH, State.I_RESIGNED, ((m.ResignOffer, _you),)),
+    (IN_MATCH, State.THEY_RESIGNED, ((m.ResignOffer, _other), m.AnswerResign)),
+    (IN_MATCH, State.BETWEEN_GAMES, (m.GameWon, m.GaveUp, m.ResignAccepted, m.JoinNextGame)),
+    (IN_MATCH, State.LOBBY, (m.MatchWon, m.YouLeft, m.OpponentGone, m.YourGameSaved, m.NotPlaying)),
+    (IN_GAME - RESIGNED, State.MY_ROLL, ((m.Board, Case.YOUR_ROLL),)),
+    (IN_GAME - RESIGNED, State.MY_MOVE, ((m.Board, Case.YOUR_MOVE),)),
+    (IN_GAME - RESIGNED, State.THEIR_TURN, ((m.Board, Case.THEIR_TURN),)),
+    (IN_GAME - RESIGNED, State.BETWEEN_GAMES, ((m.Board, Case.OVER),)),
+    (set(State) - {State.CLOSED}, State.CLOSED, (m.Goodbye, m.ConnectionTimedOut)),
+)
+"""States, the state that follows, and the messages after which it does."""
+
+
+def _build() -> dict[Role, dict[State, dict[Cue, State]]]:
+    table: dict[Role, dict[State, dict[Cue, State]]] = {role: {state: {} for state in State} for role in Role}
+    for states, kinds, following in _CLIENT:
+        for state in states:
+            table[Role.CLIENT][state].update({Cue(kind): following or state for kind in kinds})
+    for states, target, messages in _SERVER:
+        for state in states:
+            for message in messages:
+                cue = Cue(*message) if isinstance(message, tuple) else Cue(message)
+                table[Role.SERVER][state][cue] = target
+    return table
+
+
+TABLE: Final = _build()
+"""`{role: {state: {cue: next state}}}`."""
+
+
+class Session:
+    """The state of one connection, followed through what both ends say."""
+
+    def __init__(self) -> None:
+        """Begin where a connection has just been made."""
+        self.state = State.CONNECTING
+
+    def server_says(self, message: Message) -> State:
+        """Follow a message; return the state after it."""
+        self.state = TABLE[Role.SERVER][self.state].get(cue_of(message), self.state)
+        return self.state
+
+    def may_say(self, command: Command) -> bool:
+        """Whether the table has this command in the present state."""
+        return cue_of(command) in TABLE[Role.CLIENT][self.state]
+
+    def client_says(self, command: Command) -> State:
+        """Follow a command; return the state after it. Raises LocalProtocolError when it may not be said now."""
+        if not self.may_say(command):
+            raise LocalProtocolError(f"expected a command for the state {self.state.value!r}, got {command.kind()!r}")
+        self.state = TABLE[Role.CLIENT][self.state][cue_of(command)]
+        return self.state
+
+
+# -- the diagram ----------------------------------------------------------------------------------------------------
+
+_GROUPS: Final[Mapping[str, frozenset[State]]] = {"Game": IN_GAME, "Match": IN_MATCH, "LoggedIn": LOGGED_IN}
+"""Composite states of the diagram, the smallest first; each lies within the next."""
+
+
+def mermaid() -> str:
+    """Draw the server's part of the table as a Mermaid state diagram.
+
+    What leads to one state from every state of a group is drawn once, from the group.
+    """
+    sources: dict[tuple[Cue, State], set[State]] = {}
+    for state, cues in TABLE[Role.SERVER].items():
+        for cue, target in cues.items():
+            sources.setdefault((cue, target), set()).add(state)
+    arrows: dict[tuple[str, str], list[str]] = {}
+    for (cue, target), states in sources.items():
+        left = set(states)
+        for name, group in reversed(list(_GROUPS.items())):
+            if group <= left:
+                arrows.setdefault((name, target.name), []).append(str(cue))
+                left -= group
+        for state in sorted(left, key=list(State).index):
+            arrows.setdefault((state.name, target.name), []).append(str(cue))
+    lines = ["stateDiagram-v2", "    [*] --> CONNECTING", *_composites()]
+    lines += [f"    {source} --> {target}: {', '.join(cues)}" for (source, target), cues in arrows.items()]
+    return "\n".join([*lines, "    CLOSED --> [*]"])
+
+
+def _composites() -> list[str]:
+    lines: list[str] = []
+    inner: frozenset[State] = frozenset()
+    for name, group in _GROUPS.items():
+        members = [f"    {state.name}" for state in State if state in group - inner]
+        lines = [f"    state {name} {{", *("    " + line for line in lines + members), "    }"]
+        inner = group
+    return lines
