@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from attrs import frozen
 
+from protocol.errors import BoardError, LocalProtocolError
 from protocol.words import Colour, Dice
+
+CHECKERS: Final = 15
+"""Checkers of each side: points, bar and off add up to it."""
+TOKENS: Final = 53
+PREFIX: Final = "board:"
+
+_NUMBERS: Final = re.compile(r"(?: *-?[0-9]{1,4} *:){49} *-?[0-9]{1,4} *", re.ASCII)
+_NAME: Final = re.compile(r"[!-9;-~]{1,64}")
 
 
 @frozen
@@ -51,3 +63,142 @@ class BoardState:
     """1 after the Crawford game was played ("did Crawford")."""
     redoubles: int
     """Instant redoubles allowed in unlimited matches."""
+
+    @classmethod
+    def from_line(cls, text: str) -> BoardState:
+        """Read a `board:` line and check that it can be true.
+
+        Checked: the count of tokens, the ranges, both bars against cells 0 and 25, and 15 checkers a side.
+        Taken as they come: the flags that servers leave stale (may double, was doubled, can move, forced
+        move) and the obsolete home and bar.
+
+        Raises:
+            BoardError: with the reason.
+        """
+        prefix, player, opponent, numbers = _split(text)
+        if prefix != PREFIX[:-1]:
+            raise BoardError("not a board line")
+        values = list(map(int, numbers.split(":")))
+        state = cls(
+            player,
+            opponent,
+            values[0],
+            values[1],
+            values[2],
+            tuple(values[3:29]),
+            _turn(values[29]),
+            (values[30], values[31]),
+            (values[32], values[33]),
+            values[34],
+            values[35] != 0,
+            values[36] != 0,
+            values[37] != 0,
+            _colour(values[38]),
+            *values[39:],
+        )
+        reason = state.flaw()
+        if reason:
+            raise BoardError(reason)
+        return state
+
+    def to_line(self) -> str:
+        """Write the `board:` line.
+
+        Raises:
+            LocalProtocolError: if the fields do not make a board that could be read back.
+        """
+        if not (_NAME.fullmatch(self.player) and _NAME.fullmatch(self.opponent)):
+            raise LocalProtocolError("expected names without blanks and colons on a board")
+        reason = self.flaw()
+        if reason:
+            raise LocalProtocolError(reason)
+        numbers = (
+            self.length,
+            self.score,
+            self.opponent_score,
+            *self.points,
+            self.turn or 0,
+            *self.dice,
+            *self.opponent_dice,
+            self.cube,
+            self.may_double,
+            self.opponent_may_double,
+            self.was_doubled,
+            self.colour,
+            self.direction,
+            self.home,
+            self.bar,
+            self.off,
+            self.opponent_off,
+            self.on_bar,
+            self.opponent_on_bar,
+            self.can_move,
+            self.forced_move,
+            self.post_crawford,
+            self.redoubles,
+        )
+        line = f"{PREFIX}{self.player}:{self.opponent}:{':'.join(str(int(number)) for number in numbers)}"
+        if not _NUMBERS.fullmatch(line.split(":", 3)[3]):
+            raise LocalProtocolError("expected numbers of at most four digits on a board")
+        return line
+
+    def flaw(self) -> str | None:
+        """Return the first reason why this board cannot be true, or None."""
+        if len(self.points) != 26:
+            return f"expected 26 cells, got {len(self.points)}"
+        if self.length < 1 or self.score < 0 or self.opponent_score < 0:
+            return f"expected a length above 0 and scores, got {self.length}, {self.score}-{self.opponent_score}"
+        for dice in (self.dice, self.opponent_dice):
+            if dice != (0, 0) and not (1 <= dice[0] <= 6 and 1 <= dice[1] <= 6):
+                return f"expected two dice or none, got {dice[0]} and {dice[1]}"
+        if self.cube < 1 or self.cube & (self.cube - 1):
+            return f"expected a power of two on the cube, got {self.cube}"
+        if self.direction not in (-1, 1):
+            return f"expected the direction -1 or 1, got {self.direction}"
+        return self._checker_flaw()
+
+    def _checker_flaw(self) -> str | None:
+        points = self.points
+        own, other = (self.off, self.on_bar), (self.opponent_off, self.opponent_on_bar)
+        (o_off, o_bar), (x_off, x_bar) = (own, other) if self.colour is Colour.O else (other, own)
+        if points[25] != o_bar or points[0] != -x_bar:
+            return f"bars disagree: cells say O {points[25]}, X {-points[0]}, the counts O {o_bar}, X {x_bar}"
+        if min(o_bar, x_bar, o_off, x_off) < 0:
+            return "a bar or a count of checkers borne off is negative"
+        o_total = sum([n for n in points if n > 0]) + o_off
+        x_total = x_off - sum([n for n in points if n < 0])
+        if o_total != CHECKERS or x_total != CHECKERS:
+            return f"expected {CHECKERS} checkers a side, got O {o_total}, X {x_total}"
+        return None
+
+
+def _split(text: str) -> tuple[str, str, str, str]:
+    parts = text.split(":", 3)
+    if len(parts) != 4:
+        raise BoardError(f"expected {TOKENS} tokens, got {len(parts)}")
+    prefix, player, opponent, numbers = parts
+    if numbers.count(":") != TOKENS - 4:
+        raise BoardError(f"expected {TOKENS} tokens, got {numbers.count(':') + 4}")
+    if not _NUMBERS.fullmatch(numbers):
+        raise BoardError("expected whole numbers of at most four digits after the names")
+    player, opponent = player.strip(), opponent.strip()
+    if not (_NAME.fullmatch(player) and _NAME.fullmatch(opponent)):
+        raise BoardError("expected two names")
+    return prefix, player, opponent, numbers
+
+
+_TURNS: Final = {0: None, -1: Colour.X, 1: Colour.O}
+
+
+def _turn(value: int) -> Colour | None:
+    try:
+        return _TURNS[value]
+    except KeyError:
+        raise BoardError(f"expected the turn -1, 0 or 1, got {value}") from None
+
+
+def _colour(value: int) -> Colour:
+    colour = _TURNS.get(value)
+    if colour is None:
+        raise BoardError(f"expected the colour -1 or 1, got {value}")
+    return colour

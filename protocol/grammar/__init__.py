@@ -1,0 +1,9 @@
+"""The grammar: what each line says, as a table that is used both to read and to write.
+
+`parse` and `write` are for messages, `parse_command` and `write_command` for commands.
+"""
+
+from protocol.grammar.commands import parse_command, write_command
+from protocol.grammar.table import holds_free_text, parse, write
+
+__all__ = ["holds_free_text", "parse", "parse_command", "write", "write_command"]

@@ -1,0 +1,43 @@
+"""Wordings of the numbered lines (specification: "CLIP Messages"), of boards, and of what has no wording of its own."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from protocol import messages as m
+from protocol.grammar.wording import Wording, says
+
+CLIP: Final[tuple[Wording[Any], ...]] = (
+    says(m.Welcome, "1 {name} {last_login} {last_host:word}"),
+    says(
+        m.OwnInfo,
+        "2 {name} {allowpip} {autoboard} {autodouble} {automove} {away} {bell} {crawford} {double} {experience} {greedy}"
+        " {moreboards} {moves} {notify} {rating} {ratings} {ready} {redoubles:redoubles} {report} {silent} {timezone:word}",
+    ),
+    says(m.MotdStart, "3"),
+    says(m.MotdEnd, "4"),
+    says(
+        m.WhoInfo,
+        "5 {name} {opponent} {watching} {ready} {away} {rating} {experience} {idle} {login} {host:word} {client} {email}",
+    ),
+    says(m.WhoEnd, "6"),
+    says(m.LoggedIn, "7 {name} {text:text}"),
+    says(m.LoggedOut, "8 {name} {text:text}"),
+    says(m.MailReceived, "9 {name} {time} {text:text}"),
+    says(m.MailDelivered, "10 {name}"),
+    says(m.MailSaved, "11 {name}"),
+    says(m.Says, "12 {name} {text:text}"),
+    says(m.Shouts, "13 {name} {text:text}"),
+    says(m.Whispers, "14 {name} {text:text}"),
+    says(m.Kibitzes, "15 {name} {text:text}"),
+    says(m.YouSay, "16 {text:text}"),
+    says(m.YouShout, "17 {text:text}"),
+    says(m.YouWhisper, "18 {text:text}"),
+    says(m.YouKibitz, "19 {text:text}"),
+    says(m.Alert, "20 {name} {text:text}"),
+)
+
+BOARD: Final = says(m.Board, "{state}")
+
+AS_TEXT: Final = (m.Unknown, m.MotdLine, m.RefusedBoard)
+"""Kinds without a wording of their own: a line is one of these because of where it stands, or because nothing fits."""

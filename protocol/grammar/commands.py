@@ -1,0 +1,432 @@
+"""Commands: how a client writes them, and how a server reads them (help text "commands"; specification: each section).
+
+A server takes any prefix of a command's name that fits no other command, and a few short forms that are fixed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from attrs import frozen
+
+from protocol import commands as c
+from protocol import messages as m
+from protocol.errors import (
+    AmbiguousCommandError,
+    BadArgumentError,
+    LocalProtocolError,
+    ProtocolError,
+    UnknownCommandError,
+)
+from protocol.words import UNLIMITED, FibsMove, Setting, Toggle
+
+_WORD: Final = re.compile(r"[!-~]{1,255}")
+_LINE: Final = re.compile(r"[ -~]*")
+_PLACE: Final = re.compile(r"[1-9]|1[0-9]|2[0-4]")
+_WHICH: Final = 4
+"""`** fourth move: ...` is the last that can be told; what is wrong behind it is told of it, too."""
+
+Reader: TypeAlias = Callable[[str], c.Command]
+Writer: TypeAlias = Callable[[Any], str]
+
+
+@frozen
+class Form:
+    """One command: its name and how its arguments are read and written."""
+
+    name: str
+    command: type[c.Command]
+    read: Reader
+    """From the text behind the name, blanks removed at both ends; raises BadArgumentError."""
+    write: Writer
+    """The text behind the name; empty if there is none."""
+
+
+# -- the usual shapes of arguments ----------------------------------------------------------------------------------
+
+
+def _plain(name: str, command: type[c.Command]) -> Form:
+    """Without arguments; servers ignore those that are given."""
+    return Form(name, command, lambda _: command(), lambda _: "")
+
+
+def _named(name: str, command: Callable[[str | None], c.Command], kind: type[c.Command]) -> Form:
+    """With a name or none; servers look at the first word only."""
+
+    def write(thing: Any) -> str:
+        return _optional(thing.name)
+
+    return Form(name, kind, lambda text: command(_first(text)), write)
+
+
+def _optional_text(name: str, kind: type[c.Command], attribute: str) -> Form:
+    """With anything or nothing."""
+
+    def write(thing: Any) -> str:
+        value = getattr(thing, attribute)
+        return "" if value is None else _filled(value)
+
+    return Form(name, kind, lambda text: kind(text or None) if text else kind(), write)
+
+
+def _spoken(name: str, kind: type[c.Command]) -> Form:
+    """With the text that is said."""
+
+    def write(thing: Any) -> str:
+        return _sayable(thing.text)
+
+    return Form(name, kind, kind, write)
+
+
+def _spoken_to(name: str, kind: type[c.Command]) -> Form:
+    """With a name and the text that is said."""
+
+    def read(text: str) -> c.Command:
+        hearer, _, words = text.partition(" ")
+        return kind(hearer, words.lstrip())
+
+    def write(thing: Any) -> str:
+        return f"{_word(thing.name)} {_sayable(thing.text)}".rstrip()
+
+    return Form(name, kind, read, write)
+
+
+def _first(text: str) -> str | None:
+    return text.split()[0] if text else None
+
+
+def _word(value: str) -> str:
+    if not _WORD.fullmatch(value):
+        raise LocalProtocolError("expected one word of printable ASCII as a command's argument")
+    return value
+
+
+def _optional(value: str | None) -> str:
+    return "" if value is None else _word(value)
+
+
+def _sayable(text: str) -> str:
+    if not _LINE.fullmatch(text) or text != text.strip():
+        raise LocalProtocolError("expected printable ASCII without blanks at the ends")
+    return text
+
+
+def _filled(text: str) -> str:
+    if not text:
+        raise LocalProtocolError("expected a text; None says that there is none")
+    return _sayable(text)
+
+
+# -- log in and account ---------------------------------------------------------------------------------------------
+
+
+def _read_login(text: str) -> c.Login:
+    words = text.split()
+    if len(words) != 4 or not words[1].isdigit() or len(words[1]) > 9:
+        raise BadArgumentError(m.UnknownCommand("login"))
+    client, version, name, password = words
+    return c.Login(client, name, password, int(version))
+
+
+def _write_login(login: c.Login) -> str:
+    if len(login.client) > 20:
+        raise LocalProtocolError("expected at most 20 characters as the client's name")
+    return f"{_word(login.client)} {login.version:d} {_word(login.name)} {_word(login.password)}"
+
+
+def _read_name(text: str) -> c.Name:
+    return c.Name(text)
+
+
+def _read_address(text: str) -> c.Address:
+    address = _first(text)
+    if address is None:
+        raise BadArgumentError(m.NoAddressGiven())
+    return c.Address(address)
+
+
+def _read_password(text: str) -> c.Password:
+    words = text.split(":")
+    if len(words) != 3:
+        raise BadArgumentError(m.PasswordUsage())
+    return c.Password(*words)
+
+
+def _write_password(command: c.Password) -> str:
+    words = (command.old, command.new, command.repeated)
+    if any(":" in word for word in words):
+        raise LocalProtocolError("expected passwords without colons")
+    return ":".join(map(_word, words))
+
+
+# -- matches --------------------------------------------------------------------------------------------------------
+
+
+def _read_invite(text: str) -> c.Invite:
+    words = text.split()
+    if not words:
+        raise BadArgumentError(m.InviteWho())
+    if len(words) == 1:
+        return c.Invite(words[0])
+    if words[1] == "unlimited":
+        return c.Invite(words[0], UNLIMITED)
+    if re.fullmatch(r"[0-9]{1,9}", words[1]) and 1 <= int(words[1]) < UNLIMITED:
+        return c.Invite(words[0], int(words[1]))
+    raise BadArgumentError(m.InviteBadLength())
+
+
+def _write_invite(command: c.Invite) -> str:
+    name, length = _word(command.name), command.length
+    if length is None:
+        return name
+    if length == UNLIMITED:
+        return f"{name} unlimited"
+    if not 1 <= length < UNLIMITED:
+        raise LocalProtocolError(f"expected a match length of 1 to {UNLIMITED - 1}, got {length}")
+    return f"{name} {length}"
+
+
+def _read_moves(text: str) -> c.Move:
+    """Read `13-7 bar-22`, `13 7 bar 22`, `bar - 22` and whatever mixes them; `b`, `o`, `h` and `home` are words, too."""
+    places = re.sub(r" *- *", " ", text).split()
+    moves: list[FibsMove] = []
+    for index in range(0, len(places), 2):
+        pair = places[index : index + 2]
+        which = min(index // 2 + 1, _WHICH)
+        if len(pair) != 2:
+            raise BadArgumentError(m.MoveWords(which))
+        source = _place(pair[0], ("bar", "b"), which)
+        moves.append(FibsMove(source, _place(pair[1], ("off", "o", "home", "h"), which)))
+    return c.Move(tuple(moves))
+
+
+def _place(word: str, words: tuple[str, ...], which: int) -> int | None:
+    if word in words:
+        return None
+    if not _PLACE.fullmatch(word):
+        raise BadArgumentError(m.MoveWords(which))
+    return int(word)
+
+
+def _write_moves(command: c.Move) -> str:
+    for move in command.moves:
+        for place in (move.source, move.target):
+            if place is not None and not 1 <= place <= 24:
+                raise LocalProtocolError(f"expected points from 1 to 24, got {place}")
+    return " ".join(
+        f"{'bar' if move.source is None else move.source}-{'off' if move.target is None else move.target}"
+        for move in command.moves
+    )
+
+
+def _read_resign(text: str) -> c.Resign:
+    for level in c.ResignLevel:
+        if text and level.name.lower().startswith(text.lower()):
+            return c.Resign(level)
+    raise BadArgumentError(m.ResignHow())
+
+
+# -- settings and information ---------------------------------------------------------------------------------------
+
+
+def _read_toggle(text: str) -> c.ToggleCommand:
+    word = _first(text)
+    if word is None:
+        return c.ToggleCommand()
+    toggle = _only({toggle.value: toggle for toggle in Toggle}, word)
+    if toggle is None:
+        raise BadArgumentError(m.UnknownToggle(word))
+    return c.ToggleCommand(toggle)
+
+
+def _read_set(text: str) -> c.SetCommand:
+    words = text.split(None, 1)
+    if not words:
+        return c.SetCommand()
+    setting = _only({setting.value: setting for setting in Setting}, words[0])
+    if setting is None:
+        raise BadArgumentError(m.UnknownSetting())
+    return c.SetCommand(setting, words[1] if len(words) > 1 else None)
+
+
+def _write_set(command: c.SetCommand) -> str:
+    if command.setting is None:
+        if command.value is not None:
+            raise LocalProtocolError("a value without a setting")
+        return ""
+    return command.setting.value + ("" if command.value is None else " " + _filled(command.value))
+
+
+def _read_show(text: str) -> c.Show:
+    words = text.split()
+    if not words:
+        raise BadArgumentError(m.ShowWhat())
+    what = _only({what.value: what for what in c.ShowWhat}, words[0])
+    if what is None:
+        raise BadArgumentError(m.UnknownShow(words[0]))
+    return c.Show(what, words[1] if len(words) > 1 else None)
+
+
+def _write_show(command: c.Show) -> str:
+    return f"{command.what.value} {_optional(command.name)}".rstrip()
+
+
+def _only(choices: dict[str, Any], word: str) -> Any:
+    """Return the choice that a word names or is the unique prefix of; None if there is none."""
+    if word in choices:
+        return choices[word]
+    found = [choice for name, choice in choices.items() if name.startswith(word)]
+    return found[0] if len(found) == 1 else None
+
+
+def _write_toggle(command: c.ToggleCommand) -> str:
+    return "" if command.toggle is None else command.toggle.value
+
+
+def _read_mail(text: str) -> c.Mail:
+    name, _, words = text.partition(" ")
+    if name and not words.strip():
+        raise BadArgumentError(m.MailUsage())
+    return c.Mail(name or None, words.strip())
+
+
+def _write_mail(command: c.Mail) -> str:
+    if command.name is None:
+        if command.text:
+            raise LocalProtocolError("a message for nobody")
+        return ""
+    return f"{_word(command.name)} {_filled(command.text)}"
+
+
+def _names(command: c.Waitfor) -> str:
+    return " ".join(map(_word, command.names))
+
+
+# -- the table ------------------------------------------------------------------------------------------------------
+
+FORMS: Final = (
+    Form("login", c.Login, _read_login, _write_login),
+    Form("name", c.Name, _read_name, lambda command: _word(command.name)),
+    *(_plain(word, c.Bye) for word in ("bye", "adios", "ciao", "end", "exit", "logout", "quit", "tschoe")),
+    _spoken("shout", c.Shout),
+    _spoken("kibitz", c.Kibitz),
+    _spoken("say", c.Say),
+    _spoken("whisper", c.Whisper),
+    _spoken_to("tell", c.Tell),
+    _spoken_to("tellx", c.Tellx),
+    Form("message", c.Mail, _read_mail, _write_mail),
+    Form("waitfor", c.Waitfor, lambda text: c.Waitfor(tuple(text.split())), _names),
+    _named("gag", c.Gag, c.Gag),
+    _named("blind", c.Blind, c.Blind),
+    _spoken("away", c.Away),
+    _plain("back", c.Back),
+    _plain("wave", c.Wave),
+    Form("invite", c.Invite, _read_invite, _write_invite),
+    _named("join", c.Join, c.Join),
+    _plain("leave", c.Leave),
+    _named("watch", c.Watch, c.Watch),
+    _plain("unwatch", c.Unwatch),
+    _named("look", c.Look, c.Look),
+    _named("oldboard", c.Oldboard, c.Oldboard),
+    _named("oldmoves", c.Oldmoves, c.Oldmoves),
+    _plain("roll", c.Roll),
+    Form("move", c.Move, _read_moves, _write_moves),
+    _plain("off", c.Off),
+    _plain("board", c.ShowBoard),
+    _plain("pip", c.Pip),
+    _plain("double", c.Double),
+    _plain("accept", c.Accept),
+    _plain("reject", c.Reject),
+    _plain("redouble", c.Redouble),
+    _plain("beaver", c.Beaver),
+    _plain("raccoon", c.Raccoon),
+    _plain("otter", c.Otter),
+    Form("resign", c.Resign, _read_resign, lambda command: str(command.level.value)),
+    _plain("panic", c.Panic),
+    Form("toggle", c.ToggleCommand, _read_toggle, _write_toggle),
+    Form("set", c.SetCommand, _read_set, _write_set),
+    _plain("save", c.Save),
+    Form("address", c.Address, _read_address, lambda command: _word(command.address)),
+    Form("password", c.Password, _read_password, _write_password),
+    _optional_text("who", c.Who, "argument"),
+    _optional_text("rawwho", c.Rawwho, "argument"),
+    Form("show", c.Show, _read_show, _write_show),
+    _named("whois", c.Whois, c.Whois),
+    _named("where", c.Where, c.Where),
+    _optional_text("ratings", c.Ratings, "argument"),
+    _plain("last", c.Last),
+    *(_optional_text(word, c.Time, "zone") for word in ("time", "date")),
+    _optional_text("help", c.Help, "topic"),
+    _plain("motd", c.Motd),
+    _plain("about", c.About),
+    _plain("average", c.Average),
+    _plain("dicetest", c.Dicetest),
+    _plain("version", c.Version),
+    _plain("stat", c.Stat),
+    _plain("port", c.Port),
+    *(_plain(word, c.Clear) for word in ("clear", "cls")),
+    _plain("erase", c.Erase),
+    _plain("shutdown", c.ShutdownCommand),
+)
+"""Every command's name. Of several names of one command the first is the one that is written."""
+
+SHORT: Final = {
+    "b": "board",
+    "k": "kibitz",
+    "m": "move",
+    "r": "roll",
+    "s": "say",
+    "t": "tell",
+    "to": "toggle",
+    "w": "who",
+    "wh": "whisper",
+}
+"""Fixed short forms, although other commands begin like them (help texts "commands" and "toggle")."""
+
+_BY_NAME: Final = {form.name: form for form in FORMS}
+_BY_COMMAND: Final = {form.command: form for form in reversed(FORMS)}
+_BARE_MOVE: Final = re.compile(r"(?:[0-9]|bar\b).*")
+
+
+def parse_command(text: str) -> c.Command:
+    """Read a client's line as a server does.
+
+    Args:
+        text: one line, as `LineSplitter` gives it.
+
+    Raises:
+        CommandError: with the refusal that the server sends: UnknownCommandError (AmbiguousCommandError for a prefix
+            of several commands) or BadArgumentError.
+    """
+    word, _, rest = text.strip().partition(" ")
+    if _BARE_MOVE.fullmatch(text.strip()):
+        return _read_moves(text.strip())
+    return _find(word).read(rest.strip())
+
+
+def _find(word: str) -> Form:
+    form = _BY_NAME.get(SHORT.get(word, word))
+    if form is not None:
+        return form
+    found = [form for form in FORMS if word and form.name.startswith(word)]
+    if not found:
+        raise UnknownCommandError(m.UnknownCommand(word))
+    if len({form.command for form in found}) > 1:
+        raise AmbiguousCommandError(m.UnknownCommand(word))
+    return found[0]
+
+
+def write_command(command: c.Command) -> str:
+    """Write a command's line, without the line's end.
+
+    Raises:
+        LocalProtocolError: if a field cannot stand in it; the text tells no value, for it may be a password.
+    """
+    form = _BY_COMMAND[type(command)]
+    try:
+        rest = form.write(command)
+    except ProtocolError as error:
+        raise LocalProtocolError(f"{form.name}: {error}") from None
+    return f"{form.name} {rest}" if rest else form.name

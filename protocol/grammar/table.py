@@ -1,0 +1,118 @@
+"""The whole table of wordings, and how a line finds its own without trying them all.
+
+A CLIP line is decided by its number, a board by its first word. For every other line the first four words choose:
+each wording is filed under those of its first four words that are fixed, and a line looks into the drawers with the most
+fixed words first. Few patterns are left to try, mostly one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from protocol.board import PREFIX, BoardState
+from protocol.errors import BoardError, LocalProtocolError
+from protocol.grammar.clip import AS_TEXT, BOARD, CLIP
+from protocol.grammar.fields import TEXT
+from protocol.grammar.game import GAME
+from protocol.grammar.lobby import LOBBY
+from protocol.grammar.refusals import REFUSALS
+from protocol.grammar.wording import Key, Slot, Wording
+from protocol.messages import Board, Message, RefusedBoard, Unknown
+
+SENTENCES: Final = (*GAME, *LOBBY, *REFUSALS)
+"""All wordings that words decide."""
+WORDINGS: Final = (*CLIP, BOARD, *SENTENCES)
+"""All wordings that a line can be read by."""
+
+_BY_NUMBER: Final = {wording.template.split(" ", 1)[0]: wording for wording in CLIP}
+
+
+def _file(wordings: tuple[Wording[Any], ...]) -> dict[Key, tuple[Wording[Any], ...]]:
+    drawers: dict[Key, tuple[Wording[Any], ...]] = {}
+    for wording in wordings:
+        key = wording.key()
+        drawers[key] = (*drawers.get(key, ()), wording)
+    return drawers
+
+
+def _shapes(drawers: dict[Key, tuple[Wording[Any], ...]]) -> tuple[tuple[bool, bool, bool, bool], ...]:
+    """List which words are fixed in some drawer's key, most words first."""
+    shapes = {(a is not None, b is not None, c is not None, d is not None) for a, b, c, d in drawers}
+    return tuple(sorted(shapes, reverse=True, key=lambda shape: (sum(shape), shape)))
+
+
+_DRAWERS: Final = _file(SENTENCES)
+_SHAPES: Final = _shapes(_DRAWERS)
+_TEXT: Final = Slot("text", TEXT)
+_PADDING: Final = (None, None, None, None)
+
+
+def _by_class() -> dict[type[Message], tuple[Wording[Any], ...]]:
+    table: dict[type[Message], tuple[Wording[Any], ...]] = {}
+    for wording in WORDINGS:
+        if wording.spoken:
+            table[wording.cls] = (*table.get(wording.cls, ()), wording)
+    return table
+
+
+_BY_CLASS: Final = _by_class()
+
+
+def parse(text: str) -> Message:
+    """Tell what a line says; `Unknown` if no wording of the table fits. Never raises.
+
+    Args:
+        text: one logical line without its end, as `LineSplitter` gives it.
+    """
+    if text[:1].isdigit():
+        wording = _BY_NUMBER.get(text.split(" ", 1)[0])
+        if wording is not None:
+            message: Message | None = wording.read(text)
+            return Unknown(text.rstrip()) if message is None else message
+    line = text.strip()
+    if line.startswith(PREFIX):
+        return _parse_board(line)
+    if not line.isascii():
+        return Unknown(text.rstrip())
+    return _parse_sentence(line) or Unknown(text.rstrip())
+
+
+def _parse_board(line: str) -> Message:
+    try:
+        return Board(BoardState.from_line(line))
+    except BoardError as error:
+        return RefusedBoard(line, str(error))
+
+
+def _parse_sentence(line: str) -> Message | None:
+    words = (*line.rstrip(" .").split(None, 4)[:4], *_PADDING)
+    first, second, third, fourth = words[:4]
+    for a, b, c, d in _SHAPES:
+        drawer = _DRAWERS.get(
+            (first if a else None, second if b else None, third if c else None, fourth if d else None)
+        )
+        if drawer:
+            for wording in drawer:
+                message: Message | None = wording.read(line)
+                if message is not None:
+                    return message
+    return None
+
+
+def write(message: Message) -> str:
+    """Say a message as the server does to a client that speaks CLIP; without the line's end.
+
+    Raises:
+        LocalProtocolError: if a field cannot stand in a line: a name with a blank, a text with a newline.
+    """
+    if isinstance(message, AS_TEXT):
+        return _TEXT.write(message.text, message.kind())
+    for wording in _BY_CLASS[type(message)]:
+        if wording.fits(message):
+            return wording.write(message)
+    raise LocalProtocolError(f"no wording says this {message.kind()}")
+
+
+def holds_free_text(message: Message) -> bool:
+    """Whether messages of this kind hold text that a user chose; after such text nothing else can be told apart."""
+    return isinstance(message, AS_TEXT) or any(wording.free for wording in _BY_CLASS[type(message)])

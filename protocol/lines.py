@@ -1,0 +1,223 @@
+r"""Bytes in, logical lines out: line ends, prompts without newline, telnet bytes, bounds (clip_facts 3, pitfalls 1 and 2).
+
+A line ends with CR LF, LF, CR NUL, or a CR that none of them follows. Telnet commands (`IAC ...`), BEL and NUL are no
+part of its text. The protocol has 7 bits: every other byte that no terminal prints stands as `?` in the text, a tab as
+a blank. Whatever way the same bytes are cut into chunks, the same lines come out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from attrs import frozen
+
+from protocol.errors import LocalProtocolError
+
+MAX_LINE: Final = 8192
+"""Bytes of the longest line that is read whole. A message of the server has a few hundred."""
+
+PROMPTS: Final = (
+    b"login: ",
+    b"password: ",
+    b"> ",
+    b"Please give your password: ",
+    b"Please retype your password: ",
+    b"** The two passwords were not identical. Please give them again. Password: ",
+)
+"""What a server writes without ending the line, to wait for input. At the start of a line each is a line of its own."""
+
+_IAC, _SB = 0xFF, 0xFA
+_WILL, _DONT = 0xFB, 0xFE
+_CR, _LF, _NUL = 0x0D, 0x0A, 0x00
+
+_STOPS: Final = re.compile(rb"[\r\n\xff]")
+_ENDS: Final = re.compile(rb"[\r\n]")
+_TELNET: Final = re.compile(rb"\xff(?:\xfa(?:[^\xff]|\xff[^\xf0])*(?:\xff\xf0)?|[\xfb-\xfe].|(\xff)|.)?", re.DOTALL)
+_SUBNEGOTIATION: Final = re.compile(rb"\xff\xfa(?:[^\xff]|\xff[^\xf0])*\xff\xf0", re.DOTALL)
+_PRINTABLE: Final = bytes(code if 32 <= code < 127 else 32 if code == 9 else 63 for code in range(256))
+_SILENT: Final = b"\x07\x00"
+_HEADS: Final = frozenset([prompt[0] for prompt in PROMPTS] + [_IAC, *_SILENT])
+"""Bytes that a prompt can begin with."""
+
+
+@frozen
+class Line:
+    """One logical line, or a prompt."""
+
+    text: str
+    """Printable ASCII, without the line's end; blanks are kept."""
+    offset: int
+    """Where `raw` begins, in bytes since the connection's first."""
+    raw: bytes
+    """The bytes as they came, with the line's end and the telnet bytes inside; at most the bound and two more."""
+    terminated: bool
+    """False for a prompt, a line that was cut because of its length, and the rest before the end of the stream."""
+
+
+class LineSplitter:
+    """Cuts a stream of bytes into lines. Memory is bounded by the longest line and by what was not yet asked for.
+
+    A line of more than `max_line` bytes is cut there; its rest is skipped, not handed out as a line of its own:
+    otherwise a long enough kibitz could place any text at the start of a line.
+    """
+
+    def __init__(self, max_line: int = MAX_LINE, *, prompts: bool = True) -> None:
+        """Start at offset 0.
+
+        Args:
+            max_line: bytes of the longest line that is handed out whole, at least 128.
+            prompts: whether prompts are recognised; a server, whose clients send none, turns this off.
+        """
+        if max_line < 128:
+            raise ValueError(f"expected max_line of at least 128, got {max_line}")
+        self._max = max_line
+        self._prompts = prompts
+        self._buffer = bytearray()
+        self._offset = 0  # of the buffer's first byte
+        self._start = 0  # of the current line, in the buffer
+        self._searched = 0  # up to here the current line goes on
+        self._telnet = False  # whether the current line holds telnet bytes
+        self._head = bytearray() if prompts else None  # text that may yet become a prompt; None: it will not
+        self._walked = 0  # where that text ends
+        self._skipping = False  # the rest of a line that was cut
+        self._ended = False
+
+    def receive_data(self, data: bytes) -> None:
+        """Take what was received; `b""` says that nothing will follow. The work is done by `next_line`.
+
+        Raises:
+            LocalProtocolError: if data follow the end.
+        """
+        if not data:
+            self._ended = True
+        elif self._ended:
+            raise LocalProtocolError("data after the end of the stream")
+        else:
+            self._drop_consumed()
+            self._buffer += data
+
+    def next_line(self) -> Line | None:
+        """Return the next line, or None when more data are needed for it (or, after the end, none is left)."""
+        if self._skipping and not self._skip():
+            return None
+        if self._head is not None:
+            prompt = self._find_prompt(self._head)
+            if prompt:
+                return self._take(prompt, prompt, terminated=False)
+            if prompt is None and not self._ended:
+                return None
+            self._head = None
+        end, after = self._find_end(_STOPS)
+        bound = self._start + self._max
+        if end > bound:
+            self._skipping = True
+            return self._take(bound, bound, terminated=False)
+        if after:
+            return self._take(end, after, terminated=True)
+        if self._ended and end > self._start:
+            line = self._take(end, end, terminated=False)
+            return line if line.text else None
+        return None
+
+    # -- searching --------------------------------------------------------------------------------------------------
+
+    def _find_end(self, stops: re.Pattern[bytes]) -> tuple[int, int]:
+        """Find where the current line's content ends, and where the next line begins (0: not known yet)."""
+        buffer = self._buffer
+        while True:
+            found = stops.search(buffer, self._searched)
+            if found is None:
+                self._searched = len(buffer)
+                return len(buffer), 0
+            place = self._searched = found.start()
+            stop = buffer[place]
+            if stop == _LF:
+                return place, place + 1
+            if stop == _CR:
+                return place, self._after_return(place)
+            self._telnet = True
+            after = self._after_telnet(place)
+            if not after:
+                return len(buffer), 0
+            self._searched = after
+
+    def _after_return(self, place: int) -> int:
+        """Return where the next line begins; 0 while the byte after the CR has not come."""
+        if place + 1 < len(self._buffer):
+            return place + (2 if self._buffer[place + 1] in (_LF, _NUL) else 1)
+        return place + 1 if self._ended else 0
+
+    def _after_telnet(self, place: int) -> int:
+        """Return where the telnet command ends that begins at `place`; 0 while it is not complete."""
+        buffer = self._buffer
+        command = buffer[place + 1] if place + 1 < len(buffer) else None
+        if command is None:
+            return 0
+        if command == _SB:
+            end = _SUBNEGOTIATION.match(buffer, place)
+            return end.end() if end else 0
+        after = place + (3 if _WILL <= command <= _DONT else 2)
+        return after if after <= len(buffer) else 0
+
+    def _skip(self) -> bool:
+        """Pass the rest of a line that was cut, telnet bytes or not; False while its end has not come."""
+        end, after = self._find_end(_ENDS)
+        self._consume(after or end)
+        self._skipping = not after
+        return not self._skipping
+
+    def _find_prompt(self, head: bytearray) -> int | None:
+        """Return where the prompt ends that begins the current line, 0 if it begins with none, None if not yet known.
+
+        Walks on from where it stopped, past telnet bytes, BEL and NUL.
+        """
+        buffer, limit = self._buffer, min(len(self._buffer), self._start + self._max)
+        if self._walked == self._start < limit and buffer[self._start] not in _HEADS:
+            return 0
+        while any(prompt.startswith(head) for prompt in PROMPTS):
+            if head in PROMPTS:
+                return self._walked
+            if self._walked >= limit:
+                return None if limit == len(buffer) else 0
+            byte = buffer[self._walked]
+            if byte == _IAC:
+                after = self._after_telnet(self._walked)
+                if not after:
+                    return None if limit == len(buffer) else 0
+                if buffer[self._walked + 1] == _IAC:
+                    return 0
+                self._telnet = True
+                self._walked = after
+            else:
+                self._walked += 1
+                if byte not in _SILENT:
+                    head.append(byte)
+        return 0
+
+    # -- handing out ------------------------------------------------------------------------------------------------
+
+    def _take(self, end: int, after: int, *, terminated: bool) -> Line:
+        start = self._start
+        content = bytes(self._buffer[start:end])
+        text = _TELNET.sub(lambda match: match[1] or b"", content) if self._telnet else content
+        line = Line(
+            text.translate(_PRINTABLE, _SILENT).decode("ascii"),
+            self._offset + start,
+            bytes(self._buffer[start:after]),
+            terminated,
+        )
+        self._consume(after)
+        return line
+
+    def _consume(self, after: int) -> None:
+        self._start = self._searched = self._walked = after
+        self._telnet = False
+        self._head = bytearray() if self._prompts else None
+
+    def _drop_consumed(self) -> None:
+        del self._buffer[: self._start]
+        self._offset += self._start
+        self._searched -= self._start
+        self._walked -= self._start
+        self._start = 0

@@ -1,0 +1,100 @@
+"""MessageReader: a server's bytes in, messages out. Lines are cut, glued lines taken apart, blocks recognised."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import Final
+
+from attrs import frozen
+
+from protocol import messages as m
+from protocol.grammar import holds_free_text, parse
+from protocol.lines import MAX_LINE, Line, LineSplitter
+
+
+@frozen
+class Received:
+    """A message, and where it came from."""
+
+    message: m.Message
+    text: str
+    """The line, or the part of a glued line, without its end."""
+    offset: int
+    """Where it begins, in bytes since the connection's first; behind a glue, counted in printed characters."""
+
+
+class MessageReader:
+    """Reads what a server sends. Blank lines are left out, except inside the message of the day."""
+
+    def __init__(self, max_line: int = MAX_LINE) -> None:
+        """Start at the connection's first byte; `max_line` as for LineSplitter."""
+        self._splitter = LineSplitter(max_line)
+        self._ready: deque[Received] = deque()
+        self._in_motd = False
+
+    def receive_data(self, data: bytes) -> None:
+        """Take what was received; `b""` says that nothing will follow."""
+        self._splitter.receive_data(data)
+
+    def next_message(self) -> Received | None:
+        """Return the next message, or None when more data are needed."""
+        while not self._ready:
+            line = self._splitter.next_line()
+            if line is None:
+                return None
+            self._read(line)
+        return self._ready.popleft()
+
+    def _read(self, line: Line) -> None:
+        if not line.text.strip() and not self._in_motd:
+            return
+        offset = line.offset
+        for text in unglue(line.text):
+            self._ready.append(Received(self._in_context(text, parse(text)), text, offset))
+            offset += len(text)
+
+    def _in_context(self, text: str, message: m.Message) -> m.Message:
+        """Tell the message of the day from the rest. Any other CLIP line or a board ends it, should its end be lost."""
+        if isinstance(message, m.MotdStart):
+            self._in_motd = True
+        elif self._in_motd:
+            if not isinstance(message, _ENDS_MOTD):
+                return m.MotdLine(text.rstrip())
+            self._in_motd = False
+        return message
+
+
+_ENDS_MOTD: Final = (m.MotdEnd, m.Board, m.WhoInfo, m.WhoEnd, m.LoggedIn, m.LoggedOut, m.Welcome, m.OwnInfo)
+
+_SEAMS: Final = re.compile(r"(?<=[!-~])(?=(?:[1-9]|1[0-9]|20) |\*\* |board:|[A-Z])")
+"""Where a second message can begin inside a line: no blank before it, and a number, stars, `board:` or a capital."""
+_MOST_SEAMS: Final = 64
+
+
+def unglue(text: str) -> list[str]:
+    """Take a line apart to which a second message was glued (specification: "A Spanner In The Works").
+
+    A line is cut only if it says nothing as a whole, and only behind a complete message without free text, so that
+    nothing a user wrote is ever taken for a message.
+    """
+    parts: list[str] = []
+    while isinstance(parse(text), m.Unknown | m.RefusedBoard):
+        seam = _find_seam(text)
+        if not seam:
+            break
+        parts.append(text[:seam])
+        text = text[seam:]
+    return [*parts, text]
+
+
+def _find_seam(text: str) -> int:
+    for tries, seam in enumerate(_SEAMS.finditer(text)):
+        if tries >= _MOST_SEAMS:
+            break
+        left = parse(text[: seam.start()])
+        if not isinstance(left, m.Unknown | m.RefusedBoard) and not holds_free_text(left):
+            right = parse(text[seam.start() :])
+            if not isinstance(right, m.Unknown | m.RefusedBoard):
+                return seam.start()
+    return 0
