@@ -90,11 +90,10 @@ class Cue:
         return self.kind.__name__ + (f"({self.case.value})" if self.case else "")
 
 
-DOUBLED: Final = frozenset({State.I_DOUBLED, State.THEY_DOUBLED})
-"""A double waits for its answer. Until then boards say so and tell nothing about the turn (clip_facts 1, field 32)."""
-RESIGNED: Final = frozenset({State.I_RESIGNED, State.THEY_RESIGNED})
-"""An offer to resign waits for its answer, which no board shows."""
-IN_GAME: Final = DOUBLED | RESIGNED | {State.UNCLEAR, State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN}
+PENDING: Final = frozenset({State.I_DOUBLED, State.THEY_DOUBLED, State.I_RESIGNED, State.THEY_RESIGNED})
+"""An offer waits for its answer. Boards tell nothing here: a pending double flips their turn (clip_facts 1, field 32),
+and a pending resignation does not show."""
+IN_GAME: Final = PENDING | {State.UNCLEAR, State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN}
 IN_MATCH: Final = IN_GAME | {State.BETWEEN_GAMES}
 LOGGED_IN: Final = IN_MATCH | {State.LOBBY, State.WATCHING}
 
@@ -121,15 +120,13 @@ def cue_of(spoken: Message | Command) -> Cue:
 
 
 def _board_case(board: BoardState) -> Case | None:
-    """Return what the board says about us; None when we only watch, or while a double waits for its answer."""
+    """Return what the board says about us; None when we only watch."""
     if board.player != YOU:
         return None
     if board.was_doubled:
         return Case.DOUBLED
     if board.turn is None:
         return Case.OVER
-    if not (board.may_double or board.opponent_may_double):
-        return None
     if board.turn != board.colour:
         return Case.THEIR_TURN
     return Case.YOUR_ROLL if board.dice == (0, 0) else Case.YOUR_MOVE
@@ -179,7 +176,7 @@ _SERVER: Final[tuple[tuple[Iterable[State], State, tuple[type[Message] | tuple[t
     ((State.LOBBY,), State.THEY_DOUBLED, ((m.Board, Case.DOUBLED),)),
     ((State.LOBBY,), State.BETWEEN_GAMES, ((m.Board, Case.OVER),)),
     (IN_MATCH, State.UNCLEAR, (m.GameStarts, m.ResignRejected)),
-    (DOUBLED | RESIGNED, State.UNCLEAR, (m.NothingToAnswer,)),
+    (PENDING, State.UNCLEAR, (m.NothingToAnswer,)),
     (IN_MATCH, State.MY_ROLL, (m.RollOrDouble, (m.CannotMove, _other), (m.Moves, _other))),
     (IN_MATCH, State.MY_ROLL, ((m.DoubleAccepted, _other), (m.RedoubleAccepted, _other))),
     (IN_MATCH, State.MY_MOVE, ((m.FirstMove, _you), (m.Rolls, _you), m.MovePrompt)),
@@ -191,10 +188,10 @@ _SERVER: Final[tuple[tuple[Iterable[State], State, tuple[type[Message] | tuple[t
     (IN_MATCH, State.THEY_RESIGNED, ((m.ResignOffer, _other), m.AnswerResign)),
     (IN_MATCH, State.BETWEEN_GAMES, (m.GameWon, m.GaveUp, m.ResignAccepted, m.JoinNextGame)),
     (IN_MATCH, State.LOBBY, (m.MatchWon, m.YouLeft, m.OpponentGone, m.YourGameSaved, m.NotPlaying)),
-    (IN_GAME - RESIGNED, State.MY_ROLL, ((m.Board, Case.YOUR_ROLL),)),
-    (IN_GAME - RESIGNED, State.MY_MOVE, ((m.Board, Case.YOUR_MOVE),)),
-    (IN_GAME - RESIGNED, State.THEIR_TURN, ((m.Board, Case.THEIR_TURN),)),
-    (IN_GAME - RESIGNED, State.BETWEEN_GAMES, ((m.Board, Case.OVER),)),
+    (IN_GAME - PENDING, State.MY_ROLL, ((m.Board, Case.YOUR_ROLL),)),
+    (IN_GAME - PENDING, State.MY_MOVE, ((m.Board, Case.YOUR_MOVE),)),
+    (IN_GAME - PENDING, State.THEIR_TURN, ((m.Board, Case.THEIR_TURN),)),
+    (IN_GAME - PENDING, State.BETWEEN_GAMES, ((m.Board, Case.OVER),)),
     (set(State) - {State.CLOSED}, State.CLOSED, (m.Goodbye, m.ConnectionTimedOut)),
 )
 """States, the state that follows, and the messages after which it does."""

@@ -1,0 +1,55 @@
+"""What happens to the agent. Every event tells when it happened, because the agent reads no clock."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from fibsbot.bot.questions import Answer, AnyKey
+from protocol.messages import Message
+
+
+@frozen
+class Event:
+    """Something that happened."""
+
+    at: float
+    """Seconds on a clock that never goes back; only differences matter."""
+
+
+@frozen
+class Connected(Event):
+    """A connection was made; the banner comes next."""
+
+
+@frozen
+class MessageReceived(Event):
+    """The server said something."""
+
+    message: Message
+
+
+@frozen
+class StrategyAnswered(Event):
+    """The answer to a question asked with Ask. An answer to a question that is no longer open is dropped."""
+
+    key: AnyKey
+    answer: Answer
+    fallback: str | None = None
+    """Why the strategy's own answer is not this one: it was late, raised or answered nonsense."""
+
+
+@frozen
+class Woken(Event):
+    """The time that the last WakeAt asked for has come. Waking too early or too often does no harm."""
+
+
+@frozen
+class FinishRequested(Event):
+    """Somebody wants an end: finish the match, then log out."""
+
+
+@frozen
+class ConnectionLost(Event):
+    """The connection has ended, whoever ended it."""
+
+    reason: str = ""
