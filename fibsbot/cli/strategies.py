@@ -1,0 +1,60 @@
+"""`fibsbot strategies`: what is installed."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from fibsbot.strategies.loader import Origin, StrategyError, available
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+def strategies(*, as_json: bool) -> None:
+    """List the strategies and where they come from.
+
+    A strategy that is installed but cannot be imported is listed with its error.
+    """
+    rows = [_row(origin) for origin in available()]
+    if as_json:
+        for row in rows:
+            click.echo(json.dumps(row))
+    elif sys.stdout.isatty():
+        _print_table(rows)
+    else:
+        for row in rows:
+            click.echo("\t".join((row["name"], row["error"] or row["description"], _origin(row), row["module"])))
+
+
+def _row(origin: Origin) -> dict[str, str]:
+    row = {
+        "name": origin.name,
+        "description": "",
+        "distribution": origin.distribution,
+        "version": origin.version,
+        "module": origin.reference,
+        "error": "",
+    }
+    try:
+        row["description"] = origin.description()
+    except StrategyError as error:
+        row["error"] = str(error)
+    return row
+
+
+def _origin(row: dict[str, str]) -> str:
+    return f"{row['distribution']} {row['version']}".strip()
+
+
+def _print_table(rows: list[dict[str, str]]) -> None:
+    from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
+    from rich.markup import escape  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table("name", "what it does", "from", "module")
+    for row in rows:
+        what = f"[red]{escape(row['error'])}[/red]" if row["error"] else escape(row["description"])
+        table.add_row(escape(row["name"]), what, escape(_origin(row)), escape(row["module"]))
+    Console().print(table)
