@@ -1,4 +1,4 @@
-r"""Bytes in, logical lines out: line ends, prompts without newline, telnet bytes, bounds (clip_facts 3, pitfalls 1 and 2).
+"""Bytes in, logical lines out: line ends, prompts without newline, telnet bytes, bounds.
 
 A line ends with CR LF, LF, CR NUL, or a CR that none of them follows. Telnet commands (`IAC ...`), BEL and NUL are no
 part of its text. The protocol has 7 bits: every other byte that no terminal prints stands as `?` in the text, a tab as
@@ -176,7 +176,7 @@ class LineSplitter:
         if self._walked == self._start < limit and buffer[self._start] not in _HEADS:
             return 0
         while any(prompt.startswith(head) for prompt in PROMPTS):
-            if head in PROMPTS:
+            if bytes(head) in PROMPTS:
                 return self._walked
             if self._walked >= limit:
                 return None if limit == len(buffer) else 0

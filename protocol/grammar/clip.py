@@ -11,14 +11,16 @@ CLIP: Final[tuple[Wording[Any], ...]] = (
     says(m.Welcome, "1 {name} {last_login} {last_host:word}"),
     says(
         m.OwnInfo,
-        "2 {name} {allowpip} {autoboard} {autodouble} {automove} {away} {bell} {crawford} {double} {experience} {greedy}"
-        " {moreboards} {moves} {notify} {rating} {ratings} {ready} {redoubles:redoubles} {report} {silent} {timezone:word}",
+        "2 {name} {allowpip} {autoboard} {autodouble} {automove} {away} {bell} {crawford} {double} {experience}"
+        " {greedy} {moreboards} {moves} {notify} {rating} {ratings} {ready} {redoubles:redoubles} {report} {silent}"
+        " {timezone:word}",
     ),
     says(m.MotdStart, "3"),
     says(m.MotdEnd, "4"),
     says(
         m.WhoInfo,
-        "5 {name} {opponent} {watching} {ready} {away} {rating} {experience} {idle} {login} {host:word} {client} {email}",
+        "5 {name} {opponent} {watching} {ready} {away} {rating} {experience} {idle} {login} {host:word} {client}"
+        " {email}",
     ),
     says(m.WhoEnd, "6"),
     says(m.LoggedIn, "7 {name} {text:text}"),

@@ -94,7 +94,7 @@ def _spoken_to(name: str, kind: type[c.Command]) -> Form:
 
 
 def _first(text: str) -> str | None:
-    return text.split()[0] if text else None
+    return text.split(None, 1)[0] if text else None
 
 
 def _word(value: str) -> str:
@@ -189,7 +189,7 @@ def _write_invite(command: c.Invite) -> str:
 
 
 def _read_moves(text: str) -> c.Move:
-    """Read `13-7 bar-22`, `13 7 bar 22`, `bar - 22` and whatever mixes them; `b`, `o`, `h` and `home` are words, too."""
+    """Read `13-7 bar-22`, `13 7 bar 22`, `bar - 22` and what mixes them; `b`, `o`, `h` and `home` are words, too."""
     places = re.sub(r" *- *", " ", text).split()
     moves: list[FibsMove] = []
     for index in range(0, len(places), 2):

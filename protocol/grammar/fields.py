@@ -123,7 +123,7 @@ def _count(name: str, singular: str, plural: str, none: str | None = None) -> Fi
     """`1 point`, `2 points`, perhaps `no points`."""
 
     def read(text: str) -> int:
-        number = text.split()[0]
+        number = text.split(None, 1)[0]
         return 0 if number == none else _integer(number)
 
     def write(value: int) -> str:

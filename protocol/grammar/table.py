@@ -1,8 +1,8 @@
 """The whole table of wordings, and how a line finds its own without trying them all.
 
 A CLIP line is decided by its number, a board by its first word. For every other line the first four words choose:
-each wording is filed under those of its first four words that are fixed, and a line looks into the drawers with the most
-fixed words first. Few patterns are left to try, mostly one.
+each wording is filed under those of its first four words that are fixed, and a line looks into the drawers with the
+most fixed words first. Few patterns are left to try, mostly one.
 """
 
 from __future__ import annotations
