@@ -55,6 +55,11 @@ class Play:
     moves: tuple[Move, ...] = field(default=(), converter=_moves)
     """In an order in which they can be made."""
 
+    @classmethod
+    def of(cls, *moves: tuple[int, int]) -> Self:
+        """Build a play from the source and target of each move."""
+        return cls(Move(source, target) for source, target in moves)
+
     def __len__(self) -> int:
         """Return how many moves the play has."""
         return len(self.moves)

@@ -27,7 +27,7 @@ def legal_plays(position: Position, dice: Dice) -> tuple[Play, ...]:
 
     The moves of a play stand in an order in which they can be made, farthest checker first.
     """
-    return tuple(Play(tuple(Move(*step) for step in steps)) for steps in results(position.points, dice).values())
+    return tuple(Play.of(*steps) for steps in results(position.points, dice).values())
 
 
 def results(cells: Cells, dice: Dice) -> dict[Cells, Steps]:

@@ -1,0 +1,110 @@
+"""`legal`, `show` and `perft`: what the rules core and the notation know, from the command line."""
+
+from __future__ import annotations
+
+import json
+import time
+from concurrent.futures import ProcessPoolExecutor
+from itertools import islice
+from multiprocessing import get_context
+from typing import Final
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+
+from fibsbot.cli import UserError
+from fibsbot.match import Dice, MatchState
+from fibsbot.notation import NotationError, format_play, parse_state
+from fibsbot.notation.gnubg import position_id
+from fibsbot.rules.perft import START, Count, Reached, count_next, next_level
+from fibsbot.rules.plays import check_dice, legal_plays
+
+DEEPEST: Final = 3
+"""At depth 4 there would be some 65 thousand million positions to count."""
+CHUNK: Final = 250
+"""Positions that a worker counts at a time."""
+
+
+def _state(text: str) -> MatchState:
+    try:
+        return parse_state(text)
+    except NotationError as error:
+        raise UserError(str(error)) from error
+
+
+def _dice(text: str) -> Dice:
+    try:
+        return check_dice((int(text[:1]), int(text[1:])))
+    except ValueError as error:
+        raise UserError(f"expected --dice with two digits from 1 to 6, as in 31, got {text!r}") from error
+
+
+@click.command()
+@click.argument("position", metavar="XGID")
+@click.option("--dice", metavar="31", help="The roll, if the XGID has none or another one.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def legal(position: str, dice: str | None, *, as_json: bool) -> None:
+    """List the legal plays of a position.
+
+    XGID is eXtreme Gammon's ID or GNU Backgammon's PositionID:MatchID.
+    """
+    state = _state(position)
+    roll = _dice(dice) if dice else state.dice
+    if roll is None:
+        raise UserError("expected a position with dice, or --dice as in --dice 31, got neither")
+    plays = legal_plays(state.position, roll)
+    texts = [format_play(play, state.position) for play in plays]
+    if as_json:
+        rows = [
+            {
+                "play": text,
+                "moves": [[move.source, move.target] for move in play.moves],
+                "position_id": position_id(state.position.play(play)),
+            }
+            for text, play in zip(texts, plays, strict=True)
+        ]
+        click.echo(json.dumps({"dice": roll, "plays": rows}))
+    else:
+        click.echo("\n".join(texts) or "cannot move")
+
+
+@click.command()
+@click.option("--depth", type=click.IntRange(1, DEEPEST), default=2, show_default=True, help="Rolls to look ahead.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+def perft(depth: int, *, as_json: bool) -> None:
+    """Count the positions that the rules can reach.
+
+    From the opening position, over all 21 rolls and their plays. Equal positions count as often as they are reached,
+    and a roll that leaves no play counts one. Depth 3 keeps all cores busy for a minute or two.
+    """
+    if not as_json:
+        click.echo("depth      positions  without a play  seconds")
+    reached = START
+    for level in range(1, depth + 1):
+        start = time.monotonic()
+        if level == DEEPEST:
+            count = _count_in_parallel(reached)
+        else:
+            count = count_next(reached.items())
+            reached = next_level(reached)
+        seconds = time.monotonic() - start
+        if as_json:
+            row = {"depth": level, "positions": count.positions, "without_play": count.without_play}
+            click.echo(json.dumps(row | {"seconds": round(seconds, 3)}))
+        else:
+            click.echo(f"{level:5} {count.positions:14,} {count.without_play:15,} {seconds:8.1f}")
+
+
+def _count_in_parallel(reached: Reached) -> Count:
+    """Count what one more roll leads to on all cores, with a progress bar if somebody is watching."""
+    left = iter(reached.items())
+    chunks = list(iter(lambda: list(islice(left, CHUNK)), []))
+    console = Console(stderr=True)
+    # Workers are spawned, not forked: the progress bar has a thread of its own.
+    with (
+        ProcessPoolExecutor(mp_context=get_context("spawn")) as pool,
+        Progress(console=console, transient=True, disable=not console.is_terminal) as progress,
+    ):
+        counts = progress.track(pool.map(count_next, chunks), total=len(chunks), description="Counting")
+        return sum(counts, Count(0, 0))

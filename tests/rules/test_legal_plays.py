@@ -1,0 +1,135 @@
+"""The generator of plays: properties, exact counts, and agreement with three independent generators."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import given
+
+from fibsbot.match import Dice
+from fibsbot.notation.gnubg import parse_position_id, position_id
+from fibsbot.position import OFF, Play, Position
+from fibsbot.rules.errors import IllegalPlayError, InvalidPlayError, Law, ThrowError
+from fibsbot.rules.perft import START, Count, count_next, next_level
+from fibsbot.rules.plays import check_play, legal_plays
+from tests.strategies_positions import bear_offs, dice, positions
+
+DATA: Final = Path(__file__).parent.parent / "data" / "rules"
+
+
+def test_one_roll_from_the_opening_position_leaves_447_positions() -> None:
+    assert Count(positions=447, without_play=0) == count_next(START.items())
+
+
+def test_two_rolls_from_the_opening_position_leave_202_782_positions() -> None:
+    assert Count(positions=202_782, without_play=0) == count_next(next_level(START).items())
+
+
+def test_merging_equal_positions_loses_none() -> None:
+    assert 447 == sum(next_level(START).values())
+
+
+def test_a_roll_that_leaves_no_play_counts_one() -> None:
+    closed = Position.from_sides(own=[0] * 24 + [1], opponent=[2, 2, 2, 2, 2, 2] + [0] * 19)
+    assert Count(positions=21, without_play=21) == count_next([(closed.points, 1)])
+    assert {closed.swapped().points: 21} == next_level({closed.points: 1})
+
+
+@pytest.mark.slow
+def test_three_independent_generators_know_the_same_plays() -> None:
+    """2,000 positions with 21 rolls each: as many distinct results, and the same ones by checksum."""
+    differences = []
+    with gzip.open(DATA / "legal_moves.jsonl.gz", "rt") as lines:
+        rolls = json.loads(next(lines))["rolls"]
+        for line in lines:
+            row = json.loads(line)
+            position = parse_position_id(row["pos"])
+            for roll, count, crc in zip(rolls, row["counts"], row["crc"], strict=True):
+                plays = legal_plays(position, (int(roll[0]), int(roll[1])))
+                ids = sorted(position_id(position.play(play)) for play in plays)
+                if (count, crc) != (len(ids), zlib.crc32("\n".join(ids).encode())):
+                    differences.append((row["pos"], roll))
+    assert [] == differences
+
+
+@given(positions(), dice())
+def test_every_legal_play_is_accepted_in_any_order_of_its_moves(position: Position, roll: Dice) -> None:
+    for play in legal_plays(position, roll):
+        assert play == check_play(position, roll, Play(reversed(play.moves)))
+
+
+@given(bear_offs(), dice())
+def test_every_way_to_bear_off_is_accepted_in_any_order_of_its_moves(position: Position, roll: Dice) -> None:
+    for play in legal_plays(position, roll):
+        assert play == check_play(position, roll, Play(reversed(play.moves)))
+
+
+@given(positions(), dice())
+def test_plays_lead_to_distinct_possible_positions_and_none_stands_still(position: Position, roll: Dice) -> None:
+    after = [position.play(play) for play in legal_plays(position, roll)]
+    assert len(after) == len(set(after))
+    assert position not in after
+    assert all(not reached.status() for reached in after)
+
+
+@given(positions(), dice())
+def test_a_play_conserves_checkers_and_moves_no_more_pips_than_thrown(position: Position, roll: Dice) -> None:
+    for play in legal_plays(position, roll):
+        after = position.play(play)
+        borne_off = sum(move.target == OFF for move in play.moves)
+        assert position.off + borne_off == after.off
+        assert position.opponent_off == after.opponent_off
+        assert position.pips - after.pips == sum(move.pips for move in play.moves)
+        assert position.pips - after.pips <= sum(roll) * (2 if roll[0] == roll[1] else 1)
+
+
+@given(positions(), dice())
+def test_the_order_of_the_dice_does_not_matter(position: Position, roll: Dice) -> None:
+    reached = {position.play(play) for play in legal_plays(position, roll)}
+    assert reached == {position.play(play) for play in legal_plays(position, roll[::-1])}
+
+
+@given(positions(), dice())
+def test_the_empty_play_is_legal_exactly_when_nothing_can_move(position: Position, roll: Dice) -> None:
+    if legal_plays(position, roll):
+        with pytest.raises(IllegalPlayError):
+            check_play(position, roll, Play())
+    else:
+        assert Play() == check_play(position, roll, Play())
+
+
+@given(positions(), dice(), positions(), dice())
+def test_only_plays_to_a_legal_position_are_accepted(
+    position: Position, roll: Dice, other: Position, thrown: Dice
+) -> None:
+    """The plays of another position are legal here if and only if they come to where a legal play comes."""
+    reached = {position.play(play) for play in legal_plays(position, roll)}
+    for play in legal_plays(other, thrown):
+        try:
+            accepted = check_play(position, roll, play)
+        except IllegalPlayError:
+            continue
+        assert position.play(accepted) in reached or position.play(accepted).over
+
+
+@pytest.mark.parametrize("roll", [(0, 1), (7, 1), (1, -1)])
+def test_what_is_no_throw_is_refused(roll: Dice) -> None:
+    with pytest.raises(ThrowError):
+        legal_plays(Position.start(), roll)
+
+
+@pytest.mark.parametrize(("source", "target"), [(26, 20), (0, 0), (24, 25), (13, -1)])
+def test_a_point_that_the_board_has_not_makes_a_play_invalid(source: int, target: int) -> None:
+    with pytest.raises(InvalidPlayError):
+        check_play(Position.start(), (6, 1), Play.of((source, target)))
+
+
+def test_three_moves_are_too_many_for_two_dice() -> None:
+    with pytest.raises(IllegalPlayError) as caught:
+        check_play(Position.start(), (3, 1), Play.of((8, 5), (6, 5), (24, 23)))
+    assert Law.TOO_MANY_MOVES is caught.value.law

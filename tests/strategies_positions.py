@@ -1,0 +1,67 @@
+"""Hypothesis strategies for positions, dice and match states."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from fibsbot.match import Dice, MatchState, Owner, Phase
+from fibsbot.position import BAR, CHECKERS, Position
+
+
+def dice() -> st.SearchStrategy[Dice]:
+    """Two dice in any order."""
+    return st.tuples(st.integers(1, 6), st.integers(1, 6))
+
+
+@st.composite
+def positions(draw: st.DrawFn, *, over: bool = False) -> Position:
+    """Any position that the laws allow; with `over`, also those in which one side has borne off everything."""
+    least = 0 if over else 1
+    own = draw(st.lists(st.integers(1, BAR), min_size=least, max_size=CHECKERS))
+    free = [point for point in range(25) if point not in own]
+    theirs = draw(st.lists(st.sampled_from(free), min_size=1 if not own else least, max_size=CHECKERS))
+    cells = [0] * 26
+    for point in own:
+        cells[point] += 1
+    for point in theirs:
+        cells[point] -= 1
+    return Position(cells)
+
+
+@st.composite
+def bear_offs(draw: st.DrawFn) -> Position:
+    """Positions in which the player on roll has every checker at home."""
+    home = draw(st.lists(st.integers(1, 6), min_size=1, max_size=CHECKERS))
+    behind = [point for point in range(25) if point not in home]
+    theirs = draw(st.lists(st.sampled_from(behind), min_size=1, max_size=CHECKERS))
+    cells = [0] * 26
+    for point in home:
+        cells[point] += 1
+    for point in theirs:
+        cells[point] -= 1
+    return Position(cells)
+
+
+@st.composite
+def match_states(draw: st.DrawFn, *, resignations: bool = True) -> MatchState:
+    """Any decision that the IDs of GNU Backgammon and eXtreme Gammon can describe."""
+    length = draw(st.integers(0, 25))
+    score = draw(st.tuples(*[st.integers(0, max(length - 1, 0))] * 2)) if length else (0, 0)
+    phases = [phase for phase in Phase if resignations or phase is not Phase.RESIGNED]
+    phase = draw(st.sampled_from(phases))
+    one_away = length > 1 and length - 1 in score
+    crawford = one_away and score[0] != score[1] and draw(st.booleans())
+    return MatchState(
+        position=draw(positions()),
+        length=length,
+        score=score,
+        cube=1 << draw(st.integers(0, 10)),
+        owner=draw(st.sampled_from(Owner)),
+        crawford=crawford,
+        post_crawford=one_away and not crawford,
+        phase=phase,
+        dice=tuple(sorted(draw(dice()), reverse=True)) if phase is Phase.MOVE else None,  # type: ignore[arg-type]  # two dice stay two
+        resignation=draw(st.integers(1, 3)) if phase is Phase.RESIGNED else 0,
+        jacoby=not length and draw(st.booleans()),
+        redoubles=0 if length else draw(st.integers(0, 1)),
+    )
