@@ -101,13 +101,15 @@ class LineSplitter:
         """Return the next line, or None when more data are needed for it (or, after the end, none is left)."""
         if self._skipping and not self._skip():
             return None
-        if self._head is not None:
-            prompt = self._find_prompt(self._head)
-            if prompt:
-                return self._take(prompt, prompt, terminated=False)
-            if prompt is None and not self._ended:
-                return None
-            self._head = None
+        prompt = 0 if self._head is None else self._find_prompt(self._head)
+        if prompt:
+            return self._take(prompt, prompt, terminated=False)
+        if prompt is None and not self._ended:
+            return None
+        self._head = None
+        return self._next_full_line()
+
+    def _next_full_line(self) -> Line | None:
         end, after = self._find_end(_STOPS)
         bound = self._start + self._max
         if end > bound:

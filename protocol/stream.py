@@ -10,6 +10,7 @@ from attrs import frozen
 
 from protocol import messages as m
 from protocol.grammar import holds_free_text, parse
+from protocol.grammar.blocks import BLOCKS, Block
 from protocol.lines import MAX_LINE, Line, LineSplitter
 
 
@@ -25,13 +26,13 @@ class Received:
 
 
 class MessageReader:
-    """Reads what a server sends. Blank lines are left out, except inside the message of the day."""
+    """Reads what a server sends. Blank lines are left out, except inside blocks such as the message of the day."""
 
     def __init__(self, max_line: int = MAX_LINE) -> None:
         """Start at the connection's first byte; `max_line` as for LineSplitter."""
         self._splitter = LineSplitter(max_line)
         self._ready: deque[Received] = deque()
-        self._in_motd = False
+        self._block: Block | None = None
 
     def receive_data(self, data: bytes) -> None:
         """Take what was received; `b""` says that nothing will follow."""
@@ -47,7 +48,13 @@ class MessageReader:
         return self._ready.popleft()
 
     def _read(self, line: Line) -> None:
-        if not line.text.strip() and not self._in_motd:
+        if self._block is not None and self._block.end is not None and line.terminated:
+            message = parse(line.text)
+            if not isinstance(message, (self._block.end, *_BREAKING)):
+                row = self._block.row.read(line.text)
+                self._ready.append(Received(m.Unknown(line.text) if row is None else row, line.text, line.offset))
+                return
+        if not line.text.strip():
             return
         offset = line.offset
         for text in unglue(line.text):
@@ -55,17 +62,17 @@ class MessageReader:
             offset += len(text)
 
     def _in_context(self, text: str, message: m.Message) -> m.Message:
-        """Tell the message of the day from the rest. Any other CLIP line or a board ends it, should its end be lost."""
-        if isinstance(message, m.MotdStart):
-            self._in_motd = True
-        elif self._in_motd:
-            if not isinstance(message, _ENDS_MOTD):
-                return m.MotdLine(text.rstrip())
-            self._in_motd = False
+        """Open and close blocks; tell a row of an open list from a line that says nothing."""
+        if isinstance(message, m.Unknown) and self._block is not None:
+            row: m.Message | None = self._block.row.read(text.strip())
+            if row is not None:
+                return row
+        self._block = BLOCKS.get(type(message))
         return message
 
 
-_ENDS_MOTD: Final = (m.MotdEnd, m.Board, m.WhoInfo, m.WhoEnd, m.LoggedIn, m.LoggedOut, m.Welcome, m.OwnInfo)
+_BREAKING: Final = (m.Board, m.WhoInfo, m.WhoEnd, m.Welcome, m.OwnInfo)
+"""What ends a block whose last line got lost: lines too regular to be part of a text."""
 
 _SEAMS: Final = re.compile(r"(?<=[!-~])(?=(?:[1-9]|1[0-9]|20) |\*\* |board:|[A-Z])")
 """Where a second message can begin inside a line: no blank before it, and a number, stars, `board:` or a capital."""

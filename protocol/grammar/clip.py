@@ -1,4 +1,4 @@
-"""Wordings of the numbered lines (specification: "CLIP Messages"), of boards, and of what has no wording of its own."""
+"""Wordings of the numbered lines (specification: "CLIP Messages") and of boards."""
 
 from __future__ import annotations
 
@@ -40,6 +40,3 @@ CLIP: Final[tuple[Wording[Any], ...]] = (
 )
 
 BOARD: Final = says(m.Board, "{state}")
-
-AS_TEXT: Final = (m.Unknown, m.MotdLine, m.RefusedBoard)
-"""Kinds without a wording of their own: a line is one of these because of where it stands, or because nothing fits."""

@@ -25,11 +25,27 @@ from protocol.words import UNLIMITED, FibsMove, Setting, Toggle
 _WORD: Final = re.compile(r"[!-~]{1,255}")
 _LINE: Final = re.compile(r"[ -~]*")
 _PLACE: Final = re.compile(r"[1-9]|1[0-9]|2[0-4]")
+_LONGEST_CLIENT: Final = 20
+_LONGEST_WORD: Final = 64
+_LONGEST_ARGUMENT: Final = 255
 _WHICH: Final = 4
 """`** fourth move: ...` is the last that can be told; what is wrong behind it is told of it, too."""
 
 Reader: TypeAlias = Callable[[str], c.Command]
 Writer: TypeAlias = Callable[[Any], str]
+_Speech: TypeAlias = type[c.Shout] | type[c.Kibitz] | type[c.Say] | type[c.Whisper] | type[c.Away]
+_WithText: TypeAlias = type[c.Who] | type[c.Rawwho] | type[c.Ratings] | type[c.Time] | type[c.Help]
+_WithName: TypeAlias = (
+    type[c.Gag]
+    | type[c.Blind]
+    | type[c.Join]
+    | type[c.Watch]
+    | type[c.Look]
+    | type[c.Oldboard]
+    | type[c.Oldmoves]
+    | type[c.Whois]
+    | type[c.Where]
+)
 
 
 @frozen
@@ -52,26 +68,26 @@ def _plain(name: str, command: type[c.Command]) -> Form:
     return Form(name, command, lambda _: command(), lambda _: "")
 
 
-def _named(name: str, command: Callable[[str | None], c.Command], kind: type[c.Command]) -> Form:
+def _named(name: str, kind: _WithName) -> Form:
     """With a name or none; servers look at the first word only."""
 
     def write(thing: Any) -> str:
         return _optional(thing.name)
 
-    return Form(name, kind, lambda text: command(_first(text)), write)
+    return Form(name, kind, lambda text: kind(_first(text)), write)
 
 
-def _optional_text(name: str, kind: type[c.Command], attribute: str) -> Form:
+def _optional_text(name: str, kind: _WithText, attribute: str) -> Form:
     """With anything or nothing."""
 
     def write(thing: Any) -> str:
         value = getattr(thing, attribute)
         return "" if value is None else _filled(value)
 
-    return Form(name, kind, lambda text: kind(text or None) if text else kind(), write)
+    return Form(name, kind, lambda text: kind(text[:_LONGEST_ARGUMENT].rstrip() or None), write)
 
 
-def _spoken(name: str, kind: type[c.Command]) -> Form:
+def _spoken(name: str, kind: _Speech) -> Form:
     """With the text that is said."""
 
     def write(thing: Any) -> str:
@@ -80,12 +96,14 @@ def _spoken(name: str, kind: type[c.Command]) -> Form:
     return Form(name, kind, kind, write)
 
 
-def _spoken_to(name: str, kind: type[c.Command]) -> Form:
+def _spoken_to(name: str, kind: type[c.Tell | c.Tellx]) -> Form:
     """With a name and the text that is said."""
 
     def read(text: str) -> c.Command:
         hearer, _, words = text.partition(" ")
-        return kind(hearer, words.lstrip())
+        if not hearer:
+            raise BadArgumentError(m.UnknownCommand(name))
+        return kind(_shortened(hearer), words.lstrip())
 
     def write(thing: Any) -> str:
         return f"{_word(thing.name)} {_sayable(thing.text)}".rstrip()
@@ -94,7 +112,12 @@ def _spoken_to(name: str, kind: type[c.Command]) -> Form:
 
 
 def _first(text: str) -> str | None:
-    return text.split(None, 1)[0] if text else None
+    return _shortened(text.split(None, 1)[0]) if text else None
+
+
+def _shortened(word: str) -> str:
+    """Cut a user's word so that any refusal can name it: at most 64 characters, no full stop at the end."""
+    return word[:_LONGEST_WORD].rstrip(".") or "?"
 
 
 def _word(value: str) -> str:
@@ -124,20 +147,27 @@ def _filled(text: str) -> str:
 
 def _read_login(text: str) -> c.Login:
     words = text.split()
-    if len(words) != 4 or not words[1].isdigit() or len(words[1]) > 9:
+    if len(words) != 4 or not re.fullmatch("[0-9]{1,9}", words[1]) or len(words[0]) > _LONGEST_CLIENT:
         raise BadArgumentError(m.UnknownCommand("login"))
     client, version, name, password = words
     return c.Login(client, name, password, int(version))
 
 
 def _write_login(login: c.Login) -> str:
-    if len(login.client) > 20:
-        raise LocalProtocolError("expected at most 20 characters as the client's name")
+    if len(login.client) > _LONGEST_CLIENT:
+        raise LocalProtocolError(f"expected at most {_LONGEST_CLIENT} characters as the client's name")
     return f"{_word(login.client)} {login.version:d} {_word(login.name)} {_word(login.password)}"
 
 
 def _read_name(text: str) -> c.Name:
-    return c.Name(text)
+    """Read the new name. Without one it is empty: what the server says then depends on who asks."""
+    if " " in text:
+        raise BadArgumentError(m.NameInvalid())
+    return c.Name(text[:_LONGEST_WORD])
+
+
+def _write_name(command: c.Name) -> str:
+    return command.name and _word(command.name)
 
 
 def _read_address(text: str) -> c.Address:
@@ -149,7 +179,7 @@ def _read_address(text: str) -> c.Address:
 
 def _read_password(text: str) -> c.Password:
     words = text.split(":")
-    if len(words) != 3:
+    if len(words) != 3 or not all(map(_WORD.fullmatch, words)):
         raise BadArgumentError(m.PasswordUsage())
     return c.Password(*words)
 
@@ -169,11 +199,11 @@ def _read_invite(text: str) -> c.Invite:
     if not words:
         raise BadArgumentError(m.InviteWho())
     if len(words) == 1:
-        return c.Invite(words[0])
+        return c.Invite(_shortened(words[0]))
     if words[1] == "unlimited":
-        return c.Invite(words[0], UNLIMITED)
-    if re.fullmatch(r"[0-9]{1,9}", words[1]) and 1 <= int(words[1]) < UNLIMITED:
-        return c.Invite(words[0], int(words[1]))
+        return c.Invite(_shortened(words[0]), UNLIMITED)
+    if re.fullmatch("[0-9]{1,9}", words[1]) and 1 <= int(words[1]) < UNLIMITED:
+        return c.Invite(_shortened(words[0]), int(words[1]))
     raise BadArgumentError(m.InviteBadLength())
 
 
@@ -222,8 +252,9 @@ def _write_moves(command: c.Move) -> str:
 
 
 def _read_resign(text: str) -> c.Resign:
+    word = (_first(text) or "?").lower()
     for level in c.ResignLevel:
-        if text and level.name.lower().startswith(text.lower()):
+        if level.name.lower().startswith(word):
             return c.Resign(level)
     raise BadArgumentError(m.ResignHow())
 
@@ -248,7 +279,7 @@ def _read_set(text: str) -> c.SetCommand:
     setting = _only({setting.value: setting for setting in Setting}, words[0])
     if setting is None:
         raise BadArgumentError(m.UnknownSetting())
-    return c.SetCommand(setting, words[1] if len(words) > 1 else None)
+    return c.SetCommand(setting, words[1][:_LONGEST_ARGUMENT].rstrip() if len(words) > 1 else None)
 
 
 def _write_set(command: c.SetCommand) -> str:
@@ -265,8 +296,8 @@ def _read_show(text: str) -> c.Show:
         raise BadArgumentError(m.ShowWhat())
     what = _only({what.value: what for what in c.ShowWhat}, words[0])
     if what is None:
-        raise BadArgumentError(m.UnknownShow(words[0]))
-    return c.Show(what, words[1] if len(words) > 1 else None)
+        raise BadArgumentError(m.UnknownShow(_shortened(words[0])))
+    return c.Show(what, _shortened(words[1]) if len(words) > 1 else None)
 
 
 def _write_show(command: c.Show) -> str:
@@ -289,7 +320,7 @@ def _read_mail(text: str) -> c.Mail:
     name, _, words = text.partition(" ")
     if name and not words.strip():
         raise BadArgumentError(m.MailUsage())
-    return c.Mail(name or None, words.strip())
+    return c.Mail(_shortened(name) if name else None, words.strip())
 
 
 def _write_mail(command: c.Mail) -> str:
@@ -308,7 +339,7 @@ def _names(command: c.Waitfor) -> str:
 
 FORMS: Final = (
     Form("login", c.Login, _read_login, _write_login),
-    Form("name", c.Name, _read_name, lambda command: _word(command.name)),
+    Form("name", c.Name, _read_name, _write_name),
     *(_plain(word, c.Bye) for word in ("bye", "adios", "ciao", "end", "exit", "logout", "quit", "tschoe")),
     _spoken("shout", c.Shout),
     _spoken("kibitz", c.Kibitz),
@@ -317,20 +348,20 @@ FORMS: Final = (
     _spoken_to("tell", c.Tell),
     _spoken_to("tellx", c.Tellx),
     Form("message", c.Mail, _read_mail, _write_mail),
-    Form("waitfor", c.Waitfor, lambda text: c.Waitfor(tuple(text.split())), _names),
-    _named("gag", c.Gag, c.Gag),
-    _named("blind", c.Blind, c.Blind),
+    Form("waitfor", c.Waitfor, lambda text: c.Waitfor(tuple(map(_shortened, text.split()))), _names),
+    _named("gag", c.Gag),
+    _named("blind", c.Blind),
     _spoken("away", c.Away),
     _plain("back", c.Back),
     _plain("wave", c.Wave),
     Form("invite", c.Invite, _read_invite, _write_invite),
-    _named("join", c.Join, c.Join),
+    _named("join", c.Join),
     _plain("leave", c.Leave),
-    _named("watch", c.Watch, c.Watch),
+    _named("watch", c.Watch),
     _plain("unwatch", c.Unwatch),
-    _named("look", c.Look, c.Look),
-    _named("oldboard", c.Oldboard, c.Oldboard),
-    _named("oldmoves", c.Oldmoves, c.Oldmoves),
+    _named("look", c.Look),
+    _named("oldboard", c.Oldboard),
+    _named("oldmoves", c.Oldmoves),
     _plain("roll", c.Roll),
     Form("move", c.Move, _read_moves, _write_moves),
     _plain("off", c.Off),
@@ -353,8 +384,8 @@ FORMS: Final = (
     _optional_text("who", c.Who, "argument"),
     _optional_text("rawwho", c.Rawwho, "argument"),
     Form("show", c.Show, _read_show, _write_show),
-    _named("whois", c.Whois, c.Whois),
-    _named("where", c.Where, c.Where),
+    _named("whois", c.Whois),
+    _named("where", c.Where),
     _optional_text("ratings", c.Ratings, "argument"),
     _plain("last", c.Last),
     *(_optional_text(word, c.Time, "zone") for word in ("time", "date")),
@@ -398,7 +429,8 @@ def parse_command(text: str) -> c.Command:
 
     Raises:
         CommandError: with the refusal that the server sends: UnknownCommandError (AmbiguousCommandError for a prefix
-            of several commands) or BadArgumentError.
+            of several commands) or BadArgumentError. Where no source tells how FIBS refuses bad arguments, the
+            command is called unknown.
     """
     word, _, rest = text.strip().partition(" ")
     if _BARE_MOVE.fullmatch(text.strip()):
@@ -412,9 +444,9 @@ def _find(word: str) -> Form:
         return form
     found = [form for form in FORMS if word and form.name.startswith(word)]
     if not found:
-        raise UnknownCommandError(m.UnknownCommand(word))
+        raise UnknownCommandError(m.UnknownCommand(_shortened(word)))
     if len({form.command for form in found}) > 1:
-        raise AmbiguousCommandError(m.UnknownCommand(word))
+        raise AmbiguousCommandError(m.UnknownCommand(_shortened(word)))
     return found[0]
 
 

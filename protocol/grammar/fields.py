@@ -85,6 +85,12 @@ def _write_names(names: tuple[str, ...]) -> str:
     return ",".join(names) or "none"
 
 
+def _read_list(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (name.strip() for name in text.split(","))))
+
+
+LIST: Final = _add(FieldType("list", r"[!-+\--~]{1,64}(?: *, *[!-+\--~]{1,64})* *,?", _read_list, ", ".join))
+"""`a, b` or `a , b`, perhaps with a comma at the end."""
 NAMES: Final = _add(FieldType("names", r"[!-~]*[!-\-/-~]", _read_names, _write_names, word=True))
 """`a,b`; servers leave empty places between commas. `none` is no name."""
 
@@ -115,6 +121,8 @@ def _decimal(text: str) -> float:
 _DECIMAL: Final = r"-?[0-9]{1,12}(?:\.[0-9]{1,9})?"
 RATING: Final = _add(FieldType("rating", _DECIMAL, _decimal, "{:.2f}".format, word=True))
 """Two decimals; some servers write `6.93` where FIBS writes `1500.00`, some none at all."""
+TENTH: Final = _add(FieldType("tenth", _DECIMAL, _decimal, "{:.1f}".format, word=True))
+"""One decimal."""
 DECIMAL: Final = _add(FieldType("decimal", _DECIMAL, _decimal, "{:.6f}".format, word=True))
 """Six decimals, as in the rating calculation."""
 
@@ -324,6 +332,8 @@ BOARD: Final = _add(FieldType("board", r"board:[!-~ ]*", BoardState.from_line, B
 
 WEEKTIME: Final = _add(FieldType("weektime", r"[A-Z][a-z]{2} +[0-9]{1,2}:[0-9]{2} +[!-9;-~]{1,16}", _text, _text))
 """`Wed 11:08 UTC`"""
+
+PERIOD: Final = _add(FieldType("period", r"[0-9]{2}:[0-9]{2}-[0-9]{2}:[0-9]{2}", _text, _text, word=True))
 
 # -- time -----------------------------------------------------------------------------------------------------------
 

@@ -171,6 +171,16 @@ LOBBY: Final[tuple[Wording[Any], ...]] = (
     says(m.RatingListed, "{starred:star}{rank:number>4} {name:name<15} {rating:rating>7} {experience:number>8}"),
     says(m.LastStart, "The {count} last logins/logouts:"),
     says(m.LastListed, "{time:weektime}: {text:text}"),
+    says(m.AverageHeader, "Time (UTC)  average min max    Time (UTC)  average min max"),
+    says(
+        m.AverageListed,
+        "{period1:period} {average1:tenth>5} {least1:number>5} {most1:number>3}"
+        "    {period2:period} {average2:tenth>5} {least2:number>5} {most2:number>3}",
+    ),
+    says(m.DicetestStart, "*** running dice test:"),
+    says(m.DicetestEnd, "Done."),
+    says(m.StatStart, "The server is running since {since:phrase}."),
+    says(m.StatEnd, "{ratings} ratings saved. reset log {resets} times."),
     says(m.ServerVersion, "** Version {text:text}"),
     says(m.ServerPort, "The server is running on port {port}."),
     says(m.PanicSaved, "Your game was saved in the panic file."),

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from protocol.board import PREFIX, BoardState
 from protocol.errors import BoardError, LocalProtocolError
-from protocol.grammar.clip import AS_TEXT, BOARD, CLIP
+from protocol.grammar.blocks import BLOCKS
+from protocol.grammar.clip import BOARD, CLIP
 from protocol.grammar.fields import TEXT
 from protocol.grammar.game import GAME
 from protocol.grammar.lobby import LOBBY
@@ -49,7 +50,7 @@ _PADDING: Final = (None, None, None, None)
 
 def _by_class() -> dict[type[Message], tuple[Wording[Any], ...]]:
     table: dict[type[Message], tuple[Wording[Any], ...]] = {}
-    for wording in WORDINGS:
+    for wording in (*WORDINGS, *(block.row for block in BLOCKS.values())):
         if wording.spoken:
             table[wording.cls] = (*table.get(wording.cls, ()), wording)
     return table
@@ -105,7 +106,7 @@ def write(message: Message) -> str:
     Raises:
         LocalProtocolError: if a field cannot stand in a line: a name with a blank, a text with a newline.
     """
-    if isinstance(message, AS_TEXT):
+    if isinstance(message, Unknown | RefusedBoard):
         return _TEXT.write(message.text, message.kind())
     for wording in _BY_CLASS[type(message)]:
         if wording.fits(message):
@@ -115,4 +116,4 @@ def write(message: Message) -> str:
 
 def holds_free_text(message: Message) -> bool:
     """Whether messages of this kind hold text that a user chose; after such text nothing else can be told apart."""
-    return isinstance(message, AS_TEXT) or any(wording.free for wording in _BY_CLASS[type(message)])
+    return isinstance(message, Unknown | RefusedBoard) or any(wording.free for wording in _BY_CLASS[type(message)])

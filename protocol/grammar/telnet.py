@@ -1,6 +1,7 @@
 """What a person without a client sees in place of the numbered lines (help texts "who" and "tell").
 
-Everything else is said as to a client. Few of these wordings are documented; where none is known ours follows the others.
+Everything else is said as to a client. Few of these wordings are documented; where none is known,
+ours follows the others.
 """
 
 from __future__ import annotations

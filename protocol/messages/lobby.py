@@ -239,6 +239,14 @@ class AwayListStart(Message):
 
 
 @frozen
+class AwayListed(Message):
+    """`X: text`: one user who is away; only the line that begins the list tells it from others."""
+
+    name: str
+    text: str
+
+
+@frozen
 class Waves(Message):
     """`X waves goodbye.`, `You wave goodbye.`"""
 
@@ -267,6 +275,13 @@ class WaitingForMany(Message):
     """`You are waiting for the following 2 players:`"""
 
     count: int
+
+
+@frozen
+class WaitingForNames(Message):
+    """`  X , Y`: whom we wait for; only the line before tells it from others."""
+
+    names: tuple[str, ...]
 
 
 @frozen
@@ -658,3 +673,72 @@ class ServerPort(Message):
 @frozen
 class PanicSaved(Message):
     """`Your game was saved in the panic file.`"""
+
+
+@frozen
+class TimezonesListed(Message):
+    """`Africa/Abidjan, Africa/Accra,`: zones that the server knows, after one that it does not."""
+
+    names: tuple[str, ...]
+
+
+# -- statistics of the server ---------------------------------------------------------------------------------------
+
+
+@frozen
+class AverageHeader(Message):
+    """`Time (UTC)  average min max    Time (UTC)  average min max`: the head of `average`."""
+
+
+@frozen
+class AverageListed(Message):
+    """`00:00-00:59 115.1    72 153    12:00-12:59  72.0    55 100`: users logged in, two hours of the day a line."""
+
+    period1: str
+    average1: float
+    """Users, one decimal."""
+    least1: int
+    most1: int
+    period2: str
+    average2: float
+    least2: int
+    most2: int
+
+
+@frozen
+class DicetestStart(Message):
+    """`*** running dice test:`"""
+
+
+@frozen
+class DicetestLine(Message):
+    """A line between the dice test's first and last; only the reader's context tells it from others."""
+
+    text: str
+
+
+@frozen
+class DicetestEnd(Message):
+    """`Done.`"""
+
+
+@frozen
+class StatStart(Message):
+    """`The server is running since Tue Dec 31 21:17:01 UTC.`: first line of `stat`."""
+
+    since: str
+
+
+@frozen
+class StatLine(Message):
+    """A line between the first and the last of `stat`; only the reader's context tells it from others."""
+
+    text: str
+
+
+@frozen
+class StatEnd(Message):
+    """`0 ratings saved. reset log 5896 times.`: last line of `stat`."""
+
+    ratings: int
+    resets: int
