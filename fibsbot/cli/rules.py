@@ -10,12 +10,14 @@ from multiprocessing import get_context
 from typing import Final
 
 import click
+from cattrs import unstructure
 from rich.console import Console
 from rich.progress import Progress
 
 from fibsbot.cli import UserError
-from fibsbot.match import Dice, MatchState
-from fibsbot.notation import NotationError, format_play, parse_state
+from fibsbot.draw.text import describe, draw_state, styled
+from fibsbot.match import Dice, MatchState, Phase
+from fibsbot.notation import NotationError, Xgid, format_gnubg_id, format_play, parse_state
 from fibsbot.notation.gnubg import position_id
 from fibsbot.rules.perft import START, Count, Reached, count_next, next_level
 from fibsbot.rules.plays import check_dice, legal_plays
@@ -67,6 +69,30 @@ def legal(position: str, dice: str | None, *, as_json: bool) -> None:
         click.echo(json.dumps({"dice": roll, "plays": rows}))
     else:
         click.echo("\n".join(texts) or "cannot move")
+
+
+@click.command()
+@click.argument("position", metavar="XGID")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def show(position: str, *, as_json: bool) -> None:
+    """Draw a position.
+
+    XGID is eXtreme Gammon's ID or GNU Backgammon's PositionID:MatchID. The board is seen by the player who has to
+    decide, who is O in the drawing and X in the XGID below it.
+    """
+    state = _state(position)
+    ids = {"gnubg_id": format_gnubg_id(state)}
+    if state.phase is not Phase.RESIGNED:
+        ids = {"xgid": str(Xgid.of(state)), **ids}
+    if as_json:
+        pips = [state.position.pips, state.position.opponent_pips]
+        click.echo(json.dumps(unstructure(state) | {"pips": pips} | ids))
+        return
+    lines = draw_state(state)
+    console = Console(highlight=False)
+    console.print(styled(lines) if console.is_terminal else "\n".join(lines), markup=False, soft_wrap=True)
+    for name, value in [*describe(state), *ids.items()]:
+        click.echo(f"   {name.replace('_', ' '):9} {value}")
 
 
 @click.command()

@@ -1,0 +1,115 @@
+"""A decision as text: the board as FIBS draws it, and the facts beside it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from rich.text import Text
+
+from fibsbot.fibs import DIRECTIONS, cells_from_position, length_to_fibs
+from fibsbot.match import MatchState, Owner, Phase
+from protocol.board import BoardState
+from protocol.drawing import draw
+from protocol.words import Colour
+
+COLOURS: Final = {"O": ("●", "bold yellow"), "X": ("○", "bold cyan")}
+"""What a terminal shows in place of each colour's letter, and its style; without colours the signs differ still."""
+
+_CHECKER: Final = re.compile(r"(?<= )[OX](?= )")
+
+
+def draw_state(state: MatchState, player: str = "player", opponent: str = "opponent") -> list[str]:
+    """Draw the board of a decision, seen by the player who has to make it: O, whose home is below on the right."""
+    return draw(_board(state, player, opponent))
+
+
+def _board(state: MatchState, player: str, opponent: str) -> BoardState:
+    """Fill a `board:` line as the server would; fields that no drawing shows are as before the first throw."""
+    position = state.position
+    pending = state.phase is Phase.DOUBLED
+    return BoardState(
+        player=player,
+        opponent=opponent,
+        length=length_to_fibs(state.length),
+        score=state.score[0],
+        opponent_score=state.score[1],
+        points=cells_from_position(position, Colour.O, DIRECTIONS[Colour.O]),
+        turn=Colour.X if pending else Colour.O,
+        dice=state.dice or (0, 0),
+        opponent_dice=(0, 0),
+        cube=state.cube,
+        may_double=state.owner is not Owner.OPPONENT,
+        opponent_may_double=state.owner is not Owner.PLAYER,
+        was_doubled=pending,
+        colour=Colour.O,
+        direction=DIRECTIONS[Colour.O],
+        home=0,
+        bar=25,
+        off=position.off,
+        opponent_off=position.opponent_off,
+        on_bar=position.bar,
+        opponent_on_bar=position.opponent_bar,
+        can_move=0,
+        forced_move=0,
+        post_crawford=int(state.post_crawford),
+        redoubles=state.redoubles,
+    )
+
+
+def styled(lines: list[str]) -> Text:
+    """Return a drawn board for a terminal: signs and colours for the checkers, the rest as it is."""
+    text = Text("\n").join(_styled(line) for line in lines)
+    text.no_wrap = True
+    return text
+
+
+def _styled(line: str) -> Text:
+    if not line.startswith("   |"):
+        return Text(line)
+    text = Text(_CHECKER.sub(lambda checker: COLOURS[checker[0]][0], line))
+    for sign, style in COLOURS.values():
+        text.highlight_regex(re.escape(sign), style)
+    return text
+
+
+def describe(state: MatchState) -> list[tuple[str, str]]:
+    """Say in words what the drawing leaves out or abbreviates: each fact with its name."""
+    own, theirs = state.position.pips, state.position.opponent_pips
+    return [
+        ("decision", _decision(state)),
+        ("pips", f"{own} to {theirs}"),
+        ("score", _score(state)),
+        ("cube", f"{state.cube}, {_OWNERS[state.owner]}"),
+    ]
+
+
+_OWNERS: Final = {
+    Owner.CENTRED: "in the middle",
+    Owner.PLAYER: "owned by the player",
+    Owner.OPPONENT: "owned by the opponent",
+}
+
+_LEVELS: Final = ("nothing", "a single game", "a gammon", "a backgammon")
+
+
+def _decision(state: MatchState) -> str:
+    match state.phase:
+        case Phase.ROLL:
+            return "double or roll"
+        case Phase.MOVE:
+            return "play " + "-".join(map(str, state.dice or ()))
+        case Phase.DOUBLED:
+            beaver = ", pass or redouble" if state.redoubles else " or pass"
+            return f"the opponent doubles to {2 * state.cube}: take{beaver}"
+        case Phase.RESIGNED:
+            return f"the opponent resigns {_LEVELS[state.resignation]}: accept or reject"
+
+
+def _score(state: MatchState) -> str:
+    score = f"{state.score[0]} to {state.score[1]}"
+    if state.length:
+        game = ", Crawford game" if state.crawford else ", after the Crawford game" if state.post_crawford else ""
+        return f"{score} in a match to {state.length}{game}"
+    rules = [name for name, holds in (("Jacoby", state.jacoby), ("beavers", state.redoubles)) if holds]
+    return f"{score} in an unlimited match" + (f" with {' and '.join(rules)}" if rules else "")
