@@ -1,0 +1,50 @@
+"""`fibsbot serve`: the embedded server on its own."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+import click
+import structlog
+
+from fibsbot.cli import UserError
+from fibsbot.server.server import Server
+from fibsbot.server.store import StoreError
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port", default=4321, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 takes a free one."
+)
+@click.option(
+    "--db", type=click.Path(dir_okay=False, path_type=Path), help="Database file. Without it nothing is kept."
+)
+@click.option("--seed", type=int, help="Make the dice repeat.")
+def serve(host: str, port: int, db: Path | None, seed: int | None) -> None:
+    """Run the embedded server.
+
+    People connect with `telnet 127.0.0.1 4321` and log in as guest to register. SIGTERM or Ctrl-C ends the server: it
+    says so to everybody and saves all matches.
+    """
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    try:
+        server = Server(host, port, db=db, seed=seed)
+    except StoreError as error:
+        raise UserError(f"cannot use the database: {error}") from None
+    try:
+        asyncio.run(_run(server))
+    except OSError as error:
+        raise UserError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
+
+
+async def _run(server: Server) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with server:
+        await stop.wait()

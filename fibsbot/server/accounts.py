@@ -1,0 +1,100 @@
+"""Accounts: who is registered, under which name and password."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import re
+import secrets
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+from attrs import define, field
+
+from fibsbot.server.ratings import NEW_RATING, Standing
+from fibsbot.server.settings import Settings
+from protocol.words import YOU
+
+MIN_PASSWORD: Final = 4
+MAX_NAME: Final = 20
+RESERVED: Final = frozenset({"guest", YOU.lower(), "none", "nobody", "all", "somebody"})
+"""Names that a line could not tell from a word of its own, in any spelling."""
+
+_NAME: Final = re.compile(r"[A-Za-z_]+")
+
+
+@define
+class Account:
+    """A registered user."""
+
+    name: str
+    password: str = field(repr=False)
+    """What `Passwords.hash` made of the password."""
+    rating: float = NEW_RATING
+    experience: int = 0
+    """Points of all rated matches finished."""
+    email: str | None = None
+    last_login: int = 0
+    """Seconds since 1970 UTC; 0 is never."""
+    last_logout: int = 0
+    last_host: str = "-"
+    settings: Settings = field(factory=Settings)
+    """As last saved; a user who is logged in has a copy that changes."""
+
+    @property
+    def standing(self) -> Standing:
+        """What the rating formula needs."""
+        return Standing(self.name, self.rating, self.experience)
+
+
+def valid_name(name: str) -> bool:
+    """Whether a name has only letters and underscores, and not too many (specification: "Guest Log In")."""
+    return len(name) <= MAX_NAME and _NAME.fullmatch(name) is not None
+
+
+def reserved(name: str) -> bool:
+    """Whether nobody may have this name."""
+    return name.lower() in RESERVED
+
+
+class Passwords:
+    """Salted scrypt hashes, computed in one thread beside the event loop: logging in never stops the games."""
+
+    def __init__(self, cost: int = 2**14) -> None:
+        """Take the cost, scrypt's N; it is stored with every hash, so that it can be raised later."""
+        self._cost = cost
+        self._executor = ThreadPoolExecutor(1, "passwords")
+        self._decoy = _encode(cost, secrets.token_bytes(16), bytes(32))
+
+    async def hash(self, password: str) -> str:
+        """Return what is stored instead of the password."""
+        salt = secrets.token_bytes(16)
+        key = await self._derive(password, salt, self._cost)
+        return _encode(self._cost, salt, key)
+
+    async def verify(self, password: str, stored: str | None) -> bool:
+        """Whether the password is the one of a stored hash.
+
+        None, for a user who does not exist, takes as long as a wrong password.
+        """
+        cost, salt, key = (stored or self._decoy).split("$")
+        derived = await self._derive(password, base64.b64decode(salt), int(cost))
+        return hmac.compare_digest(derived, base64.b64decode(key)) and stored is not None
+
+    async def _derive(self, password: str, salt: bytes, cost: int) -> bytes:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, _scrypt, password.encode(), salt, cost)
+
+    def close(self) -> None:
+        """End the thread."""
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _scrypt(password: bytes, salt: bytes, cost: int) -> bytes:
+    return hashlib.scrypt(password, salt=salt, n=cost, r=8, p=1, maxmem=256 * cost * 8, dklen=32)
+
+
+def _encode(cost: int, salt: bytes, key: bytes) -> str:
+    return f"{cost}${base64.b64encode(salt).decode()}${base64.b64encode(key).decode()}"

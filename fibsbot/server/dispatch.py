@@ -1,0 +1,79 @@
+"""A line from a user who is logged in becomes a command, and the command changes the world."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fibsbot.server import chat, going, info, lists, matches, offers, options, play, watching
+from fibsbot.server.handlers import Handlers
+from fibsbot.server.users import User
+from fibsbot.server.world import World
+from protocol import commands as c
+from protocol import messages as m
+from protocol.commands import Command
+from protocol.errors import CommandError, LocalProtocolError
+from protocol.grammar import parse_command, write
+from protocol.messages import Message, Refusal
+
+REPEAT: Final = "!!"
+"""Repeats the last command (`help !!`)."""
+NOT_REPEATED: Final = (c.Shout, c.Tell, c.Tellx, c.Say, c.Kibitz, c.Whisper, c.Mail, c.Password)
+
+HANDLERS: Final = Handlers()
+for _module in (chat, going, info, lists, matches, offers, options, play, watching):
+    HANDLERS.update(_module.HANDLERS)
+
+
+def handle(world: World, user: User, line: str) -> None:
+    """Carry out one line of a user; an empty one does nothing.
+
+    What has changed is in the database before anybody hears of it.
+    """
+    user.active = world.now()
+    text = line.strip()
+    if text == REPEAT:
+        text = user.last_command
+    if text:
+        try:
+            command = parse_command(text)
+            user.last_command = "" if isinstance(command, NOT_REPEATED) else text
+            carry_out(world, user, command)
+        except CommandError as error:
+            world.tell(user, *_sayable(error.refusal, text))
+    if user.away is not None:
+        world.tell(user, m.YouAreAway())
+    world.save()
+
+
+def password_command(line: str) -> c.Password | None:
+    """Return the command if the line changes the password: that one takes time, and is carried out elsewhere."""
+    if not line.lstrip().startswith("pas"):
+        return None
+    try:
+        command = parse_command(line)
+    except CommandError:
+        return None
+    return command if isinstance(command, c.Password) else None
+
+
+def carry_out(world: World, user: User, command: Command) -> None:
+    """Carry out one command.
+
+    Raises:
+        CommandError: if it is refused; then nothing has changed.
+    """
+    handler = HANDLERS.get(type(command))
+    if handler is None:
+        raise CommandError(m.UnknownCommand(command.kind()))
+    handler(world, user, command)
+
+
+def _sayable(refusal: Refusal, text: str) -> tuple[Message, ...]:
+    """Return the refusal; if it would repeat something that no line can carry, say that the command is unknown."""
+    for message in (refusal, m.UnknownCommand(text.split(maxsplit=1)[0])):
+        try:
+            write(message)
+        except LocalProtocolError:
+            continue
+        return (message, m.PasswordColonNote()) if isinstance(message, m.PasswordUsage) else (message,)
+    return (m.UnknownCommand("?"),)

@@ -1,0 +1,132 @@
+"""The server about itself: time, help, statistics (specification: "FIBS Info", "Other Commands")."""
+
+from __future__ import annotations
+
+import datetime as dt
+import zoneinfo
+from typing import Final
+
+from fibsbot import __version__
+from fibsbot.server import texts
+from fibsbot.server.handlers import Handlers
+from fibsbot.server.options import timezone_lines
+from fibsbot.server.settings import timezones
+from fibsbot.server.users import User
+from fibsbot.server.world import ClearScreen, World
+from protocol import commands as c
+from protocol import messages as m
+from protocol.errors import CommandError
+
+HANDLERS: Final = Handlers()
+
+
+def server_time(now: float, zone: str) -> m.ServerTime:
+    """Return the line that tells the time, in a user's zone and in UTC."""
+    local = dt.datetime.fromtimestamp(int(now), zoneinfo.ZoneInfo(zone))
+    return m.ServerTime(f"{local:%A, %B %d %H:%M:%S %Z}", local.astimezone(dt.UTC))
+
+
+@HANDLERS.on(c.Time)
+def time(world: World, user: User, command: c.Time) -> None:
+    """Tell the time."""
+    zone = command.zone or user.settings.timezone
+    if zone not in timezones():
+        world.tell(user, m.BadTimezone(zone), *timezone_lines())
+        return
+    world.tell(user, server_time(world.now(), zone))
+
+
+@HANDLERS.on(c.Last)
+def last(world: World, user: User, command: c.Last) -> None:  # noqa: ARG001 - all handlers are called alike
+    """List the last logins and logouts."""
+    zone = zoneinfo.ZoneInfo(user.settings.timezone)
+    rows = (m.LastListed(f"{dt.datetime.fromtimestamp(time, zone):%a %H:%M %Z}", text) for time, text in world.last)
+    world.tell(user, m.LastStart(len(world.last)), *rows)
+
+
+@HANDLERS.on(c.Help)
+def show_help(world: World, user: User, command: c.Help) -> None:
+    """Show the help on a topic."""
+    world.tell(user, *texts.help_on(command.topic))
+
+
+@HANDLERS.on(c.Motd)
+def motd(world: World, user: User, command: c.Motd) -> None:  # noqa: ARG001 - as above
+    """Show the message of the day again."""
+    world.tell(user, *texts.motd())
+
+
+@HANDLERS.on(c.About)
+def about(world: World, user: User, command: c.About) -> None:  # noqa: ARG001 - as above
+    """Tell what this server is."""
+    world.tell(user, *texts.about())
+
+
+@HANDLERS.on(c.Average)
+def average(world: World, user: User, command: c.Average) -> None:  # noqa: ARG001 - as above
+    """Tell how many users were logged in, hour by hour."""
+    title = "Time (UTC)  average min max"
+    world.tell(user, m.Unknown(f"{title}    {title}"))
+    for hour in range(12):
+        world.tell(user, m.Unknown(f"{_hour(world, hour)}    {_hour(world, hour + 12)}"))
+
+
+def _hour(world: World, hour: int) -> str:
+    total, samples, fewest, most = world.counts.get(hour, (0, 0, 0, 0))
+    return f"{hour:02d}:00-{hour:02d}:59 {total / max(samples, 1):5.1f}   {fewest:>3} {most:>3}"
+
+
+@HANDLERS.on(c.Dicetest)
+def dicetest(world: World, user: User, command: c.Dicetest) -> None:  # noqa: ARG001 - as above
+    """Show the counts of all dice since the server's start."""
+    world.tell(user, *map(m.Unknown, world.statistics.lines()))
+
+
+@HANDLERS.on(c.Version)
+def version(world: World, user: User, command: c.Version) -> None:  # noqa: ARG001 - as above
+    """Tell which program runs here."""
+    world.tell(user, m.ServerVersion(f"{__version__} (fibsbot)"))
+
+
+@HANDLERS.on(c.Stat)
+def stat(world: World, user: User, command: c.Stat) -> None:  # noqa: ARG001 - as above
+    """Tell how the server is doing."""
+    since = dt.datetime.fromtimestamp(world.started, dt.UTC)
+    world.tell(
+        user,
+        m.Unknown(f"The server is running since {since:%a %b %d %H:%M:%S} UTC."),
+        m.Unknown(f"{world.traffic.sent} bytes sent."),
+        m.Unknown(f"{world.traffic.received} bytes received."),
+        m.Unknown(f"{world.store.count_users()} registered users."),
+        m.Unknown(""),
+    )
+
+
+@HANDLERS.on(c.Port)
+def port(world: World, user: User, command: c.Port) -> None:  # noqa: ARG001 - as above
+    """Tell the port."""
+    world.tell(user, m.ServerPort(world.port))
+
+
+@HANDLERS.on(c.Clear)
+def clear(world: World, user: User, command: c.Clear) -> None:  # noqa: ARG001 - as above
+    """Clear the screen of a terminal."""
+    world.tell(user, ClearScreen())
+
+
+@HANDLERS.on(c.Name)
+def name(world: World, user: User, command: c.Name) -> None:  # noqa: ARG001 - as above
+    """Refuse a new name to who has one."""
+    raise CommandError(m.NameFixed())
+
+
+@HANDLERS.on(c.Erase, c.ShutdownCommand)
+def denied(world: World, user: User, command: c.Command) -> None:  # noqa: ARG001 - as above
+    """Refuse what only administrators may do: this server has none among its users."""
+    raise CommandError(m.PermissionDenied())
+
+
+@HANDLERS.on(c.Login)
+def login(world: World, user: User, command: c.Login) -> None:  # noqa: ARG001 - as above
+    """Refuse to log in twice on one connection."""
+    raise CommandError(m.UnknownCommand("login"))

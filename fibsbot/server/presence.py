@@ -1,0 +1,98 @@
+"""Coming and going: what happens when users log in and out."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fibsbot.server import matches, watching
+from fibsbot.server.accounts import Account
+from fibsbot.server.settings import Settings
+from fibsbot.server.texts import motd
+from fibsbot.server.users import Mode, User
+from fibsbot.server.world import World
+from protocol import messages as m
+from protocol.words import Departure, Toggle
+
+_DEPARTURES: Final = {
+    Departure.LOGGED_OUT: "{} logs out.",
+    Departure.DROPPED: "{} drops connection.",
+    Departure.TIMED_OUT: "Connection with {} timed out.",
+    Departure.RECONNECTED: "Closed old connection with user {}.",
+    Departure.NETWORK_ERROR: "Network error with {}.",
+}
+
+
+def log_in(  # noqa: PLR0913 - what a login knows
+    world: World, account: Account, mode: Mode, host: str, client: str | None = None, *, new: bool = False
+) -> User:
+    """Let a user in whose password was right; a connection under the same name is closed (clip_facts 3, pitfall 4)."""
+    now = world.now()
+    old = world.users.get(account.name)
+    if old is not None:
+        account = old.account
+        log_out(world, old, Departure.RECONNECTED)
+    user = User(account, mode, host, client, int(now), Settings.from_json(account.settings.to_json()), now)
+    world.users[user.name] = user
+    world.max_users = max(world.max_users, len(world.users))
+    if old is not None:
+        world.tell(user, m.AlreadyLoggedIn())
+    if user.clip:
+        world.tell(user, m.Welcome(account.name, account.last_login, account.last_host), user.own_info())
+    account.last_login, account.last_host = int(now), host
+    world.store.save_accounts(account)
+    world.tell(user, *motd())
+    for sender, time, text in world.store.take_mail(user.name):
+        user.mail.append(m.MailReceived(sender, time, text))
+    world.tell(user, *user.mail)
+    if user.clip:
+        world.tell(user, *(other.who_info(now) for other in world.users.values()), m.WhoEnd())
+    how = "just registered and logs in." if new else "logs in again." if old is not None else "logs in."
+    _announce(world, user, f"{user.name} {how}")
+    return user
+
+
+def _announce(world: World, user: User, text: str) -> None:
+    """Tell everybody else that a user has come."""
+    world.last.append((world.now(), text))
+    message, status, end = m.LoggedIn(user.name, text), user.who_info(world.now()), m.WhoEnd()
+    for other in world.users.values():
+        if other is user:
+            continue
+        if other.settings[Toggle.NOTIFY]:
+            world.tell(other, message)
+        if other.clip:
+            world.tell(other, status, end)
+        if user.name in other.waiting_for:
+            other.waiting_for.discard(user.name)
+            world.tell(other, m.AwaitedLoggedIn(user.name))
+            world.tell(user, m.IsWaitingForYou(other.name))
+
+
+def log_out(world: World, user: User, how: Departure) -> None:
+    """Let a user go, for whatever reason; a running match is saved."""
+    if world.users.get(user.name) is not user:
+        return
+    text = _DEPARTURES[how].format(user.name)
+    matches.break_off(world, user, how)
+    watching.stop(world, user)
+    user.invitation = None
+    for watcher in world.watchers.pop(user.name, ()):
+        watcher.watching = None
+        world.tell(watcher, m.WatchedGone(text))
+        world.show_status(watcher)
+    del world.users[user.name]
+    user.account.last_logout = int(world.now())
+    world.store.save_accounts(user.account)
+    world.last.append((world.now(), text))
+    world.leaving.append(user)
+    message = m.LoggedOut(user.name, text)
+    world.tell_all((other for other in world.users.values() if other.settings[Toggle.NOTIFY]), message)
+
+
+def shut_down(world: World) -> None:
+    """Tell everybody that the server ends, and log them out; every match is saved."""
+    users = list(world.users.values())
+    world.tell_all(users, m.Shutdown(), m.GamesWillBeSaved())
+    for user in users:
+        user.settings[Toggle.NOTIFY] = False
+        log_out(world, user, Departure.LOGGED_OUT)

@@ -1,0 +1,206 @@
+"""Server: the world on a TCP port of this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import structlog
+
+from fibsbot.server import dispatch, presence
+from fibsbot.server.accounts import Account, Passwords
+from fibsbot.server.connection import Connection
+from fibsbot.server.dice import DiceSource, SeededDice, SystemDice
+from fibsbot.server.door import Door
+from fibsbot.server.limits import Limits
+from fibsbot.server.options import change_password
+from fibsbot.server.render import render
+from fibsbot.server.store import Store
+from fibsbot.server.users import Mode, User
+from fibsbot.server.world import Fixtures, Quirks, World
+from protocol import messages as m
+from protocol.errors import LocalProtocolError
+from protocol.words import Departure
+
+_log = structlog.get_logger(__name__)
+
+SAMPLE_EVERY: Final = 60.0
+"""Seconds between two counts of users for `average`."""
+CLOSE_TIME: Final = 2.0
+"""Seconds that clients have to read the goodbye when the server ends."""
+
+
+class Server:
+    """An embedded server: `async with Server() as server: ... server.port`."""
+
+    def __init__(  # noqa: PLR0913 - a server's settings, each with a default
+        self,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        *,
+        db: Path | None = None,
+        seed: int | None = None,
+        limits: Limits | None = None,
+        quirks: Quirks | None = None,
+        dice: DiceSource | None = None,
+    ) -> None:
+        """Prepare a server.
+
+        Args:
+            host: address to listen on.
+            port: 0 takes a free one; `port` tells which.
+            db: the database's file; None keeps everything in memory.
+            seed: makes the dice repeat; None takes them from the system.
+            limits: bounds of the connections.
+            quirks: deliberate differences, for tests of clients.
+            dice: dice of a test's own, in place of `seed`.
+
+        Raises:
+            StoreError: if the database cannot be used.
+        """
+        self.host = host
+        self.port = port
+        self.limits = limits or Limits()
+        source = dice or (SystemDice() if seed is None else SeededDice(seed))
+        store = Store(db, time.time())
+        self.world = World(
+            Fixtures(store, source, time.time, quirks=quirks or Quirks(), max_users=self.limits.connections)
+        )
+        self.passwords = Passwords(self.limits.password_cost)
+        self._connections: dict[User, Connection] = {}
+        self._by_address: Counter[str] = Counter()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+
+    async def start(self) -> None:
+        """Begin to listen.
+
+        Raises:
+            OSError: if the port is not free.
+        """
+        self._server = await asyncio.start_server(self._accept, self.host, self.port, limit=2**13, backlog=1024)
+        self.port = self._server.sockets[0].getsockname()[1]
+        self.world.port = self.port
+        self._tasks.add(asyncio.create_task(self._sample()))
+        _log.info("listening", host=self.host, port=self.port)
+
+    async def stop(self) -> None:
+        """Tell everybody, save everything, close all connections."""
+        if self._server is not None:
+            self._server.close()
+        presence.shut_down(self.world)
+        self._deliver(None)
+        tasks = [task for task in self._tasks if task is not asyncio.current_task()]
+        if tasks:
+            _, pending = await asyncio.wait(tasks, timeout=0.01)
+            for task in pending:
+                task.cancel()
+            await asyncio.wait(tasks, timeout=CLOSE_TIME)
+        if self._server is not None:
+            await self._server.wait_closed()
+        self.passwords.close()
+        self.world.store.close()
+        _log.info("stopped")
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def register(self, name: str, password: str) -> None:
+        """Add an account without a connection, for programs that run the server themselves; keep one that exists."""
+        if not self.world.store.registered(name):
+            self.world.store.save_accounts(Account(name, await self.passwords.hash(password)))
+
+    # -- connections ------------------------------------------------------------------------------------------------
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection from its beginning to its end."""
+        task = asyncio.current_task()
+        connection = Connection(reader, writer, self.limits, self.world.traffic)
+        host = connection.host
+        full = self._by_address.total() >= self.limits.connections
+        if task is None or full or self._by_address[host] >= self.limits.connections_per_address:
+            _log.warning("refused", host=host, connections=self._by_address.total())
+            connection.abort()
+            return
+        self._tasks.add(task)
+        self._by_address[host] += 1
+        try:
+            await self._serve(connection)
+        except asyncio.CancelledError:
+            pass  # the server ends; asyncio's own wrapper of this task would print a traceback
+        except Exception:  # noqa: BLE001 - whatever went wrong, it is this connection that ends, not the server
+            _log.exception("connection failed", host=host)
+        finally:
+            connection.close()
+            self._tasks.discard(task)
+            self._by_address[host] -= 1
+            if not self._by_address[host]:
+                del self._by_address[host]
+
+    async def _serve(self, connection: Connection) -> None:
+        door = Door(self.world, self.passwords, self.limits.login_attempts)
+        try:
+            async with asyncio.timeout(self.limits.login_time):
+                user = await door.admit(connection)
+        except (TimeoutError, ConnectionError):
+            user = None
+        if user is None:
+            return
+        self._connections[user] = connection
+        _log.info("logged in", user=user.name, host=user.host, client=user.client)
+        self._deliver(user)
+        how = Departure.DROPPED
+        try:
+            while (line := await connection.read_line()) is not None:
+                await self._handle(user, line)
+        except TimeoutError:
+            how = Departure.TIMED_OUT
+            self.world.tell(user, m.ConnectionTimedOut())
+        except ConnectionError:
+            how = Departure.NETWORK_ERROR
+        finally:
+            presence.log_out(self.world, user, how)
+            self._deliver(None)
+            _log.info("logged out", user=user.name)
+
+    async def _handle(self, user: User, line: str) -> None:
+        password = dispatch.password_command(line)
+        if password is None:
+            dispatch.handle(self.world, user, line)
+        else:
+            await change_password(self.world, user, self.passwords, password)
+        self._deliver(user)
+
+    def _deliver(self, actor: User | None) -> None:
+        """Send out what the world has to say; whoever sent the command gets a prompt even if nothing was said."""
+        texts: dict[User, list[str]] = {} if actor is None else {actor: []}
+        outbox, self.world.outbox = self.world.outbox, []
+        for user, message in outbox:
+            try:
+                texts.setdefault(user, []).extend(render(user, message))
+            except LocalProtocolError:
+                _log.exception("message cannot be written", kind=message.kind())
+        leaving, self.world.leaving = self.world.leaving, []
+        for user, lines in texts.items():
+            connection = self._connections.get(user)
+            if connection is not None:
+                connection.send(lines, prompt=user.mode is Mode.TELNET and user not in leaving)
+        for user in leaving:
+            connection = self._connections.pop(user, None)
+            if connection is not None:
+                connection.close()
+
+    async def _sample(self) -> None:
+        while True:
+            self.world.sample()
+            await asyncio.sleep(SAMPLE_EVERY)

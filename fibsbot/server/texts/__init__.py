@@ -1,0 +1,70 @@
+"""The texts that people read: banner, message of the day, about, help. Each stands in a file beside this one."""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import itertools
+from typing import Final
+
+from protocol import messages as m
+from protocol.messages import Message
+
+NO_HELP: Final = "** No help available on '{}'."
+
+
+@functools.cache
+def _lines(name: str) -> tuple[str, ...]:
+    text = (importlib.resources.files(__name__) / name).read_text(encoding="ascii")
+    return tuple(text.splitlines())
+
+
+def banner() -> tuple[Message, ...]:
+    """Return what a connection begins with."""
+    return tuple(map(m.Unknown, _lines("banner.txt")))
+
+
+def guest() -> tuple[Message, ...]:
+    """Return what a guest is told."""
+    return (m.GuestWelcome(), *map(m.Unknown, _lines("guest.txt")))
+
+
+def motd() -> tuple[Message, ...]:
+    """Return the message of the day."""
+    return (m.MotdStart(), *map(m.MotdLine, _lines("motd.txt")), m.MotdEnd())
+
+
+def about() -> tuple[Message, ...]:
+    """Return what this server is."""
+    return tuple(map(m.Unknown, _lines("about.txt")))
+
+
+def goodbye() -> tuple[Message, ...]:
+    """Return what a user sees last."""
+    return (m.Goodbye(), *map(m.Unknown, _lines("goodbye.txt")))
+
+
+@functools.cache
+def topics() -> dict[str, tuple[str, ...]]:
+    """Return every help topic's lines by its name."""
+    found: dict[str, tuple[str, ...]] = {}
+    groups = itertools.groupby(_lines("help.txt"), lambda line: line.startswith("= "))
+    names: list[str] = []
+    for heading, lines in groups:
+        if heading:
+            names = list(lines)[-1].removeprefix("= ").split()
+        else:
+            text = tuple(lines)
+            while text and not text[-1]:
+                text = text[:-1]
+            found.update(dict.fromkeys(names, text))
+    return found
+
+
+def help_on(topic: str | None) -> tuple[Message, ...]:
+    """Return the help on a topic, which a unique beginning is enough to name."""
+    name = (topic or "help").strip().lower()
+    found = [name] if name in topics() else [known for known in topics() if known.startswith(name)]
+    if not found:
+        return (m.Unknown(NO_HELP.format(name[:40])),)
+    return tuple(map(m.Unknown, topics()[found[0]]))

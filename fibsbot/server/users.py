@@ -1,0 +1,141 @@
+"""User: somebody who is logged in, from the login to the logout."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Final
+
+from attrs import define, field, frozen
+
+from fibsbot.server.accounts import Account
+from fibsbot.server.settings import Settings
+from protocol import messages as m
+from protocol.words import Toggle
+
+if TYPE_CHECKING:
+    from fibsbot.server.table import Table
+
+MAX_NAMES: Final = 100
+"""Names that one user can gag, blind or wait for."""
+MAX_KEPT_MAIL: Final = 100
+"""Messages received since the login that `message` can show again."""
+
+
+class Mode(enum.Enum):
+    """How a user's connection wants to be talked to."""
+
+    CLIP = "clip"
+    """A client: numbered lines, no prompt."""
+    TELNET = "telnet"
+    """A person: sentences, and a prompt after every command."""
+    PLAIN = "plain"
+    """A person whose program has an input line of its own (`connect name password`): sentences without a prompt."""
+
+
+@frozen
+class Invitation:
+    """An invitation that waits to be accepted; a new one takes its place."""
+
+    name: str
+    """Who is invited."""
+    length: int | None
+    """Points, UNLIMITED, or None to resume the saved match."""
+
+
+@define(eq=False)
+class User:
+    """A user who is logged in. Users are told apart by identity: a second login makes a second one."""
+
+    account: Account
+    mode: Mode
+    host: str
+    client: str | None
+    login: int
+    """Seconds since 1970 UTC."""
+    settings: Settings
+    active: float
+    """When the last command came, in seconds since 1970 UTC."""
+    table: Table | None = None
+    """The match that is being played."""
+    watching: str | None = None
+    invitation: Invitation | None = None
+    away: str | None = None
+    """The text left by `away`."""
+    waved: bool = False
+    gagged: set[str] = field(factory=set)
+    blinded: set[str] = field(factory=set)
+    waiting_for: set[str] = field(factory=set)
+    mail: list[m.MailReceived] = field(factory=list)
+    """What came since the login."""
+    last_command: str = ""
+    """What `!!` repeats."""
+
+    @property
+    def name(self) -> str:
+        """The account's name."""
+        return self.account.name
+
+    @property
+    def clip(self) -> bool:
+        """Whether a client is connected that understands numbered lines."""
+        return self.mode is Mode.CLIP
+
+    @property
+    def ready(self) -> bool:
+        """Whether the user wants to play."""
+        return self.settings[Toggle.READY]
+
+    @property
+    def opponent(self) -> str | None:
+        """With whom the user plays."""
+        if self.table is None:
+            return None
+        return self.table.names[self.table.seat(self.name).other]
+
+    def idle(self, now: float) -> int:
+        """Return the seconds since the last command."""
+        return max(0, int(now - self.active))
+
+    def who_info(self, now: float) -> m.WhoInfo:
+        """Return the user's line in a list of users."""
+        return m.WhoInfo(
+            name=self.name,
+            opponent=self.opponent,
+            watching=self.watching,
+            ready=self.ready,
+            away=self.away is not None,
+            rating=round(self.account.rating, 2),
+            experience=self.account.experience,
+            idle=self.idle(now),
+            login=self.login,
+            host=self.host,
+            client=self.client,
+            email=self.account.email,
+        )
+
+    def own_info(self) -> m.OwnInfo:
+        """Return the line that tells a client its user's settings."""
+        on = self.settings
+        return m.OwnInfo(
+            name=self.name,
+            allowpip=on[Toggle.ALLOWPIP],
+            autoboard=on[Toggle.AUTOBOARD],
+            autodouble=on[Toggle.AUTODOUBLE],
+            automove=on[Toggle.AUTOMOVE],
+            away=self.away is not None,
+            bell=on[Toggle.BELL],
+            crawford=on[Toggle.CRAWFORD],
+            double=on[Toggle.DOUBLE],
+            experience=self.account.experience,
+            greedy=on[Toggle.GREEDY],
+            moreboards=on[Toggle.MOREBOARDS],
+            moves=on[Toggle.MOVES],
+            notify=on[Toggle.NOTIFY],
+            rating=round(self.account.rating, 2),
+            ratings=on[Toggle.RATINGS],
+            ready=on[Toggle.READY],
+            redoubles=on.redoubles,
+            report=on[Toggle.REPORT],
+            silent=on[Toggle.SILENT],
+            timezone=on.timezone,
+        )
