@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from pathlib import Path
 
 import click
-import structlog
 
 from fibsbot.cli import UserError
+from fibsbot.log import configure
 from fibsbot.server.server import Server
 from fibsbot.server.store import StoreError
 
@@ -30,7 +29,7 @@ def serve(host: str, port: int, db: Path | None, seed: int | None) -> None:
     People connect with `telnet 127.0.0.1 4321` and log in as guest to register. SIGTERM or Ctrl-C ends the server: it
     says so to everybody and saves all matches.
     """
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    configure()
     try:
         server = Server(host, port, db=db, seed=seed)
     except StoreError as error:

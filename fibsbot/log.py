@@ -1,0 +1,56 @@
+"""The program's own log: set up once by a command. What was said on a connection is in the session log instead.
+
+Everything goes to stderr, so that what a command prints stays clean. Tracebacks never show the values of variables:
+one of them may be a password.
+"""
+
+from __future__ import annotations
+
+import enum
+import logging
+import sys
+
+import structlog
+from structlog.typing import Processor
+
+
+class LogFormat(enum.Enum):
+    """What a line of the log looks like."""
+
+    CONSOLE = "console"
+    """For people."""
+    JSON = "json"
+    """One JSON object a line, for programs."""
+
+
+class LogLevel(enum.Enum):
+    """What is worth a line, from everything to little."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+def configure(form: LogFormat = LogFormat.CONSOLE, level: LogLevel = LogLevel.INFO) -> None:
+    """Say how this process logs, to stderr as it is now."""
+    renderer: list[Processor]
+    if form is LogFormat.JSON:
+        renderer = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    else:
+        renderer = [
+            structlog.dev.ConsoleRenderer(
+                colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback, pad_event_to=24
+            )
+        ]
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            *renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.name)),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=False,
+    )
