@@ -53,12 +53,16 @@ def _joined(moves: tuple[Move, ...]) -> list[Path]:
 
 
 def _shortened(path: Path, blots: set[int]) -> Path:
-    """Leave out the points between where nothing was hit, unless another way between the same ends passes a blot."""
+    """Leave out the points between where nothing was hit.
+
+    A single one stays if another way between the same ends passes a blot, or if one number could bear the checker off.
+    """
     source, *between, target = path
     kept = [point for point in between if point in blots]
     if len(between) == 1 and not kept:
         others = range(1, source) if target == OFF else (source + target - between[0],)
-        kept = between if blots.intersection(others) else []
+        one_move = target == OFF and source <= 6
+        kept = between if one_move or blots.intersection(others) else []
     return (source, *kept, target)
 
 

@@ -1,0 +1,277 @@
+"""The state of a game: who may do what when, and what each action leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import cattrs
+import pytest
+from attrs import evolve
+
+from fibsbot.match import Owner, Phase
+from fibsbot.notation import parse_play
+from fibsbot.position import Play, Position
+from fibsbot.rules.errors import (
+    AlreadyRolledError,
+    DoublePendingError,
+    GameOverError,
+    GameRunningError,
+    IllegalPlayError,
+    NothingToAnswerError,
+    NotStartedError,
+    NotYourTurnError,
+    ResignationPendingError,
+    RollFirstError,
+    RuleError,
+    ThrowError,
+)
+from fibsbot.rules.game import (
+    Ending,
+    GameState,
+    Level,
+    Result,
+    Seat,
+    Stage,
+    accept_resignation,
+    decision,
+    double,
+    drop,
+    match_winner,
+    next_game,
+    play,
+    redouble,
+    reject_resignation,
+    reject_throw,
+    resign,
+    roll,
+    start_match,
+    take,
+    throw_opening,
+)
+from fibsbot.rules.laws import FIBS, LAWS, LAWS_1970
+
+A, B = Seat.A, Seat.B
+NEW = start_match(FIBS, 5)
+OPENED = throw_opening(NEW, 3, 1)
+"""A has 3-1 to play."""
+B_TO_ROLL = play(OPENED, A, Play.of((8, 5), (6, 5)))
+B_DOUBLED = double(B_TO_ROLL, B)
+LAST_CHECKER = evolve(
+    B_TO_ROLL, position=Position.from_sides(own=[1, *[0] * 24], opponent=[0] * 24 + [1]), stage=Stage.MOVE, dice=(6, 5)
+)
+"""B has 6-5 to bear off the last checker; A has one on the bar and all others off."""
+
+
+def over(state: GameState = LAST_CHECKER) -> GameState:
+    """Return a game that B has won."""
+    return play(state, B, Play.of((1, 0)))
+
+
+def test_the_higher_die_begins_and_plays_both_numbers() -> None:
+    assert (Stage.MOVE, A, (3, 1)) == (OPENED.stage, OPENED.turn, OPENED.dice)
+    opened = throw_opening(NEW, 2, 6)
+    assert (Stage.MOVE, B, (6, 2)) == (opened.stage, opened.turn, opened.dice)
+
+
+def test_a_tie_is_thrown_again() -> None:
+    assert NEW == throw_opening(NEW, 4, 4)
+
+
+def test_after_a_play_the_other_player_sees_the_board_from_the_other_side() -> None:
+    assert (Stage.ROLL, B, None) == (B_TO_ROLL.stage, B_TO_ROLL.turn, B_TO_ROLL.dice)
+    expected = Position.start().play(Play.of((8, 5), (6, 5)))
+    assert expected.swapped() == B_TO_ROLL.position
+    assert expected == B_TO_ROLL.position_for(A)
+
+
+def test_the_empty_play_is_a_dance_and_only_that() -> None:
+    closed = Position.from_sides(own=[0] * 24 + [1], opponent=[2] * 6 + [0] * 19)
+    danced = play(evolve(roll(B_TO_ROLL, B, (6, 5)), position=closed), B, Play())
+    assert (A, Stage.ROLL, closed.swapped()) == (danced.turn, danced.stage, danced.position)
+    with pytest.raises(IllegalPlayError):
+        play(OPENED, A, Play())
+
+
+def test_the_last_checker_ends_the_game() -> None:
+    state = over()
+    assert Result(winner=B, points=1, level=Level.SINGLE, how=Ending.BORNE_OFF) == state.result
+    assert (Stage.OVER, (0, 1), None) == (state.stage, state.scores, state.dice)
+    assert 15 == state.position_for(B).off
+
+
+def test_a_taken_double_gives_the_cube_to_the_taker_and_the_doubler_rolls() -> None:
+    taken = take(B_DOUBLED, A)
+    assert (2, A, Stage.ROLL, B, 0, None) == (
+        taken.cube,
+        taken.owner,
+        taken.stage,
+        taken.turn,
+        taken.offered,
+        taken.answering,
+    )
+
+
+def test_a_dropped_double_costs_what_the_game_was_played_for() -> None:
+    dropped = drop(B_DOUBLED, A)
+    assert Result(winner=B, points=1, level=Level.SINGLE, how=Ending.DROPPED) == dropped.result
+    at_four = evolve(B_TO_ROLL, cube=4, owner=B)
+    assert (0, 4) == drop(double(at_four, B), A).scores
+
+
+@pytest.mark.parametrize("state", [OPENED, B_TO_ROLL, B_DOUBLED])
+@pytest.mark.parametrize("seat", list(Seat))
+def test_either_player_may_resign_at_any_time(state: GameState, seat: Seat) -> None:
+    offered = resign(state, seat, Level.GAMMON)
+    accepted = accept_resignation(offered, seat.other)
+    assert Result(winner=seat.other, points=2, level=Level.GAMMON, how=Ending.RESIGNED) == accepted.result
+    assert state == reject_resignation(offered, seat.other)
+
+
+def test_a_resignation_counts_the_cube() -> None:
+    offered = resign(take(B_DOUBLED, A), A, Level.BACKGAMMON)
+    assert offered.resignation is not None
+    assert 6 == offered.resignation.points
+
+
+ACTIONS: tuple[Callable[[GameState], GameState], ...] = (
+    lambda state: roll(state, B, (1, 2)),
+    lambda state: double(state, B),
+    lambda state: play(state, A, Play()),
+    lambda state: take(state, A),
+    lambda state: drop(state, A),
+    lambda state: redouble(state, A),
+    lambda state: resign(state, A, Level.SINGLE),
+)
+"""Everything that a player can do besides answering a resignation."""
+
+
+@pytest.mark.parametrize("state", [OPENED, B_TO_ROLL, B_DOUBLED])
+@pytest.mark.parametrize("action", ACTIONS)
+def test_while_a_resignation_waits_nothing_else_is_allowed(
+    state: GameState, action: Callable[[GameState], GameState]
+) -> None:
+    with pytest.raises(ResignationPendingError):
+        action(resign(state, B, Level.SINGLE))
+
+
+def test_nobody_answers_the_own_resignation() -> None:
+    for answer in (accept_resignation, reject_resignation):
+        with pytest.raises(NotYourTurnError):
+            answer(resign(OPENED, A, Level.SINGLE), A)
+
+
+def test_the_opening_throw_waits_for_the_answer_to_a_resignation() -> None:
+    with pytest.raises(ResignationPendingError):
+        throw_opening(resign(NEW, A, Level.SINGLE), 1, 2)
+
+
+def test_nothing_happens_before_the_opening_throw() -> None:
+    for seat in Seat:
+        with pytest.raises(NotStartedError):
+            roll(NEW, seat, (1, 2))
+        with pytest.raises(NotStartedError):
+            double(NEW, seat)
+        assert decision(NEW, seat) is None
+
+
+def test_each_refusal_says_why() -> None:
+    with pytest.raises(NotYourTurnError):
+        roll(B_TO_ROLL, A, (1, 2))
+    with pytest.raises(RollFirstError):
+        play(B_TO_ROLL, B, Play())
+    with pytest.raises(AlreadyRolledError):
+        roll(OPENED, A, (1, 2))
+    with pytest.raises(AlreadyRolledError):
+        double(OPENED, A)
+    with pytest.raises(AlreadyRolledError):
+        throw_opening(OPENED, 1, 2)
+    with pytest.raises(DoublePendingError):
+        roll(B_DOUBLED, B, (1, 2))
+    with pytest.raises(NotYourTurnError):
+        take(B_DOUBLED, B)
+    with pytest.raises(NothingToAnswerError):
+        take(B_TO_ROLL, A)
+    with pytest.raises(NothingToAnswerError):
+        accept_resignation(B_TO_ROLL, A)
+    with pytest.raises(ThrowError):
+        roll(B_TO_ROLL, B, (0, 7))
+    with pytest.raises(ThrowError):
+        throw_opening(NEW, 0, 3)
+    with pytest.raises(ThrowError):
+        reject_throw(OPENED, A)
+    with pytest.raises(GameRunningError):
+        next_game(B_TO_ROLL)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_game_that_is_over_is_over(action: Callable[[GameState], GameState]) -> None:
+    with pytest.raises(GameOverError):
+        action(over())
+
+
+def test_nothing_is_answered_or_thrown_after_the_end() -> None:
+    with pytest.raises(GameOverError):
+        accept_resignation(over(), A)
+    with pytest.raises(GameOverError):
+        throw_opening(over(), 1, 2)
+
+
+def test_every_refusal_is_a_value_error_with_one_line_of_text() -> None:
+    with pytest.raises(ValueError, match=r"^it is the opponent's turn$"):
+        roll(B_TO_ROLL, A, (1, 2))
+
+
+def test_scores_of_a_match_must_leave_it_open() -> None:
+    for scores in ((5, 0), (0, 7), (-1, 0)):
+        with pytest.raises(RuleError):
+            start_match(FIBS, 5, scores)
+    with pytest.raises(RuleError):
+        start_match(FIBS, -1)
+
+
+def test_the_match_is_over_when_a_player_has_its_length() -> None:
+    won = over(evolve(LAST_CHECKER, scores=(4, 4), post_crawford=True))
+    assert B is match_winner(won)
+    with pytest.raises(GameOverError):
+        next_game(won)
+    assert match_winner(over()) is None
+
+
+def test_an_unlimited_match_never_ends() -> None:
+    won = over(evolve(LAST_CHECKER, length=0, scores=(0, 10_000)))
+    assert match_winner(won) is None
+    assert (Stage.OPENING, (0, 10_001)) == (next_game(won).stage, next_game(won).scores)
+
+
+def test_the_next_game_starts_afresh() -> None:
+    assert start_match(FIBS, 5, (0, 1)) == next_game(over())
+
+
+def test_every_player_sees_a_decision_from_the_own_side() -> None:
+    state = decision(B_DOUBLED, A)
+    assert state is not None
+    assert decision(B_DOUBLED, B) is None
+    assert (Phase.DOUBLED, 1, Owner.CENTRED) == (state.phase, state.cube, state.owner)
+    assert B_DOUBLED.position_for(A) == state.position
+    owning = evolve(take(B_DOUBLED, A), scores=(3, 2))
+    theirs = decision(owning, B)
+    assert theirs is not None
+    assert (Phase.ROLL, 2, Owner.OPPONENT, (2, 3)) == (theirs.phase, theirs.cube, theirs.owner, theirs.score)
+    mine = decision(OPENED, A)
+    assert mine is not None
+    assert (Phase.MOVE, (3, 1)) == (mine.phase, mine.dice)
+    offered = decision(resign(OPENED, A, Level.GAMMON), B)
+    assert offered is not None
+    assert (Phase.RESIGNED, 2, None) == (offered.phase, offered.resignation, offered.dice)
+
+
+@pytest.mark.parametrize("name", sorted(LAWS))
+def test_a_whole_game_opens_alike_under_every_set_of_laws(name: str) -> None:
+    state = throw_opening(start_match(LAWS[name], 3), 6, 5)
+    assert Stage.ROLL is play(state, A, parse_play("24/13", state.position, (6, 5))).stage
+
+
+def test_a_state_can_be_written_down_and_read_again() -> None:
+    """As JSON has it: a server that starts again goes on with the same game."""
+    for state in (NEW, OPENED, B_DOUBLED, resign(B_DOUBLED, A, Level.GAMMON), over(), start_match(LAWS_1970, 0)):
+        assert state == cattrs.structure(cattrs.unstructure(state), GameState)

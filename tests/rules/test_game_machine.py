@@ -1,0 +1,186 @@
+"""A machine that plays legal actions at random: every game ends, and what must not change does not."""
+
+from __future__ import annotations
+
+from random import Random
+
+from attrs import evolve
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from fibsbot.match import Dice, MatchState, Phase
+from fibsbot.position import CHECKERS, Play
+from fibsbot.rules.cube import refusal_to_double, refusal_to_redouble
+from fibsbot.rules.game import (
+    GameState,
+    Level,
+    Seat,
+    Stage,
+    accept_resignation,
+    decision,
+    double,
+    drop,
+    match_winner,
+    next_game,
+    play,
+    redouble,
+    reject_resignation,
+    resign,
+    roll,
+    start_match,
+    take,
+    throw_opening,
+)
+from fibsbot.rules.laws import FIBS, LAWS, AutomaticRaise
+from fibsbot.rules.plays import legal_plays
+from tests.strategies_positions import dice
+
+LEVELS = st.sampled_from(Level)
+
+
+class Match(RuleBasedStateMachine):
+    """Matches one after another, or a few games of an unlimited one."""
+
+    state: GameState = start_match(FIBS, 1)
+
+    @initialize(
+        laws=st.sampled_from(sorted(LAWS)),
+        automatic=st.sampled_from(AutomaticRaise),
+        redoubles=st.integers(0, 4),
+        length=st.integers(0, 7),
+    )
+    def start(self, laws: str, automatic: AutomaticRaise, redoubles: int, length: int) -> None:
+        """Agree on the laws."""
+        chosen = evolve(LAWS[laws], automatic=automatic, redoubles=redoubles)
+        self.state = start_match(chosen, length)
+        self.won = [0, 0]
+
+    def has_to(self, *phases: Phase) -> bool:
+        """Whether somebody has such a decision to make."""
+        return any(seen is not None and seen.phase in phases for seen in self.seen().values())
+
+    def seen(self) -> dict[Seat, MatchState | None]:
+        """Return what each player has to decide."""
+        return {seat: decision(self.state, seat) for seat in Seat}
+
+    @property
+    def decider(self) -> Seat:
+        """Who has to decide."""
+        return next(seat for seat, seen in self.seen().items() if seen is not None)
+
+    @precondition(lambda self: self.state.stage is Stage.OPENING and not self.state.resignation)
+    @rule(thrown=dice())
+    def open(self, thrown: Dice) -> None:
+        """Both throw one die."""
+        self.state = throw_opening(self.state, *thrown)
+
+    @precondition(lambda self: self.has_to(Phase.ROLL))
+    @rule(thrown=dice(), doubling=st.booleans())
+    def roll_or_double(self, thrown: Dice, *, doubling: bool) -> None:
+        """Double if asked to and allowed, else roll."""
+        if doubling and refusal_to_double(self.state, self.decider) is None:
+            self.state = double(self.state, self.decider)
+        else:
+            self.state = roll(self.state, self.decider, thrown)
+
+    @precondition(lambda self: self.has_to(Phase.MOVE))
+    @rule(data=st.data())
+    def move(self, data: st.DataObject) -> None:
+        """Make any legal play, or dance."""
+        assert self.state.dice is not None
+        plays = legal_plays(self.state.position, self.state.dice)
+        chosen = data.draw(st.sampled_from(plays)) if plays else Play()
+        self.state = play(self.state, self.decider, chosen)
+
+    @precondition(lambda self: self.has_to(Phase.DOUBLED))
+    @rule(answer=st.sampled_from((take, drop, redouble)))
+    def answer(self, answer: object) -> None:
+        """Answer a double."""
+        if answer is drop:
+            self.state = drop(self.state, self.decider)
+        elif answer is redouble and refusal_to_redouble(self.state) is None:
+            self.state = redouble(self.state, self.decider)
+        else:
+            self.state = take(self.state, self.decider)
+
+    @precondition(lambda self: self.state.stage is not Stage.OVER and not self.state.resignation)
+    @rule(seat=st.sampled_from(Seat), level=LEVELS)
+    def give_up(self, seat: Seat, level: Level) -> None:
+        """Offer to resign, whoever's turn it is."""
+        self.state = resign(self.state, seat, level)
+
+    @precondition(lambda self: self.has_to(Phase.RESIGNED))
+    @rule(accepted=st.booleans())
+    def answer_resignation(self, *, accepted: bool) -> None:
+        """Answer an offer to resign."""
+        answer = accept_resignation if accepted else reject_resignation
+        self.state = answer(self.state, self.decider)
+
+    @precondition(lambda self: self.state.stage is Stage.OVER)
+    @rule()
+    def go_on(self) -> None:
+        """Start the next game, or the next match."""
+        assert self.state.result is not None
+        self.won[self.state.result.winner] += self.state.result.points
+        if match_winner(self.state) is None:
+            self.state = next_game(self.state)
+        else:
+            self.state = start_match(self.state.laws, self.state.length)
+            self.won = [0, 0]
+
+    @invariant()
+    def exactly_one_has_to_decide_while_a_game_is_played(self) -> None:
+        """Nobody while it is not."""
+        deciders = sum(seen is not None for seen in self.seen().values())
+        waiting = self.state.stage in {Stage.OPENING, Stage.OVER} and not self.state.resignation
+        assert (0 if waiting else 1) == deciders
+
+    @invariant()
+    def checkers_are_conserved(self) -> None:
+        """Fifteen a side, on the board or off."""
+        position = self.state.position
+        assert not position.status()
+        assert CHECKERS == sum(n for n in position.points if n > 0) + position.off
+        assert position == position.swapped().swapped()
+
+    @invariant()
+    def scores_are_what_the_games_added_up_to(self) -> None:
+        """And a game that is over has a result."""
+        result = self.state.result
+        assert (result is not None) == (self.state.stage is Stage.OVER)
+        expected = [*getattr(self, "won", (0, 0))]
+        if result is not None:
+            expected[result.winner] += result.points
+        assert tuple(expected) == self.state.scores
+
+    @invariant()
+    def a_double_that_waits_is_worth_twice_the_game(self) -> None:
+        """And there is nothing offered otherwise."""
+        doubled = self.state.stage is Stage.DOUBLED
+        assert (2 * self.state.cube if doubled else 0) == self.state.offered
+        assert doubled == (self.state.answering is not None)
+
+
+TestMatch = Match.TestCase
+TestMatch.settings = settings(max_examples=40, stateful_step_count=60)
+
+
+def test_random_matches_come_to_an_end() -> None:
+    """Nobody doubles or resigns, every play is a random one: somebody wins."""
+    for seed in range(8):
+        chance = Random(seed)
+        state = start_match(FIBS, 3)
+        while (winner := match_winner(state)) is None:
+            thrown = (chance.randint(1, 6), chance.randint(1, 6))
+            if state.stage is Stage.OVER:
+                state = next_game(state)
+            elif state.stage is Stage.OPENING:
+                state = throw_opening(state, *thrown)
+            elif state.stage is Stage.ROLL:
+                state = roll(state, state.turn, thrown)
+            else:
+                assert state.dice is not None
+                plays = legal_plays(state.position, state.dice)
+                state = play(state, state.turn, chance.choice(plays) if plays else Play())
+        assert 3 <= state.scores[winner]
