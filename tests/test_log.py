@@ -20,9 +20,9 @@ def check(password: str) -> None:
     raise ValueError(f"{len(password)} characters")
 
 
-def fail() -> None:
+def fail(word: str = "horse") -> None:
     """Log an exception from a place where a secret is at hand."""
-    password = "".join(("correct", " horse"))
+    password = f"correct {word}"
     try:
         check(password)
     except ValueError:
