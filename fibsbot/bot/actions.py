@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -57,13 +58,24 @@ class WakeAt:
     at: float
 
 
+class End(enum.Enum):
+    """Why connecting again is of no use."""
+
+    FINISHED = "finished"
+    """Everything that was to be done is done."""
+    REFUSED = "refused"
+    """The server does not take name and password."""
+    REPLACED = "replaced"
+    """Somebody else logged in under our name; two who come back would put each other out for ever (pitfall 4)."""
+
+
 @frozen
 class Disconnect:
     """Close the connection."""
 
     reason: str
-    final: bool = False
-    """Whether connecting again is of no use: a wrong password, another login of the same name, the end of the run."""
+    end: End | None = None
+    """None: connect again."""
 
 
 Action: TypeAlias = Send | SendSecret | SendLine | Ask | Record | WakeAt | Disconnect

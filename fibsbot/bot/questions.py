@@ -30,7 +30,7 @@ class Key:
     dice: Dice | None
     cube: int
     offer: int = 0
-    """The cube's offered value or the points of a resignation, where there is one."""
+    """The cube's offered value, the points of an offered resignation, or the least level that we may still offer."""
 
 
 @frozen

@@ -487,4 +487,6 @@ _HANDLERS: Final[Mapping[type[Message], Callable[[Track, Any], Track]]] = {
     m.MatchWon: _match_over,
     m.YouLeft: _match_over,
     m.OpponentGone: _match_over,
+    m.YourGameSaved: _match_over,
+    m.NotPlaying: _match_over,
 }

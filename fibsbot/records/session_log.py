@@ -130,7 +130,7 @@ class SessionLog:
         """Record bytes as they went to the server."""
         self._write({"time": self._now(), "sent": self._redact(data).decode("latin-1")})
 
-    def event(self, name: str, **fields: Any) -> None:
+    def event(self, name: str, /, **fields: Any) -> None:
         """Record something that happened; `fields` must be what JSON can write, anything else is written by `str`."""
         if wrong := _RESERVED & fields.keys():
             raise ValueError(f"expected fields other than {sorted(_RESERVED)}, got {sorted(wrong)}")

@@ -1,0 +1,213 @@
+"""The agent: a function from events to actions. It does no I/O and reads no clock; docs/agent.md explains it.
+
+The same agent runs live, in replay and in tests; only what brings the events and does the actions differs.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fibsbot.bot.actions import Action, End
+from fibsbot.bot.desk import Counters, Desk
+from fibsbot.bot.events import (
+    Connected,
+    ConnectionLost,
+    Event,
+    FinishRequested,
+    MessageReceived,
+    StrategyAnswered,
+    Woken,
+)
+from fibsbot.bot.lobby import Lobby
+from fibsbot.bot.login import Login
+from fibsbot.bot.matches import Matches
+from fibsbot.bot.outbox import Answered, Outbox
+from fibsbot.bot.questions import InvitationKey, Key
+from fibsbot.bot.settings import AgentSettings
+from fibsbot.bot.tracker import Difference, Track, follow, forget
+from fibsbot.bot.turns import Turns
+from protocol import commands as c
+from protocol import messages as m
+from protocol.grammar import write
+from protocol.messages import Message, Refusal
+from protocol.session import IN_MATCH, Session, State
+from protocol.words import YOU
+
+MOST_SILENCE: Final = 3
+"""So many commands in a row without any word from the server, and the connection is taken for dead."""
+
+
+class DifferenceError(Exception):
+    """The server contradicted our own state, and the settings are strict."""
+
+    def __init__(self, differences: tuple[Difference, ...]) -> None:
+        super().__init__("; ".join(f"{d.what}: ours {d.ours}, the server's {d.theirs}" for d in differences))
+        self.differences = differences
+
+
+class Agent:
+    """One account's player. Its state is nobody else's business; `handle` is all that it does."""
+
+    def __init__(self, settings: AgentSettings) -> None:
+        """Wait for the first event."""
+        self._desk = Desk(settings)
+        self._outbox = Outbox(self._desk)
+        self._login = Login(self._desk, self._outbox)
+        self._lobby = Lobby(self._desk, self._outbox)
+        self._matches = Matches(self._desk, self._outbox, self._lobby)
+        self._turns = Turns(self._desk, self._outbox)
+        self._silence = 0
+        self._replaced = False
+
+    # -- what others may look at --------------------------------------------------------------------------------
+
+    @property
+    def counters(self) -> Counters:
+        """What happened so far."""
+        return self._desk.counters
+
+    @property
+    def track(self) -> Track:
+        """The match as the agent sees it."""
+        return self._desk.track
+
+    @property
+    def state(self) -> State:
+        """The state of the connection."""
+        return self._desk.session.state
+
+    # -- the function -------------------------------------------------------------------------------------------
+
+    def handle(self, event: Event) -> list[Action]:
+        """Take an event, return what is to be done about it, in this order.
+
+        Raises DifferenceError when the settings are strict, and nothing else.
+        """
+        self._desk.now = event.at
+        match event:
+            case MessageReceived():
+                self._on_message(event.message)
+            case StrategyAnswered(key=Key() as key):
+                self._turns.on_answer(key, event.answer, event.fallback)
+            case StrategyAnswered(key=InvitationKey() as key):
+                self._lobby.on_answer(key, event.answer)
+            case Connected():
+                self._on_connected()
+            case ConnectionLost():
+                self._on_lost(event.reason)
+            case FinishRequested():
+                self._desk.finishing = True
+            case Woken():
+                self._desk.woken()
+        for timer in self._desk.take_due():
+            self._on_time(timer)
+        self._go_on()
+        return self._desk.take_actions()
+
+    def _go_on(self) -> None:
+        self._turns.look()
+        if self._login.settled and not self._desk.finishing:
+            self._lobby.step()
+        self._finish()
+        if errand := self._outbox.flush():
+            self._turns.on_sent(errand)
+
+    def _on_connected(self) -> None:
+        self._desk.session = Session()
+        self._desk.counters.connections += 1
+        self._silence = 0
+        self._replaced = False
+        self._login.connected()
+
+    def _on_lost(self, reason: str) -> None:
+        self._desk.record("connection_lost", reason=reason, state=self.state.value)
+        self._desk.session = Session()
+        self._desk.cancel_all()
+        self._outbox.clear()
+        self._matches.disconnected()
+        self._turns.disconnected()
+        self._lobby.disconnected()
+        self._desk.track = forget(self._desk.track)
+        if self._replaced:
+            self._desk.disconnect("another login of the same name has taken our place", End.REPLACED)
+
+    def _on_message(self, message: Message) -> None:
+        desk = self._desk
+        self._silence = 0
+        desk.counters.messages += 1
+        desk.counters.unknown += isinstance(message, m.Unknown)
+        desk.counters.boards += isinstance(message, m.Board)
+        before = self.state
+        if not self._is_stray(message):
+            desk.session.server_says(message)
+            desk.track = follow(desk.track, message)
+        if desk.track.missed:
+            self._on_differences(desk.track.missed)
+        if isinstance(message, Refusal):
+            desk.counters.refusals += 1
+            in_flight = self._outbox.in_flight
+            desk.record("refused", text=write(message), command=in_flight.command.kind() if in_flight else None)
+        if isinstance(message, m.LoggedIn | m.LoggedOut) and message.name == desk.settings.name and self._login.settled:
+            self._replaced = True
+        answered = self._outbox.take_answer(message)
+        for part in (self._login, self._matches, self._lobby, self._turns):
+            part.on_message(message)
+        if answered:
+            self._turns.on_answered(answered)
+            if answered.refused:
+                self._lobby.on_refusal(answered)
+        if self.state is State.CLOSED and before is not State.CLOSED:
+            desk.disconnect("logged out", End.FINISHED if desk.finishing else None)
+
+    def _is_stray(self, message: Message) -> bool:
+        """Whether a message must not lead into a match: a copy of the last board after the match is over.
+
+        While we log in a board does lead into one (pitfall 5).
+        """
+        own = isinstance(message, m.Board) and message.state.player == YOU
+        return own and self.state is State.LOBBY and self._login.settled
+
+    def _on_differences(self, differences: tuple[Difference, ...]) -> None:
+        self._desk.counters.differences += len(differences)
+        for difference in differences:
+            self._desk.record("difference", what=difference.what, ours=difference.ours, theirs=difference.theirs)
+        if self._desk.settings.strict:
+            raise DifferenceError(differences)
+
+    # -- time ---------------------------------------------------------------------------------------------------
+
+    def _on_time(self, timer: str) -> None:
+        match timer:
+            case "reply":
+                if overdue := self._outbox.take_overdue():
+                    self._on_overdue(overdue)
+            case "step":
+                self._turns.on_time()
+            case "login":
+                self._login.on_time()
+            case "invitation":
+                self._lobby.on_invitation_ripe()
+            case "keep_alive":
+                self._outbox.say(c.ShowBoard() if self.state in IN_MATCH else c.Time())
+
+    def _on_overdue(self, overdue: Answered) -> None:
+        command = overdue.errand.command
+        self._desk.counters.timeouts += 1
+        self._desk.record("no_answer", command=command.kind())
+        self._silence += 1
+        if isinstance(command, c.Bye):
+            self._desk.disconnect("logged out without an answer", End.FINISHED)
+        elif self._silence >= MOST_SILENCE:
+            self._desk.disconnect("the server is silent")
+        for part in (self._login, self._matches, self._lobby):
+            part.on_overdue(overdue)
+        self._turns.on_answered(overdue)
+
+    def _finish(self) -> None:
+        """Log out when that is wanted and no match is on."""
+        if not self._desk.finishing or self._desk.ended or self._matches.current is not None:
+            return
+        if self.state in (State.LOBBY, State.WATCHING) and self._outbox.idle:
+            self._outbox.say(c.Bye())
+        elif self.state in (State.CONNECTING, State.LOGIN):
+            self._desk.disconnect("finished while not logged in", End.FINISHED)

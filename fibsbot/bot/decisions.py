@@ -1,0 +1,153 @@
+"""What there is to decide, what needs no thought, and which command carries an answer out: pure functions."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from attrs import frozen
+
+from fibsbot.bot.questions import (
+    AcceptResignation,
+    Answer,
+    Key,
+    Question,
+    Resignation,
+    RollOrWhat,
+    TakeOrPass,
+    Verdict,
+    WhichPlay,
+)
+from fibsbot.bot.tracker import Side, Track
+from fibsbot.fibs import play_to_fibs
+from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.notation import format_play
+from fibsbot.position import Play
+from fibsbot.rules.errors import RuleError
+from fibsbot.rules.plays import check_play, legal_plays
+from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
+from protocol import commands as c
+from protocol.commands import Command, ResignLevel
+from protocol.session import State
+from protocol.words import YOU
+
+_PHASES: Final = {
+    State.MY_ROLL: Phase.ROLL,
+    State.MY_MOVE: Phase.MOVE,
+    State.THEY_DOUBLED: Phase.DOUBLED,
+    State.THEY_RESIGNED: Phase.RESIGNED,
+}
+_CUBE_COMMANDS: Final[dict[CubeAction, Command]] = {
+    CubeAction.ROLL: c.Roll(),
+    CubeAction.DOUBLE: c.Double(),
+    CubeAction.TAKE: c.Accept(),
+    CubeAction.PASS: c.Reject(),
+    CubeAction.BEAVER: c.Redouble(),
+}
+LEVELS: Final = {1: ResignLevel.NORMAL, 2: ResignLevel.GAMMON, 3: ResignLevel.BACKGAMMON}
+"""How the `resign` command calls the levels of a resignation."""
+
+
+@frozen
+class Reply:
+    """An answer, ready to be sent."""
+
+    command: Command
+    shown: str
+    """The answer as people write it."""
+    play: Play | None = None
+
+
+def open_key(track: Track, state: State, resign_from: int) -> Key | None:
+    """Return the key of the decision that we have to make now; None when there is none, or too little is known.
+
+    `resign_from` is the least level that we may still offer in this game: a rejected offer makes a new decision.
+    A throw is not played before its board came: the board is the truth, and it comes first (pitfall 10).
+    """
+    phase = _PHASES.get(state)
+    if phase is None or track.state is None or not track.running or track.player != YOU:
+        return None
+    mine = track.turn is Side.PLAYER
+    ready, offer = {
+        Phase.ROLL: (mine and track.prompted and track.dice is None, resign_from),
+        Phase.MOVE: (mine and track.board_seen and bool(_plays(track)), 0),
+        Phase.DOUBLED: (track.doubled_by is Side.OPPONENT, track.offered),
+        Phase.RESIGNED: (track.resigned_by is Side.OPPONENT, track.resigned_points),
+    }[phase]
+    if not ready:
+        return None
+    return Key(
+        match=track.match,
+        game=track.game,
+        turn=track.turns,
+        phase=phase,
+        score=track.state.score,
+        position=track.state.position,
+        dice=track.dice,
+        cube=track.state.cube,
+        offer=offer,
+    )
+
+
+def _plays(track: Track) -> tuple[Play, ...]:
+    if track.state is None or track.dice is None:
+        return ()
+    return legal_plays(track.state.position, track.dice)
+
+
+def obvious_answer(track: Track, phase: Phase) -> Answer | None:
+    """Return the answer to a decision that needs no thought: a forced play, a resignation that wins the match."""
+    if phase is Phase.MOVE:
+        plays = _plays(track)
+        return PlayAnswer(plays[0]) if len(plays) == 1 else None
+    if phase is Phase.RESIGNED:
+        state, points = track.decision(phase), track.resigned_points
+        if not points:
+            return Verdict(accepted=False)  # the line that says what is offered got lost
+        if state.length and state.score[0] + points >= state.length:
+            return Verdict(accepted=True)
+    return None
+
+
+def question_for(track: Track, phase: Phase, *, cube_closed: bool, resign_from: int) -> Question:
+    """Return the question to put to the strategy. `cube_closed`: the server has refused a double on this turn."""
+    state = track.decision(phase)
+    match phase:
+        case Phase.MOVE:
+            return WhichPlay(state, _plays(track))
+        case Phase.DOUBLED:
+            return TakeOrPass(state)
+        case Phase.RESIGNED:
+            return AcceptResignation(state)
+    return RollOrWhat(state, not cube_closed and _may_double(state), resign_from)
+
+
+def _may_double(state: MatchState) -> bool:
+    """Whether a double is allowed and of any use: the server takes useless ones, too (pitfall 13)."""
+    useful = not state.length or state.away[0] > state.cube
+    return useful and not state.crawford and state.owner is not Owner.OPPONENT
+
+
+def reply_to(key: Key, answer: Answer, direction: int) -> Reply:
+    """Return the command for an answer. `direction` is the one in which we move on the server's board.
+
+    A play that the rules refuse is never sent: the first legal one goes in its place.
+    """
+    match answer:
+        case PlayAnswer():
+            play = _legal(key, answer.play)
+            return Reply(c.Move(play_to_fibs(play, direction)), format_play(play, key.position), play)
+        case CubeAnswer():
+            return Reply(_CUBE_COMMANDS[answer.action], answer.action.value)
+        case Resignation():
+            return Reply(c.Resign(LEVELS[answer.level]), f"resign {answer.level}")
+        case Verdict():
+            return Reply(c.Accept() if answer.accepted else c.Reject(), "accept" if answer.accepted else "reject")
+
+
+def _legal(key: Key, play: Play) -> Play:
+    if key.dice is None:
+        raise ValueError("expected a decision with dice")
+    try:
+        return check_play(key.position, key.dice, play)
+    except RuleError:
+        return legal_plays(key.position, key.dice)[0]

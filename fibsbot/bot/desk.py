@@ -1,0 +1,119 @@
+"""What the parts of the agent share: the time, the connection's state, the match, timers, actions to be done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import asdict, define, field
+
+from fibsbot.bot.actions import Action, Disconnect, End, Record, WakeAt
+from fibsbot.bot.settings import AgentSettings
+from fibsbot.bot.tracker import Track
+from protocol.session import Session
+
+
+@define
+class Counters:
+    """What happened in a run, counted over all its connections."""
+
+    connections: int = 0
+    messages: int = 0
+    unknown: int = 0
+    """Lines that the grammar does not know."""
+    commands: int = 0
+    refusals: int = 0
+    """`**` lines which say that a command was not carried out."""
+    boards: int = 0
+    differences: int = 0
+    """Parts of our own state that the server contradicted."""
+    decisions: int = 0
+    """Decisions made, forced plays included."""
+    fallbacks: int = 0
+    """Decisions for which the strategy had no answer."""
+    late_answers: int = 0
+    """Answers of the strategy to decisions that were no longer open."""
+    timeouts: int = 0
+    """Steps of the server that did not come in time."""
+    games: int = 0
+    matches: int = 0
+    """Matches played to their end."""
+    wins: int = 0
+    interruptions: int = 0
+    """Matches that broke off and were saved."""
+
+    def as_dict(self) -> dict[str, int]:
+        """Return the counts by name."""
+        return asdict(self)
+
+
+@define(slots=False)
+class Desk:
+    """The shared part of the agent's state."""
+
+    settings: AgentSettings
+    session: Session = field(factory=Session)
+    track: Track = field(init=False)
+    counters: Counters = field(factory=Counters)
+    ended: bool = False
+    """Whether the run is over."""
+    finishing: bool = False
+    """Whether to log out once the match is over."""
+    now: float = 0.0
+    actions: list[Action] = field(factory=list)
+    _timers: dict[str, float] = field(factory=dict)
+    _asked: float | None = None
+
+    def __attrs_post_init__(self) -> None:
+        self.track = Track(user=self.settings.name)
+
+    def act(self, action: Action) -> None:
+        """Have something done."""
+        self.actions.append(action)
+
+    def record(self, name: str, /, **fields: Any) -> None:
+        """Have something remembered."""
+        self.act(Record(name, fields))
+
+    def disconnect(self, reason: str, end: End | None = None) -> None:
+        """Have the connection closed; for good if this is the end of the run."""
+        self.record("disconnecting", reason=reason, end=end.value if end else None)
+        self.act(Disconnect(reason, end))
+        self.ended = self.ended or end is not None
+
+    # -- timers -------------------------------------------------------------------------------------------------
+
+    def wake(self, name: str, delay: float) -> None:
+        """Set a timer by its name; it replaces the one that has this name."""
+        self._timers[name] = self.now + delay
+
+    def is_set(self, name: str) -> bool:
+        """Whether this timer runs."""
+        return name in self._timers
+
+    def cancel(self, name: str) -> None:
+        """Stop a timer, if it runs."""
+        self._timers.pop(name, None)
+
+    def cancel_all(self) -> None:
+        """Stop all timers."""
+        self._timers.clear()
+
+    def woken(self) -> None:
+        """Take note that the wake-up that was asked for has come, perhaps a little early."""
+        self._asked = None
+
+    def take_due(self) -> list[str]:
+        """Return the timers whose time has come, the earliest first; they run no more."""
+        due = sorted((at, name) for name, at in self._timers.items() if at <= self.now)
+        for _, name in due:
+            del self._timers[name]
+        return [name for _, name in due]
+
+    def take_actions(self) -> list[Action]:
+        """Return what is to be done now, with a WakeAt if the next timer is another than before."""
+        earliest = min(self._timers.values(), default=None)
+        if earliest is not None and earliest != self._asked:
+            self.act(WakeAt(earliest))
+        self._asked = earliest
+        actions, self.actions = self.actions, []
+        return actions

@@ -1,0 +1,164 @@
+"""Drives the agent, or the registration, on one connection: bytes, threads, clocks and logs. It decides nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+import structlog
+from attrs import define, field
+
+from fibsbot.bot.actions import Action, Ask, Disconnect, Record, Send, SendLine, SendSecret, WakeAt
+from fibsbot.bot.events import Connected, ConnectionLost, Event, MessageReceived, StrategyAnswered, Woken
+from fibsbot.bot.thinking import Thinker
+from fibsbot.client.connection import Connection, ConnectionFailedError
+from fibsbot.records.session_log import REDACTED, SessionLog
+from protocol.grammar import write_command
+from protocol.messages import Message
+from protocol.stream import MessageReader
+
+_log = structlog.get_logger(__name__)
+
+
+class Handler(Protocol):
+    """What is driven: a function from events to actions."""
+
+    def handle(self, event: Event) -> list[Action]:
+        """Take an event, return what is to be done about it."""
+        ...
+
+
+@define(slots=False)
+class Driver:
+    """Brings events to a handler and does its actions, in order and without anything in between."""
+
+    handler: Handler
+    thinker: Thinker
+    clock: Callable[[], float]
+    secrets: tuple[str, ...] = field(repr=False)
+    """What no log may show."""
+    session_log: SessionLog | None = None
+    on_message: Callable[[Message], None] = field(default=lambda _: None)
+    on_record: Callable[[Record], None] = field(default=lambda _: None)
+    ended: Disconnect | None = None
+    """The last Disconnect that ends the run."""
+    _connection: Connection | None = None
+    _reason: str = ""
+    _error: Exception | None = None
+    _timer: asyncio.TimerHandle | None = None
+    _tasks: set[asyncio.Task[None]] = field(factory=set)
+
+    async def drive(self, connection: Connection) -> str:
+        """Drive the handler until the connection ends; return why it ended.
+
+        Raises whatever the handler raised, such as DifferenceError.
+        """
+        self._connection, self._reason = connection, ""
+        reader = MessageReader()
+        reason = "closed by the server"
+        try:
+            self.dispatch(Connected(self.clock()))
+            while data := await connection.read():
+                self._receive(reader, data)
+            self._receive(reader, b"")
+        except ConnectionFailedError as error:
+            reason = str(error)
+        finally:
+            connection.close()
+            self._connection = None
+            self._clear()
+        reason = self._reason or reason
+        if self._error is None:
+            self.dispatch(ConnectionLost(self.clock(), reason))
+        self._clear()
+        if self._error is not None:
+            raise self._error
+        return reason
+
+    def _receive(self, reader: MessageReader, data: bytes) -> None:
+        if data and self.session_log:
+            self.session_log.received(data)
+        reader.receive_data(data)
+        while (received := reader.next_message()) is not None and self._error is None:
+            _log.debug(">>", line=self._shown(received.text))
+            self.dispatch(MessageReceived(self.clock(), received.message))
+            self.on_message(received.message)
+
+    def dispatch(self, event: Event) -> None:
+        """Give the handler an event and do what it wants done."""
+        if self._error is not None:
+            return
+        try:
+            for action in self.handler.handle(event):
+                self._do(action)
+        except Exception as error:  # noqa: BLE001 - a timer or a thread may have called; `drive` raises it
+            self._error = error
+            self._hang_up(str(error))
+
+    def _do(self, action: Action) -> None:
+        match action:
+            case Send(command):
+                self._send(write_command(command))
+            case SendLine(line) | SendSecret(line):
+                self._send(line)
+            case Ask():
+                task = asyncio.get_running_loop().create_task(self._think(action))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+            case Record():
+                self.note(action)
+            case WakeAt(at):
+                self._set_timer(at)
+            case Disconnect():
+                self.ended = action if action.end else self.ended
+                self._hang_up(action.reason)
+
+    def note(self, record: Record) -> None:
+        """Write a record into the logs and show it to whoever watches."""
+        if self.session_log:
+            self.session_log.event(record.name, **record.fields)
+        _log.info(record.name, **record.fields)
+        self.on_record(record)
+
+    def _send(self, line: str) -> None:
+        data = line.encode("ascii", "replace") + b"\r\n"
+        if self._connection is None:
+            return
+        if self.session_log:
+            self.session_log.sent(data)
+        _log.debug("<<", line=self._shown(line))
+        self._connection.write(data)
+
+    def _shown(self, line: str) -> str:
+        for secret in self.secrets:
+            line = line.replace(secret, REDACTED)
+        return line
+
+    async def _think(self, ask: Ask) -> None:
+        thought = await self.thinker.answer(ask.question)
+        self.dispatch(StrategyAnswered(self.clock(), ask.key, thought.answer, thought.fallback))
+
+    def _set_timer(self, at: float) -> None:
+        if self._timer:
+            self._timer.cancel()
+        delay = max(at - self.clock(), 0.0)
+        self._timer = asyncio.get_running_loop().call_later(delay, self._wake)
+
+    def _wake(self) -> None:
+        self._timer = None
+        self.dispatch(Woken(self.clock()))
+
+    def _hang_up(self, reason: str) -> None:
+        """End the connection: the last commands still go out, and the reader sees the end."""
+        self._reason = self._reason or reason
+        if self._connection is not None:
+            self._connection.close()
+
+    def _clear(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        for task in self._tasks:
+            task.cancel()
+        self._tasks.clear()

@@ -1,0 +1,110 @@
+"""From the connection to a lobby in which everything is set as we want it (clip_facts, pitfalls 1, 3, 6, 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from fibsbot.bot.actions import End
+from fibsbot.bot.desk import Desk
+from fibsbot.bot.outbox import Answered, Outbox
+from protocol import commands as c
+from protocol import messages as m
+from protocol.messages import Message
+from protocol.session import State
+from protocol.words import Setting, Toggle
+
+WANTED: Final[Mapping[Toggle, bool]] = {
+    Toggle.AUTOBOARD: True,
+    Toggle.MOREBOARDS: True,
+    Toggle.NOTIFY: True,
+    Toggle.AUTOMOVE: False,
+    Toggle.GREEDY: False,
+    Toggle.AUTODOUBLE: False,
+    Toggle.BELL: False,
+    Toggle.MOVES: False,
+    Toggle.CRAWFORD: True,
+    Toggle.DOUBLE: True,
+    Toggle.READY: True,
+}
+"""How the switches have to stand (pitfall 7). `ready` comes last, when everything else is settled."""
+
+BOARDSTYLE: Final = "3"
+"""The style of the `board:` lines, which line `2` does not tell."""
+PROMPT_WAITS: Final = 4
+"""The first prompt may take this many times the watchdog's wait."""
+MOST_TRIES: Final = 3
+"""A switch is thrown so often at most; who knows why it does not stay."""
+
+
+class Login:
+    """Logs in and settles the switches."""
+
+    def __init__(self, desk: Desk, outbox: Outbox) -> None:
+        """Wait for a connection."""
+        self._desk = desk
+        self._outbox = outbox
+        self._tries: dict[Toggle, int] = {}
+        self._told = False
+
+    def connected(self) -> None:
+        """Begin with a new connection."""
+        self._tries = {}
+        self._told = False
+        self._desk.wake("login", PROMPT_WAITS * self._desk.settings.timings.watchdog)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the switches stand as wanted, as far as we know."""
+        return self._told and not self._outbox.has(c.ToggleCommand, c.SetCommand, c.Show)
+
+    def on_message(self, message: Message) -> None:
+        """Follow the login."""
+        match message:
+            case m.LoginPrompt():
+                self._on_prompt()
+            case m.Welcome():
+                self._desk.wake("login", self._desk.settings.timings.watchdog)
+                self._desk.record("logged_in", name=message.name)
+            case m.OwnInfo():
+                self._settle({toggle: bool(getattr(message, toggle.value)) for toggle in WANTED})
+                self._outbox.say(c.Show(c.ShowWhat.SAVED))
+            case m.ToggleSet():
+                self._settle({message.toggle: message.value})
+            case m.ToggleValue():
+                self._told = True
+                self._settle({message.toggle: message.value})
+            case m.AlreadyLoggedIn():
+                self._desk.record("already_logged_in")
+
+    def _on_prompt(self) -> None:
+        settings = self._desk.settings
+        if self._desk.session.state is State.REFUSED:
+            self._desk.disconnect("the server refuses this name and password", End.REFUSED)
+        elif self._desk.session.state is State.LOGIN:
+            self._outbox.say(c.Login(settings.client, settings.name, settings.password))
+
+    def _settle(self, values: Mapping[Toggle, bool]) -> None:
+        if not self._told:
+            self._outbox.say(c.SetCommand(Setting.BOARDSTYLE, BOARDSTYLE))
+        self._told = True
+        self._desk.cancel("login")
+        for toggle, wanted in WANTED.items():
+            tries = self._tries.get(toggle, 0)
+            if values.get(toggle, wanted) is not wanted and tries < MOST_TRIES:
+                self._tries[toggle] = tries + 1
+                self._outbox.say(c.ToggleCommand(toggle))
+
+    def on_overdue(self, answered: Answered) -> None:
+        """Find out how the switches stand when the answer to a `toggle` got lost: throwing it again might undo it."""
+        if isinstance(answered.errand.command, c.ToggleCommand):
+            self._outbox.say(c.ToggleCommand())
+
+    def on_time(self) -> None:
+        """Deal with a server that does not go on."""
+        if self._desk.session.state in (State.CONNECTING, State.LOGIN, State.AUTHENTICATING):
+            self._desk.disconnect("no login prompt or no answer to the login")
+        else:
+            self._outbox.say(c.SetCommand(Setting.BOARDSTYLE, BOARDSTYLE))
+            self._outbox.say(c.ToggleCommand())
+            self._outbox.say(c.Show(c.ShowWhat.SAVED))

@@ -1,0 +1,143 @@
+"""From the start of a match to its end, or to where it breaks off."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from fibsbot.bot.desk import Desk
+from fibsbot.bot.lobby import Lobby
+from fibsbot.bot.outbox import Answered, Outbox
+from fibsbot.fibs import length_from_fibs
+from protocol import commands as c
+from protocol import messages as m
+from protocol.messages import Message
+from protocol.session import State
+from protocol.words import YOU
+
+
+@frozen
+class Match:
+    """The match that we are in."""
+
+    opponent: str
+    length: int | None
+    """Points, 0 for unlimited; None for a resumed match before its first board."""
+    agreed: int | None
+    """The length that we agreed to; None where anything within our limits will do."""
+
+
+class Matches:
+    """Starts, joins, counts and ends matches and their games."""
+
+    def __init__(self, desk: Desk, outbox: Outbox, lobby: Lobby) -> None:
+        """Be in no match."""
+        self._desk = desk
+        self._outbox = outbox
+        self._lobby = lobby
+        self.current: Match | None = None
+
+    def disconnected(self) -> None:
+        """Take the match for saved: the server does that when a connection breaks."""
+        self._break_off("connection lost")
+
+    def on_message(self, message: Message) -> None:
+        """Follow a match."""
+        match message:
+            case m.OpponentJoined():
+                self._start(message.name, length_from_fibs(message.length), agreed=self._desk.settings.length)
+            case m.YouJoined():
+                agreed = self._lobby.agreed_length(message.name)
+                self._start(message.name, length_from_fibs(message.length), agreed=agreed)
+            case m.OpponentResumed() | m.YouResumed():
+                self._start(message.name, None, agreed=self._lobby.saved.get(message.name))
+                self._outbox.say(c.ShowBoard())
+            case m.Board() if message.state.player == YOU:
+                self._on_board(message)
+            case m.GameStarts():
+                self._desk.record("game_started", opponent=message.opponent, game=self._desk.track.game)
+            case m.GameWon() | m.GaveUp() | m.ResignAccepted():
+                self._on_game_won(message)
+            case m.JoinNextGame():
+                self._outbox.say(c.Join())
+            case m.MatchWon():
+                self._on_match_won(message)
+            case m.OpponentGone() | m.YourGameSaved() | m.YouLeft() | m.NotPlaying():
+                self._break_off(message.kind())
+
+    def _start(self, opponent: str, length: int | None, *, agreed: int | None) -> None:
+        if self.current is not None:
+            self._break_off("another match began")
+        self.current = Match(opponent, length, agreed)
+        self._lobby.match_started()
+        self._desk.record("match_started", opponent=opponent, length=length, resumed=length is None)
+        if length is not None:
+            self._check_length(length)
+
+    def _on_board(self, message: m.Board) -> None:
+        board = message.state
+        length = length_from_fibs(board.length)
+        if self.current is None:
+            if self._desk.session.state in (State.LOBBY, State.WATCHING):
+                return
+            self._start(board.opponent, None, agreed=self._lobby.saved.get(board.opponent))
+        if self.current and self.current.length is None:
+            self.current = Match(self.current.opponent, length, self.current.agreed)
+            self._check_length(length)
+
+    def _check_length(self, length: int) -> None:
+        """Leave a match of another length than we agreed to: somebody swapped the invitation (pitfall 15)."""
+        match = self.current
+        if match is None:
+            return
+        fits = match.agreed == length or (match.agreed is None and not self._desk.settings.length_fault(length))
+        if not fits:
+            self._desk.record("length_swapped", opponent=match.opponent, agreed=match.agreed, length=length)
+            self._outbox.say(c.Leave())
+
+    def _on_game_won(self, message: m.GameWon | m.GaveUp | m.ResignAccepted) -> None:
+        if self.current is None:
+            return
+        self._desk.counters.games += 1
+        track = self._desk.track
+        self._desk.record(
+            "game_ended",
+            winner=message.winner,
+            points=message.points,
+            how=message.kind(),
+            score=list(track.state.score) if track.state else None,
+        )
+
+    def _on_match_won(self, message: m.MatchWon) -> None:
+        if self.current is None:
+            return
+        won = message.winner == YOU
+        points = [message.winner_points, message.loser_points]
+        self._desk.counters.matches += 1
+        self._desk.counters.wins += won
+        self._desk.record(
+            "match_ended",
+            opponent=self.current.opponent,
+            length=length_from_fibs(message.length),
+            won=won,
+            score=points if won else points[::-1],
+        )
+        self._lobby.saved.pop(self.current.opponent, None)
+        self.current = None
+        limit = self._desk.settings.matches
+        if limit is not None and self._desk.counters.matches >= limit:
+            self._desk.finishing = True
+
+    def _break_off(self, why: str) -> None:
+        if self.current is None:
+            return
+        self._desk.counters.interruptions += 1
+        self._desk.record("match_saved", opponent=self.current.opponent, length=self.current.length, why=why)
+        self._lobby.saved[self.current.opponent] = self.current.length
+        self.current = None
+
+    def on_overdue(self, answered: Answered) -> None:
+        """Say again what the server did not hear."""
+        if answered.errand.command == c.Join() and self._desk.session.state is State.BETWEEN_GAMES:
+            self._outbox.say(c.Join())
+        elif isinstance(answered.errand.command, c.Leave):
+            self._outbox.say(c.Leave())

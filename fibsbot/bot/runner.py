@@ -1,0 +1,173 @@
+"""One account's run: connections one after the other until the agent says that it is over."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from attrs import field, frozen
+from attrs.validators import gt
+
+from fibsbot.bot.actions import End, Record
+from fibsbot.bot.agent import Agent
+from fibsbot.bot.desk import Counters
+from fibsbot.bot.driver import Driver
+from fibsbot.bot.events import ConnectionLost, FinishRequested
+from fibsbot.bot.registration import Registration
+from fibsbot.bot.settings import AgentSettings
+from fibsbot.bot.thinking import Thinker
+from fibsbot.client.backoff import Backoff, Pauses
+from fibsbot.client.connection import Connection, ConnectionFailedError, connect
+from fibsbot.records.session_log import SessionLog
+from fibsbot.strategies.base import Strategy
+from protocol.messages import Message
+
+Connect: TypeAlias = Callable[[], Awaitable[Connection]]
+
+
+@frozen
+class RunSettings:
+    """Where to play, and everything about the run that is not about the play."""
+
+    host: str
+    port: int
+    agent: AgentSettings
+    register: bool = False
+    """Whether to make the account first if there is none."""
+    deadline: float = field(default=30.0, validator=gt(0))
+    """Seconds that a strategy has for one decision."""
+    connect_timeout: float = field(default=15.0, validator=gt(0))
+    """Seconds that a connection may take to be made, and each step of a registration."""
+    pauses: Pauses = field(factory=Pauses)
+    """Between attempts to connect again."""
+    retry_first: bool = False
+    """Whether to try again when the very first connection cannot be made."""
+    log_path: Path | None = None
+    """Where to write the session log."""
+
+
+class Observer:
+    """Whoever wants to see what happens. Each method is called at once, in order, and must not take long."""
+
+    def on_message(self, message: Message, agent: Agent) -> None:
+        """See a message of the server, after the agent has taken it in."""
+
+    def on_record(self, record: Record, agent: Agent) -> None:
+        """See what the agent thinks worth remembering: decisions, ends of games, differences and so on."""
+
+
+@frozen
+class SessionResult:
+    """How a run ended."""
+
+    end: End
+    reason: str
+    """A sentence that says why."""
+    counters: Counters
+
+
+class RegistrationError(Exception):
+    """The server does not make the account; the text is one line and says why."""
+
+
+class Runner:
+    """One account's run, over as many connections as it takes."""
+
+    def __init__(
+        self,
+        settings: RunSettings,
+        strategy: Strategy,
+        *,
+        fallback: Strategy | None = None,
+        observer: Observer | None = None,
+        connect_to: Connect | None = None,
+    ) -> None:
+        """Play with this strategy; `fallback` decides where it fails. `connect_to` opens other connections than TCP."""
+        self._settings = settings
+        self.agent = Agent(settings.agent)
+        self._observer = observer or Observer()
+        self._connect = connect_to or self._connect_tcp
+        self._backoff = Backoff(settings.pauses, random.Random())
+        self._thinker = Thinker([strategy, *([fallback] if fallback else [])], settings.deadline)
+        self._secrets = (settings.agent.password,)
+        self._driver = Driver(
+            self.agent,
+            self._thinker,
+            time.monotonic,
+            self._secrets,
+            on_message=lambda message: self._observer.on_message(message, self.agent),
+            on_record=lambda record: self._observer.on_record(record, self.agent),
+        )
+        self._stirred = asyncio.Event()
+
+    async def _connect_tcp(self) -> Connection:
+        return await connect(self._settings.host, self._settings.port, timeout=self._settings.connect_timeout)
+
+    def finish(self) -> None:
+        """Ask for an end: after the match, or at once if there is none."""
+        self._driver.dispatch(FinishRequested(time.monotonic()))
+        self._stirred.set()
+
+    async def run(self) -> SessionResult:
+        """Play until the agent says that it is over.
+
+        Raises ConnectionFailedError when the first connection cannot be made, RegistrationError when the account can't,
+        OSError when the log cannot be opened, and DifferenceError if the settings are strict.
+        """
+        with contextlib.ExitStack() as stack:
+            if self._settings.log_path:
+                server = f"{self._settings.host}:{self._settings.port}"
+                name = self._settings.agent.name
+                log = SessionLog(self._settings.log_path, secrets=self._secrets, server=server, user=name)
+                self._driver.session_log = stack.enter_context(log)
+            if self._settings.register:
+                await self._register()
+            return await self._play()
+
+    async def _register(self) -> None:
+        account = self._settings.agent
+        registration = Registration(account.name, account.password, self._settings.connect_timeout)
+        driver = Driver(registration, self._thinker, time.monotonic, self._secrets, self._driver.session_log)
+        await driver.drive(await self._connect())
+        if registration.outcome and not registration.exists:
+            raise RegistrationError(registration.outcome)
+
+    async def _play(self) -> SessionResult:
+        driver, retry = self._driver, self._settings.retry_first
+        while True:
+            started = time.monotonic()
+            try:
+                await driver.drive(await self._connect())
+            except ConnectionFailedError as error:
+                if not retry:
+                    raise
+                driver.dispatch(ConnectionLost(time.monotonic(), str(error)))
+            retry = True
+            if driver.ended is None:
+                await self._pause(self._backoff.next_pause(time.monotonic() - started))
+            if driver.ended and driver.ended.end:
+                return SessionResult(driver.ended.end, driver.ended.reason, self.agent.counters)
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait before the next attempt, unless somebody asks for an end."""
+        self._driver.note(Record("reconnecting", {"pause": round(seconds, 3)}))
+        self._stirred.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stirred.wait()
+
+
+async def play_session(
+    settings: RunSettings,
+    strategy: Strategy,
+    *,
+    fallback: Strategy | None = None,
+    observer: Observer | None = None,
+) -> SessionResult:
+    """Play one account's run to its end; see Runner."""
+    return await Runner(settings, strategy, fallback=fallback, observer=observer).run()

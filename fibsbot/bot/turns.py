@@ -1,0 +1,260 @@
+"""Our decisions in a game: seen, asked, answered, sent, and seen through (clip_facts, pitfalls 8 to 14).
+
+After every event `look` finds out what is open now, so that it does not matter which message opened it. A decision is
+known by its key and made once. Only when a board that we asked for shows it still open, although the command went out,
+is the command sent again: then the server has lost it, or has refused it.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+from attrs import define, evolve, field
+
+from fibsbot.bot.actions import Ask
+from fibsbot.bot.decisions import LEVELS, Reply, obvious_answer, open_key, question_for, reply_to
+from fibsbot.bot.desk import Desk
+from fibsbot.bot.fallback import LastResort
+from fibsbot.bot.outbox import Answered, Errand, Outbox
+from fibsbot.bot.questions import Answer, Key, Question
+from fibsbot.position import Play
+from fibsbot.rules.plays import legal_plays
+from fibsbot.strategies.base import PlayAnswer
+from protocol import commands as c
+from protocol import messages as m
+from protocol.messages import Message
+from protocol.session import IN_MATCH, State
+from protocol.words import YOU
+
+MOST_ATTEMPTS: Final = 5
+"""A decision is sent so often at most; then the connection is given up."""
+
+
+class Stage(enum.Enum):
+    """How far a decision is."""
+
+    ASKED = "asked"
+    """The strategy thinks."""
+    ANSWERED = "answered"
+    """The command waits to be sent."""
+    SENT = "sent"
+    IN_DOUBT = "in doubt"
+    """The command was refused, or got no answer; a board has to tell whether the decision is still open."""
+
+
+@define
+class Decision:
+    """One decision on its way."""
+
+    key: Key
+    direction: int
+    question: Question | None = None
+    """None for a decision that has only one answer."""
+    stage: Stage = Stage.ASKED
+    reply: Reply | None = None
+    refused: list[Play] = field(factory=list)
+    """Plays that the server has refused."""
+    attempts: int = 0
+
+
+class Turns:
+    """Makes our decisions in a game, and notices when the server does not go on."""
+
+    def __init__(self, desk: Desk, outbox: Outbox) -> None:
+        """Have nothing to decide."""
+        self._desk = desk
+        self._outbox = outbox
+        self._decisions: dict[Key, Decision] = {}
+        self._open: Decision | None = None
+        self._expected: tuple[str, int] | None = None
+        self._probing = False
+        self._joined = False
+        self._resign_from = 1
+        self._cube_closed: int | None = None
+
+    def disconnected(self) -> None:
+        """Forget all decisions."""
+        self._decisions.clear()
+        self._open = None
+        self._expected = None
+        self._probing = False
+
+    # -- what the server says -----------------------------------------------------------------------------------
+
+    def on_message(self, message: Message) -> None:
+        """Take note of what bears on decisions."""
+        match message:
+            case m.GameStarts():
+                self._decisions.clear()
+                self._resign_from = 1
+                self._cube_closed = None
+                self._joined = False
+            case m.WaitForJoin():
+                self._joined = True
+            case m.GameWon() | m.GaveUp() | m.ResignAccepted() | m.OpponentGone() | m.YouLeft():
+                self._decisions.clear()
+                self._joined = False
+            case m.ResignOffer(player=player) if player == YOU:
+                self._note_resignation()
+            case m.ResignRejected():
+                self._outbox.say(c.ShowBoard())
+            case m.MovePrompt() if not self._desk.track.board_seen:
+                self._outbox.say(c.ShowBoard())
+
+    def _note_resignation(self) -> None:
+        """Remember what we offered: who rejects it once is not asked again for as little in this game."""
+        command = self._open.reply.command if self._open and self._open.reply else None
+        if isinstance(command, c.Resign):
+            self._resign_from = 1 + next(number for number, level in LEVELS.items() if level is command.level)
+
+    def on_answered(self, answered: Answered) -> None:
+        """Go on after a command was answered or refused, or got no answer in time (message None)."""
+        command = answered.errand.command
+        decision = self._decisions.get(answered.errand.key) if answered.errand.key else None
+        if decision is not None:
+            self._doubt(decision, refused=answered.refused)
+        elif isinstance(command, c.ShowBoard) and isinstance(answered.message, m.Board):
+            self._believe_board()
+        elif answered.message is None and self._desk.session.state in IN_MATCH:
+            self._outbox.say(c.ShowBoard())
+
+    def _doubt(self, decision: Decision, *, refused: bool) -> None:
+        decision.stage = Stage.IN_DOUBT
+        self._outbox.say(c.ShowBoard())
+        if refused and decision.reply:
+            if decision.reply.play is not None:
+                decision.refused.append(decision.reply.play)
+                self._desk.track = evolve(self._desk.track, own_play=None)
+            elif isinstance(decision.reply.command, c.Double):
+                self._cube_closed = decision.key.turn
+                decision.reply = Reply(c.Roll(), "roll")
+
+    def _believe_board(self) -> None:
+        """Go by a board that was asked for: what is open after it is open."""
+        key = self._open_key()
+        decision = self._decisions.get(key) if key else None
+        if decision is not None and decision.stage is Stage.IN_DOUBT:
+            if decision.attempts >= MOST_ATTEMPTS:
+                self._desk.disconnect("the server takes none of our commands")
+            elif decision.reply and decision.reply.play in decision.refused:
+                self._answer(decision, PlayAnswer(self._another_play(decision)))
+            else:
+                decision.stage = Stage.ANSWERED
+        elif self._probing and self._desk.session.state is State.MY_ROLL:
+            # It should have rolled for us, or asked us to, and has forgotten (pitfall 11).
+            self._desk.track = evolve(self._desk.track, prompted=True)
+        self._probing = False
+
+    def _another_play(self, decision: Decision) -> Play:
+        """Return a legal play that the server has not refused yet, the first one when there is none."""
+        plays = legal_plays(decision.key.position, decision.key.dice or (1, 1))
+        return next((play for play in plays if play not in decision.refused), plays[0])
+
+    # -- deciding -----------------------------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Find out which decision is open now, and have it made."""
+        key = self._open_key()
+        self._outbox.decision_closed(key)
+        if key is None:
+            self._open = None
+        elif self._open is None or self._open.key != key:
+            self._open = self._decisions.get(key) or self._begin(key)
+        self._outbox.withdraw(but=key)
+        if self._open and self._open.stage is Stage.ANSWERED and self._open.reply:
+            self._outbox.say(self._open.reply.command, self._open.key)
+        self._watch()
+
+    def _open_key(self) -> Key | None:
+        return open_key(self._desk.track, self._desk.session.state, self._resign_from)
+
+    def _begin(self, key: Key) -> Decision:
+        track = self._desk.track
+        decision = self._decisions[key] = Decision(key, track.direction or -1)
+        answer = obvious_answer(track, key.phase)
+        if answer is not None:
+            self._answer(decision, answer)
+        else:
+            closed = self._cube_closed == track.turns
+            decision.question = question_for(track, key.phase, cube_closed=closed, resign_from=self._resign_from)
+            self._desk.act(Ask(key, decision.question))
+        return decision
+
+    def on_answer(self, key: Key, answer: Answer, fallback: str | None) -> None:
+        """Take the strategy's answer, unless it comes too late."""
+        decision = self._decisions.get(key)
+        if decision is None or decision.stage is not Stage.ASKED or decision.question is None:
+            self._desk.counters.late_answers += 1
+            self._desk.record("late_answer", phase=key.phase.value)
+            return
+        if fault := decision.question.fault(answer):
+            answer, fallback = decision.question.put_to(LastResort()), fault
+        if fallback:
+            self._desk.counters.fallbacks += 1
+            self._desk.record("fallback", phase=key.phase.value, reason=fallback)
+        self._answer(decision, answer)
+
+    def _answer(self, decision: Decision, answer: Answer) -> None:
+        decision.reply = reply_to(decision.key, answer, decision.direction)
+        decision.stage = Stage.ANSWERED
+        self._desk.counters.decisions += 1
+        self._desk.record(
+            "decision",
+            phase=decision.key.phase.value,
+            dice=decision.key.dice,
+            answer=decision.reply.shown,
+            equity=getattr(answer, "equity", None),
+        )
+
+    def on_sent(self, errand: Errand) -> None:
+        """Take note that a command went out."""
+        decision = self._decisions.get(errand.key) if errand.key else None
+        if decision is not None and decision.reply is not None:
+            decision.stage = Stage.SENT
+            decision.attempts += 1
+            self._desk.track = evolve(self._desk.track, own_play=decision.reply.play)
+
+    # -- waiting ------------------------------------------------------------------------------------------------
+
+    def _watch(self) -> None:
+        """Keep an eye on the clock while the server, and not the opponent, has to do the next step."""
+        step = self._next_step()
+        expected = (step, self._desk.track.turns) if step else None
+        if expected == self._expected:
+            return
+        self._expected = expected
+        self._probing = False
+        if expected:
+            self._desk.wake("step", self._desk.settings.timings.watchdog)
+        else:
+            self._desk.cancel("step")
+
+    def _next_step(self) -> str | None:
+        """Return what the server has to do next; None when it is for us or the opponent to act."""
+        if self._open is not None:
+            return None
+        match self._desk.session.state:
+            case State.UNCLEAR | State.MY_MOVE | State.THEY_DOUBLED | State.THEY_RESIGNED:
+                return "board"
+            case State.MY_ROLL:
+                return "roll"
+            case State.BETWEEN_GAMES if not self._joined:
+                return "game"
+            case State.THEIR_TURN if self._desk.track.state is None:
+                return "board"
+        return None
+
+    def on_time(self) -> None:
+        """Ask for the board when the server's next step does not come (pitfall 12)."""
+        if self._expected is None:
+            return
+        step = self._expected[0]
+        self._desk.counters.timeouts += 1
+        self._desk.record("no_step", expected=step)
+        if step == "game" and self._desk.track.game:
+            self._outbox.say(c.Join())
+        else:
+            self._probing = step == "roll"
+            self._outbox.say(c.ShowBoard())
+        self._desk.wake("step", self._desk.settings.timings.watchdog)

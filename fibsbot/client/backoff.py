@@ -1,0 +1,39 @@
+"""Growing pauses between attempts to connect (clip_facts, pitfall 6)."""
+
+from __future__ import annotations
+
+import random
+
+from attrs import define, field, frozen
+from attrs.validators import ge, gt
+
+
+@frozen
+class Pauses:
+    """How pauses grow, in seconds."""
+
+    first: float = field(default=10.0, validator=gt(0))
+    longest: float = field(default=900.0, validator=gt(0))
+    factor: float = field(default=2.0, validator=ge(1))
+    jitter: float = field(default=0.25, validator=ge(0))
+    """Each pause is made longer by a random part of itself, up to this, so that not all come back at once."""
+    healthy: float = field(default=600.0, validator=gt(0))
+    """A connection that lasted so long starts the pauses anew."""
+
+
+@define
+class Backoff:
+    """The pauses of one run."""
+
+    pauses: Pauses = field(factory=Pauses)
+    _random: random.Random = field(factory=random.Random)
+    _failures: int = 0
+
+    def next_pause(self, lasted: float = 0.0) -> float:
+        """Return how long to wait now, after a connection that lasted so many seconds (0: none was made)."""
+        if lasted >= self.pauses.healthy:
+            self._failures = 0
+        # A bound on the exponent: the pause has long reached its limit, and a float has one, too.
+        pause = min(self.pauses.first * self.pauses.factor ** min(self._failures, 64), self.pauses.longest)
+        self._failures += 1
+        return pause * (1 + self.pauses.jitter * self._random.random())
