@@ -1,6 +1,6 @@
 """The board as the server draws it for people: board styles 1 and 2 (help text "boardstyle").
 
-Style 1 agrees with 100 captures of FIBS. Style 2 needs two lines more: the points' numbers stand outside the frame. How
+Style 1 agrees with captures of FIBS. Style 2 needs two lines more: the points' numbers stand outside the frame. How
 FIBS draws an unlimited match, or a board on which nobody is on turn, no source shows; that is our own choice.
 """
 

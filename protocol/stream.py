@@ -48,18 +48,28 @@ class MessageReader:
         return self._ready.popleft()
 
     def _read(self, line: Line) -> None:
-        if self._block is not None and self._block.end is not None and line.terminated:
-            message = parse(line.text)
-            if not isinstance(message, (self._block.end, *_BREAKING)):
-                row = self._block.row.read(line.text)
-                self._ready.append(Received(m.Unknown(line.text) if row is None else row, line.text, line.offset))
-                return
+        row = self._row_of_block(line)
+        if row is not None:
+            self._ready.append(Received(row, line.text, line.offset))
+            return
         if not line.text.strip():
             return
         offset = line.offset
         for text in unglue(line.text):
             self._ready.append(Received(self._in_context(text, parse(text)), text, offset))
             offset += len(text)
+
+    def _row_of_block(self, line: Line) -> m.Message | None:
+        """Read a line of a block that has an end, or the end; None if no such block is open, or a line breaks it."""
+        block = self._block
+        if block is None or block.end is None or not line.terminated or isinstance(parse(line.text), _BREAKING):
+            return None
+        end: m.Message | None = block.end.read(line.text.lstrip())
+        if end is not None:
+            self._block = None
+            return end
+        row: m.Message | None = block.row.read(line.text)
+        return row
 
     def _in_context(self, text: str, message: m.Message) -> m.Message:
         """Open and close blocks; tell a row of an open list from a line that says nothing."""

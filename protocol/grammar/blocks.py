@@ -7,6 +7,8 @@ from typing import Any, Final
 from attrs import frozen
 
 from protocol import messages as m
+from protocol.grammar.clip import MOTD_END
+from protocol.grammar.lobby import DICETEST_END
 from protocol.grammar.wording import Wording, says
 
 
@@ -16,16 +18,19 @@ class Block:
 
     row: Wording[Any]
     """How a line of the block is read and written."""
-    end: type[m.Message] | None
-    """The message that closes the block: until then every line belongs to it, whatever it seems to say. None if the
+    end: Wording[Any] | None
+    """The line that closes the block: until then every line belongs to it, whatever it seems to say. None if the
     server does not mark the end: then only lines belong to it that say nothing else, and the first that does not fit
     ends it."""
 
 
 BLOCKS: Final[dict[type[m.Message], Block]] = {
-    m.MotdStart: Block(says(m.MotdLine, "{text:text}"), m.MotdEnd),
-    m.DicetestStart: Block(says(m.DicetestLine, "{text:text}"), m.DicetestEnd),
-    m.StatStart: Block(says(m.StatLine, "{text:text}"), m.StatEnd),
+    m.MotdStart: Block(says(m.MotdLine, "{text:text}"), MOTD_END),
+    m.DicetestStart: Block(says(m.DicetestLine, "{text:text}"), DICETEST_END),
+    # Its last line begins with a number, which might be CLIP's.
+    m.StatStart: Block(
+        says(m.StatLine, "{text:text}"), says(m.StatEnd, "{ratings} ratings saved. reset log {resets} times.")
+    ),
     m.AwayListStart: Block(says(m.AwayListed, "{name}: {text:text}"), None),
     m.WaitingForMany: Block(says(m.WaitingForNames, "  {names:list}"), None),
     m.BadTimezone: Block(says(m.TimezonesListed, "{names:list},"), None),

@@ -7,8 +7,10 @@ from typing import Any, Final
 from protocol import messages as m
 from protocol.grammar.wording import Wording, says
 
+MOTD_END: Final = says(m.MotdEnd, "4")
+
 CLIP: Final[tuple[Wording[Any], ...]] = (
-    says(m.Welcome, "1 {name} {last_login} {last_host:word}"),
+    says(m.Welcome, "1 {name} {last_login:seconds} {last_host:word}"),
     says(
         m.OwnInfo,
         "2 {name} {allowpip} {autoboard} {autodouble} {automove} {away} {bell} {crawford} {double} {experience}"
@@ -16,16 +18,16 @@ CLIP: Final[tuple[Wording[Any], ...]] = (
         " {timezone:word}",
     ),
     says(m.MotdStart, "3"),
-    says(m.MotdEnd, "4"),
+    MOTD_END,
     says(
         m.WhoInfo,
-        "5 {name} {opponent} {watching} {ready} {away} {rating} {experience} {idle} {login} {host:word} {client}"
-        " {email}",
+        "5 {name} {opponent} {watching} {ready} {away} {rating} {experience} {idle} {login:seconds} {host:word}"
+        " {client} {email}",
     ),
     says(m.WhoEnd, "6"),
     says(m.LoggedIn, "7 {name} {text:text}"),
     says(m.LoggedOut, "8 {name} {text:text}"),
-    says(m.MailReceived, "9 {name} {time} {text:text}"),
+    says(m.MailReceived, "9 {name} {time:seconds} {text:text}"),
     says(m.MailDelivered, "10 {name}"),
     says(m.MailSaved, "11 {name}"),
     says(m.Says, "12 {name} {text:text}"),

@@ -6,10 +6,7 @@ A server takes any prefix of a command's name that fits no other command, and a 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, Final, TypeAlias
-
-from attrs import frozen
+from typing import Any, Final
 
 from protocol import commands as c
 from protocol import messages as m
@@ -20,126 +17,28 @@ from protocol.errors import (
     ProtocolError,
     UnknownCommandError,
 )
+from protocol.grammar.arguments import (
+    LONGEST_ARGUMENT,
+    LONGEST_WORD,
+    Form,
+    filled,
+    first,
+    named,
+    optional,
+    optional_text,
+    plain,
+    shortened,
+    spoken,
+    spoken_to,
+    word,
+)
 from protocol.words import UNLIMITED, FibsMove, Setting, Toggle
 
 _WORD: Final = re.compile(r"[!-~]{1,255}")
-_LINE: Final = re.compile(r"[ -~]*")
 _PLACE: Final = re.compile(r"[1-9]|1[0-9]|2[0-4]")
 _LONGEST_CLIENT: Final = 20
-_LONGEST_WORD: Final = 64
-_LONGEST_ARGUMENT: Final = 255
 _WHICH: Final = 4
 """`** fourth move: ...` is the last that can be told; what is wrong behind it is told of it, too."""
-
-Reader: TypeAlias = Callable[[str], c.Command]
-Writer: TypeAlias = Callable[[Any], str]
-_Speech: TypeAlias = type[c.Shout] | type[c.Kibitz] | type[c.Say] | type[c.Whisper] | type[c.Away]
-_WithText: TypeAlias = type[c.Who] | type[c.Rawwho] | type[c.Ratings] | type[c.Time] | type[c.Help]
-_WithName: TypeAlias = (
-    type[c.Gag]
-    | type[c.Blind]
-    | type[c.Join]
-    | type[c.Watch]
-    | type[c.Look]
-    | type[c.Oldboard]
-    | type[c.Oldmoves]
-    | type[c.Whois]
-    | type[c.Where]
-)
-
-
-@frozen
-class Form:
-    """One command: its name and how its arguments are read and written."""
-
-    name: str
-    command: type[c.Command]
-    read: Reader
-    """From the text behind the name, blanks removed at both ends; raises BadArgumentError."""
-    write: Writer
-    """The text behind the name; empty if there is none."""
-
-
-# -- the usual shapes of arguments ----------------------------------------------------------------------------------
-
-
-def _plain(name: str, command: type[c.Command]) -> Form:
-    """Without arguments; servers ignore those that are given."""
-    return Form(name, command, lambda _: command(), lambda _: "")
-
-
-def _named(name: str, kind: _WithName) -> Form:
-    """With a name or none; servers look at the first word only."""
-
-    def write(thing: Any) -> str:
-        return _optional(thing.name)
-
-    return Form(name, kind, lambda text: kind(_first(text)), write)
-
-
-def _optional_text(name: str, kind: _WithText, attribute: str) -> Form:
-    """With anything or nothing."""
-
-    def write(thing: Any) -> str:
-        value = getattr(thing, attribute)
-        return "" if value is None else _filled(value)
-
-    return Form(name, kind, lambda text: kind(text[:_LONGEST_ARGUMENT].rstrip() or None), write)
-
-
-def _spoken(name: str, kind: _Speech) -> Form:
-    """With the text that is said."""
-
-    def write(thing: Any) -> str:
-        return _sayable(thing.text)
-
-    return Form(name, kind, kind, write)
-
-
-def _spoken_to(name: str, kind: type[c.Tell | c.Tellx]) -> Form:
-    """With a name and the text that is said."""
-
-    def read(text: str) -> c.Command:
-        hearer, _, words = text.partition(" ")
-        if not hearer:
-            raise BadArgumentError(m.UnknownCommand(name))
-        return kind(_shortened(hearer), words.lstrip())
-
-    def write(thing: Any) -> str:
-        return f"{_word(thing.name)} {_sayable(thing.text)}".rstrip()
-
-    return Form(name, kind, read, write)
-
-
-def _first(text: str) -> str | None:
-    return _shortened(text.split(None, 1)[0]) if text else None
-
-
-def _shortened(word: str) -> str:
-    """Cut a user's word so that any refusal can name it: at most 64 characters, no full stop at the end."""
-    return word[:_LONGEST_WORD].rstrip(".") or "?"
-
-
-def _word(value: str) -> str:
-    if not _WORD.fullmatch(value):
-        raise LocalProtocolError("expected one word of printable ASCII as a command's argument")
-    return value
-
-
-def _optional(value: str | None) -> str:
-    return "" if value is None else _word(value)
-
-
-def _sayable(text: str) -> str:
-    if not _LINE.fullmatch(text) or text != text.strip():
-        raise LocalProtocolError("expected printable ASCII without blanks at the ends")
-    return text
-
-
-def _filled(text: str) -> str:
-    if not text:
-        raise LocalProtocolError("expected a text; None says that there is none")
-    return _sayable(text)
 
 
 # -- log in and account ---------------------------------------------------------------------------------------------
@@ -156,22 +55,22 @@ def _read_login(text: str) -> c.Login:
 def _write_login(login: c.Login) -> str:
     if len(login.client) > _LONGEST_CLIENT:
         raise LocalProtocolError(f"expected at most {_LONGEST_CLIENT} characters as the client's name")
-    return f"{_word(login.client)} {login.version:d} {_word(login.name)} {_word(login.password)}"
+    return f"{word(login.client)} {login.version:d} {word(login.name)} {word(login.password)}"
 
 
 def _read_name(text: str) -> c.Name:
     """Read the new name. Without one it is empty: what the server says then depends on who asks."""
     if " " in text:
         raise BadArgumentError(m.NameInvalid())
-    return c.Name(text[:_LONGEST_WORD])
+    return c.Name(text[:LONGEST_WORD])
 
 
 def _write_name(command: c.Name) -> str:
-    return command.name and _word(command.name)
+    return command.name and word(command.name)
 
 
 def _read_address(text: str) -> c.Address:
-    address = _first(text)
+    address = first(text)
     if address is None:
         raise BadArgumentError(m.NoAddressGiven())
     return c.Address(address)
@@ -188,7 +87,7 @@ def _write_password(command: c.Password) -> str:
     words = (command.old, command.new, command.repeated)
     if any(":" in word for word in words):
         raise LocalProtocolError("expected passwords without colons")
-    return ":".join(map(_word, words))
+    return ":".join(map(word, words))
 
 
 # -- matches --------------------------------------------------------------------------------------------------------
@@ -199,16 +98,16 @@ def _read_invite(text: str) -> c.Invite:
     if not words:
         raise BadArgumentError(m.InviteWho())
     if len(words) == 1:
-        return c.Invite(_shortened(words[0]))
+        return c.Invite(shortened(words[0]))
     if words[1] == "unlimited":
-        return c.Invite(_shortened(words[0]), UNLIMITED)
+        return c.Invite(shortened(words[0]), UNLIMITED)
     if re.fullmatch("[0-9]{1,9}", words[1]) and 1 <= int(words[1]) < UNLIMITED:
-        return c.Invite(_shortened(words[0]), int(words[1]))
+        return c.Invite(shortened(words[0]), int(words[1]))
     raise BadArgumentError(m.InviteBadLength())
 
 
 def _write_invite(command: c.Invite) -> str:
-    name, length = _word(command.name), command.length
+    name, length = word(command.name), command.length
     if length is None:
         return name
     if length == UNLIMITED:
@@ -252,7 +151,7 @@ def _write_moves(command: c.Move) -> str:
 
 
 def _read_resign(text: str) -> c.Resign:
-    word = (_first(text) or "?").lower()
+    word = (first(text) or "?").lower()
     for level in c.ResignLevel:
         if level.name.lower().startswith(word):
             return c.Resign(level)
@@ -263,7 +162,7 @@ def _read_resign(text: str) -> c.Resign:
 
 
 def _read_toggle(text: str) -> c.ToggleCommand:
-    word = _first(text)
+    word = first(text)
     if word is None:
         return c.ToggleCommand()
     toggle = _only({toggle.value: toggle for toggle in Toggle}, word)
@@ -279,7 +178,7 @@ def _read_set(text: str) -> c.SetCommand:
     setting = _only({setting.value: setting for setting in Setting}, words[0])
     if setting is None:
         raise BadArgumentError(m.UnknownSetting())
-    return c.SetCommand(setting, words[1][:_LONGEST_ARGUMENT].rstrip() if len(words) > 1 else None)
+    return c.SetCommand(setting, words[1][:LONGEST_ARGUMENT].rstrip() if len(words) > 1 else None)
 
 
 def _write_set(command: c.SetCommand) -> str:
@@ -287,7 +186,7 @@ def _write_set(command: c.SetCommand) -> str:
         if command.value is not None:
             raise LocalProtocolError("a value without a setting")
         return ""
-    return command.setting.value + ("" if command.value is None else " " + _filled(command.value))
+    return command.setting.value + ("" if command.value is None else " " + filled(command.value))
 
 
 def _read_show(text: str) -> c.Show:
@@ -296,12 +195,12 @@ def _read_show(text: str) -> c.Show:
         raise BadArgumentError(m.ShowWhat())
     what = _only({what.value: what for what in c.ShowWhat}, words[0])
     if what is None:
-        raise BadArgumentError(m.UnknownShow(_shortened(words[0])))
-    return c.Show(what, _shortened(words[1]) if len(words) > 1 else None)
+        raise BadArgumentError(m.UnknownShow(shortened(words[0])))
+    return c.Show(what, shortened(words[1]) if len(words) > 1 else None)
 
 
 def _write_show(command: c.Show) -> str:
-    return f"{command.what.value} {_optional(command.name)}".rstrip()
+    return f"{command.what.value} {optional(command.name)}".rstrip()
 
 
 def _only(choices: dict[str, Any], word: str) -> Any:
@@ -320,7 +219,7 @@ def _read_mail(text: str) -> c.Mail:
     name, _, words = text.partition(" ")
     if name and not words.strip():
         raise BadArgumentError(m.MailUsage())
-    return c.Mail(_shortened(name) if name else None, words.strip())
+    return c.Mail(shortened(name) if name else None, words.strip())
 
 
 def _write_mail(command: c.Mail) -> str:
@@ -328,11 +227,11 @@ def _write_mail(command: c.Mail) -> str:
         if command.text:
             raise LocalProtocolError("a message for nobody")
         return ""
-    return f"{_word(command.name)} {_filled(command.text)}"
+    return f"{word(command.name)} {filled(command.text)}"
 
 
 def _names(command: c.Waitfor) -> str:
-    return " ".join(map(_word, command.names))
+    return " ".join(map(word, command.names))
 
 
 # -- the table ------------------------------------------------------------------------------------------------------
@@ -340,66 +239,66 @@ def _names(command: c.Waitfor) -> str:
 FORMS: Final = (
     Form("login", c.Login, _read_login, _write_login),
     Form("name", c.Name, _read_name, _write_name),
-    *(_plain(word, c.Bye) for word in ("bye", "adios", "ciao", "end", "exit", "logout", "quit", "tschoe")),
-    _spoken("shout", c.Shout),
-    _spoken("kibitz", c.Kibitz),
-    _spoken("say", c.Say),
-    _spoken("whisper", c.Whisper),
-    _spoken_to("tell", c.Tell),
-    _spoken_to("tellx", c.Tellx),
+    *(plain(word, c.Bye) for word in ("bye", "adios", "ciao", "end", "exit", "logout", "quit", "tschoe")),
+    spoken("shout", c.Shout),
+    spoken("kibitz", c.Kibitz),
+    spoken("say", c.Say),
+    spoken("whisper", c.Whisper),
+    spoken_to("tell", c.Tell),
+    spoken_to("tellx", c.Tellx),
     Form("message", c.Mail, _read_mail, _write_mail),
-    Form("waitfor", c.Waitfor, lambda text: c.Waitfor(tuple(map(_shortened, text.split()))), _names),
-    _named("gag", c.Gag),
-    _named("blind", c.Blind),
-    _spoken("away", c.Away),
-    _plain("back", c.Back),
-    _plain("wave", c.Wave),
+    Form("waitfor", c.Waitfor, lambda text: c.Waitfor(tuple(map(shortened, text.split()))), _names),
+    named("gag", c.Gag),
+    named("blind", c.Blind),
+    spoken("away", c.Away),
+    plain("back", c.Back),
+    plain("wave", c.Wave),
     Form("invite", c.Invite, _read_invite, _write_invite),
-    _named("join", c.Join),
-    _plain("leave", c.Leave),
-    _named("watch", c.Watch),
-    _plain("unwatch", c.Unwatch),
-    _named("look", c.Look),
-    _named("oldboard", c.Oldboard),
-    _named("oldmoves", c.Oldmoves),
-    _plain("roll", c.Roll),
+    named("join", c.Join),
+    plain("leave", c.Leave),
+    named("watch", c.Watch),
+    plain("unwatch", c.Unwatch),
+    named("look", c.Look),
+    named("oldboard", c.Oldboard),
+    named("oldmoves", c.Oldmoves),
+    plain("roll", c.Roll),
     Form("move", c.Move, _read_moves, _write_moves),
-    _plain("off", c.Off),
-    _plain("board", c.ShowBoard),
-    _plain("pip", c.Pip),
-    _plain("double", c.Double),
-    _plain("accept", c.Accept),
-    _plain("reject", c.Reject),
-    _plain("redouble", c.Redouble),
-    _plain("beaver", c.Beaver),
-    _plain("raccoon", c.Raccoon),
-    _plain("otter", c.Otter),
+    plain("off", c.Off),
+    plain("board", c.ShowBoard),
+    plain("pip", c.Pip),
+    plain("double", c.Double),
+    plain("accept", c.Accept),
+    plain("reject", c.Reject),
+    plain("redouble", c.Redouble),
+    plain("beaver", c.Beaver),
+    plain("raccoon", c.Raccoon),
+    plain("otter", c.Otter),
     Form("resign", c.Resign, _read_resign, lambda command: str(command.level.value)),
-    _plain("panic", c.Panic),
+    plain("panic", c.Panic),
     Form("toggle", c.ToggleCommand, _read_toggle, _write_toggle),
     Form("set", c.SetCommand, _read_set, _write_set),
-    _plain("save", c.Save),
-    Form("address", c.Address, _read_address, lambda command: _word(command.address)),
+    plain("save", c.Save),
+    Form("address", c.Address, _read_address, lambda command: word(command.address)),
     Form("password", c.Password, _read_password, _write_password),
-    _optional_text("who", c.Who, "argument"),
-    _optional_text("rawwho", c.Rawwho, "argument"),
+    optional_text("who", c.Who, "argument"),
+    optional_text("rawwho", c.Rawwho, "argument"),
     Form("show", c.Show, _read_show, _write_show),
-    _named("whois", c.Whois),
-    _named("where", c.Where),
-    _optional_text("ratings", c.Ratings, "argument"),
-    _plain("last", c.Last),
-    *(_optional_text(word, c.Time, "zone") for word in ("time", "date")),
-    _optional_text("help", c.Help, "topic"),
-    _plain("motd", c.Motd),
-    _plain("about", c.About),
-    _plain("average", c.Average),
-    _plain("dicetest", c.Dicetest),
-    _plain("version", c.Version),
-    _plain("stat", c.Stat),
-    _plain("port", c.Port),
-    *(_plain(word, c.Clear) for word in ("clear", "cls")),
-    _plain("erase", c.Erase),
-    _plain("shutdown", c.ShutdownCommand),
+    named("whois", c.Whois),
+    named("where", c.Where),
+    optional_text("ratings", c.Ratings, "argument"),
+    plain("last", c.Last),
+    *(optional_text(word, c.Time, "zone") for word in ("time", "date")),
+    optional_text("help", c.Help, "topic"),
+    plain("motd", c.Motd),
+    plain("about", c.About),
+    plain("average", c.Average),
+    plain("dicetest", c.Dicetest),
+    plain("version", c.Version),
+    plain("stat", c.Stat),
+    plain("port", c.Port),
+    *(plain(word, c.Clear) for word in ("clear", "cls")),
+    plain("erase", c.Erase),
+    plain("shutdown", c.ShutdownCommand),
 )
 """Every command's name. Of several names of one command the first is the one that is written."""
 
@@ -444,9 +343,9 @@ def _find(word: str) -> Form:
         return form
     found = [form for form in FORMS if word and form.name.startswith(word)]
     if not found:
-        raise UnknownCommandError(m.UnknownCommand(_shortened(word)))
+        raise UnknownCommandError(m.UnknownCommand(shortened(word)))
     if len({form.command for form in found}) > 1:
-        raise AmbiguousCommandError(m.UnknownCommand(_shortened(word)))
+        raise AmbiguousCommandError(m.UnknownCommand(shortened(word)))
     return found[0]
 
 

@@ -51,16 +51,22 @@ def _text(value: str) -> str:
 
 # -- words and texts ------------------------------------------------------------------------------------------------
 
-NAME: Final = _add(FieldType("name", r"[!-~]{0,63}[!-\-/-~]", _text, _text, word=True))
-"""A user's name. It does not end with a full stop, which would be the sentence's."""
+NAME: Final = _add(
+    FieldType("name", r"(?=[^A-Za-z_ ]{0,63}[A-Za-z_])[!-)+-9;-~]{0,63}[!-)+\-/-9;-~]", _text, _text, word=True)
+)
+"""A user's name. FIBS allows letters and `_`; here digits and signs pass, too, but something must be a letter, so that
+no name looks like the number of a CLIP line. It holds neither a colon nor a star, and does not end with a full stop,
+which would be the sentence's."""
 WORD: Final = _add(FieldType("word", r"[!-~]{1,255}", _text, _text, word=True))
 """A host, an address, a client: anything without blanks."""
 HOST: Final = _add(FieldType("host", r"[!-~]*[.:][!-~]*", _text, _text, word=True))
 """A host's name or address. It holds a point: otherwise any `greetings from someone` would do."""
 QUOTED: Final = _add(FieldType("quoted", r"[!-~](?:[ -~]{0,253}[!-~])?", _text, _text))
 """What stands between quotes: it may hold blanks, but neither begins nor ends with one."""
-PHRASE: Final = _add(FieldType("phrase", r"[!-~](?:[ -~]*?[!-~])?", _text, _text))
-"""Text inside a line."""
+SENTENCE: Final = _add(FieldType("sentence", r"[!-~](?:[ -~]*?[!-~])?", _text, _text))
+"""Text inside a line; as little as possible."""
+PHRASE: Final = _add(FieldType("phrase", r"[!-\-/-~]|[!-~][ -~]*?[!-\-/-~]", _text, _text))
+"""The same without a full stop at its end, which would be the line's."""
 TEXT: Final = _add(FieldType("text", r"[ -~]*", _text, _text, rest=True))
 """User text, exactly as it came: the rest of the line after one blank."""
 
@@ -98,7 +104,7 @@ NAMES: Final = _add(FieldType("names", r"[!-~]*[!-\-/-~]", _read_names, _write_n
 
 
 def _integer(text: str) -> int:
-    if len(text) > 18 or "_" in text:
+    if len(text) > 19 or "_" in text:
         raise ValueError(text)
     return int(text)
 
@@ -107,7 +113,9 @@ def _write_integer(value: int) -> str:
     return f"{value:d}"
 
 
-NUMBER: Final = _add(FieldType("number", r"-?[0-9]{1,18}", _integer, _write_integer, word=True))
+NUMBER: Final = _add(FieldType("number", r"[0-9]{1,18}", _integer, _write_integer, word=True))
+SECONDS: Final = _add(FieldType("seconds", r"-?[0-9]{1,18}", _integer, _write_integer, word=True))
+"""Seconds since 1970, before which there were some, too."""
 DIE: Final = _add(FieldType("die", r"[1-6]", _integer, _write_integer, word=True))
 
 
@@ -125,6 +133,17 @@ TENTH: Final = _add(FieldType("tenth", _DECIMAL, _decimal, "{:.1f}".format, word
 """One decimal."""
 DECIMAL: Final = _add(FieldType("decimal", _DECIMAL, _decimal, "{:.6f}".format, word=True))
 """Six decimals, as in the rating calculation."""
+_PRODUCT: Final = "4*K*sqrt(N)*P="
+CHANGE: Final = _add(
+    FieldType(
+        "change",
+        rf"-?{re.escape(_PRODUCT)}{_DECIMAL}",
+        lambda text: _decimal(text.partition("=")[2]),
+        lambda value: f"{'-' if value < 0 else ''}{_PRODUCT}{value:.6f}",
+        word=True,
+    )
+)
+"""`4*K*sqrt(N)*P=2.930831`, `-4*K*sqrt(N)*P=-9.173502`"""
 
 
 def _count(name: str, singular: str, plural: str, none: str | None = None) -> FieldType:
@@ -353,6 +372,8 @@ def _write_utc(time: dt.datetime) -> str:
     return f"{_DAYS[utc.weekday()]} {_MONTHS[utc.month - 1]} {utc.day:2d} {utc:%H:%M:%S} {utc.year:04d} UTC"
 
 
+LOCAL: Final = _add(FieldType("local", r"[A-Z][a-z]+day, [ -~]*?[!-~]", _text, _text))
+"""`Friday, July 03 18:04:27 MEST`"""
 UTC: Final = _add(
     FieldType(
         "utc",

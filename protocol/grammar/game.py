@@ -51,8 +51,8 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     says(m.OpponentDoubles, "{player} doubles. Type 'accept' or 'reject'.", may_redouble=False),
     says(m.OpponentDoubles, "{player} doubles. Type 'accept', 'reject' or 'redouble'.", may_redouble=True),
     says(m.WatchedDouble, "{player} doubles."),
-    says(m.DoubleAccepted, "You accept the double. The cube shows {cube}.", player=YOU),
     says(m.DoubleAccepted, "{player} accepts the double.", cube=None),
+    says(m.DoubleAccepted, "You accept the double. The cube shows {cube}.", player=YOU),
     says(m.DoubleAccepted, "{player} accepts the double. The cube shows {cube}."),
     says(m.YouRedouble, "You accept the double to {cube} and redouble."),
     says(m.RedoubleWait, "Please wait for {opponent} to accept or reject.", may_redouble=False),
@@ -62,8 +62,8 @@ GAME: Final[tuple[Wording[Any], ...]] = (
         m.OpponentRedoubles, "{player} redoubles to {cube}. Type 'accept', 'reject' or 'redouble'.", may_redouble=True
     ),
     says(m.WatchedRedouble, "{player} redoubles."),
-    says(m.RedoubleAccepted, "You accept the redouble. The cube shows {cube}.", player=YOU),
     says(m.RedoubleAccepted, "{player} accepts the redouble.", cube=None),
+    says(m.RedoubleAccepted, "You accept the redouble. The cube shows {cube}.", player=YOU),
     says(m.RedoubleAccepted, "{player} accepts the redouble. The cube shows {cube}."),
     # -- "Resigning", "End of a Game", "End of a Match"
     says(m.ResignOffer, "You want to resign. {winner} will win {points:points}.", player=YOU),
@@ -90,12 +90,14 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     # -- "Dropping or Leaving the Game"
     says(m.YouLeft, "** You terminated the game. The game was saved."),
     says(m.OpponentGone, "** Player {name} has left the game. The game was saved.", how=Departure.LEFT),
-    hears(m.OpponentGone, "** Player {name} terminated the game. The game was saved.", how=Departure.TERMINATED),
+    says(m.OpponentGone, "** Player {name} terminated the game. The game was saved.", how=Departure.TERMINATED),
     says(m.OpponentGone, "{name} logs out. The game was saved.", how=Departure.LOGGED_OUT),
     says(m.OpponentGone, "{name} drops connection. The game was saved.", how=Departure.DROPPED),
     says(m.OpponentGone, "Connection with {name} timed out. The game was saved.", how=Departure.TIMED_OUT),
     says(m.OpponentGone, "Closed old connection with user {name}. The game was saved.", how=Departure.RECONNECTED),
     says(m.OpponentGone, "Network error with {name}. The game was saved.", how=Departure.NETWORK_ERROR),
+    # What happens when an administrator closes a connection is known only from a client's source.
+    hears(m.OpponentGone, "{:name} closes connection with {name}, {:phrase}", how=Departure.DROPPED),
     says(m.YourGameSaved, "Your game with {name} was saved."),
     # -- the rating calculation (toggle `ratings`)
     says(m.RatingStart, "rating calculation:"),
@@ -108,8 +110,7 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     ),
     says(m.RatingProbability, "P={probability:decimal} is 1-Pu if underdog wins and Pu if favorite wins"),
     says(m.RatingFactor, "K=max(1 , -Experience/100+5) for {name}: {factor:decimal}"),
-    says(m.RatingChange, "change for {name}: 4*K*sqrt(N)*P={change:decimal}"),
-    says(m.RatingChange, "change for {name}: -4*K*sqrt(N)*P={change:decimal}"),
+    says(m.RatingChange, "change for {name}: {change:change}"),
     # -- the list of moves ("Oldmoves", toggle `moves`)
     says(m.MovesScore, "Score is {points1}-{points2} in {length:match}."),
     says(m.MovesColours, "{x} is X - {o} is O"),

@@ -54,6 +54,8 @@ _TOGGLES: Final = {
 }
 """What each switch answers when it is turned on, and off ("Toggle")."""
 
+DICETEST_END: Final = says(m.DicetestEnd, "Done.")
+
 LOBBY: Final[tuple[Wording[Any], ...]] = (
     # -- log in, registration, log out: "Logging In", "Bye", "Timeout"
     says(m.LoginPrompt, "login: "),
@@ -62,7 +64,7 @@ LOBBY: Final[tuple[Wording[Any], ...]] = (
     says(m.NewPasswordPrompt, "Please give your password: "),
     says(m.RetypePasswordPrompt, "Please retype your password: "),
     says(m.PasswordsDifferPrompt, "** The two passwords were not identical. Please give them again. Password: "),
-    says(m.ServerTime, "{local:phrase}   ( {utc} )"),
+    says(m.ServerTime, "{local:local}   ( {utc} )"),
     says(m.AlreadyLoggedIn, "** Warning: You are already logged in."),
     says(m.GuestWelcome, "Welcome to FIBS. You just logged in as guest."),
     says(m.NameChosen, "Your name will be {name}"),
@@ -130,7 +132,7 @@ LOBBY: Final[tuple[Wording[Any], ...]] = (
     says(m.StopsWatching, "{watcher} stops watching {player}."),
     says(m.BansWatcher, "{player} bans you from watching.", watcher=YOU),
     says(m.BansWatcher, "{player} bans {watcher} from watching."),
-    says(m.WatchedGone, "{text:phrase}. You're not watching anymore."),
+    says(m.WatchedGone, "{text:sentence}. You're not watching anymore."),
     says(m.YouLookGreat, "You look great."),
     # -- "Game Reports"
     says(m.MatchReportStart, "{player1} and {player2} start {length:match}."),
@@ -178,9 +180,8 @@ LOBBY: Final[tuple[Wording[Any], ...]] = (
         "    {period2:period} {average2:tenth>5} {least2:number>5} {most2:number>3}",
     ),
     says(m.DicetestStart, "*** running dice test:"),
-    says(m.DicetestEnd, "Done."),
+    DICETEST_END,
     says(m.StatStart, "The server is running since {since:phrase}."),
-    says(m.StatEnd, "{ratings} ratings saved. reset log {resets} times."),
     says(m.ServerVersion, "** Version {text:text}"),
     says(m.ServerPort, "The server is running on port {port}."),
     says(m.PanicSaved, "Your game was saved in the panic file."),

@@ -50,7 +50,8 @@ _PADDING: Final = (None, None, None, None)
 
 def _by_class() -> dict[type[Message], tuple[Wording[Any], ...]]:
     table: dict[type[Message], tuple[Wording[Any], ...]] = {}
-    for wording in (*WORDINGS, *(block.row for block in BLOCKS.values())):
+    in_blocks = [wording for block in BLOCKS.values() for wording in (block.row, block.end) if wording]
+    for wording in dict.fromkeys((*WORDINGS, *in_blocks)):
         if wording.spoken:
             table[wording.cls] = (*table.get(wording.cls, ()), wording)
     return table
@@ -69,10 +70,11 @@ def parse(text: str) -> Message:
         wording = _BY_NUMBER.get(text.split(" ", 1)[0])
         if wording is not None:
             message: Message | None = wording.read(text)
-            return Unknown(text.rstrip()) if message is None else message
-    line = text.strip()
+            if message is not None:
+                return message
+    line = text.lstrip()
     if line.startswith(PREFIX):
-        return _parse_board(line)
+        return _parse_board(line.rstrip())
     if not line.isascii():
         return Unknown(text.rstrip())
     return _parse_sentence(line) or Unknown(text.rstrip())

@@ -72,7 +72,7 @@ class Slot:
         try:
             text = self.form.write(value)
             sound = self.form.regex.fullmatch(text) and (isinstance(value, float) or self.form.read(text) == value)
-        except (ValueError, TypeError, KeyError, LocalProtocolError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise LocalProtocolError(f"{owner}.{self.name}: no line can carry this value ({self.form.name})") from error
         if not sound:
             raise LocalProtocolError(f"{owner}.{self.name}: no line can carry this value ({self.form.name})")
@@ -99,7 +99,7 @@ class Wording(Generic[T]):
         self.slots = {part.name: part for part in self.parts if isinstance(part, Slot) and part.name}
         last = self.parts[-1] if self.parts else ""
         self.free = any(
-            isinstance(part, Slot) and part.form.name in {"text", "phrase", "quoted"} for part in self.parts
+            isinstance(part, Slot) and part.form.name in {"text", "sentence", "phrase", "quoted"} for part in self.parts
         )
         """Whether the line holds text that somebody chose."""
         self.rest = isinstance(last, Slot) and last.form.rest
@@ -180,13 +180,13 @@ class Wording(Generic[T]):
         return "".join(pieces) + ("" if self.rest else _TAIL)
 
     def _column_words(self) -> list[str | None] | None:
-        """For a line of single words: its fixed words, None where a field is. Such lines are split, not matched."""
+        """For a CLIP line of single words: its fixed words, None where a field is. It is split, not matched."""
+        if not self.template[:1].isdigit():
+            return None
         slots = [part for part in self.parts if isinstance(part, Slot)]
         if len(slots) != len(self.slots) or not all(slot.form.word and not slot.width for slot in slots):
             return None
         words = "".join(part if isinstance(part, str) else "\0" for part in self.parts).split()
-        if len(words) <= KEY_WORDS or any("\0" in word and word != "\0" for word in words):
-            return None
         return [None if word == "\0" else word for word in words]
 
     def _values(self, line: str) -> list[str] | tuple[str, ...] | None:

@@ -1,53 +1,140 @@
+"""Any chunking of the same bytes gives the same lines; nothing that a peer sends is too much."""
+
 from __future__ import annotations
 
-from hypothesis import given
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from protocol.errors import LocalProtocolError
 from protocol.lines import PROMPTS, Line, LineSplitter
 
-PIECES = st.lists(
-    st.one_of(
-        st.sampled_from(
-            [
-                *PROMPTS,
-                b"\r\n",
-                b"\n",
-                b"\r",
-                b"\r\x00",
-                b"\x00",
-                b"\x07",
-                b"\xff\xfb\x01",
-                b"\xff\xff",
-                b"\xff",
-                b"\xff\xfa\x18\x00x\n\xff\xff\xff\xf0",
-                b"\xff\xfa",
-                b"\xff\xf0",
-                b"log",
-                b"> ",
-                b"15 bob hello",
-                b"x" * 130,
-                b"y" * 128,
-            ]
-        ),
-        st.binary(max_size=6),
-    ),
-    max_size=14,
-)
+PIECES = [
+    *PROMPTS,
+    b"\r\n",
+    b"\n",
+    b"\r",
+    b"\r\x00",
+    b"\x00",
+    b"\x07",
+    b"\xff\xfb\x01",
+    b"\xff\xfc",
+    b"\xff\xff",
+    b"\xff",
+    b"\xff\xf1",
+    b"\xff\xfa\x18\x00x\n\xff\xff\xff\xf0",
+    b"\xff\xfa",
+    b"\xff\xf0",
+    b"log",
+    b"15 bob hello",
+    b"x" * 130,
+    b"y" * 128,
+]
+streams = st.lists(st.sampled_from(PIECES) | st.binary(max_size=6), max_size=14).map(b"".join)
 
 
-def split(chunks: list[bytes], *, max_line: int = 128, prompts: bool = True) -> list[Line]:
+def split(chunks: list[bytes], max_line: int = 128, *, prompts: bool = True) -> list[Line]:
     splitter = LineSplitter(max_line, prompts=prompts)
     lines: list[Line] = []
     for chunk in [*filter(None, chunks), b""]:
         splitter.receive_data(chunk)
-        lines.extend(iter(splitter.next_line, None))  # type: ignore[arg-type] # None is the sentinel
+        while line := splitter.next_line():
+            lines.append(line)
     return lines
 
 
-@given(PIECES, st.lists(st.integers(0, 2000)), st.booleans())
-def test_any_chunking_gives_the_same_lines(pieces: list[bytes], cuts: list[int], prompts: bool):
-    data = b"".join(pieces)
-    places = [0, *sorted({cut % (len(data) + 1) for cut in cuts}), len(data)]
-    chunks = [data[a:b] for a, b in zip(places, places[1:], strict=False)]
-    assert split([data], prompts=prompts) == split(chunks, prompts=prompts)
-    assert split([data], prompts=prompts) == split([bytes([b]) for b in data], prompts=prompts)
+def cut(data: bytes, places: list[int]) -> list[bytes]:
+    return [data[a:b] for a, b in pairwise([0, *sorted(place % (len(data) + 1) for place in places), len(data)])]
+
+
+def texts(data: bytes) -> list[str]:
+    return [line.text for line in split([data])]
+
+
+@settings(max_examples=400)
+@given(data=streams, places=st.lists(st.integers(0, 2000)), prompts=st.booleans())
+def test_any_chunking_gives_the_same_lines(data: bytes, places: list[int], prompts: bool) -> None:  # noqa: FBT001 - given
+    whole = split([data], prompts=prompts)
+    assert whole == split(cut(data, places), prompts=prompts)
+    assert whole == split([bytes([byte]) for byte in data], prompts=prompts)
+
+
+@given(streams)
+def test_lines_are_printable_and_tell_where_they_came_from(data: bytes) -> None:
+    for line in split([data]):
+        assert line.text.isascii()
+        assert not line.text or line.text.isprintable()
+        assert line.raw == data[line.offset : line.offset + len(line.raw)]
+        assert len(line.raw) <= 128 + 2
+
+
+@given(streams.filter(lambda data: b"\xff" not in data))
+def test_no_byte_is_lost_while_no_line_is_too_long(data: bytes) -> None:
+    lines = split([data], 4096)
+    kept = b"".join(line.raw for line in lines)
+    assert kept == data or data.removeprefix(kept).strip(b"\x07\x00") == b""
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        (b"a\r\nb\nc\r\x00d\re", ["a", "b", "c", "d", "e"]),
+        (b"\r\n\r\n", ["", ""]),
+        (
+            b"\xff\xfb\x01Please give your password: \xff\xfc\x01\r\nYou are",
+            ["Please give your password: ", "", "You are"],
+        ),
+        (b"\x07> 6\r\n", ["> ", "6"]),
+        (b"login: login: 1 a 2 b\r\n", ["login: ", "login: ", "1 a 2 b"]),
+        (b"15 bob login: \r\n", ["15 bob login: "]),
+        (b"lo\xff\xf1gin: 5", ["login: ", "5"]),
+        (b"caf\xc3\xa9\t!\x1b[2J\r\n", ["caf?? !?[2J"]),
+        (b"a\xff\xffb\xff\xfa\r\n\xff\xf0c\r\n", ["a?bc"]),
+        (b"\xff", []),
+    ],
+)
+def test_particular_bytes(data: bytes, lines: list[str]) -> None:
+    assert lines == texts(data)
+
+
+def test_a_prompt_comes_at_once() -> None:
+    splitter = LineSplitter()
+    splitter.receive_data(b"login:")
+    assert splitter.next_line() is None
+    splitter.receive_data(b" ")
+    assert Line("login: ", 0, b"login: ", terminated=False) == splitter.next_line()
+
+
+def test_a_server_knows_no_prompts() -> None:
+    assert ["> login: x"] == [line.text for line in split([b"> login: x\r\n"], prompts=False)]
+
+
+def test_the_rest_of_a_line_that_is_too_long_never_becomes_a_line() -> None:
+    """Otherwise a long kibitz could say anything in the server's name."""
+    data = b"15 villain " + b"x" * (128 - 11) + b"board:forged\r\n6\r\n"
+    assert ["15 villain " + "x" * 117, "6"] == texts(data)
+
+
+def test_memory_stays_bounded_when_no_line_ever_ends() -> None:
+    splitter = LineSplitter(128)
+    lines = []
+    for _ in range(1000):
+        splitter.receive_data(b"\xff\xfa" + b"x" * 1000)
+        while line := splitter.next_line():
+            lines.append(line)
+    assert 1 == len(lines)
+    assert len(splitter._buffer) <= 1002
+
+
+def test_nothing_follows_the_end() -> None:
+    splitter = LineSplitter()
+    splitter.receive_data(b"")
+    with pytest.raises(LocalProtocolError):
+        splitter.receive_data(b"x")
+
+
+def test_the_bound_must_hold_a_prompt() -> None:
+    with pytest.raises(ValueError, match="128"):
+        LineSplitter(100)

@@ -1,0 +1,103 @@
+"""The 53 tokens of a board line, both ways; what cannot be true is refused with its reason."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocol import messages as m
+from protocol.board import BoardState
+from protocol.errors import BoardError, LocalProtocolError
+from protocol.grammar import parse, write
+from protocol.words import YOU, Colour
+from tests.protocol.kinds import boards
+
+START = (
+    "board:You:someplayer:3:0:0:0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0:1:6:2:0:0:1:1:1:0:1:-1:0:25:"
+    "0:0:0:0:2:0:0:0"
+)
+
+
+def with_token(index: int, value: str) -> str:
+    tokens = START.split(":")
+    tokens[index] = value
+    return ":".join(tokens)
+
+
+@given(boards())
+def test_a_board_is_read_as_it_was_written(board: BoardState) -> None:
+    assert board == BoardState.from_line(board.to_line())
+    assert m.Board(board) == parse(write(m.Board(board)))
+
+
+def test_the_specification_s_board() -> None:
+    board = BoardState.from_line(START)
+    assert (YOU, "someplayer", 3) == (board.player, board.opponent, board.length)
+    assert (Colour.O, Colour.O, (6, 2)) == (board.turn, board.colour, board.dice)
+    assert START == board.to_line()
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (START + "5", "^$"),
+        (START[:-4], "53 tokens"),
+        (START + ":0", "53 tokens"),
+        (with_token(1, ""), "names"),
+        (with_token(2, "a b"), "names"),
+        (with_token(6, "x"), "whole numbers"),
+        (with_token(6, "99999"), "whole numbers"),
+        (with_token(6, "1_0"), "whole numbers"),
+        (with_token(32, "2"), "turn"),
+        (with_token(41, "0"), "colour"),
+        (with_token(42, "0"), "direction"),
+        (with_token(3, "0"), "length"),
+        (with_token(4, "-1"), "scores"),
+        (with_token(33, "7"), "two dice"),
+        (with_token(34, "0"), "two dice"),
+        (with_token(37, "3"), "power of two"),
+        (with_token(7, "-3"), "15 checkers a side, got O 15, X 16"),
+        (with_token(30, "1"), "15 checkers a side, got O 14, X 15"),
+        (with_token(45, "1"), "15 checkers a side"),
+        (with_token(31, "1"), "bars disagree"),
+        (with_token(6, "-1"), "bars disagree"),
+        (with_token(47, "1"), "bars disagree"),
+        (with_token(45, "-1"), "negative"),
+        ("board:", "53 tokens"),
+        ("bored:" + START[6:], "not a board"),
+    ],
+)
+def test_what_cannot_be_true_is_refused_with_its_reason(line: str, reason: str) -> None:
+    if reason == "^$":
+        assert 5 == BoardState.from_line(line).redoubles
+        return
+    with pytest.raises(BoardError, match=reason):
+        BoardState.from_line(line)
+    if line.startswith("board:"):
+        message = parse(line)
+        assert isinstance(message, m.RefusedBoard)
+        assert line == write(message)
+
+
+@pytest.mark.parametrize("index", [38, 39, 40, 43, 44, 49, 50, 51, 52])
+def test_what_servers_leave_stale_is_taken_as_it_comes(index: int) -> None:
+    assert isinstance(parse(with_token(index, "9")), m.Board)
+
+
+@given(boards(), st.data())
+def test_no_number_that_was_changed_breaks_the_checksum_unseen(board: BoardState, data: st.DataObject) -> None:
+    """One point's number is wrong: then a side has not 15 checkers, or a bar disagrees."""
+    place = data.draw(st.integers(0, 25))
+    by = data.draw(st.integers(-15, 15).filter(bool))
+    points = list(board.points)
+    points[place] += by
+    with pytest.raises(LocalProtocolError):
+        attrs.evolve(board, points=tuple(points)).to_line()
+
+
+@pytest.mark.parametrize("change", [{"player": "a b"}, {"points": (0,)}, {"length": 10**5}, {"redoubles": -(10**4)}])
+def test_a_board_that_no_line_can_carry_is_not_written(change: dict[str, object]) -> None:
+    with pytest.raises(LocalProtocolError):
+        attrs.evolve(BoardState.from_line(START), **change).to_line()  # type: ignore[arg-type] # any field

@@ -1,0 +1,67 @@
+"""Our drawing is the server's, to the character, on 100 captures of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+
+from protocol.board import BoardState
+from protocol.drawing import draw
+from protocol.words import UNLIMITED, YOU
+from tests.protocol.kinds import boards
+
+CAPTURES = Path(__file__).parents[1] / "data" / "protocol" / "board_captures.jsonl"
+
+TOKENS = [
+    *("player1", "player2", "matchLength", "player1Score", "player2Score", "board", "turnColor"),
+    *("player1Dice", "player2Dice", "doublingCube", "player1MayDouble", "player2MayDouble", "wasDoubled"),
+    *("player1Color", "direction", "HOME_AND_BAR", "player1Home", "player2Home", "player1Bar", "player2Bar"),
+    *("canMove", "UNUSED", "redoubles"),
+]
+MOVED_ON = {9, 38, 42, 46, 72}
+"""Captures whose drawing was made before or after a throw that stands, or does not stand, in the board line."""
+
+
+def captures() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in CAPTURES.read_text("utf-8").splitlines()]
+
+
+def line_of(tokens: dict[str, str]) -> str:
+    """Put the line together again; the capture lacks four tokens, of which two follow from the direction."""
+    rest = {"HOME_AND_BAR": "0:25" if tokens["direction"] == "-1" else "25:0", "UNUSED": "0:0"}
+    return ":".join(["board", *((tokens | rest)[name] for name in TOKENS)])
+
+
+@pytest.mark.parametrize(("number", "capture"), enumerate(captures()))
+def test_the_drawing_is_the_server_s(number: int, capture: dict[str, Any]) -> None:
+    board = BoardState.from_line(line_of(capture["board"]))
+    assert line_of(capture["board"]) == board.to_line()
+    expected, actual = capture["ascii"], draw(board)
+    if number in MOVED_ON:
+        expected[-1], actual[-1] = (line[: line.rindex("  ")] for line in (expected[-1], actual[-1]))
+    assert expected == actual
+
+
+@given(boards())
+def test_style_2_needs_two_lines_more_and_shows_the_same_checkers(board: BoardState) -> None:
+    first, second = draw(board), draw(board, style=2)
+    assert len(first) + 2 == len(second)
+    assert first[1:12] == second[2:13]
+    assert all(line.isascii() and line == line.rstrip() for line in first + second)
+
+
+def test_one_s_own_board_has_a_name_beside_it() -> None:
+    board = BoardState.from_line(line_of(captures()[0]["board"]))
+    drawn = "\n".join(draw(attrs.evolve(board, player=YOU, length=UNLIMITED), own_name="marvin"))
+    assert "marvin - score: 11" in drawn
+    assert "unlimited match" in drawn
+
+
+def test_there_are_two_styles_to_draw() -> None:
+    with pytest.raises(ValueError, match="style"):
+        draw(BoardState.from_line(line_of(captures()[0]["board"])), style=3)

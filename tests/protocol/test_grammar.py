@@ -1,0 +1,180 @@
+"""The table reads what it writes, decides by the right words, and never raises for what a peer says."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from protocol import messages as m
+from protocol.errors import LocalProtocolError
+from protocol.grammar import parse, write
+from protocol.grammar.table import WORDINGS
+from protocol.grammar.wording import Wording
+from protocol.lines import LineSplitter
+from protocol.words import UNLIMITED, YOU, Setting
+from tests.protocol.kinds import BY_CONTEXT, KINDS, PRINTABLE, SPOKEN, all_kinds, messages, said, texts
+
+
+def _name(wording: Wording[m.Message]) -> str:
+    return f"{wording.cls.__name__}-{wording.template[:40]}"
+
+
+@pytest.mark.parametrize("wording", SPOKEN, ids=_name)
+@settings(max_examples=20)
+@given(st.data())
+def test_what_is_written_is_read_back(wording: Wording[m.Message], data: st.DataObject) -> None:
+    message = data.draw(said(wording))
+    if isinstance(message, m.MovesAction):  # its text is whatever is no roll
+        assume(not message.text.strip().startswith("("))
+    line = write(message)
+    assert message == parse(line)
+    assert line.isascii()
+    assert line.isprintable()
+
+
+def test_every_kind_of_message_has_a_wording() -> None:
+    assert all_kinds() == KINDS | set(BY_CONTEXT) | {m.Unknown, m.RefusedBoard}
+
+
+@given(st.text())
+def test_parsing_never_raises(text: str) -> None:
+    assert isinstance(parse(text), m.Message)
+
+
+@given(st.sampled_from(WORDINGS), st.lists(texts, min_size=12, max_size=12))
+def test_parsing_never_raises_near_a_wording(wording: Wording[m.Message], fillings: list[str]) -> None:
+    """Lines that have a wording's words and anything in its fields."""
+    pieces = [part if isinstance(part, str) else fillings[index % 12] for index, part in enumerate(wording.parts)]
+    assert isinstance(parse("".join(pieces)), m.Message)
+
+
+@given(messages)
+def test_blanks_and_a_full_stop_at_the_end_do_not_matter(message: m.Message) -> None:
+    line = write(message)
+    wording = next(wording for wording in SPOKEN if wording.cls is type(message))
+    assume(not wording.free and not line[0].isdigit() and not line.startswith("board:"))
+    assume("Email address" not in line and not isinstance(message, m.WhereIs))  # words that may end with a full stop
+    assert message == parse(line.rstrip(" ."))
+    assert message == parse(line.rstrip(" .") + " . ")
+
+
+@given(messages)
+def test_the_longest_line_of_the_table_fits_the_splitter(message: m.Message) -> None:
+    splitter = LineSplitter()
+    splitter.receive_data(write(message).encode("ascii") + b"\r\n")
+    line = splitter.next_line()
+    assert line is not None
+    assert message == parse(line.text) or isinstance(message, m.MovesAction)
+
+
+# -- user text ------------------------------------------------------------------------------------------------------
+
+
+@given(st.sampled_from([m.Says, m.Shouts, m.Whispers, m.Kibitzes, m.Alert]), messages, texts)
+def test_user_text_that_imitates_the_server_stays_text(kind: type[m.Says], imitated: m.Message, before: str) -> None:
+    said_by_user = kind("villain", before + write(imitated))
+    assert said_by_user == parse(write(said_by_user))
+
+
+@given(messages, texts.filter(str.strip))
+def test_a_sentence_is_known_only_from_its_beginning(message: m.Message, before: str) -> None:
+    """A user cannot start a line, so what he says before a known sentence must not be passed over."""
+    wording = next(wording for wording in SPOKEN if wording.cls is type(message))
+    assume(not wording.free)
+    read = parse(f"villain says {before} {write(message)}")
+    assert not isinstance(read, type(message))
+
+
+@pytest.mark.parametrize("name", ["a b", "", "x" * 65, "a\n", "é", "a:b", "12", "**", "bob."])
+def test_a_name_that_no_line_can_carry_is_refused(name: str) -> None:
+    with pytest.raises(LocalProtocolError):
+        write(m.Rolls(name, (1, 2)))
+
+
+@pytest.mark.parametrize("text", ["a\r\nb", "\x07", "naïve", "a\tb", "\x1b[2J"])
+def test_a_text_that_no_line_can_carry_is_refused(text: str) -> None:
+    with pytest.raises(LocalProtocolError):
+        write(m.Shouts("bob", text))
+
+
+@given(messages, st.data())
+def test_a_field_of_the_wrong_type_is_refused_or_left_out(message: m.Message, data: st.DataObject) -> None:
+    fields = attrs.fields_dict(type(message))
+    assume(fields)
+    name = data.draw(st.sampled_from(sorted(fields)))
+    broken = attrs.evolve(message, **{name: object()})
+    wording = next(wording for wording in SPOKEN if wording.cls is type(message))
+    assume(name in wording.slots)
+    with pytest.raises(LocalProtocolError):
+        write(broken)
+
+
+BOB = m.WhoInfo(
+    name="bob",
+    opponent=None,
+    watching=None,
+    ready=True,
+    away=False,
+    rating=6.93,
+    experience=5,
+    idle=1,
+    login=2,
+    host="host",
+    client=None,
+    email=None,
+)
+
+# -- particular readings --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("You roll 6 and 4.", m.Rolls(YOU, (6, 4))),
+        ("It's your turn to roll or double.", m.RollOrDouble()),
+        ("points for user X_user: 1", m.ResumePoints("X_user", 1)),
+        ("Bear off: 6o 5o", m.BearsOff((6, 5))),
+        ("unlimited match", m.ResumeLength(UNLIMITED)),
+        ("Please move 1 piece.", m.MovePrompt(1)),
+        ("** There is no one called bob.", m.NoSuchUser("bob")),
+        ("** There is no one called bob", m.NoSuchUser("bob")),
+        ("** There's no one called bob.", m.NoSuchUser("bob")),
+        ("** There is no one called 'bob'", m.NoSuchUser("bob")),
+        ("** X_user is already playing with someone else.", m.AlreadyPlayingOther("X_user", joining=False)),
+        ("Player bob has joined you for a 3 point match.", m.OpponentJoined("bob", 3)),
+        ("** Player bob has joined you for an unlimited match.", m.OpponentJoined("bob", UNLIMITED)),
+        ("bob accepts the double.  The cube shows 4.", m.DoubleAccepted("bob", 4)),
+        ("You are now watching bob.", m.YouWatch("bob")),
+        ("** The Crawford rule doesn't let you.", m.CrawfordForbids()),
+        ("** bob hasn't responded to your double", m.DoublePending("bob")),
+        ("6 ", m.WhoEnd()),
+        ("12 bob    Hello.", m.Says("bob", "   Hello.")),
+        ("12 bob", m.Says("bob", "")),
+        ("16 hello", m.YouSay("hello")),
+        ("  8 bob bob logs out.", m.Unknown("  8 bob bob logs out.")),
+        ("    1 NIHILIST        2295.11     7274", m.RatingListed(1, "NIHILIST", 2295.11, 7274)),
+        ("Value of 'redoubles' set to 'none'.", m.SettingChanged(Setting.REDOUBLES, "none")),
+        (
+            "5 bob - - 1 0 6.93 5 1 2 host - -",
+            BOB,
+        ),
+        ("5 bob - - 1 0 nan 5 1 2 host - -", m.Unknown("5 bob - - 1 0 nan 5 1 2 host - -")),
+        ("05 bob - - 1 0 1500.00 5 1 2 host - -", m.Unknown("05 bob - - 1 0 1500.00 5 1 2 host - -")),
+    ],
+)
+def test_particular_lines(line: str, message: m.Message) -> None:
+    assert message == parse(line)
+
+
+def test_the_kinds_differ_in_name() -> None:
+    assert "who_info" == m.WhoInfo.kind()
+    assert len(all_kinds()) == len({kind.kind() for kind in all_kinds()})
+
+
+@given(st.text(PRINTABLE))
+def test_unknown_lines_are_kept(text: str) -> None:
+    message = parse(text)
+    if isinstance(message, m.Unknown):
+        assert text.rstrip() == message.text
