@@ -1,0 +1,111 @@
+"""What a game is worth when the cube can be turned.
+
+The model is Janowski's ("Take-Points in Money Games", 1993), carried over to matches by asking what each result is
+worth instead of counting points. With a dead cube the value of a position runs in a straight line from a certain loss
+to a certain win. With a cube that is used perfectly the line is steeper: it reaches the win where the opponent has to
+pass, the loss where the player has to. The truth lies between them, `liveliness` of the way to the perfect cube.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+from attrs import evolve, field, frozen
+
+from fibsbot.match import Owner
+from fibsbot.strategies.handmade.chances import Chances
+
+LIVELINESS: Final = 0.68
+"""The usual figure for money play."""
+LAST: Final = 64
+"""A cube of this value is taken as dead: nobody turns it again."""
+
+Worth: TypeAlias = Callable[[int], float]
+"""What it is worth to win so many points, or to lose them when negative. What is good for one is bad for the other."""
+
+
+@frozen
+class Game:
+    """A game that is being played, seen by one player: the ways in which it may end, and what they are worth."""
+
+    worth: Worth
+    won: tuple[float, float, float]
+    """How many of 1 wins are single games, gammons and backgammons."""
+    lost: tuple[float, float, float]
+    away: tuple[int, int] = (0, 0)
+    """Points that player and opponent still need; (0, 0) in an unlimited match."""
+    jacoby: bool = False
+    """Whether gammons count only after a double."""
+    liveliness: float = field(default=LIVELINESS)
+
+    @classmethod
+    def of(cls, chances: Chances, worth: Worth, away: tuple[int, int] = (0, 0), *, jacoby: bool = False) -> Game:
+        """Build a game whose gammons are as frequent among wins and losses as in these chances."""
+        lose = 1 - chances.win
+        return cls(
+            worth,
+            won=_shares(chances.win, chances.win_gammon, chances.win_backgammon),
+            lost=_shares(lose, chances.lose_gammon, chances.lose_backgammon),
+            away=away,
+            jacoby=jacoby,
+        )
+
+    def reversed(self) -> Game:
+        """Return the game as the opponent sees it."""
+        worth = self.worth
+        return evolve(self, worth=lambda points: -worth(-points), won=self.lost, lost=self.won, away=self.away[::-1])
+
+    def value(self, win: float, cube: int, owner: Owner) -> float:
+        """Return what the game is worth with this chance to win it, the cube at this value and place."""
+        dead = self._line(win, cube, owner, perfect=False)
+        return dead + self.liveliness * (self._line(win, cube, owner, perfect=True) - dead)
+
+    def dead_value(self, win: float, cube: int) -> float:
+        """Return what the game is worth if nobody turns the cube again."""
+        return self._line(win, cube, Owner.CENTRED, perfect=False)
+
+    def take_point(self, cube: int) -> float:
+        """Return the chance to win from which a double to this value is taken when the cube is used perfectly."""
+        lost = self._mean(self.lost, -cube)
+        at, top = 1.0, self._mean(self.won, cube)
+        if not self.dead(cube):
+            at, top = self.cash_point(cube), self.worth(cube)
+        gain = top - lost
+        return min(max(at * (self.worth(-cube // 2) - lost) / gain, 0.0), 1.0) if gain > 0 else 1.0
+
+    def cash_point(self, cube: int) -> float:
+        """Return the chance to win from which the opponent passes a double from this value."""
+        return 1 - self.reversed().take_point(2 * cube)
+
+    def _line(self, win: float, cube: int, owner: Owner, *, perfect: bool) -> float:
+        single = self.jacoby and owner is Owner.CENTRED
+        corners = [(0.0, self.worth(-cube) if single else self._mean(self.lost, -cube))]
+        other = self.reversed()
+        if perfect and owner is not Owner.PLAYER and not other.dead(cube):
+            corners.append((1 - other.cash_point(cube), self.worth(-cube)))
+        if perfect and owner is not Owner.OPPONENT and not self.dead(cube):
+            corners.append((self.cash_point(cube), self.worth(cube)))
+        corners.append((1.0, self.worth(cube) if single else self._mean(self.won, cube)))
+        return _interpolate(sorted(corners), win)
+
+    def _mean(self, shares: tuple[float, float, float], points: int) -> float:
+        return sum(share * self.worth(level * points) for level, share in enumerate(shares, 1))
+
+    def dead(self, cube: int) -> bool:
+        """Return whether the player has no use for a cube of this value: winning the game wins the match already."""
+        return cube >= LAST or 0 < self.away[0] <= cube
+
+
+def _shares(win: float, gammon: float, backgammon: float) -> tuple[float, float, float]:
+    if win <= 0:
+        return (1.0, 0.0, 0.0)
+    return ((win - gammon) / win, (gammon - backgammon) / win, backgammon / win)
+
+
+def _interpolate(corners: list[tuple[float, float]], at: float) -> float:
+    for (left, low), (right, high) in pairwise(corners):
+        if at <= right:
+            return high if right == left else low + (high - low) * (at - left) / (right - left)
+    return corners[-1][1]
