@@ -77,6 +77,8 @@ class Xgid:
             if (limits := _LIMITS.get(name))
         )
         dice = fields[4]
+        if not turn:
+            raise expected("turn 1 or -1 in field 4 of the XGID", turn)
         if not re.fullmatch(r"00|[1-6]{2}|D", dice):
             raise expected("dice 00, two digits from 1 to 6, or D in field 5 of the XGID", dice)
         if length and max(score_x, score_o) >= length:
@@ -159,10 +161,9 @@ def _number(name: str, field: str, least: int, most: int) -> int:
     place = f"{name} from {least} to {most} in field {FIELDS.index(name) + 1} of the XGID"
     if not re.fullmatch(r"-?[0-9]{1,5}", field):
         raise expected(place, field)
-    number = int(field)
-    if not least <= number <= most or (name == "turn" and not number):
+    if not least <= int(field) <= most:
         raise expected(place, field)
-    return number
+    return int(field)
 
 
 def _letter(count: int) -> str:
@@ -189,7 +190,7 @@ def _count(letter: str) -> int:
 
 
 _FLAWS: Final = {
-    Flaw.BAR_SIGN: "a small letter last or a capital first, where the bars are",
+    Flaw.BAR_SIGN: "a capital first or a small letter last (the bars)",
     Flaw.TOO_MANY_CHECKERS: "more than 15 checkers of X",
     Flaw.TOO_MANY_OPPONENT_CHECKERS: "more than 15 checkers of O",
     Flaw.BOTH_HAVE_WON: "an empty one",

@@ -118,9 +118,10 @@ def check_play(position: Position, dice: Dice, play: Play) -> Play:
     moves = sorted(play.moves, reverse=True)
     after = _make(position, moves, numbers)
     legal = results(position.points, dice)
+    possible = max(map(len, legal.values()), default=0)
     # Whoever has borne off the last checker has won, even if the other order of the numbers would have taken both.
-    if legal and after.points not in legal and not after.over:
-        law = _omission(numbers, len(moves), max(map(len, legal.values())))
+    if (len(moves) < possible or (legal and after.points not in legal)) and not after.over:
+        law = _omission(numbers, len(moves), possible)
         raise IllegalPlayError(law, law.value)
     return Play(moves)
 
