@@ -61,6 +61,8 @@ WORD: Final = _add(FieldType("word", r"[!-~]{1,255}", _text, _text, word=True))
 """A host, an address, a client: anything without blanks."""
 HOST: Final = _add(FieldType("host", r"[!-~]*[.:][!-~]*", _text, _text, word=True))
 """A host's name or address. It holds a point: otherwise any `greetings from someone` would do."""
+VALUE: Final = _add(FieldType("value", r"[!-~]{0,63}[!-&(-\-/-~]", _text, _text, word=True))
+"""What a variable is set to: `3`, `none`, `Europe/Berlin`. It does not end with a full stop or a quote."""
 QUOTED: Final = _add(FieldType("quoted", r"[!-~](?:[ -~]{0,253}[!-~])?", _text, _text))
 """What stands between quotes: it may hold blanks, but neither begins nor ends with one."""
 SENTENCE: Final = _add(FieldType("sentence", r"[!-~](?:[ -~]*?[!-~])?", _text, _text))
