@@ -1,0 +1,97 @@
+"""`legal`, `show` and `perft` as commands."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fibsbot.cli import main
+from fibsbot.notation import parse_state
+
+OPENING = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:5:10"
+TO_ROLL = OPENING.replace(":31:", ":00:")
+
+
+def run(*arguments: str) -> Result:
+    """Call the command line."""
+    return CliRunner().invoke(main, arguments)
+
+
+def test_legal_lists_one_play_a_line() -> None:
+    result = run("legal", OPENING)
+    lines = result.stdout.splitlines()
+    assert (0, 16) == (result.exit_code, len(set(lines)))
+    assert "8/5 6/5" in lines
+
+
+def test_legal_takes_the_dice_from_the_option_first() -> None:
+    assert run("legal", TO_ROLL, "--dice", "31").stdout == run("legal", OPENING).stdout
+    assert run("legal", OPENING, "--dice", "65").stdout == run("legal", TO_ROLL, "--dice", "56").stdout
+
+
+def test_legal_says_when_nothing_can_move() -> None:
+    assert "cannot move\n" == run("legal", "XGID=-A-----------------bbbbbbA:0:0:1:31:0:0:0:5:10").stdout
+
+
+def test_legal_gives_json() -> None:
+    found = json.loads(run("legal", OPENING, "--json").stdout)
+    assert [3, 1] == found["dice"]
+    assert {"play": "8/5 6/5", "moves": [[8, 5], [6, 5]], "position_id": "4HPwATCwZ/ABMA"} in found["plays"]
+
+
+def test_show_draws_the_board_and_tells_the_facts() -> None:
+    result = run("show", OPENING)
+    assert 0 == result.exit_code
+    assert "|BAR|" in result.stdout
+    for expected in (
+        "play 3-1",
+        "167 to 167",
+        "0 to 0 in a match to 5",
+        "1, in the middle",
+        OPENING,
+        "4HPwATDgc/ABMA:cIm",
+    ):
+        assert expected in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_show_reads_gnubg_ids_too() -> None:
+    shown = json.loads(run("show", TO_ROLL, "--json").stdout)
+    again = json.loads(run("show", shown["gnubg_id"], "--json").stdout)
+    assert shown == again
+    assert parse_state(shown["xgid"]) == parse_state(shown["gnubg_id"])
+
+
+def test_show_leaves_out_an_xgid_that_cannot_be_written() -> None:
+    assert "xgid" not in json.loads(run("show", "4HNwAAT2GRwQBg:cFmgACAACAAE", "--json").stdout)
+
+
+def test_perft_prints_the_counts_of_each_depth() -> None:
+    lines = run("perft", "--depth", "2").stdout.splitlines()
+    assert [["1", "447", "0"], ["2", "202,782", "0"]] == [line.split()[:3] for line in lines[1:]]
+
+
+def test_perft_gives_json() -> None:
+    found = json.loads(run("perft", "--depth", "1", "--json").stdout)
+    assert (1, 447, 0) == (found["depth"], found["positions"], found["without_play"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("legal", "nonsense"),
+        ("legal", TO_ROLL),
+        ("legal", OPENING, "--dice", "7"),
+        ("legal", OPENING, "--dice", "311"),
+        ("legal", OPENING, "--dice", "xy"),
+        ("show", "XGID=nonsense"),
+        ("show", "4HPwATDgc/ABMA:x"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_status_2(arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
+    assert (2, "") == (result.exit_code, result.stdout)
+    assert 1 == len(result.stderr.splitlines())
+    assert result.stderr.startswith("Error: expected ")
