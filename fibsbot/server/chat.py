@@ -130,7 +130,7 @@ def waitfor(world: World, user: User, command: c.Waitfor) -> None:
         elif len(names) == 1:
             world.tell(user, m.WaitingFor(names[0]))
         else:
-            world.tell(user, m.WaitingForMany(len(names)), m.Unknown("  " + ", ".join(names)))
+            world.tell(user, m.WaitingForMany(len(names)), m.WaitingForNames(tuple(names)))
         return
     for name in command.names[:MAX_NAMES]:
         if name == user.name:
@@ -177,9 +177,8 @@ def away(world: World, user: User, command: c.Away) -> None:
     if not absent:
         world.tell(user, m.NobodyAway())
         return
-    world.tell(user, m.AwayListStart())
-    for other in absent:
-        world.tell(user, m.Unknown(f"{YOU if other is user else other.name}: {other.away}"))
+    rows = (m.AwayListed(YOU if other is user else other.name, other.away or "") for other in absent)
+    world.tell(user, m.AwayListStart(), *rows)
 
 
 @HANDLERS.on(c.Back)

@@ -98,11 +98,20 @@ class Connection:
     # -- the end ----------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close the connection once everything sent has gone out."""
+        """Close the connection once everything sent has gone out; nothing more is read."""
         if not self.closed:
             self.closed = True
             self._writer.close()
             self._reader.feed_eof()
+
+    async def finish(self, patience: float) -> None:
+        """Close the connection and wait until it is closed; a client that does not read waits in vain."""
+        self.close()
+        try:
+            async with asyncio.timeout(patience):
+                await self._writer.wait_closed()
+        except (TimeoutError, OSError):
+            self.abort()
 
     def abort(self) -> None:
         """Close the connection at once; what was not sent is lost."""

@@ -97,8 +97,7 @@ class DiceStatistics:
                 self._inside[place] += sum(x * x for x in point[:dimensions]) <= 1
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of `dicetest`."""
-        yield "*** running dice test:"
+        """Yield the lines between the first and the last of `dicetest`."""
         yield f"*** Rolled {self.throws} times with 2 dice"
         for first, row in enumerate(self._pairs, 1):
             yield "  ".join(f"{first}-{second} {count:>6}" for second, count in enumerate(row, 1))
@@ -117,4 +116,3 @@ class DiceStatistics:
         # A run of exactly n has n equal dice between two others: (1/6)^(n-1) * (5/6)^2 of all dice begin one.
         shares = [(1 / 6) ** (n - 1) * (5 / 6) ** 2 for n in range(1, RUNS)] + [(1 / 6) ** (RUNS - 1) * (5 / 6)]
         yield "T: " + "".join(f"{round(2 * self.throws * share):>7}" for share in shares)
-        yield "Done."

@@ -65,21 +65,19 @@ def about(world: World, user: User, command: c.About) -> None:  # noqa: ARG001 -
 @HANDLERS.on(c.Average)
 def average(world: World, user: User, command: c.Average) -> None:  # noqa: ARG001 - as above
     """Tell how many users were logged in, hour by hour."""
-    title = "Time (UTC)  average min max"
-    world.tell(user, m.Unknown(f"{title}    {title}"))
-    for hour in range(12):
-        world.tell(user, m.Unknown(f"{_hour(world, hour)}    {_hour(world, hour + 12)}"))
+    rows = (m.AverageListed(*_hour(world, hour), *_hour(world, hour + 12)) for hour in range(12))
+    world.tell(user, m.AverageHeader(), *rows)
 
 
-def _hour(world: World, hour: int) -> str:
+def _hour(world: World, hour: int) -> tuple[str, float, int, int]:
     total, samples, fewest, most = world.counts.get(hour, (0, 0, 0, 0))
-    return f"{hour:02d}:00-{hour:02d}:59 {total / max(samples, 1):5.1f}   {fewest:>3} {most:>3}"
+    return f"{hour:02d}:00-{hour:02d}:59", round(total / max(samples, 1), 1), fewest, most
 
 
 @HANDLERS.on(c.Dicetest)
 def dicetest(world: World, user: User, command: c.Dicetest) -> None:  # noqa: ARG001 - as above
     """Show the counts of all dice since the server's start."""
-    world.tell(user, *map(m.Unknown, world.statistics.lines()))
+    world.tell(user, m.DicetestStart(), *map(m.DicetestLine, world.statistics.lines()), m.DicetestEnd())
 
 
 @HANDLERS.on(c.Version)
@@ -94,10 +92,11 @@ def stat(world: World, user: User, command: c.Stat) -> None:  # noqa: ARG001 - a
     since = dt.datetime.fromtimestamp(world.started, dt.UTC)
     world.tell(
         user,
-        m.Unknown(f"The server is running since {since:%a %b %d %H:%M:%S} UTC."),
-        m.Unknown(f"{world.traffic.sent} bytes sent."),
-        m.Unknown(f"{world.traffic.received} bytes received."),
-        m.Unknown(f"{world.store.count_users()} registered users."),
+        m.StatStart(f"{since:%a %b %d %H:%M:%S} UTC"),
+        m.StatLine(f"{world.traffic.sent} bytes sent."),
+        m.StatLine(f"{world.traffic.received} bytes received."),
+        m.StatLine(f"{world.store.count_users()} registered users."),
+        m.StatEnd(world.traffic.ratings, 0),
         m.Unknown(""),
     )
 

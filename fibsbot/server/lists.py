@@ -18,6 +18,7 @@ from protocol import commands as c
 from protocol import messages as m
 from protocol.commands import ShowWhat
 from protocol.errors import CommandError
+from protocol.grammar import write_telnet
 from protocol.messages import Message
 from protocol.words import YOU
 
@@ -53,7 +54,9 @@ def who(world: World, user: User, command: c.Who | c.Rawwho) -> None:
         return
     chosen = _choose(world, words)
     now = world.now()
-    rows = [one.who_info(now) for one in sorted(chosen, key=_ORDERS[user.settings.sortwho])]
+    rows: list[Message] = [one.who_info(now) for one in sorted(chosen, key=_ORDERS[user.settings.sortwho])]
+    if not user.clip:
+        rows = [m.Unknown(write_telnet(row, number=number)) for number, row in enumerate(rows, 1)]
     if not raw and not (rows and user.clip):
         world.tell(user, m.WhoHeader())
     world.tell(user, *rows)
@@ -229,7 +232,7 @@ def ratings(world: World, user: User, command: c.Ratings) -> None:
     """List ranks of the rating list, or one user's; the user's own rank comes behind, if it is not among them."""
     asked = _read_range((command.argument or "").split())
     if asked.name is not None:
-        row = world.store.rank(-1, asked.name)
+        row = world.store.rank(LISTED_EXPERIENCE, asked.name) or world.store.rank(-1, asked.name)
         listed = [m.RatingListed(*row, starred=True)] if row else []
     else:
         rows = world.store.ranking(LISTED_EXPERIENCE, asked.first, asked.last)

@@ -55,11 +55,10 @@ def set_variable(world: World, user: User, command: c.SetCommand) -> None:
         world.tell(user, m.SettingChanged(command.setting, text))
 
 
-def timezone_lines() -> list[m.Unknown]:
+def timezone_lines() -> list[m.TimezonesListed]:
     """Return the names of all time zones, a few a line."""
     names = sorted(timezones())
-    rows = [names[i : i + ZONES_A_LINE] for i in range(0, len(names), ZONES_A_LINE)]
-    return [m.Unknown(", ".join(row) + ",") for row in rows]
+    return [m.TimezonesListed(tuple(names[i : i + ZONES_A_LINE])) for i in range(0, len(names), ZONES_A_LINE)]
 
 
 @HANDLERS.on(c.Save)

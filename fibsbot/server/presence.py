@@ -85,6 +85,8 @@ def log_out(world: World, user: User, how: Departure) -> None:
     world.store.save_accounts(user.account)
     world.last.append((world.now(), text))
     world.leaving.append(user)
+    if world.closing:
+        return
     message = m.LoggedOut(user.name, text)
     world.tell_all((other for other in world.users.values() if other.settings[Toggle.NOTIFY]), message)
 
@@ -93,6 +95,6 @@ def shut_down(world: World) -> None:
     """Tell everybody that the server ends, and log them out; every match is saved."""
     users = list(world.users.values())
     world.tell_all(users, m.Shutdown(), m.GamesWillBeSaved())
+    world.closing = True
     for user in users:
-        user.settings[Toggle.NOTIFY] = False
         log_out(world, user, Departure.LOGGED_OUT)

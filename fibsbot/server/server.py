@@ -18,7 +18,7 @@ from fibsbot.server.dice import DiceSource, SeededDice, SystemDice
 from fibsbot.server.door import Door
 from fibsbot.server.limits import Limits
 from fibsbot.server.options import change_password
-from fibsbot.server.render import render
+from fibsbot.server.render import SHARED, render
 from fibsbot.server.store import Store
 from fibsbot.server.users import Mode, User
 from fibsbot.server.world import Fixtures, Quirks, World
@@ -31,7 +31,7 @@ _log = structlog.get_logger(__name__)
 SAMPLE_EVERY: Final = 60.0
 """Seconds between two counts of users for `average`."""
 CLOSE_TIME: Final = 2.0
-"""Seconds that clients have to read the goodbye when the server ends."""
+"""Seconds that a client has to read what was sent last before its connection is closed."""
 
 
 class Server:
@@ -74,6 +74,8 @@ class Server:
         self._connections: dict[User, Connection] = {}
         self._by_address: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._open: set[Connection] = set()
+        self._sampler: asyncio.Task[None] | None = None
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
@@ -85,7 +87,7 @@ class Server:
         self._server = await asyncio.start_server(self._accept, self.host, self.port, limit=2**13, backlog=1024)
         self.port = self._server.sockets[0].getsockname()[1]
         self.world.port = self.port
-        self._tasks.add(asyncio.create_task(self._sample()))
+        self._sampler = asyncio.create_task(self._sample())
         _log.info("listening", host=self.host, port=self.port)
 
     async def stop(self) -> None:
@@ -94,12 +96,14 @@ class Server:
             self._server.close()
         presence.shut_down(self.world)
         self._deliver(None)
-        tasks = [task for task in self._tasks if task is not asyncio.current_task()]
-        if tasks:
-            _, pending = await asyncio.wait(tasks, timeout=0.01)
+        for connection in self._open:
+            connection.close()
+        if self._sampler is not None:
+            self._sampler.cancel()
+        if self._tasks:
+            _, pending = await asyncio.wait(self._tasks, timeout=2 * CLOSE_TIME)
             for task in pending:
                 task.cancel()
-            await asyncio.wait(tasks, timeout=CLOSE_TIME)
         if self._server is not None:
             await self._server.wait_closed()
         self.passwords.close()
@@ -133,16 +137,16 @@ class Server:
             connection.abort()
             return
         self._tasks.add(task)
+        self._open.add(connection)
         self._by_address[host] += 1
         try:
             await self._serve(connection)
-        except asyncio.CancelledError:
-            pass  # the server ends; asyncio's own wrapper of this task would print a traceback
         except Exception:  # noqa: BLE001 - whatever went wrong, it is this connection that ends, not the server
             _log.exception("connection failed", host=host)
         finally:
-            connection.close()
+            await connection.finish(CLOSE_TIME)
             self._tasks.discard(task)
+            self._open.discard(connection)
             self._by_address[host] -= 1
             if not self._by_address[host]:
                 del self._by_address[host]
@@ -185,11 +189,18 @@ class Server:
         """Send out what the world has to say; whoever sent the command gets a prompt even if nothing was said."""
         texts: dict[User, list[str]] = {} if actor is None else {actor: []}
         outbox, self.world.outbox = self.world.outbox, []
+        shared: dict[int, list[str]] = {}
         for user, message in outbox:
-            try:
-                texts.setdefault(user, []).extend(render(user, message))
-            except LocalProtocolError:
-                _log.exception("message cannot be written", kind=message.kind())
+            lines = shared.get(id(message)) if user.clip else None
+            if lines is None:
+                try:
+                    lines = render(user, message)
+                except LocalProtocolError:
+                    _log.exception("message cannot be written", kind=message.kind())
+                    continue
+                if user.clip and isinstance(message, SHARED):
+                    shared[id(message)] = lines
+            texts.setdefault(user, []).extend(lines)
         leaving, self.world.leaving = self.world.leaving, []
         for user, lines in texts.items():
             connection = self._connections.get(user)

@@ -91,15 +91,15 @@ class Store:
         Raises:
             StoreError: if the file is no database of ours, or of a newer version.
         """
-        self._db = sqlite3.connect(path or ":memory:", isolation_level=None, timeout=1.0)
+        try:
+            self._db = sqlite3.connect(path or ":memory:", isolation_level=None, timeout=1.0)
+        except sqlite3.Error as error:
+            raise StoreError(str(error)) from error
         try:
             self._open(now)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, StoreError) as error:
             self._db.close()
-            raise StoreError(f"{path}: {error}") from error
-        except StoreError:
-            self._db.close()
-            raise
+            raise StoreError(str(error)) from error
 
     def _open(self, now: float) -> None:
         # One server a database: two would each believe that they alone know who is logged in.

@@ -11,7 +11,6 @@ from attrs import define, evolve, field
 from fibsbot import fibs
 from fibsbot.match import Dice
 from fibsbot.position import Play
-from fibsbot.rules.cube import redoubles_left
 from fibsbot.rules.game import GameState, Seat, Stage, match_winner, start_match
 from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws
 from fibsbot.server.store import SavedMatch
@@ -141,7 +140,7 @@ class Table:
             can_move=self.can_move[seat],
             forced_move=0 if state.laws.crawford else RULE_OFF,
             post_crawford=state.post_crawford,
-            redoubles=min(redoubles_left(state), MAX_SHOWN),
+            redoubles=0 if state.length else state.laws.redoubles,
         )
 
     # -- saving -----------------------------------------------------------------------------------------------------

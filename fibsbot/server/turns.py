@@ -187,6 +187,7 @@ def _end_match(world: World, table: Table, winner: Seat) -> None:
         lost.rating -= calculation.loss
         won.experience += length
         lost.experience += length
+        world.traffic.ratings += 2
         for user in table.users.values():
             if user.settings[Toggle.RATINGS]:
                 world.tell(user, *calculation.lines())

@@ -54,10 +54,12 @@ class ClearScreen(Message):
 
 @define
 class Traffic:
-    """Bytes that have passed, for `stat`."""
+    """What `stat` counts: bytes that have passed, and what matches have done."""
 
     sent: int = 0
     received: int = 0
+    ratings: int = 0
+    """Ratings that matches have changed."""
 
 
 class World:
@@ -80,6 +82,8 @@ class World:
         self.last: deque[tuple[float, str]] = deque(maxlen=LAST_LOGINS)
         self.started = fixtures.clock()
         self.max_users = 0
+        self.closing = False
+        """Whether the server ends: then nobody is told any more who comes, goes or plays."""
         self.port = 0
         """Where the server listens, for the command `port`."""
         self.traffic = Traffic()
@@ -103,6 +107,8 @@ class World:
 
     def show_status(self, *users: User) -> None:
         """Tell every client what has changed about some users."""
+        if self.closing:
+            return
         now = self.now()
         lines = [(user.who_info(now), m.WhoEnd()) for user in users]
         for listener in self.users.values():
@@ -145,8 +151,9 @@ class World:
     def save(self) -> None:
         """Save every match that has changed."""
         for table in self.unsaved:
-            accounts = [user.account for user in table.users.values()]
-            self.store.save_match(table.to_saved(), self.now(), *accounts)
+            saved = table.to_saved()
+            accounts = [user.account for user in table.users.values()] if saved.over else []
+            self.store.save_match(saved, self.now(), *accounts)
         self.unsaved.clear()
 
     def sample(self) -> None:

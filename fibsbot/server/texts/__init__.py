@@ -65,6 +65,7 @@ def help_on(topic: str | None) -> tuple[Message, ...]:
     """Return the help on a topic, which a unique beginning is enough to name."""
     name = (topic or "help").strip().lower()
     found = [name] if name in topics() else [known for known in topics() if known.startswith(name)]
-    if not found:
+    texts = {topics()[known] for known in found}
+    if len(texts) != 1:
         return (m.Unknown(NO_HELP.format(name[:40])),)
-    return tuple(map(m.Unknown, topics()[found[0]]))
+    return tuple(map(m.Unknown, texts.pop()))
