@@ -55,6 +55,8 @@ class Lobby:
         self.saved: dict[str, int | None] = {}
         """Opponents of our saved matches, with the length (0 is unlimited) if it is known."""
         self.who: dict[str, m.WhoInfo] = {}
+        self._listed = False
+        """Whether a whole list of users has come since the login: not every login brings one (pitfall 6)."""
         self._offers: dict[str, Offer] = {}
         self._invited: str | None = None
         """Whose answer to our invitation we wait for; the server has taken the invitation."""
@@ -62,6 +64,7 @@ class Lobby:
     def disconnected(self) -> None:
         """Forget who was there."""
         self.who.clear()
+        self._listed = False
         self._tried.clear()
         self.match_started()
 
@@ -78,6 +81,8 @@ class Lobby:
         match message:
             case m.WhoInfo():
                 self._on_who(message)
+            case m.WhoEnd():
+                self._listed = True
             case m.LoggedOut():
                 self.who.pop(message.name, None)
                 self._offers.pop(message.name, None)
@@ -193,24 +198,25 @@ class Lobby:
 
     def _invite(self) -> None:
         settings, now = self._desk.settings, self._desk.now
+        if not self._listed and (self.saved or settings.invite):
+            self._outbox.say(c.Rawwho())
+            return
         for name, length in self._candidates():
             again = self._tried.get(name, now)
             if now < again:
                 if not self._desk.is_set("retry"):
                     self._desk.wake("retry", again - now)
                 continue
-            info = self.who.get(name)
-            if info is None or _is_free(info):
+            if (info := self.who.get(name)) and _is_free(info):
                 self._tried[name] = now + settings.timings.retry
-                command = c.Invite(name, length and length_to_fibs(length)) if info else c.Rawwho(name)
-                self._outbox.say(command)
+                self._outbox.say(c.Invite(name, length and length_to_fibs(length)))
                 return
 
     def _candidates(self) -> Iterator[tuple[str, int | None]]:
         """Yield whom we would like to play, with the length of the match; None to resume."""
         settings = self._desk.settings
         for name, saved_length in self.saved.items():
-            if name in self.who and (saved_length is None or not settings.length_fault(saved_length)):
+            if saved_length is None or not settings.length_fault(saved_length):
                 yield name, None
         if settings.invite and settings.invite not in self.saved:
             yield settings.invite, settings.length
