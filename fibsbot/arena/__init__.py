@@ -1,0 +1,1 @@
+"""Server and bots together in one process: the demo, and long runs of matches."""

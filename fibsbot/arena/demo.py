@@ -1,0 +1,150 @@
+"""A whole match to watch: the display of `fibsbot demo`."""
+
+from __future__ import annotations
+
+from collections import deque
+from types import TracebackType
+from typing import Final, Self
+
+from attrs import field, frozen
+from rich.console import Console, Group
+from rich.live import Live
+from rich.padding import Padding
+from rich.text import Text
+
+from fibsbot.arena.sheet import Sheet
+from fibsbot.bot.agent import Agent
+from fibsbot.bot.runner import Observer
+from fibsbot.bot.tracker import Side, Track
+from fibsbot.draw.text import styled
+from fibsbot.fibs import play_from_fibs
+from fibsbot.notation import format_play
+from protocol import messages as m
+from protocol.board import BoardState
+from protocol.drawing import draw
+from protocol.messages import Message
+from protocol.words import YOU
+
+LAST: Final = 6
+"""So many of the last lines stand below the board."""
+
+
+class Display:
+    """Shows a match as it goes: in a terminal as one picture that changes, else as lines with a board now and then."""
+
+    def __init__(self, console: Console, player: str) -> None:
+        """Show the match from this player's side."""
+        self.sheet = Sheet(player)
+        self._console = console
+        self._player = player
+        self._board: BoardState | None = None
+        self._last: deque[str] = deque(maxlen=LAST)
+        self._live = Live(console=console, auto_refresh=False, transient=False) if console.is_terminal else None
+
+    def __enter__(self) -> Self:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live:
+            self._live.stop()
+
+    def show_board(self, board: BoardState) -> None:
+        """Take the board as it is now."""
+        self._board = board
+        self._refresh()
+
+    def tell(self, line: str, *, with_board: bool = False) -> None:
+        """Say what happened; `with_board` where even a plain list of lines should show the board."""
+        self._last.append(line)
+        if self._live:
+            self._refresh()
+            return
+        self._console.print(line, markup=False, highlight=False)
+        if with_board and self._board is not None:
+            self._console.print(Text("\n".join(["", *self._drawing(self._board), ""])))
+
+    def _drawing(self, board: BoardState) -> list[str]:
+        return draw(board, own_name=self._player)
+
+    def _refresh(self) -> None:
+        if self._live and self._board:
+            board = styled(self._drawing(self._board))
+            lines = Text("\n".join(self._last), style="dim")
+            self._live.update(Group(Padding(board, (1, 0)), lines), refresh=True)
+
+
+@frozen
+class Commentator(Observer):
+    """Tells what the other player does, as one of the two sees it: two of them tell the whole match.
+
+    A player's own moves are not repeated to him by the server, only the opponent's are.
+    """
+
+    display: Display
+    opponent: str
+    leads: bool
+    """Whether this is the player from whose side the match is shown."""
+    _tracks: list[Track] = field(factory=lambda: [Track("")])
+    """The match before the message that comes next."""
+
+    def on_message(self, message: Message, agent: Agent) -> None:
+        """Tell what a message says."""
+        before, after = self._tracks[0], agent.track
+        self._tracks[0] = after
+        if self.leads:
+            self.display.sheet.note(message, before, after)
+            self._show(message)
+        said = self._told(message, before)
+        if said:
+            self.display.tell(f"{self.opponent} {said}", with_board=isinstance(message, m.OpponentDoubles))
+
+    def _show(self, message: Message) -> None:
+        """Tell what belongs to neither player."""
+        show = self.display
+        match message:
+            case m.Board(state):
+                show.show_board(state)
+            case m.GameStarts():
+                show.tell(f"Game {len(show.sheet.games) + 1}")
+            case m.FirstMove(player):
+                name = show.sheet.player if player == YOU else player
+                show.tell(f"{name} has the first move.", with_board=True)
+            case m.GameWon() | m.GaveUp() | m.ResignAccepted():
+                game = show.sheet.games[-1]
+                points = "1 point" if game.points == 1 else f"{game.points} points"
+                show.tell(f"{game.winner} wins {points} ({game.ending}).", with_board=True)
+            case m.Score(length=length):
+                game = show.sheet.games[-1]
+                score = f"{show.sheet.player} {game.score[0]}, {show.sheet.opponent} {game.score[1]}"
+                show.tell(f"Score in the match to {length}: {score}\n")
+
+    def _told(self, message: Message, before: Track) -> str | None:
+        """Return what the opponent does, without the name."""
+        if getattr(message, "player", getattr(message, "loser", None)) != self.opponent:
+            return None
+        match message:
+            case m.Moves(moves=moves) if before.state and before.direction and before.dice:
+                play = play_from_fibs(moves, -before.direction)
+                return f"{_dice(before)} {format_play(play, before.position_of(Side.OPPONENT))}"
+            case m.CannotMove() if before.dice:
+                return f"{_dice(before)} cannot move"
+            case m.OpponentDoubles() if before.state:
+                return f"doubles to {2 * before.state.cube}"
+        return _DEEDS.get(type(message))
+
+
+_DEEDS: Final = {
+    m.DoubleAccepted: "takes",
+    m.GaveUp: "passes",
+    m.ResignOffer: "wants to resign",
+    m.ResignRejected: "rejects the resignation",
+}
+
+
+def _dice(track: Track) -> str:
+    high, low = sorted(track.dice or (0, 0), reverse=True)
+    return f"{high}{low}:"

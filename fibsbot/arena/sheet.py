@@ -1,0 +1,76 @@
+"""The score sheet of a match: what each game came to."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from attrs import define, field, frozen
+from rich.table import Table
+
+from fibsbot.bot.tracker import Side, Track
+from protocol import messages as m
+from protocol.messages import Message
+
+_LEVELS: Final = {1: "single game", 2: "gammon", 3: "backgammon"}
+
+
+@frozen
+class GameLine:
+    """One game."""
+
+    winner: str
+    points: int
+    cube: int
+    """The cube's value at the end; a double that was refused does not raise it."""
+    ending: str
+    """`borne off`, `double refused` or `resigned`, and how much it counted."""
+    turns: int
+    """Throws and changes of turn."""
+    score: tuple[int, int]
+    """Afterwards."""
+
+
+@define
+class Sheet:
+    """The score sheet, kept by whoever follows one player's side of the match."""
+
+    player: str
+    opponent: str = "?"
+    games: list[GameLine] = field(factory=list)
+    winner: str | None = None
+    """Of the match, once it is over."""
+
+    def note(self, message: Message, before: Track, after: Track) -> None:
+        """Take in a message of the server, with the match before and after it."""
+        match message:
+            case m.OpponentJoined(name=name) | m.YouJoined(name=name):
+                self.opponent = name
+            case m.GameWon() | m.GaveUp() | m.ResignAccepted():
+                self._note_game(message, before, after)
+            case m.MatchWon():
+                self.winner = self._name(message.winner)
+
+    def _note_game(self, message: m.GameWon | m.GaveUp | m.ResignAccepted, before: Track, after: Track) -> None:
+        if before.state is None or after.state is None:
+            return
+        cube = before.state.cube
+        if isinstance(message, m.GaveUp):
+            ending = "double refused"
+        else:
+            level = _LEVELS.get(message.points // cube, f"{message.points} points")
+            ending = level if isinstance(message, m.GameWon) else f"{level}, resigned"
+        winner = self.player if before.side_of(message.winner) is Side.PLAYER else self.opponent
+        self.games.append(GameLine(winner, message.points, cube, ending, before.turns, after.state.score))
+
+    def _name(self, name: str) -> str:
+        return self.opponent if name == self.opponent else self.player
+
+    def table(self) -> Table:
+        """Return the sheet as a table."""
+        table = Table("game", "winner", "ending", "cube", "points", "turns", self.player, self.opponent)
+        for column in (table.columns[0], *table.columns[3:]):
+            column.justify = "right"
+        for number, game in enumerate(self.games, 1):
+            row = (number, game.winner, game.ending, game.cube, game.points, game.turns, *game.score)
+            table.add_row(*map(str, row))
+        return table

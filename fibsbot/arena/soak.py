@@ -1,0 +1,186 @@
+"""Many matches, bot against bot on an embedded server: what went wrong, counted."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from attrs import asdict, define, field, frozen
+
+from fibsbot.arena.pair import Entrant, play_pair
+from fibsbot.bot.actions import Record
+from fibsbot.bot.agent import Agent, DifferenceError
+from fibsbot.bot.runner import Observer, SessionResult
+from fibsbot.server.server import Server
+from fibsbot.strategies.base import Strategy
+
+EXAMPLES: Final = 10
+"""So many of each kind of trouble are quoted in the report; all are counted."""
+
+Enter: TypeAlias = Callable[[int], tuple[Strategy, Strategy]]
+"""Makes the two strategies of a pair from the pair's number."""
+OnMatch: TypeAlias = Callable[[], None]
+
+
+@frozen
+class Soak:
+    """What to play."""
+
+    matches: int
+    length: int
+    seed: int
+    pairs: int = 1
+    """Pairs that play at the same time, each its share of the matches."""
+    stall: float = 60.0
+    """Seconds without the end of a game, after which a pair counts as stuck and is stopped."""
+    log_dir: Path | None = None
+    """Where to write session logs, if anywhere."""
+
+
+@define
+class Report:
+    """What happened. Everything below `games` but the times should be 0."""
+
+    matches: int
+    """Asked for."""
+    length: int
+    seed: int
+    finished: int = 0
+    """Matches played to their end, as both bots saw it."""
+    games: int = 0
+    stuck: int = 0
+    """Pairs that came to a stop."""
+    errors: int = 0
+    """Pairs that ended with an exception."""
+    refusals: int = 0
+    """`**` lines that refused a bot's command: illegal commands."""
+    differences: int = 0
+    """Parts of an agent's state that a board contradicted."""
+    timeouts: int = 0
+    """Steps of the server that did not come in time."""
+    fallbacks: int = 0
+    """Decisions that a strategy did not make."""
+    late_answers: int = 0
+    interruptions: int = 0
+    """Matches that broke off and were saved."""
+    decisions: int = 0
+    commands: int = 0
+    messages: int = 0
+    boards: int = 0
+    """`board:` lines, each of which was checked."""
+    seconds: float = 0.0
+    matches_per_minute: float = 0.0
+    examples: list[str] = field(factory=list)
+    """The first of whatever went wrong, quoted."""
+
+    @property
+    def clean(self) -> bool:
+        """Whether every match was finished and nothing went wrong."""
+        troubles = (self.stuck, self.errors, self.refusals, self.differences, self.fallbacks, self.interruptions)
+        return self.finished == self.matches and not any(troubles)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report as JSON can write it."""
+        return {**asdict(self), "clean": self.clean}
+
+    def quote(self, text: str) -> None:
+        """Keep an example of something that went wrong."""
+        if len(self.examples) < EXAMPLES:
+            self.examples.append(text)
+
+    def add(self, results: Iterable[SessionResult]) -> None:
+        """Add what the bots of one pair counted."""
+        counters = [result.counters for result in results]
+        self.finished += min(c.matches for c in counters)
+        self.games += min(c.games for c in counters)
+        for name in (
+            *("refusals", "differences", "timeouts", "fallbacks", "late_answers"),
+            *("interruptions", "decisions", "commands", "messages", "boards"),
+        ):
+            setattr(self, name, getattr(self, name) + sum(getattr(c, name) for c in counters))
+
+
+_TROUBLES: Final = frozenset({"refused", "difference", "no_answer", "match_saved", "connection_lost", "fallback"})
+
+
+class _Watch(Observer):
+    """Notes when something last went on, and quotes what went wrong."""
+
+    def __init__(self, name: str, report: Report, on_match: OnMatch) -> None:
+        self._name = name
+        self._report = report
+        self._on_match = on_match
+        self.moved = time.monotonic()
+
+    def on_record(self, record: Record, agent: Agent) -> None:  # noqa: ARG002 - the observer's signature
+        if record.name in {"game_ended", "match_started", "logged_in"}:
+            self.moved = time.monotonic()
+        if record.name == "match_ended":
+            self._on_match()
+        if record.name in _TROUBLES and record.fields.get("reason") != "logged out":
+            facts = ", ".join(f"{key} {value}" for key, value in record.fields.items())
+            self._report.quote(f"{self._name}: {record.name}: {facts}")
+
+
+async def run(soak: Soak, enter: Enter, on_match: OnMatch = lambda: None) -> Report:
+    """Play all matches and report; `on_match` is called at the end of each."""
+    report = Report(soak.matches, soak.length, soak.seed)
+    started = time.monotonic()
+    async with Server(seed=soak.seed) as server:
+        shares = [soak.matches // soak.pairs + (n < soak.matches % soak.pairs) for n in range(soak.pairs)]
+        await asyncio.gather(
+            *(
+                _play_share(server, soak, number, share, enter(number), report, on_match)
+                for number, share in enumerate(shares)
+                if share
+            )
+        )
+    report.seconds = round(time.monotonic() - started, 3)
+    report.matches_per_minute = round(60 * report.finished / report.seconds, 1)
+    return report
+
+
+async def _play_share(  # noqa: PLR0913, PLR0917 - what `run` knows
+    server: Server,
+    soak: Soak,
+    number: int,
+    share: int,
+    strategies: tuple[Strategy, Strategy],
+    report: Report,
+    on_match: OnMatch,
+) -> None:
+    names = f"bot_{_letters(number)}", f"foe_{_letters(number)}"
+    watches = _Watch(names[0], report, on_match), _Watch(names[1], report, lambda: None)
+    entrants = [
+        Entrant(name, strategy, watch, soak.log_dir / f"{name}.jsonl" if soak.log_dir else None)
+        for name, strategy, watch in zip(names, strategies, watches, strict=True)
+    ]
+    playing = asyncio.create_task(play_pair(server, *entrants, matches=share, length=soak.length))
+    while not playing.done():
+        await asyncio.wait({playing}, timeout=min(soak.stall / 4, 5.0))
+        if not playing.done() and time.monotonic() - max(watch.moved for watch in watches) > soak.stall:
+            playing.cancel()
+            await asyncio.wait({playing})
+    try:
+        report.add(playing.result())
+    except asyncio.CancelledError:
+        report.stuck += 1
+        report.quote(f"{names[0]} and {names[1]}: no game ended within {soak.stall:g} s")
+    except ExceptionGroup as group:
+        report.errors += 1
+        report.differences += sum(isinstance(error, DifferenceError) for error in group.exceptions)
+        for error in group.exceptions:
+            report.quote(f"{names[0]} and {names[1]}: {type(error).__name__}: {error}")
+
+
+def _letters(number: int) -> str:
+    """Write a number with letters: names on a server have no digits."""
+    letters = ""
+    while True:
+        number, digit = divmod(number, 26)
+        letters = chr(ord("a") + digit) + letters
+        if not number:
+            return letters

@@ -1,0 +1,93 @@
+"""`fibsbot demo`: the main job, on an embedded server."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import sys
+from pathlib import Path
+
+import click
+from attrs import evolve
+from rich.console import Console
+
+from fibsbot.arena.demo import Commentator, Display
+from fibsbot.arena.pair import QUICK, Entrant, play_pair
+from fibsbot.cli import UserError
+from fibsbot.log import LogLevel, configure
+from fibsbot.server.server import Server
+from fibsbot.strategies.base import Strategy
+from fibsbot.strategies.loader import StrategyError, load
+
+BOT, OPPONENT = "fibsbot", "opponent"
+
+
+@click.command()
+@click.option("--length", default=3, show_default=True, type=click.IntRange(1, 99), help="Points of the match.")
+@click.option("--seed", type=int, help="Of the dice, to see the same match again. Without it they are truly random.")
+@click.option("--strategy", default="handmade", show_default=True, help="Who decides for the bot ...")
+@click.option("--opponent", default="handmade", show_default=True, help="... and who for its opponent.")
+@click.option(
+    "--delay", type=click.FloatRange(0, 60), help="Seconds before each command.  [default: 0.15 in a terminal, else 0]"
+)
+@click.option(
+    "--log-dir",
+    default="logs",
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the session log.",
+)
+def demo(  # noqa: PLR0913, PLR0917 - one argument an option
+    length: int, seed: int | None, strategy: str, opponent: str, delay: float | None, log_dir: Path
+) -> None:
+    """Play a whole match on an embedded server and watch it.
+
+    Starts a server on 127.0.0.1, logs the bot and an opponent in over TCP, and draws the board as they play. At the end
+    come the score sheet and the path of the session log.
+    """
+    configure(level=LogLevel.WARNING)
+    console = Console(highlight=False)
+    try:
+        strategies = load(strategy), load(opponent)
+        log_dir.mkdir(parents=True, exist_ok=True)
+    except StrategyError as error:
+        raise UserError(str(error)) from None
+    except OSError as error:
+        raise UserError(f"cannot make the folder {log_dir}: {error.strerror}") from None
+    if delay is None:
+        delay = 0.15 if console.is_terminal else 0.0
+    started = dt.datetime.now(dt.UTC)
+    log_path = log_dir / f"demo-{started:%Y%m%d-%H%M%S}.jsonl"
+    display = Display(console, BOT)
+    try:
+        asyncio.run(_play(display, strategies, length, seed, delay, log_path))
+    except KeyboardInterrupt:
+        click.echo(f"\nInterrupted; what was said until then is in {log_path}", err=True)
+        sys.exit(130)
+    sheet = display.sheet
+    seconds = (dt.datetime.now(dt.UTC) - started).total_seconds()
+    if sheet.winner is None:
+        raise UserError(f"the match was not finished; the session log {log_path} tells more")
+    score = sheet.games[-1].score
+    console.print(
+        f"\n{sheet.winner} wins the match to {length}, {max(score)} to {min(score)}, after {seconds:.1f} s.\n"
+    )
+    console.print(sheet.table())
+    console.print(f"\nThe session log is {log_path}; `fibsbot parse {log_path}` reads it.", soft_wrap=True)
+
+
+async def _play(  # noqa: PLR0913, PLR0917 - what the command was given
+    display: Display,
+    strategies: tuple[Strategy, Strategy],
+    length: int,
+    seed: int | None,
+    delay: float,
+    log_path: Path,
+) -> None:
+    timings = evolve(QUICK, pause=delay)
+    async with Server(seed=seed) as server:
+        display.tell(f"A server listens on {server.host}:{server.port}; {BOT} and {OPPONENT} log in.")
+        bot = Entrant(BOT, strategies[0], Commentator(display, OPPONENT, leads=True), log_path)
+        foe = Entrant(OPPONENT, strategies[1], Commentator(display, BOT, leads=False))
+        with display:
+            await play_pair(server, bot, foe, matches=1, length=length, timings=timings)
