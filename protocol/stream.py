@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Iterator
 from typing import Final
 
 from attrs import frozen
@@ -74,7 +75,7 @@ class MessageReader:
     def _in_context(self, text: str, message: m.Message) -> m.Message:
         """Open and close blocks; tell a row of an open list from a line that says nothing."""
         if isinstance(message, m.Unknown) and self._block is not None:
-            row: m.Message | None = self._block.row.read(text.strip())
+            row: m.Message | None = self._block.row.read(text.lstrip())
             if row is not None:
                 return row
         self._block = BLOCKS.get(type(message))
@@ -84,34 +85,37 @@ class MessageReader:
 _BREAKING: Final = (m.Board, m.WhoInfo, m.WhoEnd, m.Welcome, m.OwnInfo)
 """What ends a block whose last line got lost: lines too regular to be part of a text."""
 
-_SEAMS: Final = re.compile(r"(?<=[!-~])(?=(?:[1-9]|1[0-9]|20) |\*\* |board:|[A-Z])")
-"""Where a second message can begin inside a line: no blank before it, and a number, stars, `board:` or a capital."""
+_SEAMS: Final = re.compile(r"(?<=[!-~])(?=(?:[1-9]|1[0-9]|20) |\*\* |board:|[A-Z])|(?<=[.!?])(?=[!-~])")
+"""Where a second message can begin inside a line: no blank before it, and a CLIP number, stars, `board:`, a capital, or
+anything behind the end of a sentence."""
 _MOST_SEAMS: Final = 64
+"""Seams that are tried in one line."""
 
 
 def unglue(text: str) -> list[str]:
-    """Take a line apart to which a second message was glued (specification: "A Spanner In The Works").
+    """Take a line apart to which other messages were glued (specification: "A Spanner In The Works").
 
-    A line is cut only if it says nothing as a whole, and only behind a complete message without free text, so that
+    A line is cut only if it says nothing as a whole, and only behind complete messages without free text, so that
     nothing a user wrote is ever taken for a message.
     """
-    parts: list[str] = []
-    while isinstance(parse(text), m.Unknown | m.RefusedBoard):
-        seam = _find_seam(text)
-        if not seam:
-            break
-        parts.append(text[:seam])
-        text = text[seam:]
-    return [*parts, text]
+    if _says_something(parse(text)):
+        return [text]
+    return _cut(text, iter(range(_MOST_SEAMS))) or [text]
 
 
-def _find_seam(text: str) -> int:
-    for tries, seam in enumerate(_SEAMS.finditer(text)):
-        if tries >= _MOST_SEAMS:
+def _cut(text: str, tries: Iterator[int]) -> list[str]:
+    """Return the parts of a line that says nothing as a whole; none if it cannot be cut so that each says something."""
+    for seam in _SEAMS.finditer(text):
+        if next(tries, None) is None:
             break
-        left = parse(text[: seam.start()])
-        if not isinstance(left, m.Unknown | m.RefusedBoard) and not holds_free_text(left):
-            right = parse(text[seam.start() :])
-            if not isinstance(right, m.Unknown | m.RefusedBoard):
-                return seam.start()
-    return 0
+        left, right = text[: seam.start()], text[seam.start() :]
+        message = parse(left)
+        if _says_something(message) and not holds_free_text(message):
+            rest = [right] if _says_something(parse(right)) else _cut(right, tries)
+            if rest:
+                return [left, *rest]
+    return []
+
+
+def _says_something(message: m.Message) -> bool:
+    return not isinstance(message, m.Unknown | m.RefusedBoard)

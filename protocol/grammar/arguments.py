@@ -102,8 +102,8 @@ def first(text: str) -> str | None:
 
 
 def shortened(text: str) -> str:
-    """Cut a user's word so that any refusal can name it: it gets shorter, and loses full stops at its end."""
-    return text[:LONGEST_WORD].rstrip(".") or "?"
+    """Cut a user's word so that any refusal can name it: shorter, and without quotes and full stops at its ends."""
+    return text[:LONGEST_WORD].strip("'.") or "?"
 
 
 def word(value: str) -> str:

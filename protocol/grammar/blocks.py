@@ -33,6 +33,6 @@ BLOCKS: Final[dict[type[m.Message], Block]] = {
     ),
     m.AwayListStart: Block(says(m.AwayListed, "{name}: {text:text}"), None),
     m.WaitingForMany: Block(says(m.WaitingForNames, "  {names:list}"), None),
-    m.BadTimezone: Block(says(m.TimezonesListed, "{names:list},"), None),
+    m.BadTimezone: Block(says(m.TimezonesListed, "{names:zones}"), None),
 }
 """By the message that begins the block."""

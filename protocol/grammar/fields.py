@@ -57,6 +57,8 @@ NAME: Final = _add(
 """A user's name. FIBS allows letters and `_`; here digits and signs pass, too, but something must be a letter, so that
 no name looks like the number of a CLIP line. It holds neither a colon nor a star, and does not end with a full stop,
 which would be the sentence's."""
+TYPED: Final = _add(FieldType("typed", r"(?!')[!-~]{0,254}[!-\-/-~]", _text, _text, word=True))
+"""What somebody typed as a name; such lines begin with other words, so that it may be almost anything."""
 WORD: Final = _add(FieldType("word", r"[!-~]{1,255}", _text, _text, word=True))
 """A host, an address, a client: anything without blanks."""
 HOST: Final = _add(FieldType("host", r"[!-~]*[.:][!-~]*", _text, _text, word=True))
@@ -99,6 +101,8 @@ def _read_list(text: str) -> tuple[str, ...]:
 
 LIST: Final = _add(FieldType("list", r"[!-+\--~]{1,64}(?: *, *[!-+\--~]{1,64})* *,?", _read_list, ", ".join))
 """`a, b` or `a , b`, perhaps with a comma at the end."""
+ZONES: Final = _add(FieldType("zones", LIST.pattern, _read_list, lambda names: ", ".join(names) + ","))
+"""The same, with a comma at the end when it is written."""
 NAMES: Final = _add(FieldType("names", r"[!-~]*[!-\-/-~]", _read_names, _write_names, word=True))
 """`a,b`; servers leave empty places between commas. `none` is no name."""
 

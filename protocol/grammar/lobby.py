@@ -168,7 +168,7 @@ LOBBY: Final[tuple[Wording[Any], ...]] = (
     says(m.WhoisRating, "  Rating: {rating} Experience: {experience}"),
     says(m.WhoisEmail, "  No email address.", address=None),
     says(m.WhoisEmail, "  Email address: {address:word}"),
-    says(m.WhoisUnknown, "No information found on user {name}."),
+    says(m.WhoisUnknown, "No information found on user {name:typed}."),
     says(m.RatingsHeader, " rank name            rating    Experience"),
     says(m.RatingListed, "{starred:star}{rank:number>4} {name:name<15} {rating:rating>7} {experience:number>8}"),
     says(m.LastStart, "The {count} last logins/logouts:"),

@@ -78,7 +78,10 @@ def boards(draw: st.DrawFn) -> BoardState:
 
 FORMS: Final[dict[str, st.SearchStrategy[Any]]] = {
     "name": names,
+    "typed": words.map(lambda word: word.strip("'.")).filter(bool),
+    "zones": st.lists(names, min_size=1, max_size=5).map(tuple),
     "word": words,
+    "value": words.map(lambda word: word.strip("'.")).filter(bool),
     "host": words.map(lambda word: f"{word}.org"),
     "quoted": filled,
     "sentence": filled,

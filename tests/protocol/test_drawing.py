@@ -37,7 +37,7 @@ def line_of(tokens: dict[str, str]) -> str:
     return ":".join(["board", *((tokens | rest)[name] for name in TOKENS)])
 
 
-@pytest.mark.parametrize(("number", "capture"), enumerate(captures()))
+@pytest.mark.parametrize(("number", "capture"), list(enumerate(captures())))
 def test_the_drawing_is_the_server_s(number: int, capture: dict[str, Any]) -> None:
     board = BoardState.from_line(line_of(capture["board"]))
     assert line_of(capture["board"]) == board.to_line()

@@ -1,0 +1,205 @@
+"""A server reads what a client writes, with the server's rules for short forms; what it refuses it can say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocol import commands as c
+from protocol import messages as m
+from protocol.errors import (
+    AmbiguousCommandError,
+    BadArgumentError,
+    CommandError,
+    LocalProtocolError,
+    UnknownCommandError,
+)
+from protocol.grammar import parse, parse_command, write, write_command
+from protocol.grammar.commands import FORMS, SHORT
+from protocol.words import UNLIMITED, FibsMove, Setting, Toggle
+from tests.protocol.kinds import PRINTABLE, filled, moves, names, points, words
+
+passwords = words.filter(lambda word: ":" not in word)
+lengths = st.none() | st.integers(1, 99) | st.just(UNLIMITED)
+FIELDS: dict[str, st.SearchStrategy[Any]] = {
+    "client": st.text("abcXYZ_019!", min_size=1, max_size=20),
+    "password": words,
+    "old": passwords,
+    "new": passwords,
+    "repeated": passwords,
+    "text": filled,
+    "version": st.integers(0, 9999),
+    "length": lengths,
+    "moves": st.lists(st.builds(FibsMove, st.none() | points, st.none() | points), max_size=5).map(tuple),
+    "level": st.sampled_from(c.ResignLevel),
+    "toggle": st.none() | st.sampled_from(Toggle),
+    "address": words.map(lambda word: word.rstrip(".") + "@x"),
+    "what": st.sampled_from(c.ShowWhat),
+    "argument": st.none() | filled,
+    "topic": st.none() | filled,
+    "zone": st.none() | filled,
+    "names": st.lists(names, max_size=4).map(tuple),
+}
+NAMED = {"name": names}
+MAYBE_NAMED = {"name": st.none() | names}
+
+
+def said(form: Any) -> st.SearchStrategy[c.Command]:
+    kind = form.command
+    if kind is c.SetCommand:
+        return st.just(c.SetCommand()) | st.builds(c.SetCommand, st.sampled_from(Setting), st.none() | filled)
+    if kind is c.Mail:
+        return st.just(c.Mail()) | st.builds(c.Mail, names, filled)
+    fields = {field.name: field for field in kind.__attrs_attrs__}
+    optional = "name" in fields and "None" in str(fields["name"].type)
+    strategies = {**FIELDS, **(MAYBE_NAMED if optional else NAMED)}
+    return st.builds(kind, **{name: strategies[name] for name in fields})
+
+
+def kinds(base: type[c.Command] = c.Command) -> set[type[c.Command]]:
+    return set().union(base.__subclasses__(), *map(kinds, base.__subclasses__()))
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+@settings(max_examples=30)
+@given(st.data())
+def test_a_server_reads_what_a_client_wrote(form: Any, data: st.DataObject) -> None:
+    command = data.draw(said(form))
+    assert command == parse_command(write_command(command))
+
+
+def test_every_command_can_be_written() -> None:
+    assert kinds() == {form.command for form in FORMS}
+
+
+@settings(max_examples=400)
+@given(
+    st.sampled_from(["", *(form.name for form in FORMS), *SHORT, "re", "x", "13-7"]),
+    st.text(PRINTABLE, max_size=40) | words.map(lambda word: word * 20) | moves.map(str),
+)
+def test_whatever_a_client_says_can_be_answered(name: str, rest: str) -> None:
+    """The command is one that a client could have written, or its refusal can be sent, unless there was no word."""
+    text = f"{name} {rest}"
+    refusal: m.Message | None = None
+    command: c.Command | None = None
+    try:
+        command = parse_command(text)
+    except CommandError as error:
+        refusal = error.refusal
+    if command is None:
+        assert not text.strip() or (refusal and refusal == parse(write(refusal)))
+        return
+    assert command == parse_command(write_command(command))
+    if isinstance(command, c.Tell | c.Invite | c.Watch | c.Gag | c.Whois) and command.name:
+        assert write(m.NoSuchUser(command.name))
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("b", c.ShowBoard()),
+        ("k hi", c.Kibitz("hi")),
+        ("m 8-5 6-5", c.Move((FibsMove(8, 5), FibsMove(6, 5)))),
+        ("r", c.Roll()),
+        ("s hi", c.Say("hi")),
+        ("t bob hi", c.Tell("bob", "hi")),
+        ("to ready", c.ToggleCommand(Toggle.READY)),
+        ("w", c.Who()),
+        ("wh hi", c.Whisper("hi")),
+        ("res n", c.Resign(c.ResignLevel.NORMAL)),
+        ("resign gammon", c.Resign(c.ResignLevel.GAMMON)),
+        ("rej", c.Reject()),
+        ("do", c.Double()),
+        ("tschoe", c.Bye()),
+        ("ciao", c.Bye()),
+        ("date UTC", c.Time("UTC")),
+        ("cl", c.Clear()),
+        ("move bar-5 bar 5 bar - 5 bar -5", c.Move((FibsMove(None, 5),) * 4)),
+        (
+            "move b 22 3 o 4-h 5 home",
+            c.Move(tuple(FibsMove(*pair) for pair in ((None, 22), (3, None), (4, None), (5, None)))),
+        ),
+        ("13 7", c.Move((FibsMove(13, 7),))),
+        ("bar-22 13-7", c.Move((FibsMove(None, 22), FibsMove(13, 7)))),
+        ("invite bob", c.Invite("bob")),
+        ("invite bob unlimited", c.Invite("bob", UNLIMITED)),
+        ("  roll  ", c.Roll()),
+        ("set bo 3", c.SetCommand(Setting.BOARDSTYLE, "3")),
+        ("message", c.Mail()),
+        ("login bot 1008 bob secret", c.Login("bot", "bob", "secret")),
+    ],
+)
+def test_short_forms_and_other_ways_to_say_it(text: str, command: c.Command) -> None:
+    assert command == parse_command(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "answer"),
+    [
+        ("re", AmbiguousCommandError, "** Unknown command: 're'"),
+        ("frobnicate bob", UnknownCommandError, "** Unknown command: 'frobnicate'"),
+        ("Roll", UnknownCommandError, "** Unknown command: 'Roll'"),
+        ("invite", BadArgumentError, "** invite who?"),
+        (
+            "invite bob x",
+            BadArgumentError,
+            "** The second argument to 'invite' has to be a number or the word 'unlimited'",
+        ),
+        (
+            "invite bob 0",
+            BadArgumentError,
+            "** The second argument to 'invite' has to be a number or the word 'unlimited'",
+        ),
+        ("resign", BadArgumentError, "** Type 'n' (normal), 'g' (gammon) or 'b' (backgammon) after resign."),
+        ("toggle x", BadArgumentError, "** Don't know how to toggle x"),
+        ("set x", BadArgumentError, "** Invalid argument. Type 'help set'."),
+        ("show", BadArgumentError, "** show what?"),
+        ("show x", BadArgumentError, "** Don't know how to show x"),
+        ("address", BadArgumentError, "** You didn't give your address."),
+        ("password a:b", BadArgumentError, "** usage: password <old password>:<new password>:<new password>"),
+        ("message bob", BadArgumentError, "** usage: message <user> <text>"),
+        ("move 8-5 6", BadArgumentError, "** second move: legal words are 'bar', 'home', 'off', 'b', 'h' and 'o'."),
+        ("move 25-20", BadArgumentError, "** first move: legal words are 'bar', 'home', 'off', 'b', 'h' and 'o'."),
+        ("name a b", BadArgumentError, "** Your name may only contain letters and the underscore character _ ."),
+    ],
+)
+def test_what_is_wrong_with_a_command_is_told_apart(text: str, error: type[CommandError], answer: str) -> None:
+    with pytest.raises(error) as caught:
+        parse_command(text)
+    assert answer == write(caught.value.refusal)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        c.Kibitz("a\r\nresign b"),
+        c.Tell("bob resign", "hi"),
+        c.Invite("bob 5"),
+        c.Invite("bob", 0),
+        c.Move((FibsMove(25, 5),)),
+        c.Login("a client", "bob", "x"),
+        c.Login("x" * 21, "bob", "x"),
+        c.Shout("naïve"),
+        c.SetCommand(None, "3"),
+        c.Mail(None, "x"),
+        c.Mail("bob", ""),
+    ],
+)
+def test_what_no_line_can_carry_is_not_sent(command: c.Command) -> None:
+    """Above all no second command inside a text."""
+    with pytest.raises(LocalProtocolError):
+        write_command(command)
+
+
+@given(words.filter(lambda word: len(word) > 3))
+def test_a_password_never_shows(password: str) -> None:
+    secret = f"S3cret{password}"
+    commands = [c.Login("bot", "a b", secret), c.Login("bot", "bob", secret + "\n"), c.Password(secret, ":", secret)]
+    for command in commands:
+        assert secret not in repr(command)
+        with pytest.raises(LocalProtocolError) as caught:
+            write_command(command)
+        assert secret not in str(caught.value)

@@ -1,0 +1,170 @@
+"""The reader: glued lines are taken apart, blocks are known by their beginning, user text is left alone."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from protocol import messages as m
+from protocol.board import BoardState
+from protocol.grammar import holds_free_text, parse, write
+from protocol.grammar.blocks import BLOCKS
+from protocol.stream import MessageReader, Received, unglue
+from tests.protocol.kinds import BY_CONTEXT, SPOKEN, boards, messages, said, texts
+from tests.protocol.test_board import START
+
+WHO = "5 anotherplayer - - 0 0 1439.79 1262 410 1041251697 somehost.com - -"
+
+
+def read(*chunks: bytes) -> list[Received]:
+    reader = MessageReader()
+    received: list[Received] = []
+    for chunk in [*filter(None, chunks), b""]:
+        reader.receive_data(chunk)
+        while record := reader.next_message():
+            received.append(record)
+    return received
+
+
+def kinds(text: str) -> list[str]:
+    return [record.message.kind() for record in read(text.replace("\n", "\r\n").encode("ascii"))]
+
+
+@settings(max_examples=60)
+@given(st.lists(messages, max_size=8), st.lists(st.integers(1, 40), min_size=1, max_size=10))
+def test_what_was_written_comes_out_however_it_is_cut(said_by_server: list[m.Message], sizes: list[int]) -> None:
+    assume(not any(isinstance(message, _PROMPTS_AND_BLOCKS) for message in said_by_server))
+    data = "".join(f"{write(message)}\r\n" for message in said_by_server).encode("ascii")
+    chunks, place = [], 0
+    for size in sizes * (len(data) // sum(sizes) + 1):
+        chunks.append(data[place : place + size])
+        place += size
+    received = read(*chunks)
+    assert said_by_server == [record.message for record in received]
+    assert read(data) == received
+    for record in received:
+        assert data[record.offset :].startswith(record.text.encode("ascii"))
+
+
+_PROMPTS_AND_BLOCKS = (
+    m.LoginPrompt,
+    m.PasswordPrompt,
+    m.CommandPrompt,
+    m.NewPasswordPrompt,
+    m.RetypePasswordPrompt,
+    m.PasswordsDifferPrompt,
+    m.MovesAction,
+    *BY_CONTEXT.values(),
+)
+
+
+# -- glue -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [START, WHO],
+        [START, "12 bob hi"],
+        ["someplayer accepts the double. The cube shows 2.", "13 anotherplayer Anybody for a 5 point match?"],
+        ["You win the game and get 1 point. Congratulations!", "Score is 1-0 in a 3 point match."],
+        ["a_b and c_d start a 3 point match.", "** You can't watch the match between a_b and c_d."],
+        ["** You did already roll the dice.", "15 bob move"],
+        ["** Use 'toggle ready' first", "12 bob ready?"],
+        ["bob accepts the double. The cube shows 2.", START, WHO],
+        ["bob can't move.", "bob rolls 3 and 1."],
+    ],
+)
+def test_glued_lines_are_taken_apart(parts: list[str]) -> None:
+    assert parts == unglue("".join(parts))
+
+
+@given(boards(), st.sampled_from([m.WhoInfo, m.Says, m.Shouts, m.Kibitzes, m.LoggedIn, m.LoggedOut]), st.data())
+def test_whatever_is_glued_to_a_board_is_found(board: BoardState, kind: type[m.Message], data: st.DataObject) -> None:
+    message = data.draw(st.sampled_from([wording for wording in SPOKEN if wording.cls is kind]).flatmap(said))
+    state = attrs.evolve(board, redoubles=0)
+    received = read((write(m.Board(state)) + write(message) + "\r\n").encode("ascii"))
+    assert [m.Board(state), message] == [record.message for record in received]
+
+
+@given(st.sampled_from([m.Says, m.Kibitzes, m.Shouts]), messages, messages)
+def test_user_text_is_never_cut(kind: type[m.Says], first: m.Message, second: m.Message) -> None:
+    line = write(kind("villain", f"hm.{write(first)}{write(second)}"))
+    assert [line] == unglue(line)
+
+
+@given(messages, messages, texts)
+def test_a_cut_never_leaves_user_text_before_it(first: m.Message, second: m.Message, text: str) -> None:
+    """Only complete messages without free text stand before a cut, and the parts are the whole line."""
+    line = f"{write(first)}{text}{write(second)}"
+    *before, last = unglue(line)
+    assert line == "".join([*before, last])
+    assert not any(isinstance(parse(part), m.Unknown) or holds_free_text(parse(part)) for part in before)
+
+
+def test_a_line_of_seams_costs_little() -> None:
+    line = "A" * 8000
+    assert [line] == unglue(line)
+
+
+# -- blocks ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_message_of_the_day_is_text_whatever_it_says() -> None:
+    received = kinds("3\nYou can't move.\n\n12 rules\n| framed |\n4\nYou can't move.\n")
+    assert ["motd_start", *["motd_line"] * 4, "motd_end", "cannot_move"] == received
+
+
+@pytest.mark.parametrize("line", [WHO, "6", START])
+def test_the_message_of_the_day_ends_even_if_its_end_is_lost(line: str) -> None:
+    received = kinds(f"3\nwelcome\n{line}\nbob can't move.\n")
+    assert ["motd_start", "motd_line", parse(line).kind(), "cannot_move"] == received
+
+
+def test_the_statistics_are_blocks() -> None:
+    text = "*** running dice test:\n1-1  92359\n5 - -\nDone.\nDone.\n"
+    assert ["dicetest_start", "dicetest_line", "dicetest_line", "dicetest_end", "dicetest_end"] == kinds(text)
+    text = (
+        "The server is running since Tue Dec 31 21:17:01 UTC.\n12 bytes sent.\n3 ratings saved. reset log 5 times.\nx\n"
+    )
+    assert ["stat_start", "stat_line", "stat_end", "unknown"] == kinds(text)
+
+
+def test_lists_without_an_end_take_only_what_says_nothing_else() -> None:
+    text = "The following users are away:\nbob: Back soon.\nYou: out\nbob can't move.\nbob: hi\n"
+    assert ["away_list_start", "away_listed", "away_listed", "cannot_move", "unknown"] == kinds(text)
+    text = "You are waiting for the following 2 players:\n  bob , carol\nWelcome back.\n"
+    assert ["waiting_for_many", "waiting_for_names", "welcome_back"] == kinds(text)
+    text = "Can't find timezone 'x'. Try one of:\nAfrica/Abidjan, Africa/Accra,\nUTC\nsome prose\n"
+    assert ["bad_timezone", "timezones_listed", "timezones_listed", "unknown"] == kinds(text)
+
+
+@pytest.mark.parametrize("kind", BY_CONTEXT, ids=lambda kind: kind.__name__)
+@given(data=st.data())
+def test_kinds_known_by_their_context_are_read_back(kind: type[m.Message], data: st.DataObject) -> None:
+    opener = data.draw(
+        st.sampled_from([wording for wording in SPOKEN if wording.cls is BY_CONTEXT[kind]]).flatmap(said)
+    )
+    block = BLOCKS[type(opener)]
+    wording = block.row if block.row.cls is kind else block.end
+    assert wording is not None
+    message = data.draw(said(wording))
+    if block.end is not None and isinstance(message, m.MotdLine | m.DicetestLine | m.StatLine):
+        assume(not message.text.startswith(("> ", "login: ")))
+        assume(not isinstance(parse(message.text), m.WhoEnd) and block.end.read(message.text.lstrip()) is None)
+    assume(not isinstance(message, m.AwayListed) or isinstance(parse(write(message)), m.Unknown))
+    received = read(f"{write(opener)}\r\n{write(message)}\r\n".encode("ascii"))
+    assert [opener, message] == [record.message for record in received]
+
+
+def test_prompts_are_messages() -> None:
+    data = b"\xff\xfb\x01Please give your password: \xff\xfc\x01\r\nYou are registered.\r\n> "
+    assert ["new_password_prompt", "registered", "command_prompt"] == [r.message.kind() for r in read(data)]
+
+
+def test_a_refused_board_says_why() -> None:
+    (record,) = read(START.replace(":-2:", ":-3:", 1).encode("ascii") + b"\r\n")
+    assert isinstance(record.message, m.RefusedBoard)
+    assert "15 checkers" in record.message.reason
