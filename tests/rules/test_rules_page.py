@@ -1,0 +1,37 @@
+"""docs/rules.md is true: its table of options is the one in the program."""
+
+from __future__ import annotations
+
+import enum
+import re
+from pathlib import Path
+from typing import Final
+
+import attrs
+import pytest
+
+from fibsbot.rules.laws import LAWS, Laws
+
+PAGE: Final = Path(__file__).parent.parent.parent / "docs" / "rules.md"
+OPTIONS: Final = [field.name for field in attrs.fields(Laws) if field.name != "name"]
+
+
+def written(value: object) -> str:
+    """Return how the page writes a value."""
+    if isinstance(value, enum.Enum):
+        return str(value.value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "-" if value is None else str(value)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_the_page_gives_every_option_its_value_under_each_set_of_laws(option: str) -> None:
+    row = re.search(rf"^\| `{option}` \|(.*)\|.*\|$", PAGE.read_text(), re.MULTILINE)
+    assert row is not None
+    expected = [written(getattr(laws, option)) for laws in LAWS.values()]
+    assert expected == [cell.strip() for cell in row[1].split("|")]
+
+
+def test_the_columns_stand_in_the_order_of_the_sets() -> None:
+    assert f"| option | {' | '.join(LAWS)} |" in PAGE.read_text()
