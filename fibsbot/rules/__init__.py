@@ -12,7 +12,7 @@
 Backgammon is one of the tables games, and others are to stand beside it. What belongs to all of them is in state.py and
 game.py: two seats, an opening throw, turns, a cube, resignations, matches. What makes a game backgammon is asked for by
 name in few places: `Position.start` (the set-up), `check_play` and `legal_plays` (how checkers move), `has_won`,
-`level_of` and `men_left` (what ends it and what that counts). A second game brings its own answers to these questions in
-a file of its own, with a position of its own where checkers can be pinned or both sides go the same way. docs/rules.md
-says more.
+`level_of` and `men_left` (what ends it and what that counts). A second game brings its own answers to these questions
+in a file of its own, with a position of its own where checkers can be pinned or both sides go the same way.
+docs/rules.md says more.
 """

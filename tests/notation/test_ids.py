@@ -155,6 +155,23 @@ def test_what_is_wrong_with_an_id_is_told_in_one_line(text: str, message: str) -
     assert message == str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"owner": 2}, "expected cube owner 0, 1 or 3 in the Match ID, got 2"),
+        ({"die1": 7, "die2": 3}, "expected two dice, each 1 to 6, in the Match ID, got (7, 3)"),
+        ({"die1": 2}, "expected two dice, each 1 to 6, in the Match ID, got (2, 0)"),
+        ({"score1": 5}, "expected scores below the match length 5 in the Match ID, got (5, 0)"),
+        ({"game": 2}, "expected a Match ID of a game that is being played (1), got 2"),
+    ],
+)
+def test_a_match_id_is_read_only_if_its_numbers_can_be(change: dict[str, int], message: str) -> None:
+    key = evolve(MatchKey.parse("cAmgAAAAAAAE"), **change)
+    with pytest.raises(NotationError) as caught:
+        parse_gnubg_id(f"4HPwATDgc/ABMA:{key}")
+    assert message == str(caught.value)
+
+
 @given(st.text(alphabet="XGID=-abcdeABCDE:0123456789+/ \n", max_size=60))
 def test_any_text_is_an_id_or_an_error_of_one_line(text: str) -> None:
     try:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 
 import pytest
 from click.testing import CliRunner, Result
 
 from fibsbot.cli import main
+from fibsbot.cli.rules import _count_in_parallel
 from fibsbot.notation import parse_state
+from fibsbot.rules.perft import START, count_next, next_level
 
 OPENING = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:5:10"
 TO_ROLL = OPENING.replace(":31:", ":00:")
@@ -76,6 +79,12 @@ def test_perft_prints_the_counts_of_each_depth() -> None:
 def test_perft_gives_json() -> None:
     found = json.loads(run("perft", "--depth", "1", "--json").stdout)
     assert (1, 447, 0) == (found["depth"], found["positions"], found["without_play"])
+
+
+@pytest.mark.slow
+def test_all_cores_together_count_as_much_as_one() -> None:
+    reached = dict(islice(next_level(START).items(), 60))
+    assert count_next(reached.items()) == _count_in_parallel(reached)
 
 
 @pytest.mark.parametrize(
