@@ -11,7 +11,7 @@ from fibsbot.bot.tracker import Side, Track
 from protocol import messages as m
 from protocol.messages import Message
 
-_LEVELS: Final = {1: "single game", 2: "gammon", 3: "backgammon"}
+_LEVELS: Final = {1: "single", 2: "gammon", 3: "backgammon"}
 
 
 @frozen
@@ -23,9 +23,9 @@ class GameLine:
     cube: int
     """The cube's value at the end; a double that was refused does not raise it."""
     ending: str
-    """`borne off`, `double refused` or `resigned`, and how much it counted."""
+    """`single`, `gammon` or `backgammon`, `resigned` and how much, or `passed` for a double."""
     turns: int
-    """Throws and changes of turn."""
+    """Of both players."""
     score: tuple[int, int]
     """Afterwards."""
 
@@ -39,12 +39,17 @@ class Sheet:
     games: list[GameLine] = field(factory=list)
     winner: str | None = None
     """Of the match, once it is over."""
+    _turns: int = 0
 
     def note(self, message: Message, before: Track, after: Track) -> None:
         """Take in a message of the server, with the match before and after it."""
         match message:
             case m.OpponentJoined(name=name) | m.YouJoined(name=name):
                 self.opponent = name
+            case m.GameStarts():
+                self._turns = 0
+            case m.FirstMove() | m.Rolls():
+                self._turns += 1
             case m.GameWon() | m.GaveUp() | m.ResignAccepted():
                 self._note_game(message, before, after)
             case m.MatchWon():
@@ -55,12 +60,18 @@ class Sheet:
             return
         cube = before.state.cube
         if isinstance(message, m.GaveUp):
-            ending = "double refused"
+            ending = "passed"
         else:
             level = _LEVELS.get(message.points // cube, f"{message.points} points")
-            ending = level if isinstance(message, m.GameWon) else f"{level}, resigned"
+            ending = (
+                level
+                if isinstance(message, m.GameWon)
+                else "resigned"
+                if message.points == cube
+                else f"resigned {level}"
+            )
         winner = self.player if before.side_of(message.winner) is Side.PLAYER else self.opponent
-        self.games.append(GameLine(winner, message.points, cube, ending, before.turns, after.state.score))
+        self.games.append(GameLine(winner, message.points, cube, ending, self._turns, after.state.score))
 
     def _name(self, name: str) -> str:
         return self.opponent if name == self.opponent else self.player
