@@ -16,7 +16,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 import structlog
 from attrs import field, frozen
@@ -216,7 +216,7 @@ def is_session_log(start: bytes) -> bool:
     return start.lstrip().startswith((b'{"' + MARK.encode() + b'"', b'{ "' + MARK.encode() + b'"'))
 
 
-def read_session_log(source: str | Path | IO[bytes]) -> Iterator[Record]:
+def read_session_log(source: str | Path | Iterable[bytes]) -> Iterator[Record]:
     """Yield the records of a session log in their order.
 
     Lines that were only half written (a full disk, a machine switched off) are passed over. A file that several

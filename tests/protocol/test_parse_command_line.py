@@ -1,0 +1,92 @@
+"""`fibsbot parse` prints what the library understands, whatever the capture's form."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fibsbot.cli import main
+from fibsbot.records.session_log import SessionLog
+
+DATA = Path(__file__).parents[1] / "data" / "protocol"
+
+
+def run(*arguments: str | Path, stdin: bytes | None = None) -> Result:
+    return CliRunner().invoke(main, ["parse", *map(str, arguments)], input=stdin)
+
+
+def objects(result: Result) -> list[dict[str, Any]]:
+    assert 0 == result.exit_code, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_each_message_is_an_object() -> None:
+    (rolls, moves) = objects(run("-", stdin=b"You roll 6 and 4.\r\n\r\nbob moves bar-21 6-off .\r\n"))
+    assert {
+        "kind": "rolls",
+        "fields": {"player": "You", "dice": [6, 4]},
+        "text": "You roll 6 and 4.",
+        "offset": 0,
+    } == rolls
+    assert "moves" == moves["kind"]
+    assert [{"source": None, "target": 21}, {"source": 6, "target": None}] == moves["fields"]["moves"]
+    assert 21 == moves["offset"]
+
+
+def test_line_ends_do_not_matter(tmp_path: Path) -> None:
+    lines = (DATA / "session_watch.txt").read_bytes()
+    other = tmp_path / "crlf.txt"
+    other.write_bytes(lines.replace(b"\n", b"\r\n"))
+    kinds = [[entry["kind"] for entry in objects(run(path))] for path in (DATA / "session_watch.txt", other)]
+    assert kinds[0] == kinds[1]
+    assert 300 < len(kinds[0])
+
+
+def test_only_what_is_unknown(tmp_path: Path) -> None:
+    assert {"unknown"} == {entry["kind"] for entry in objects(run("--unknown", DATA / "session_watch.txt"))}
+    (tmp_path / "all_known").write_bytes(b"6\r\n")
+    assert [] == objects(run("--unknown", tmp_path / "all_known"))
+
+
+def test_a_session_log_is_read_as_the_bytes_it_holds(tmp_path: Path) -> None:
+    data = b"login: \xff\xfb\x01\r\nYou roll 6 and 4.\r\nbob"
+    with SessionLog(tmp_path / "log") as log:
+        for place in range(0, len(data), 5):
+            log.received(data[place : place + 5])
+            log.sent(b"roll\r\n")
+    with SessionLog(tmp_path / "log") as log:
+        log.received(b"6\r\n")
+    entries = objects(run(tmp_path / "log"))
+    assert objects(run("-", stdin=data)) == entries[:-1]
+    assert "who_end" == entries[-1]["kind"]
+
+
+def test_everything_that_is_said_can_be_printed() -> None:
+    (board, time) = objects(
+        run(
+            "-",
+            stdin=b"board:You:bob:9999:0:0:0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0:1:6:2:0:0:1:1:1:0:1:-1"
+            b":0:25:0:0:0:0:2:0:0:0\nFriday, July 03 18:04:27 MEST   ( Fri Jul  3 16:04:27 2020 UTC )\n",
+        )
+    )
+    assert ("O", 26) == (board["fields"]["state"]["colour"], len(board["fields"]["state"]["points"]))
+    assert "2020-07-03T16:04:27+00:00" == time["fields"]["utc"]
+
+
+@pytest.mark.parametrize("make", [lambda path: path / "missing", lambda path: path])
+def test_what_cannot_be_read_is_one_line_and_status_2(tmp_path: Path, make: Any) -> None:
+    result = run(make(tmp_path))
+    assert 2 == result.exit_code
+    assert 1 == len(result.stderr.splitlines())
+    assert str(make(tmp_path)) in result.stderr
+
+
+def test_a_log_of_another_version_is_told(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text('{"fibsbot_session_log": 99, "time": "2026-01-01T00:00:00+00:00"}\n')
+    result = run(tmp_path / "log")
+    assert 2 == result.exit_code
+    assert "version 99" in result.stderr
