@@ -14,7 +14,7 @@ BEAR_OFF = Position((0, -2, 0, 0, 0, 0, 2, *[0] * 18, 0))
 """Both sides have two checkers left: the player on roll on the 6 point, the opponent on the own 24 point."""
 
 
-def test_a_match_begins_with_the_opening_throw_and_no_request_to_move():
+def test_a_match_begins_with_the_opening_throw_and_no_request_to_move() -> None:
     room, alice, bob = two_players((4, 4), (6, 2))
     board = "0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0:-1:{}:1:1:1:0:{}:0:0:0:0:{}:0:0:0"
     assert [
@@ -35,7 +35,7 @@ def test_a_match_begins_with_the_opening_throw_and_no_request_to_move():
     ] == room.told(bob)
 
 
-def test_equal_opening_dice_double_the_cube_if_both_want_it():
+def test_equal_opening_dice_double_the_cube_if_both_want_it() -> None:
     room = Room(ListedDice((5, 5), (2, 2), (1, 6)))
     alice, bob = room.enter("alice"), room.enter("bob")
     for user in (alice, bob):
@@ -52,14 +52,14 @@ def test_equal_opening_dice_double_the_cube_if_both_want_it():
     ] == no_boards(room.told(alice))[2:]
 
 
-def test_equal_opening_dice_change_nothing_if_one_does_not_want_it():
+def test_equal_opening_dice_change_nothing_if_one_does_not_want_it() -> None:
     room = Room(ListedDice((5, 5), (1, 6)))
     alice, bob = room.enter("alice"), room.enter("bob")
     room.say(alice, "toggle autodouble")
     assert 1 == room.start(alice, bob).state.cube
 
 
-def test_a_move_brings_a_board_to_both_and_the_question_to_the_next_player():
+def test_a_move_brings_a_board_to_both_and_the_question_to_the_next_player() -> None:
     room, alice, bob = two_players((6, 4))
     told = room.say(alice, "move 12-16 17-23")
     assert 1 == len(told)
@@ -68,7 +68,7 @@ def test_a_move_brings_a_board_to_both_and_the_question_to_the_next_player():
     assert 1 == len(boards(room.told(bob)))
 
 
-def test_a_roll_brings_a_board_and_asks_for_the_move():
+def test_a_roll_brings_a_board_and_asks_for_the_move() -> None:
     room, alice, bob = two_players((6, 4), (5, 5))
     room.say(alice, "move 12-16 17-23")
     told = room.say(bob, "roll")
@@ -79,7 +79,7 @@ def test_a_roll_brings_a_board_and_asks_for_the_move():
     assert "0:0:5:5" in boards(room.told(alice))[0]
 
 
-def test_moreboards_off_means_no_board_after_rolls_and_autoboard_off_none_after_moves():
+def test_moreboards_off_means_no_board_after_rolls_and_autoboard_off_none_after_moves() -> None:
     room, alice, bob = two_players((6, 4), (5, 5))
     room.say(bob, "toggle moreboards")
     room.say(bob, "toggle autoboard")
@@ -88,7 +88,7 @@ def test_moreboards_off_means_no_board_after_rolls_and_autoboard_off_none_after_
     assert not boards(room.say(bob, "roll"))
 
 
-def test_who_looks_at_drawings_sees_none_after_rolls():
+def test_who_looks_at_drawings_sees_none_after_rolls() -> None:
     room, alice, bob = two_players((6, 4), (5, 5))
     room.say(bob, "set boardstyle 1")
     room.say(alice, "move 12-16 17-23")
@@ -98,7 +98,7 @@ def test_who_looks_at_drawings_sees_none_after_rolls():
     assert ["You roll 5 and 5.", "Please move 4 pieces."] == room.say(bob, "roll")
 
 
-def test_who_cannot_move_loses_the_turn_and_nobody_gets_a_board_for_it():
+def test_who_cannot_move_loses_the_turn_and_nobody_gets_a_board_for_it() -> None:
     room, alice, bob = two_players((6, 4), (6, 6))
     closed = Position.from_sides([2, 2, 2, 2, 2, 2, *[0] * 17, 3, 0], [0, 0, 0, 0, 0, 4, 0, 10, *[0] * 16, 1])
     table = alice.table
@@ -113,14 +113,14 @@ def test_who_cannot_move_loses_the_turn_and_nobody_gets_a_board_for_it():
     assert 1 == len(boards(room.told(alice)))
 
 
-def test_who_cannot_double_rolls_without_being_asked():
+def test_who_cannot_double_rolls_without_being_asked() -> None:
     room, alice, bob = two_players((6, 4), (5, 2))
     room.say(bob, "toggle double")
     room.say(alice, "move 12-16 17-23")
     assert ["alice moves 12-16 17-23 .", "You roll 5 and 2.", "Please move 2 pieces."] == no_boards(room.told(bob))
 
 
-def test_automove_plays_what_is_forced():
+def test_automove_plays_what_is_forced() -> None:
     room, alice, bob = two_players((6, 4), (6, 5))
     room.say(bob, "toggle automove")
     only = Position((0, *[0] * 5, -2, *[0] * 16, -2, 1, 0))
@@ -135,7 +135,7 @@ def test_automove_plays_what_is_forced():
     ] == (no_boards(room.told(alice)))
 
 
-def test_greedy_bears_off_with_every_number():
+def test_greedy_bears_off_with_every_number() -> None:
     room, alice, bob = two_players((6, 4), (6, 5))
     home = Position((0, *[0] * 4, 2, 2, *[0] * 17, -2, 0))
     table = alice.table
@@ -146,7 +146,7 @@ def test_greedy_bears_off_with_every_number():
     assert ["Bearing off: 6 o 5 o", "bob moves 6-off 5-off ."] == no_boards(room.told(alice))[1:3]
 
 
-def test_off_bears_off_on_request():
+def test_off_bears_off_on_request() -> None:
     room, alice, bob = two_players((6, 4), (6, 5))
     home = Position((0, *[0] * 4, 2, 2, *[0] * 17, -2, 0))
     table = alice.table
@@ -157,7 +157,7 @@ def test_off_bears_off_on_request():
 
 
 @pytest.mark.parametrize("length", [1, 3])
-def test_bearing_the_last_checkers_off_wins(length: int):
+def test_bearing_the_last_checkers_off_wins(length: int) -> None:
     room, alice, bob = two_players((6, 4), (6, 6), length=length)
     table = alice.table
     assert table is not None
@@ -179,7 +179,7 @@ def test_bearing_the_last_checkers_off_wins(length: int):
         ] == told
 
 
-def test_both_have_to_join_the_next_game_and_then_the_colours_are_swapped():
+def test_both_have_to_join_the_next_game_and_then_the_colours_are_swapped() -> None:
     room, alice, bob = two_players((6, 4), (5, 1))
     table = alice.table
     assert table is not None
@@ -192,7 +192,7 @@ def test_both_have_to_join_the_next_game_and_then_the_colours_are_swapped():
     assert before[::-1] == table.colours
 
 
-def test_every_game_sets_three_toggles_back():
+def test_every_game_sets_three_toggles_back() -> None:
     room, alice, bob = two_players((6, 4), (5, 1))
     for toggle in ("double", "greedy", "moves"):
         room.say(alice, f"toggle {toggle}")
@@ -205,7 +205,7 @@ def test_every_game_sets_three_toggles_back():
 
 
 @pytest.mark.parametrize("glued", [False, True])
-def test_the_list_of_moves_stands_between_result_and_score(glued: bool):
+def test_the_list_of_moves_stands_between_result_and_score(*, glued: bool) -> None:
     room, alice, bob = two_players((6, 4), (5, 1), quirks=Quirks(glue_moves=glued))
     room.say(alice, "move 12-16 17-23")
     room.say(alice, "toggle moves")
@@ -225,7 +225,7 @@ def test_the_list_of_moves_stands_between_result_and_score(glued: bool):
     ] == room.told(alice)
 
 
-def test_the_rating_calculation_comes_before_the_end_of_the_match():
+def test_the_rating_calculation_comes_before_the_end_of_the_match() -> None:
     room = Room(ListedDice((6, 4)))
     myself = room.enter("myself", rating=1655.634835, experience=2761)
     someplayer = room.enter("someplayer", rating=1500.0, experience=187)
@@ -253,7 +253,7 @@ def test_the_rating_calculation_comes_before_the_end_of_the_match():
     assert (1490.826498, 190) == (round(saved.rating, 6), saved.experience)
 
 
-def test_unlimited_matches_are_not_rated():
+def test_unlimited_matches_are_not_rated() -> None:
     room, alice, bob = two_players((6, 4), length="unlimited")
     room.say(bob, "resign b")
     assert "You accept and win 3 points." == room.say(alice, "accept")[0]
@@ -261,7 +261,7 @@ def test_unlimited_matches_are_not_rated():
     assert 0 == alice.account.experience
 
 
-def test_the_cells_of_a_board_are_those_of_the_specification_for_both_colours():
+def test_the_cells_of_a_board_are_those_of_the_specification_for_both_colours() -> None:
     room, alice, bob = two_players((6, 2))
     states = [BoardState.from_line(boards(room.say(user, "board"))[0]) for user in (alice, bob)]
     assert states[0].points == states[1].points

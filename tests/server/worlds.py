@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from attrs import evolve
 
@@ -50,9 +51,9 @@ class Room:
         self.store = Store(db, self.time)
         fixtures = Fixtures(self.store, dice or SeededDice(1), lambda: self.time, quirks or Quirks())
         self.world = World(fixtures)
-        self._told: dict[str, list[Message]] = {}
+        self._told: dict[User, list[Message]] = {}
 
-    def enter(self, name: str, mode: Mode = Mode.CLIP, *, client: str | None = "test", **known: object) -> User:
+    def enter(self, name: str, mode: Mode = Mode.CLIP, *, client: str | None = "test", **known: Any) -> User:
         """Log a user in who reads raw boards, hears nothing of others' coming and going and makes all moves alone."""
         account = self.store.account(name)
         if account is None:
@@ -78,19 +79,18 @@ class Room:
         """Take what everybody has been told by the last line."""
         self._told.clear()
         for user, message in self.world.outbox:
-            self._told.setdefault(user.name, []).append(message)
-        self._users = {user.name: user for user, _ in self.world.outbox}
+            self._told.setdefault(user, []).append(message)
         self.world.outbox.clear()
         self.world.leaving.clear()
 
     def told(self, user: User, *, status: bool = False) -> list[str]:
         """Return the lines that a user was told by the last line, without `5` and `6` unless asked for."""
-        lines = [line for message in self._told.get(user.name, ()) for line in render(user, message)]
+        lines = [line for message in self._told.get(user, ()) for line in render(user, message)]
         return lines if status else [line for line in lines if line != "6" and not line.startswith("5 ")]
 
     def messages(self, user: User) -> list[Message]:
         """Return the messages behind those lines."""
-        return self._told.get(user.name, [])
+        return self._told.get(user, [])
 
     def start(self, inviter: User, joiner: User, length: int | str = 3) -> Table:
         """Begin a match."""
@@ -102,7 +102,7 @@ class Room:
 
 
 def two_players(*dice: Dice, length: int | str = 3, quirks: Quirks | None = None) -> tuple[Room, User, User]:
-    """Return a room where alice, who is X, has begun a match with bob, who is O; the dice begin with the opening throw."""
+    """Return a room where alice, who is X, has begun a match with bob, who is O; the first dice are the opening's."""
     room = Room(ListedDice(*dice), quirks=quirks)
     alice, bob = room.enter("alice"), room.enter("bob")
     for user in (alice, bob):
@@ -111,7 +111,7 @@ def two_players(*dice: Dice, length: int | str = 3, quirks: Quirks | None = None
     return room, alice, bob
 
 
-def set_state(table: Table, **changes: object) -> GameState:
+def set_state(table: Table, **changes: Any) -> GameState:
     """Change the state of a game by hand."""
     table.state = evolve(table.state, **changes)
     return table.state

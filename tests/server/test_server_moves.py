@@ -1,0 +1,158 @@
+"""Each `**` line about a move, exactly as the specification gives it, by what is wrong (section "Move")."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fibsbot.fibs import play_from_fibs, play_to_fibs
+from fibsbot.position import Position
+from fibsbot.rules.errors import PlayError
+from fibsbot.rules.game import Seat, Stage
+from fibsbot.rules.plays import check_play, legal_plays
+from fibsbot.server import moves
+from fibsbot.server.users import User
+from protocol import messages as m
+from protocol.words import FibsMove
+from tests.server.worlds import Room, set_state, two_players
+
+BAR_POSITION = Position((0, -2, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, -5, 5, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, 1, 1))
+HOME = Position((0, 0, 0, 2, 0, 3, *[0] * 18, -5, 0))
+ONE_MOVE = Position((0, *[0] * 12, -2, *[0] * 4, -2, 0, 0, 0, 0, 0, 1, 0))
+"""A last checker on the 24 point, and the opponent holds 18 and 13: of 6-5 only the 5 can be played."""
+
+
+def at_move(position: Position, dice: tuple[int, int], *, mirrored: bool = False) -> tuple[Room, User]:
+    """Return a room where bob (O, who moves downwards) or alice (X, upwards) has to play these dice."""
+    room, alice, bob = two_players((6, 4))
+    seat, user = (Seat.A, alice) if mirrored else (Seat.B, bob)
+    assert user.table is not None
+    set_state(user.table, position=position, turn=seat, stage=Stage.MOVE, dice=dice)
+    return room, user
+
+
+@pytest.mark.parametrize(
+    ("position", "dice", "move", "refusal"),
+    [
+        (Position.start(), (6, 4), "24-18", "** You must give 2 moves."),
+        (Position.start(), (4, 4), "24-20", "** You must give 4 moves."),
+        (Position.start(), (6, 4), "24-18 13-9 8-4", "** Please don't give more than 2 moves."),
+        (Position.start(), (6, 4), "7-1 13-9", "** You can't move from 7 in your first move."),
+        (Position.start(), (6, 4), "13-9 12-6", "** You can't move from 12 in your second move."),
+        (Position.start(), (6, 4), "13-8 13-7", "** You can't move 5 points in your first move."),
+        (Position.start(), (6, 4), "13-7 24-18", "** You can't move 6 points in your second move."),
+        (Position.start(), (5, 4), "13-9 24-19", "** You can't move to 19 in your second move."),
+        (Position.start(), (6, 4), "6-off 8-4", "** You can't remove this piece in your first move."),
+        (Position.start(), (6, 4), "13-19 24-20", "** You can't move 13-home in your first move."),
+        (Position.start(), (6, 4), "13-13 24-20", "** You can't move 13-home in your first move."),
+        (Position.start(), (6, 4), "bar-19 24-20", "** You can't move from 25 in your first move."),
+        (BAR_POSITION, (4, 3), "13-9 13-10", "** You have to remove pieces from the bar in your first move."),
+        (HOME, (4, 1), "5-1 3-off", "** You can't remove this piece in your second move."),
+        (HOME, (6, 4), "5-off 3-off", "** You can't remove this piece in your second move."),
+        (Position.start(), (6, 4), "24-x 1-2", None),
+        (Position.start(), (6, 4), "24", None),
+    ],
+)
+def test_what_is_wrong_is_told(position: Position, dice: tuple[int, int], move: str, refusal: str | None) -> None:
+    room, user = at_move(position, dice)
+    words = "** first move: legal words are 'bar', 'home', 'off', 'b', 'h' and 'o'."
+    assert [refusal or words] == room.say(user, f"move {move}")
+
+
+def test_the_numbers_told_are_the_players_own_when_moving_upwards() -> None:
+    room, user = at_move(Position.start(), (5, 4), mirrored=True)
+    assert ["** You can't move to 6 in your second move."] == room.say(user, "move 12-16 1-6")
+    assert ["** You can't move from 0 in your first move."] == room.say(user, "move bar-4 1-6")
+
+
+def test_playing_the_lower_number_where_the_higher_is_due_is_refused() -> None:
+    position = Position((0, *[0] * 5, 0, *[0] * 6, -2, *[0] * 10, 1, 0))
+    assert 1 == moves.possible_moves(position, (6, 5))
+    room, user = at_move(position, (6, 5))
+    assert ["** You can't move 5 points in your first move."] == room.say(user, "move 24-19")
+
+
+@pytest.mark.parametrize(
+    ("stage", "turn", "command", "refusal"),
+    [
+        (Stage.ROLL, Seat.A, "move 1-2", "** You have to roll the dice before moving."),
+        (Stage.ROLL, Seat.A, "off", "** You have to roll the dice before moving."),
+        (Stage.ROLL, Seat.B, "move 1-2", "** It's not your turn to move."),
+        (Stage.ROLL, Seat.B, "roll", "** It's not your turn to roll the dice."),
+        (Stage.ROLL, Seat.B, "off", "** It's not your turn."),
+        (Stage.MOVE, Seat.A, "roll", "** You did already roll the dice."),
+        (Stage.MOVE, Seat.A, "off", "** You can't bear off with every number you have rolled."),
+        (Stage.OVER, Seat.A, "roll", "** It's not your turn to roll the dice."),
+        (Stage.OVER, Seat.A, "resign n", "** You're not playing."),
+    ],
+)
+def test_commands_whose_time_has_not_come_are_refused(stage: Stage, turn: Seat, command: str, refusal: str) -> None:
+    room, alice, _ = two_players((6, 4))
+    assert alice.table is not None
+    set_state(alice.table, stage=stage, turn=turn, dice=(6, 4) if stage is Stage.MOVE else None)
+    assert [refusal] == room.say(alice, command)
+
+
+@pytest.mark.parametrize(
+    "command", ["roll", "move 1-2", "off", "board", "double", "accept", "resign n", "redouble", "panic"]
+)
+def test_who_does_not_play_is_told_so(command: str) -> None:
+    room = Room()
+    assert ["** You're not playing."] == room.say(room.enter("alice"), command)
+
+
+def test_a_number_at_the_beginning_of_a_line_is_a_move() -> None:
+    room, user = at_move(Position.start(), (6, 4))
+    assert 1 == len(room.say(user, "24 18 13 - 9"))
+
+
+# -- properties -----------------------------------------------------------------------------------------------------
+
+
+def _cut(row: list[int]) -> list[int]:
+    left = 15
+    for index, count in enumerate(row):
+        row[index] = min(count, left)
+        left -= row[index]
+    return row
+
+
+positions = st.builds(
+    Position.from_sides,
+    st.lists(st.integers(0, 3), min_size=25, max_size=25).map(_cut),
+    st.just([0] * 25),
+)
+
+
+any_move = st.builds(FibsMove, st.none() | st.integers(1, 24), st.none() | st.integers(1, 24))
+
+
+@given(
+    st.sampled_from([Position.start(), BAR_POSITION, HOME, ONE_MOVE]),
+    st.tuples(st.integers(1, 6), st.integers(1, 6)),
+    st.lists(any_move, min_size=0, max_size=5).map(tuple),
+    st.sampled_from([1, -1]),
+)
+def test_every_illegal_play_gets_a_refusal_and_no_legal_play_does(
+    position: Position, dice: tuple[int, int], played: tuple[FibsMove, ...], direction: int
+) -> None:
+    try:
+        check_play(position, dice, play_from_fibs(played, direction))
+    except PlayError:
+        assert isinstance(moves.refusal(position, dice, played, direction), m.Refusal)
+
+
+@given(positions, st.tuples(st.integers(1, 6), st.integers(1, 6)))
+def test_greedy_plays_are_legal_and_bear_off_only(position: Position, dice: tuple[int, int]) -> None:
+    play = moves.greedy_play(position, dice)
+    if play is not None:
+        check_play(position, dice, play)
+        assert {0} == {move.target for move in play.moves}
+        assert play_to_fibs(play, -1)
+
+
+@given(positions, st.tuples(st.integers(1, 6), st.integers(1, 6)))
+def test_the_only_play_is_the_only_legal_one(position: Position, dice: tuple[int, int]) -> None:
+    plays = legal_plays(position, dice)
+    assert (plays[0] if len(plays) == 1 else None) == moves.only_play(position, dice)
