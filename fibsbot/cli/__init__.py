@@ -13,6 +13,7 @@ from fibsbot import __version__
 EXIT_USAGE: Final = 2
 EXIT_CONFIG: Final = 78
 """`EX_CONFIG` of sysexits.h: a supervisor must not restart us."""
+EXIT_INTERRUPTED: Final = 130
 
 COMMANDS: Final = {
     "demo": ("fibsbot.cli.demo:demo", "Play a whole match on an embedded server and watch it."),
@@ -68,9 +69,17 @@ def main() -> None:
 
 
 def run() -> None:
-    """Entry point of the `fibsbot` command."""
+    """Entry point of the `fibsbot` command: whatever a user did wrong is told in one line."""
     try:
-        main(prog_name="fibsbot")
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(141)
+        status = main(prog_name="fibsbot", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        status = error.exit_code
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        name = context.command_path if context else "fibsbot"
+        click.echo(f"{name}: {' '.join(error.format_message().split())}", err=True)
+        status = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        status = EXIT_INTERRUPTED
+    sys.exit(status)
