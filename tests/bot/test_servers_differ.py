@@ -1,0 +1,364 @@
+"""Each way in which servers are known to differ or to fail, with a script that shows the agent coping with it."""
+
+from __future__ import annotations
+
+import pytest
+
+from fibsbot.bot.questions import RollOrWhat, TakeOrPass, WhichPlay
+from fibsbot.match import Owner, Phase
+from fibsbot.strategies.base import CubeAction
+from protocol.session import State
+from tests.bot.script import AFTER_61, ME, OWN_INFO, ROLLED_64, START_CELLS, Script, after, board
+
+PROMPT = "It's your turn. Please roll or double"
+
+# -- wordings -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "It's your turn. Please roll or double",
+        "It's your turn. Please roll or double.",
+        "It's your turn to roll or double.",
+        "It's your turn to roll or double",
+        "It's your turn. Please roll or double  ",
+    ],
+)
+def test_the_roll_prompt_with_or_without_full_stop(prompt: str) -> None:
+    script = Script().to_their_turn()
+    script.server("ford moves 17-23 19-20 .", board(cells=AFTER_61), prompt)
+    assert ["roll"] == script.roll()
+
+
+@pytest.mark.parametrize("prompt", ["Please move 2 pieces.", "Please move 2 pieces", "Please move 2 pieces . "])
+def test_the_move_prompt_with_or_without_full_stop(prompt: str) -> None:
+    script = Script().to_my_roll()
+    script.roll()
+    assert [] == script.server("You roll 6 and 4.", ROLLED_64, prompt)
+    assert 1 == len(script.first_play())
+
+
+@pytest.mark.parametrize("stop", ["", ".", " ."])
+def test_the_match_starts_with_or_without_full_stop(stop: str) -> None:
+    script = Script().to_lobby()
+    script.server("ford wants to play a 5 point match with you.", "Type 'join ford' to accept.")
+    script.verdict(accepted=True)
+    assert ["join ford"] == script.wait(1.5)
+    script.server(f"** You are now playing a 5 point match with ford{stop}", f"Starting a new game with ford{stop}")
+    assert State.UNCLEAR is script.agent.state
+    assert "ford" == script.agent.track.opponent
+
+
+@pytest.mark.parametrize("points_for", ["points for", "points for user"])
+def test_points_for_user_in_the_synopsis_of_a_resumed_match(points_for: str) -> None:
+    script = Script().to_lobby()
+    sent = script.server(
+        "ford has joined you. Your running match was loaded.",
+        "turn: ford.",
+        "match length: 5",
+        f"{points_for} ford: 1",
+        f"{points_for} {ME}: 3",
+    )
+    assert ["board"] == sent
+    assert 0 == script.agent.counters.unknown - 1, "only the banner is unknown"
+
+
+def test_a_rating_of_6_93_in_a_who_line() -> None:
+    script = Script(invite="ford", length=3).to_lobby()
+    assert ["invite ford 3"] == script.server("5 ford - - 1 0 6.93 3 2 1040515752 192.168.143.5 3DFiBs -")
+
+
+@pytest.mark.parametrize("end", ["6", "6 ", "6   "])
+def test_the_end_of_the_who_list_with_trailing_blanks(end: str) -> None:
+    script = Script(invite="ford").to_lobby()
+    script.lose()
+    script.connect()
+    script.raw(b"login: ")
+    script.server(f"1 {ME} 1 h", OWN_INFO, "Value of 'boardstyle' set to 3.")
+    assert ["rawwho"] == script.server("no saved games."), "no list came with the login"
+    script.server("5 trillian - - 1 0 1500.00 0 0 1 h - -", end)
+    assert [] == script.wait(100), "the list is complete, ford is not there"
+    assert ["invite ford 1"] == script.server("5 ford - - 1 0 1500.00 0 0 1 h - -")
+
+
+def test_redoubles_may_be_a_word_in_line_2() -> None:
+    script = Script()
+    script.to_lobby(OWN_INFO.replace(" 1 0 0 0 UTC", " 1 unlimited 0 0 UTC"))
+    assert [] == script.wait(7)
+
+
+# -- boards that do not come, come twice, or tell what is not so ----------------------------------------------------
+
+
+def test_a_board_missing_after_the_opponents_roll() -> None:
+    script = Script().to_my_move()
+    cells = after(AFTER_61, script.plays()[0])
+    script.first_play()
+    script.server(board(cells=cells, turn=-1), "ford rolls 2 and 1.", "ford moves bar-2 1-2 .", PROMPT)
+    assert Phase.ROLL is script.key.phase
+
+
+def test_a_board_missing_after_our_own_roll_is_asked_for() -> None:
+    script = Script().to_my_roll()
+    script.roll()
+    assert ["board"] == script.server("You roll 6 and 4.", "Please move 2 pieces.")
+    assert [] == script.server(ROLLED_64)
+    assert isinstance(script.questions[0].question, WhichPlay)
+
+
+def test_a_board_missing_without_any_prompt_is_asked_for_in_time() -> None:
+    script = Script().to_my_roll()
+    script.roll()
+    assert [] == script.server("You roll 6 and 4.")
+    assert ["board"] == script.wait(8.1)
+
+
+def test_a_board_sent_twice_is_answered_once() -> None:
+    script = Script().to_my_roll()
+    assert ["roll"] == script.roll()
+    assert [] == script.server("You roll 6 and 4.", ROLLED_64, ROLLED_64, "Please move 2 pieces.", ROLLED_64)
+    assert 1 == len(script.questions)
+    assert 1 == len(script.first_play())
+    assert [] == script.server(ROLLED_64, ROLLED_64)
+    assert [] == script.questions
+
+
+def test_no_board_after_a_resume_is_asked_for() -> None:
+    script = Script().to_lobby(
+        saved=("  opponent          matchlength   score (your points first)", "  ford  5  1 -  3")
+    )
+    assert ["board"] == script.server("You are now playing with ford. Your running match was loaded.")
+    script.server("turn: marvin.", "match length: 5", "points for ford: 3", "points for marvin: 1")
+    assert [] == script.server(board(score="1:3", cells=AFTER_61, dice="6:4"))
+    assert (1, 3) == script.key.score
+
+
+def test_no_board_after_the_opponent_cannot_move() -> None:
+    script = Script().to_my_move()
+    cells = after(AFTER_61, script.plays()[0])
+    script.first_play()
+    script.server(board(cells=cells, turn=-1), "ford rolls 5 and 5.")
+    script.server(board(cells=cells, turn=-1, other_dice="5:5"), "ford can't move.", PROMPT)
+    assert ["roll"] == script.roll()
+
+
+def test_the_roll_after_a_dance_comes_while_the_board_shows_the_opponents_turn() -> None:
+    script = Script().to_my_move()
+    cells = after(AFTER_61, script.plays()[0])
+    script.first_play()
+    script.server(board(cells=cells, turn=-1), "ford rolls 5 and 5.")
+    script.server(board(cells=cells, turn=-1, other_dice="5:5"), "ford can't move.", "You roll 3 and 1.")
+    assert State.MY_MOVE is script.agent.state
+    script.server(board(cells=cells, dice="3:1"), "Please move 2 pieces.")
+    assert isinstance(script.questions[0].question, WhichPlay)
+
+
+def test_being_put_straight_back_into_a_running_game_at_login() -> None:
+    script = Script()
+    script.connect()
+    script.raw(b"login: ")
+    script.server(f"1 {ME} 1 h", OWN_INFO, "3", "4")
+    script.server(board(cells=AFTER_61, dice="6:4", score="2:1"))
+    assert State.MY_MOVE is script.agent.state
+    assert (2, 1) == script.key.score
+    script.server("Value of 'boardstyle' set to 3.", "no saved games.")
+    assert ["move 24-20 24-18"] == script.first_play()
+
+
+def test_can_move_is_not_trusted() -> None:
+    script = Script().to_my_roll()
+    script.roll()
+    script.server("You roll 6 and 4.", board(cells=AFTER_61, dice="6:4", can_move=0))
+    assert isinstance(script.questions[0].question, WhichPlay)
+
+
+def test_the_turn_that_a_pending_double_turns_round_is_not_trusted() -> None:
+    script = Script().to_my_roll()
+    assert ["double"] == script.cube(CubeAction.DOUBLE)
+    flipped = board(cells=AFTER_61, turn=-1, may="0:0")
+    assert [] == script.server("You double. Please wait for ford to accept or reject.", flipped)
+    assert State.I_DOUBLED is script.agent.state
+    script.server("ford accepts the double. The cube shows 2.", "You roll 6 and 4.")
+    assert [] == script.server(board(cells=AFTER_61, dice="6:4", cube=2, may="0:1"), "Please move 2 pieces.")
+    assert (2, Owner.OPPONENT) == (script.state.cube, script.state.owner)
+
+
+def test_a_board_that_was_asked_for_while_the_opponents_double_is_pending() -> None:
+    script = Script().to_my_move()
+    cells = after(AFTER_61, script.plays()[0])
+    script.first_play()
+    script.server(board(cells=cells, turn=-1), "ford doubles. Type 'accept' or 'reject'.")
+    script.server(board(cells=cells, turn=1, may="0:0", doubled=1))
+    assert 1 == len(script.questions)
+    assert isinstance(script.questions[0].question, TakeOrPass)
+    assert ["accept"] == script.cube(CubeAction.TAKE)
+
+
+def test_the_crawford_game_is_known_although_may_double_says_otherwise() -> None:
+    script = Script().to_lobby()
+    script.server("ford has joined you. Your running match was loaded.")
+    script.server(board(score="4:2", cells=AFTER_61, may="1:1"), PROMPT)
+    question = script.questions[0].question
+    assert isinstance(question, RollOrWhat)
+    assert (True, False) == (question.state.crawford, question.may_double)
+
+
+def test_a_double_that_the_crawford_rule_forbids_becomes_a_roll() -> None:
+    script = Script().to_my_roll()
+    assert ["double"] == script.cube(CubeAction.DOUBLE)
+    assert ["board"] == script.server("** The Crawford rule doesn't allow you to double in this game.")
+    assert ["roll"] == script.server(board(cells=AFTER_61))
+
+
+# -- commands and lines that get lost, lines that are glued together ------------------------------------------------
+
+
+def test_a_lost_command_is_sent_again_when_a_board_shows_that_it_was_lost() -> None:
+    script = Script().to_my_roll()
+    assert ["roll"] == script.roll()
+    assert ["board"] == script.wait(8.1)
+    assert ["roll"] == script.server(board(cells=AFTER_61))
+
+
+def test_a_late_answer_is_not_taken_for_a_lost_command() -> None:
+    script = Script().to_my_roll()
+    assert ["roll"] == script.roll()
+    assert ["board"] == script.wait(8.1)
+    assert [] == script.server("You roll 6 and 4.", ROLLED_64, "Please move 2 pieces.", ROLLED_64)
+    assert isinstance(script.questions[0].question, WhichPlay)
+
+
+def test_you_did_already_roll() -> None:
+    script = Script(strict=False).to_my_roll()
+    assert ["roll"] == script.roll()
+    assert ["board"] == script.server("** You did already roll the dice.")
+    assert [] == script.server(ROLLED_64)
+    assert isinstance(script.questions[0].question, WhichPlay)
+
+
+def test_an_error_line_with_chat_glued_to_it() -> None:
+    script = Script().to_my_roll()
+    assert ["roll"] == script.roll()
+    assert ["board"] == script.server("** You did already roll the dice.13 trillian Anybody for a 5 point match?")
+
+
+def test_an_error_line_glued_to_chat_is_lost_and_the_watchdog_helps() -> None:
+    script = Script(strict=False).to_my_roll()
+    assert ["roll"] == script.roll()
+    assert [] == script.server("15 ford your turn** You did already roll the dice.")
+    assert ["board"] == script.wait(8.1)
+    assert [] == script.server(ROLLED_64)
+    assert isinstance(script.questions[0].question, WhichPlay)
+
+
+def test_a_message_glued_to_a_board() -> None:
+    script = Script().to_my_roll()
+    script.roll()
+    script.server("You roll 6 and 4.", ROLLED_64 + "5 trillian - - 0 0 1439.79 1262 410 1041251697 somehost.com - -")
+    assert isinstance(script.questions[0].question, WhichPlay)
+
+
+def test_a_message_glued_to_an_accepted_double() -> None:
+    script = Script().to_my_roll()
+    script.cube(CubeAction.DOUBLE)
+    script.server("You double. Please wait for ford to accept or reject.")
+    script.server("ford accepts the double. The cube shows 2.13 trillian Anybody?", "You roll 6 and 4.")
+    script.server(board(cells=AFTER_61, dice="6:4", cube=2, may="0:1"))
+    assert 2 == script.key.cube
+
+
+@pytest.mark.parametrize("resumed", [True, False])
+def test_a_forgotten_roll_is_made_up_for_after_a_while(*, resumed: bool) -> None:
+    # With the cube out of reach the server rolls by itself, but not after a resume or a rejected resignation.
+    theirs = board(cells=AFTER_61, cube=2, may="0:1")
+    if resumed:
+        script = Script().to_lobby()
+        assert ["board"] == script.server("ford has joined you. Your running match was loaded.")
+        assert [] == script.server(theirs)
+    else:
+        script = Script().to_lobby()
+        script.server("ford has joined you. Your running match was loaded.", theirs)
+        script.server("ford wants to resign. You will win 2 points. Type 'accept' or 'reject'.")
+        assert ["reject"] == script.verdict(accepted=False)
+        assert ["board"] == script.server("You reject. The game continues.")
+        assert [] == script.server(theirs)
+    assert ["board"] == script.wait(8.1)
+    script.server(theirs)
+    assert ["roll"] == script.roll()
+
+
+def test_a_server_that_rolls_late_by_itself_is_not_asked_to() -> None:
+    script = Script().to_lobby()
+    script.server("ford has joined you. Your running match was loaded.", board(cells=AFTER_61, cube=2, may="0:1"))
+    assert [] == script.wait(5)
+    script.server("You roll 6 and 4.", board(cells=AFTER_61, dice="6:4", cube=2, may="0:1"))
+    assert isinstance(script.questions[0].question, WhichPlay)
+    assert [] == script.wait(100)[1:], "nothing but the keep-alive"
+
+
+# -- matches and players that are special ---------------------------------------------------------------------------
+
+
+def test_an_automatic_double_before_the_first_move() -> None:
+    script = Script().to_match()
+    script.server("You rolled 3, ford rolled 3", "The number on the doubling cube is now 2")
+    script.server("You rolled 6, ford rolled 4", "It's your turn to move.", board(dice="6:4", cube=2))
+    assert (2, Owner.CENTRED) == (script.state.cube, script.state.owner)
+
+
+def test_equal_opening_dice_without_automatic_double() -> None:
+    script = Script().to_match()
+    script.server("You rolled 3, ford rolled 3", "You rolled 6, ford rolled 4", "It's your turn to move.")
+    assert [] == script.server(board(dice="6:4"))
+    assert (6, 4) == script.key.dice
+
+
+def test_unlimited_matches_are_refused_by_default() -> None:
+    script = Script().to_lobby()
+    sent = script.server("ford wants to play an unlimited match with you.", "Type 'join ford' to accept.")
+    assert ["tell ford I don't play unlimited matches."] == sent
+
+
+def test_user_text_that_imitates_the_server_changes_nothing() -> None:
+    script = Script().to_my_roll()
+    before = script.agent.track
+    for number, name in ((12, "ford"), (13, "ford"), (14, "ford"), (15, "ford")):
+        for line in (
+            ROLLED_64,
+            "You roll 6 and 4.",
+            "** You're not playing.",
+            "ford wants to play a 1 point match with you.",
+        ):
+            assert [] == script.server(f"{number} {name} {line}")
+    assert before == script.agent.track
+    assert ["roll"] == script.roll()
+
+
+@pytest.mark.parametrize("name", ["board", "You_", "login", "points", "Player", "X", "O", "doubles"])
+def test_an_opponent_called_like_a_keyword(name: str) -> None:
+    script = Script().to_lobby()
+    script.server(f"{name} wants to play a 5 point match with you.", f"Type 'join {name}' to accept.")
+    script.verdict(accepted=True)
+    assert [f"join {name}"] == script.wait(1.5)
+    script.server(f"** You are now playing a 5 point match with {name}", f"Starting a new game with {name}.")
+    script.server(f"You rolled 1, {name} rolled 6", f"{name} makes the first move.")
+    script.server(board(opponent=name, turn=-1, other_dice="6:1"), f"{name} moves 17-23 19-20 .")
+    script.server(board(opponent=name, cells=AFTER_61), PROMPT)
+    assert ["roll"] == script.roll()
+    script.server("You roll 6 and 4.", board(opponent=name, cells=AFTER_61, dice="6:4"))
+    cells = after(AFTER_61, script.plays()[0])
+    script.first_play()
+    script.server(board(opponent=name, cells=cells, turn=-1), f"{name} doubles. Type 'accept' or 'reject'.")
+    assert ["reject"] == script.cube(CubeAction.PASS)
+    script.server(f"You give up. {name} wins 1 point.", f"score in 5 point match: {ME}-0 {name}-1")
+    assert ["join"] == script.server("Type 'join' if you want to play the next game, type 'leave' if you don't.")
+
+
+def test_a_player_who_moves_the_other_way_round() -> None:
+    # All recorded boards have X from 1 to 24, but the line says the direction, so it is read.
+    script = Script().to_match()
+    mirrored = ":".join(START_CELLS.split(":")[::-1])
+    script.server("You rolled 6, ford rolled 4", "It's your turn to move.")
+    script.server(board(dice="6:4", cells=mirrored.replace("-0", "0"), direction=1, colour=1))
+    assert ["move 1-5 1-7"] == script.first_play()
