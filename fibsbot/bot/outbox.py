@@ -23,7 +23,7 @@ REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.ToggleCommand: (m.ToggleSet, m.TogglesStart),
     c.Show: (m.SavedStart, m.NoSavedGames),
     c.Rawwho: (m.WhoEnd,),
-    c.Invite: (m.YouInvited, m.YouInvitedToResume),
+    c.Invite: (m.YouInvited, m.YouInvitedToResume, m.OpponentJoined, m.OpponentResumed),
     c.Join: (m.YouJoined, m.YouResumed, m.GameStarts, m.WaitForJoin),
     c.ShowBoard: (m.Board,),
     c.Leave: (m.YouLeft,),

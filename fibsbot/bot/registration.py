@@ -51,10 +51,12 @@ class Registration:
 
     def _answer(self, message: Message) -> list[Action]:
         match message:
-            case m.LoginPrompt():
-                return [SendLine(GUEST)] if not self._asked else self._end("the server takes no guests")
-            case m.GuestWelcome():
+            case m.LoginPrompt() if not self._asked:
                 self._asked = True
+                return [SendLine(GUEST)]
+            case m.LoginPrompt() | m.PasswordPrompt():
+                return self._end("the server takes no guests")
+            case m.GuestWelcome():
                 return [Send(c.Name(self._name))]
             case m.NewPasswordPrompt() | m.RetypePasswordPrompt():
                 return [SendSecret(self._password)]

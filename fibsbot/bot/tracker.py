@@ -310,9 +310,11 @@ def _make(track: Track, side: Side, play: Play) -> Track:
 def _doubled(track: Track, side: Side | None, offered: int = 0, *, may_redouble: bool = False) -> Track:
     if side is None:
         return track
-    if not offered and track.state is not None:
-        offered = 2 * track.state.cube
-    return evolve(track, doubled_by=side, offered=offered, may_redouble=may_redouble, prompted=False)
+    state = track.state
+    if state is not None:
+        offered = offered or 2 * state.cube
+        state = evolve(state, cube=offered // 2)  # who redoubles has accepted what was offered before
+    return evolve(track, state=state, doubled_by=side, offered=offered, may_redouble=may_redouble, prompted=False)
 
 
 def _opponent_doubles(track: Track, message: m.OpponentDoubles) -> Track:
@@ -347,7 +349,9 @@ def _accepted(track: Track, message: m.DoubleAccepted | m.RedoubleAccepted) -> T
     if track.state is None:
         return track
     cube = message.cube or track.offered or 2 * track.state.cube
-    return evolve(track, state=evolve(track.state, cube=cube, owner=_OWNERS[side]))
+    # Who beavers keeps the cube, whatever follows: it is always the opponent of the side on turn who has it.
+    owner = _OWNERS[track.turn.other if track.turn else side]
+    return evolve(track, state=evolve(track.state, cube=cube, owner=owner))
 
 
 def _resign_offer(track: Track, message: m.ResignOffer) -> Track:

@@ -82,6 +82,7 @@ class Script:
         """Questions that were not answered yet."""
         self.records: list[Record] = []
         self.hang_ups: list[Disconnect] = []
+        self.sent_so_far: list[str] = []
         self._reader = MessageReader()
         self._wake_at: float | None = None
 
@@ -92,6 +93,7 @@ class Script:
         sent: list[str] = []
         for action in self.agent.handle(event):
             sent += self._do(action)
+        self.sent_so_far += sent
         return sent
 
     def _do(self, action: Action) -> list[str]:

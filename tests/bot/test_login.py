@@ -1,0 +1,194 @@
+"""Logging in, settling the switches, registering."""
+
+from __future__ import annotations
+
+import pytest
+
+from fibsbot.bot.actions import Disconnect, End, Send, SendLine, SendSecret, WakeAt
+from fibsbot.bot.events import Connected, ConnectionLost, MessageReceived, Woken
+from fibsbot.bot.registration import Registration
+from fibsbot.bot.settings import AgentSettings, Timings
+from protocol import commands as c
+from protocol import messages as m
+from protocol.session import State
+from tests.bot.script import ME, OWN_INFO, Script
+
+
+def test_the_login_line_is_sent_at_the_prompt_and_not_before() -> None:
+    script = Script()
+    assert [] == script.connect()
+    assert [] == script.raw(b"WELCOME TO THE\r\nlogin from somewhere\r\n")
+    assert [] == script.raw(b"log")
+    assert [f"login {AgentSettings('x', 'y').client} 1008 {ME} pass:word"] == script.raw(b"in: ")
+
+
+def test_a_second_prompt_is_a_wrong_password_and_the_end() -> None:
+    script = Script()
+    script.connect()
+    script.raw(b"login: ")
+    assert [] == script.raw(b"\r\nlogin: ")
+    assert [End.REFUSED] == [hang_up.end for hang_up in script.hang_ups]
+    assert [] == script.raw(b"> 5 ford - - 1 0 1500.00 0 0 1 h - -\r\n")
+
+
+def test_only_what_is_wrong_is_toggled_and_ready_comes_last() -> None:
+    script = Script()
+    script.connect()
+    script.raw(b"login: ")
+    # name, allowpip, autoboard, autodouble, automove, away, bell, crawford, double, exp, greedy, moreboards, moves,
+    # notify, rating, ratings, ready, redoubles, report, silent, timezone
+    wrong = f"2 {ME} 1 0 1 1 0 1 0 0 2396 1 0 1 0 1457.85 0 0 0 0 0 UTC"
+    answers = {
+        "set boardstyle 3": "Value of 'boardstyle' set to 3.",
+        "toggle autoboard": "** The board will be refreshed after every move.",
+        "toggle moreboards": "** Will send rawboards after rolling.",
+        "toggle notify": "** You'll be notified when new users log in.",
+        "toggle automove": "** Forced moves won't be done automatically.",
+        "toggle greedy": "** Won't use automatic greedy bearoffs.",
+        "toggle autodouble": "** You don't agree that doublets during opening double the cube.",
+        "toggle bell": "** Your terminal won't ring the bell if someone talks to you or invites you",
+        "toggle moves": "** You won't see a list of moves after this game.",
+        "toggle crawford": "** You insist on playing with the Crawford rule.",
+        "toggle double": "** You will be asked if you want to double.",
+        "toggle ready": "** You're now ready to invite or join someone.",
+        "show saved": "no saved games.",
+    }
+    sent = script.server(f"1 {ME} 1 h", wrong)
+    said = []
+    while sent:
+        said += sent
+        sent = script.server(answers[sent[0]])
+    assert list(answers) == said
+    assert 0 == script.agent.counters.refusals
+
+
+def test_nothing_is_toggled_when_everything_is_right() -> None:
+    script = Script().to_lobby()
+    assert [] == script.wait(60)
+
+
+def test_a_toggle_whose_answer_gets_lost_is_not_undone_by_another() -> None:
+    script = Script()
+    script.connect()
+    script.raw(b"login: ")
+    script.server(f"1 {ME} 1 h", OWN_INFO.replace(" 1457.85 0 1 ", " 1457.85 0 0 "))
+    assert ["toggle ready"] == script.server("Value of 'boardstyle' set to 3.")
+    assert ["show saved"] == script.wait(8.1), "the answer is overdue, what was waiting goes on"
+    assert ["toggle"] == script.server("no saved games.")
+    assert [] == script.server("The current settings are:", "ready           YES")
+
+
+def test_a_missing_line_2_is_made_up_for_by_asking() -> None:
+    script = Script()
+    script.connect()
+    script.raw(b"login: ")
+    assert [] == script.server(f"1 {ME} 1 h")
+    assert ["set boardstyle 3"] == script.wait(8.1)
+    assert ["toggle"] == script.server("Value of 'boardstyle' set to 3.")
+    assert ["show saved"] == script.server("The current settings are:")
+    assert ["toggle greedy"] == script.server("greedy          YES", "ready           YES", "no saved games.")
+
+
+def test_a_server_without_a_prompt_is_left() -> None:
+    script = Script()
+    script.connect()
+    script.raw(b"SSH-2.0-OpenSSH\r\n")
+    script.wait(33)
+    assert [None] == [hang_up.end for hang_up in script.hang_ups]
+
+
+def test_another_login_of_the_same_name_is_the_end() -> None:
+    script = Script().to_lobby()
+    script.server(f"7 {ME} {ME} logs in again.")
+    script.lose()
+    assert [End.REPLACED] == [hang_up.end for hang_up in script.hang_ups]
+
+
+def test_an_old_connection_of_our_own_is_no_other_login() -> None:
+    script = Script()
+    script.connect()
+    script.raw(b"login: ")
+    script.server("** Warning: You are already logged in.", f"1 {ME} 1 h", f"7 {ME} {ME} logs in again.", OWN_INFO)
+    script.lose()
+    assert [] == script.hang_ups
+
+
+def test_asked_to_finish_in_the_lobby_it_says_bye() -> None:
+    script = Script().to_lobby()
+    assert ["bye"] == script.finish()
+    script.server("                             Goodbye.")
+    script.lose()
+    assert State.CONNECTING is script.agent.state
+    assert [End.FINISHED] == [hang_up.end for hang_up in script.hang_ups]
+
+
+def test_a_bye_without_an_answer_ends_too() -> None:
+    script = Script().to_lobby()
+    script.finish()
+    script.wait(8.1)
+    assert [End.FINISHED] == [hang_up.end for hang_up in script.hang_ups]
+
+
+def test_asked_to_finish_while_not_connected_it_ends() -> None:
+    script = Script().to_lobby()
+    script.lose()
+    assert [] == script.finish()
+    assert [End.FINISHED] == [hang_up.end for hang_up in script.hang_ups]
+
+
+def test_the_password_is_in_no_record_and_no_repr() -> None:
+    script = Script().to_lobby()
+    assert "pass:word" not in repr(script.records)
+    assert "pass:word" not in repr(AgentSettings(ME, "pass:word"))
+    assert "pass:word" not in repr([SendSecret("pass:word"), c.Login("x", ME, "pass:word")])
+
+
+def test_waits_are_scaled_all_at_once() -> None:
+    assert Timings(watchdog=4, keep_alive=60, pause=0.75, invitation=0.5, retry=15) == Timings().scaled(0.5)
+
+
+# -- registration ---------------------------------------------------------------------------------------------------
+
+
+def registration(*messages: m.Message) -> tuple[Registration, list[object]]:
+    subject = Registration("marvin", "pass:word", 15)
+    assert [WakeAt(15)] == subject.handle(Connected(0))
+    actions: list[object] = []
+    for message in messages:
+        actions += [a for a in subject.handle(MessageReceived(1, message)) if not isinstance(a, WakeAt)]
+    return subject, actions
+
+
+ASKED = (m.LoginPrompt(), m.GuestWelcome(), m.CommandPrompt(), m.NameChosen("marvin"), m.NewPasswordPrompt())
+
+
+def test_an_account_is_made_as_a_guest() -> None:
+    subject, actions = registration(*ASKED, m.RetypePasswordPrompt(), m.Registered())
+    secret = SendSecret("pass:word")
+    expected = [SendLine("guest"), Send(c.Name("marvin")), secret, secret, Send(c.Bye())]
+    assert [*expected, Disconnect("registered", End.FINISHED)] == actions
+    assert "" == subject.outcome
+
+
+@pytest.mark.parametrize(
+    ("messages", "outcome"),
+    [
+        ((m.LoginPrompt(), m.GuestWelcome(), m.NameTaken("marvin")), "the name 'marvin' is taken"),
+        ((m.LoginPrompt(), m.GuestWelcome(), m.NameInvalid()), "the server refuses the name 'marvin'"),
+        ((*ASKED, m.PasswordTooShort()), "the server wants a longer password"),
+        ((m.LoginPrompt(), m.LoginPrompt()), "the server takes no guests"),
+        ((m.LoginPrompt(), m.PasswordPrompt()), "the server takes no guests"),
+    ],
+)
+def test_a_failed_registration_says_why(messages: tuple[m.Message, ...], outcome: str) -> None:
+    subject, _ = registration(*messages)
+    assert outcome == subject.outcome
+
+
+def test_a_registration_that_stalls_or_breaks_ends() -> None:
+    stalled, _ = registration(m.LoginPrompt())
+    stalled.handle(Woken(16))
+    broken, _ = registration(m.LoginPrompt())
+    broken.handle(ConnectionLost(2, "reset"))
+    assert stalled.outcome
+    assert broken.outcome
