@@ -15,8 +15,20 @@ CHECKERS: Final = 15
 TOKENS: Final = 53
 PREFIX: Final = "board:"
 
-_NUMBERS: Final = re.compile(r"(?: *-?[0-9]{1,4} *:){49} *-?[0-9]{1,4} *", re.ASCII)
 _NAME: Final = re.compile(r"[!-9;-~]{1,64}")
+_NUMBER: Final = re.compile(r" *-?[0-9]{1,4} *", re.ASCII)
+
+
+class _Numbers(dict[str, int]):
+    """Tokens and their numbers: the usual ones are only looked up, for a board has 50 of them."""
+
+    def __missing__(self, token: str) -> int:
+        if not _NUMBER.fullmatch(token):
+            raise BoardError("expected whole numbers of at most four digits after the names")
+        return int(token)
+
+
+_NUMBERS: Final = _Numbers({str(number): number for number in range(-CHECKERS, 26)})
 
 
 @frozen
@@ -75,13 +87,15 @@ class BoardState:
         Raises:
             BoardError: with the reason.
         """
-        prefix, player, opponent, numbers = _split(text)
-        if prefix != PREFIX[:-1]:
+        tokens = text.split(":")
+        if tokens[0] != "board":
             raise BoardError("not a board line")
-        values = list(map(int, numbers.split(":")))
+        if len(tokens) != TOKENS:
+            raise BoardError(f"expected {TOKENS} tokens, got {len(tokens)}")
+        values = list(map(_NUMBERS.__getitem__, tokens[3:]))
         state = cls(
-            player,
-            opponent,
+            _name(tokens[1]),
+            _name(tokens[2]),
             values[0],
             values[1],
             values[2],
@@ -107,8 +121,6 @@ class BoardState:
         Raises:
             LocalProtocolError: if the fields do not make a board that could be read back.
         """
-        if not (_NAME.fullmatch(self.player) and _NAME.fullmatch(self.opponent)):
-            raise LocalProtocolError("expected names without blanks and colons on a board")
         reason = self.flaw()
         if reason:
             raise LocalProtocolError(reason)
@@ -137,10 +149,12 @@ class BoardState:
             self.post_crawford,
             self.redoubles,
         )
-        line = f"{PREFIX}{self.player}:{self.opponent}:{':'.join(str(int(number)) for number in numbers)}"
-        if not _NUMBERS.fullmatch(line.split(":", 3)[3]):
+        tokens = [f"{number:d}" for number in numbers]
+        if not (_NAME.fullmatch(self.player) and _NAME.fullmatch(self.opponent)):
+            raise LocalProtocolError("expected names without blanks and colons on a board")
+        if not all(map(_NUMBER.fullmatch, tokens)):
             raise LocalProtocolError("expected numbers of at most four digits on a board")
-        return line
+        return f"{PREFIX}{self.player}:{self.opponent}:{':'.join(tokens)}"
 
     def flaw(self) -> str | None:
         """Return the first reason why this board cannot be true, or None."""
@@ -165,26 +179,18 @@ class BoardState:
             return f"bars disagree: cells say O {points[25]}, X {-points[0]}, the counts O {o_bar}, X {x_bar}"
         if min(o_bar, x_bar, o_off, x_off) < 0:
             return "a bar or a count of checkers borne off is negative"
-        o_total = sum([n for n in points if n > 0]) + o_off
-        x_total = x_off - sum([n for n in points if n < 0])
+        difference, checkers = sum(points), sum(map(abs, points))
+        o_total, x_total = (checkers + difference) // 2 + o_off, (checkers - difference) // 2 + x_off
         if o_total != CHECKERS or x_total != CHECKERS:
             return f"expected {CHECKERS} checkers a side, got O {o_total}, X {x_total}"
         return None
 
 
-def _split(text: str) -> tuple[str, str, str, str]:
-    parts = text.split(":", 3)
-    if len(parts) != 4:
-        raise BoardError(f"expected {TOKENS} tokens, got {len(parts)}")
-    prefix, player, opponent, numbers = parts
-    if numbers.count(":") != TOKENS - 4:
-        raise BoardError(f"expected {TOKENS} tokens, got {numbers.count(':') + 4}")
-    if not _NUMBERS.fullmatch(numbers):
-        raise BoardError("expected whole numbers of at most four digits after the names")
-    player, opponent = player.strip(), opponent.strip()
-    if not (_NAME.fullmatch(player) and _NAME.fullmatch(opponent)):
+def _name(token: str) -> str:
+    name = token.strip()
+    if not _NAME.fullmatch(name):
         raise BoardError("expected two names")
-    return prefix, player, opponent, numbers
+    return name
 
 
 _TURNS: Final = {0: None, -1: Colour.X, 1: Colour.O}

@@ -55,6 +55,10 @@ class MessageReader:
             return
         if not line.text.strip():
             return
+        message = parse(line.text)
+        if _says_something(message):
+            self._ready.append(Received(self._in_context(line.text, message), line.text, line.offset))
+            return
         offset = line.offset
         for text in unglue(line.text):
             self._ready.append(Received(self._in_context(text, parse(text)), text, offset))

@@ -70,10 +70,9 @@ def _write_name(command: c.Name) -> str:
 
 
 def _read_address(text: str) -> c.Address:
-    address = first(text)
-    if address is None:
+    if not text:
         raise BadArgumentError(m.NoAddressGiven())
-    return c.Address(address)
+    return c.Address(text.split(None, 1)[0][:LONGEST_ARGUMENT])
 
 
 def _read_password(text: str) -> c.Password:

@@ -23,13 +23,18 @@ class FieldType:
     pattern: str
     """A regular expression without groups that the written form matches."""
     read: Callable[[str], Any]
-    """Turn the written form into the value; raise ValueError if it is none."""
+    """Turn the written form into the value; raise ValueError or KeyError if it is none."""
     write: Callable[[Any], str] = str
     word: bool = False
     """Whether the written form never holds a blank."""
     rest: bool = False
     """Whether it is free text up to the end of the line, blanks and all."""
     regex: re.Pattern[str] = field(init=False)
+
+    @property
+    def as_it_is(self) -> bool:
+        """Whether the value is the text itself."""
+        return self.read is _text
 
     @regex.default
     def _compile(self) -> re.Pattern[str]:
@@ -75,15 +80,18 @@ TEXT: Final = _add(FieldType("text", r"[ -~]*", _text, _text, rest=True))
 """User text, exactly as it came: the rest of the line after one blank."""
 
 
-def _read_dash(text: str) -> str | None:
-    return None if text == "-" else text
+class _Dash(dict[str, str | None]):
+    """Every word is itself, but `-` is none: a table, because a list of users has four such words a line."""
+
+    def __missing__(self, text: str) -> str:
+        return text
 
 
 def _write_dash(value: str | None) -> str:
     return "-" if value is None else value
 
 
-DASH: Final = _add(FieldType("dash", WORD.pattern, _read_dash, _write_dash, word=True))
+DASH: Final = _add(FieldType("dash", WORD.pattern, _Dash({"-": None}).__getitem__, _write_dash, word=True))
 """A word, or `-` for none."""
 
 
@@ -286,15 +294,10 @@ STAR: Final = _add(FieldType("star", r"[* ]?", lambda text: text == "*", lambda 
 def _choice(name: str, forms: dict[Any, str]) -> FieldType:
     """A value that has one of a few written forms."""
     values = {form: value for value, form in forms.items()}
-
-    def read(text: str) -> Any:
-        try:
-            return values[text]
-        except KeyError:
-            raise ValueError(text) from None
-
     pattern = "|".join(re.escape(form) for form in values)
-    return _add(FieldType(name, pattern, read, forms.__getitem__, word=not any(" " in form for form in values)))
+    return _add(
+        FieldType(name, pattern, values.__getitem__, forms.__getitem__, word=not any(" " in form for form in values))
+    )
 
 
 def _members(kind: type[enum.Enum]) -> dict[Any, str]:
@@ -323,19 +326,20 @@ DICE_PAIR: Final = _add(FieldType("dice_pair", r"[1-6] +[1-6]", _read_dice, lamb
 _PLACE: Final = r"(?:[1-9]|1[0-9]|2[0-4])"
 
 
+def _write_move(move: FibsMove) -> str:
+    return f"{'bar' if move.source is None else move.source}-{'off' if move.target is None else move.target}"
+
+
+_POINTS: Final = (None, *range(1, 25))
+_ALL_MOVES: Final = {_write_move(move): move for move in (FibsMove(a, b) for a in _POINTS for b in _POINTS)}
+
+
 def _read_moves(text: str) -> tuple[FibsMove, ...]:
-    pairs = (move.split("-") for move in text.split())
-    return tuple(
-        FibsMove(None if source == "bar" else int(source), None if target == "off" else int(target))
-        for source, target in pairs
-    )
+    return tuple(map(_ALL_MOVES.__getitem__, text.split()))
 
 
 def _write_moves(moves: tuple[FibsMove, ...]) -> str:
-    return " ".join(
-        f"{'bar' if move.source is None else move.source}-{'off' if move.target is None else move.target}"
-        for move in moves
-    )
+    return " ".join(map(_write_move, moves))
 
 
 _MOVE: Final = rf"(?:bar|{_PLACE})-(?:off|{_PLACE})"

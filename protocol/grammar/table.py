@@ -7,7 +7,8 @@ most fixed words first. Few patterns are left to try, mostly one.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Any, Final, TypeAlias
 
 from protocol.board import PREFIX, BoardState
 from protocol.errors import BoardError, LocalProtocolError
@@ -19,6 +20,9 @@ from protocol.grammar.lobby import LOBBY
 from protocol.grammar.refusals import REFUSALS
 from protocol.grammar.wording import Key, Slot, Wording
 from protocol.messages import Board, Message, RefusedBoard, Unknown
+
+Shape: TypeAlias = tuple[bool, bool, bool, bool]
+"""Which of a key's words are fixed."""
 
 SENTENCES: Final = (*GAME, *LOBBY, *REFUSALS)
 """All wordings that words decide."""
@@ -36,16 +40,24 @@ def _file(wordings: tuple[Wording[Any], ...]) -> dict[Key, tuple[Wording[Any], .
     return drawers
 
 
-def _shapes(drawers: dict[Key, tuple[Wording[Any], ...]]) -> tuple[tuple[bool, bool, bool, bool], ...]:
-    """List which words are fixed in some drawer's key, most words first."""
-    shapes = {(a is not None, b is not None, c is not None, d is not None) for a, b, c, d in drawers}
+def _shapes(keys: Iterable[Key]) -> tuple[Shape, ...]:
+    """List which words are fixed in some of the keys, most words first."""
+    shapes = {(a is not None, b is not None, c is not None, d is not None) for a, b, c, d in keys}
     return tuple(sorted(shapes, reverse=True, key=lambda shape: (sum(shape), shape)))
 
 
 _DRAWERS: Final = _file(SENTENCES)
-_SHAPES: Final = _shapes(_DRAWERS)
+_BY_FIRST: Final = {word: _shapes(key for key in _DRAWERS if key[0] == word) for word, *_ in _DRAWERS if word}
+"""Which shapes the keys have that begin with a word: only these are worth a look."""
+_BY_SECOND: Final = {
+    word: _shapes(key for key in _DRAWERS if key[:2] == (None, word))
+    for first, word, *_ in _DRAWERS
+    if word and not first
+}
+"""The same for the second word where the first is a field, such as a name."""
+_BY_OTHERS: Final = _shapes(key for key in _DRAWERS if key[:2] == (None, None))
+"""The shapes of all other keys."""
 _TEXT: Final = Slot("text", TEXT)
-_PADDING: Final = (None, None, None, None)
 
 
 def _by_class() -> dict[type[Message], tuple[Wording[Any], ...]]:
@@ -88,9 +100,9 @@ def _parse_board(line: str) -> Message:
 
 
 def _parse_sentence(line: str) -> Message | None:
-    words = (*line.rstrip(" .").split(None, 4)[:4], *_PADDING)
-    first, second, third, fourth = words[:4]
-    for a, b, c, d in _SHAPES:
+    first, second, third, fourth = (*line.rstrip(" .").split(None, 4)[:4], "", "", "", "")[:4]
+    shapes = (*_BY_FIRST.get(first, ()), *_BY_SECOND.get(second, ()), *_BY_OTHERS)
+    for a, b, c, d in shapes:
         drawer = _DRAWERS.get(
             (first if a else None, second if b else None, third if c else None, fourth if d else None)
         )

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 import attrs
@@ -105,6 +105,7 @@ class Wording(Generic[T]):
         self.rest = isinstance(last, Slot) and last.form.rest
         self.regex = re.compile(self._pattern(), re.ASCII)
         self._words = self._column_words()
+        self._constants: tuple[Any, ...] = ()
         self._plan = self._make_plan()
 
     def __repr__(self) -> str:
@@ -116,8 +117,8 @@ class Wording(Generic[T]):
         if values is None:
             return None
         try:
-            return self.cls(*[value if read is None else read(values[value]) for read, value in self._plan])
-        except ValueError:
+            return self.cls(*[values[place] if read is None else read(values[place]) for read, place in self._plan])
+        except (ValueError, KeyError):
             return None
 
     def fits(self, thing: T) -> bool:
@@ -181,7 +182,7 @@ class Wording(Generic[T]):
 
     def _column_words(self) -> list[str | None] | None:
         """For a CLIP line of single words: its fixed words, None where a field is. It is split, not matched."""
-        if not self.template[:1].isdigit():
+        if not self.template[:1].isdigit() or self.fixed:
             return None
         slots = [part for part in self.parts if isinstance(part, Slot)]
         if len(slots) != len(self.slots) or not all(slot.form.word and not slot.width for slot in slots):
@@ -189,35 +190,31 @@ class Wording(Generic[T]):
         words = "".join(part if isinstance(part, str) else "\0" for part in self.parts).split()
         return [None if word == "\0" else word for word in words]
 
-    def _values(self, line: str) -> list[str] | tuple[str, ...] | None:
+    def _values(self, line: str) -> Sequence[Any] | None:
+        """Return what stands in the fields, and behind it the constants; None if the line is another."""
         if self._words is None:
             match = self.regex.fullmatch(line)
-            return match.groups("") if match else None
+            return match.groups("") + self._constants if match else None
         values = line.split()
-        if len(values) != len(self._words):
-            return None
-        for value, word in zip(values, self._words, strict=True):
-            if word is not None and word != value:
-                return None
-        return values
+        return values if len(values) == len(self._words) and values[0] == self._words[0] else None
 
-    def _make_plan(self) -> tuple[tuple[Callable[[str], Any] | None, Any], ...]:
-        """List the class's fields in order: how to read which group, or no reader and the value."""
+    def _make_plan(self) -> tuple[tuple[Callable[[str], Any] | None, int], ...]:
+        """List the class's fields in order: how to read it (None: as it is), and its place among the values."""
         if self._words is None:
             places = {name: index for index, name in enumerate(self.slots)}
         else:
             fields = [index for index, word in enumerate(self._words) if word is None]
             places = dict(zip(self.slots, fields, strict=True))
-        plan: list[tuple[Callable[[str], Any] | None, Any]] = []
+        plan: list[tuple[Callable[[str], Any] | None, int]] = []
         for attribute in attrs.fields(self.cls):  # type: ignore[arg-type] # all our classes are attrs'
             if attribute.name in places:
-                plan.append((self.slots[attribute.name].form.read, places[attribute.name]))
-            elif attribute.name in self.fixed:
-                plan.append((None, self.fixed[attribute.name]))
-            elif attribute.default is not attrs.NOTHING:
-                plan.append((None, attribute.default))
+                form = self.slots[attribute.name].form
+                plan.append((None if form.as_it_is else form.read, places[attribute.name]))
             else:
-                raise TypeError(f"{self!r} says nothing about {attribute.name}")
+                plan.append((None, len(places) + len(self._constants)))
+                self._constants += (self.fixed.get(attribute.name, attribute.default),)
+        if attrs.NOTHING in self._constants:
+            raise TypeError(f"{self!r} does not say everything")
         unknown = (set(self.slots) | set(self.fixed)) - {attribute.name for attribute in attrs.fields(self.cls)}  # type: ignore[arg-type] # as above
         if unknown:
             raise TypeError(f"{self!r} has unknown fields {sorted(unknown)}")

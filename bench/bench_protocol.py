@@ -1,0 +1,217 @@
+"""How many lines a second the protocol reads, beside a plain table of patterns tried one after the other.
+
+Usage: bench_protocol.py [LINES]
+
+The mix is what a player's client sees in an evening: bursts of `5` lines, boards, rolls and moves, chat, reports. It is
+made with a fixed seed. The baseline tries the grammar's own patterns one after the other, in the same run: in an order
+that knows nothing of the mix, and in the table's own, in which the most frequent lines happen to stand first.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+from protocol import messages as m
+from protocol.board import BoardState
+from protocol.grammar import parse, write
+from protocol.grammar.table import WORDINGS
+from protocol.grammar.wording import Wording
+from protocol.lines import LineSplitter
+from protocol.stream import MessageReader
+from protocol.words import YOU, Colour, FibsMove
+
+ROUNDS: Final = 3
+"""The best of so many runs counts: the machine may be busy."""
+NAMES: Final = tuple(
+    f"{first}_{last}" for first in ("Some", "player", "anton", "Zaphod") for last in "abcdefghijklmnop"
+)
+TALK: Final = ("hi", "good luck", "Anybody for a 5 point match?", "nice roll :-)", "thanks, bye", "You can't move.")
+
+
+def who(rng: random.Random) -> m.Message:
+    """Make the state of one user."""
+    return m.WhoInfo(
+        name=rng.choice(NAMES),
+        opponent=rng.choice((None, *NAMES)),
+        watching=None,
+        ready=rng.random() < 0.7,
+        away=rng.random() < 0.1,
+        rating=round(rng.gauss(1600, 200), 2),
+        experience=rng.randrange(100000),
+        idle=rng.randrange(1000),
+        login=1593791615 - rng.randrange(100000),
+        host=f"host{rng.randrange(100)}.example.net",
+        client=rng.choice((None, "ParlorBot", "3DFiBs4.0.79")),
+        email=None,
+    )
+
+
+def board(rng: random.Random) -> m.Message:
+    """Make a board with all checkers somewhere on the points."""
+    points = [0] * 26
+    places = rng.sample(range(1, 25), 24)
+    for sign, own in ((1, places[:12]), (-1, places[12:])):
+        for place in rng.choices(own, k=15):
+            points[place] += sign
+    return m.Board(
+        BoardState(
+            player=YOU,
+            opponent=rng.choice(NAMES),
+            length=5,
+            score=rng.randrange(5),
+            opponent_score=rng.randrange(5),
+            points=tuple(points),
+            turn=Colour.O,
+            dice=(rng.randint(1, 6), rng.randint(1, 6)),
+            opponent_dice=(0, 0),
+            cube=1,
+            may_double=True,
+            opponent_may_double=True,
+            was_doubled=False,
+            colour=Colour.O,
+            direction=-1,
+            home=0,
+            bar=25,
+            off=0,
+            opponent_off=0,
+            on_bar=0,
+            opponent_on_bar=0,
+            can_move=2,
+            forced_move=0,
+            post_crawford=0,
+            redoubles=0,
+        )
+    )
+
+
+def moves(rng: random.Random) -> m.Message:
+    """Make a play of two moves."""
+    return m.Moves(rng.choice(NAMES), tuple(FibsMove(rng.randint(7, 24), rng.randint(1, 6)) for _ in range(2)))
+
+
+def rare(rng: random.Random) -> m.Message:
+    """Make one of the lines that come now and then."""
+    name, other = rng.sample(NAMES, 2)
+    return rng.choice(
+        (
+            m.MatchReportStart(name, other, 5),
+            m.MatchReportEnd(name, other, 5, 5, 2),
+            m.WatchedDouble(name),
+            m.OpponentDoubles(name),
+            m.DoubleAccepted(name, 2),
+            m.CannotMove(name),
+            m.RollOrDouble(),
+            m.Invitation(name, 3),
+            m.GameWon(YOU, 2),
+            m.Score(5, name, 3, other, 1),
+            m.Heard(2),
+            m.NotYourRoll(),
+            m.StartsWatching(name, other),
+        )
+    )
+
+
+MIX: Final[tuple[tuple[int, Callable[[random.Random], m.Message]], ...]] = (
+    (40, who),
+    (14, lambda _: m.WhoEnd()),
+    (12, board),
+    (9, lambda rng: m.Rolls(rng.choice((YOU, *NAMES)), (rng.randint(1, 6), rng.randint(1, 6)))),
+    (9, moves),
+    (7, lambda rng: rng.choice((m.Kibitzes, m.Says, m.Shouts))(rng.choice(NAMES), rng.choice(TALK))),
+    (4, lambda rng: rng.choice((m.LoggedIn, m.LoggedOut))((name := rng.choice(NAMES)), f"{name} logs in.")),
+    (5, rare),
+)
+"""How many lines of a hundred are of which kind."""
+
+
+def make_lines(count: int) -> list[str]:
+    """Make the mix, the same in every run."""
+    rng = random.Random(1992)
+    makers = rng.choices([make for _, make in MIX], [weight for weight, _ in MIX], k=count)
+    return [write(make(rng)) for make in makers]
+
+
+def in_turn(wordings: Sequence[Wording[Any]]) -> Callable[[str], m.Message]:
+    """Return a parser that tries all patterns in their order."""
+    patterns = [(wording.regex.fullmatch, wording.read) for wording in wordings]
+
+    def parse_naively(line: str) -> m.Message:
+        for matches, read in patterns:
+            if matches(line):
+                message: m.Message | None = read(line)
+                if message is not None:
+                    return message
+        return m.Unknown(line)
+
+    return parse_naively
+
+
+def best(work: Callable[[], object]) -> float:
+    """Return the seconds of the quickest of a few runs."""
+    seconds = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def each(function: Callable[[str], object], lines: Iterable[str]) -> Callable[[], object]:
+    """Return work: the function on every line."""
+    return lambda: [function(line) for line in lines]
+
+
+def read_stream(data: bytes) -> None:
+    """Read as a client does, in pieces as the network brings them."""
+    reader = MessageReader()
+    for place in range(0, len(data), 1400):
+        reader.receive_data(data[place : place + 1400])
+        while reader.next_message():
+            pass
+
+
+def split_stream(data: bytes) -> None:
+    """Cut lines only."""
+    splitter = LineSplitter()
+    for place in range(0, len(data), 1400):
+        splitter.receive_data(data[place : place + 1400])
+        while splitter.next_line():
+            pass
+
+
+def main() -> None:
+    """Measure and print the table."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 20000
+    lines = make_lines(count)
+    few = lines[: max(1, count // 10)]
+    said = [parse(line) for line in lines]
+    shuffled = random.Random(1).sample(WORDINGS, len(WORDINGS))
+    data = "".join(f"{line}\r\n" for line in lines).encode("ascii")
+    naive = best(each(in_turn(shuffled), few)) / len(few)
+    rows = (
+        ("all patterns in turn (baseline)", naive),
+        ("... numbered lines first", best(each(in_turn(WORDINGS), few)) / len(few)),
+        ("grammar.parse", best(each(parse, lines)) / count),
+        ("... the `5` lines", _one_kind(lines, "5 ")),
+        ("... the boards", _one_kind(lines, "board:")),
+        ("LineSplitter, bytes to lines", best(lambda: split_stream(data)) / count),
+        ("MessageReader, bytes to messages", best(lambda: read_stream(data)) / count),
+        ("grammar.write", best(lambda: [write(message) for message in said]) / count),
+    )
+    print(f"{count} lines, {len(WORDINGS)} wordings, best of {ROUNDS}")
+    print(f"{'':34}{'lines/s':>10}{'us/line':>9}{'x baseline':>12}")
+    for name, seconds in rows:
+        print(f"{name:34}{1 / seconds:>10,.0f}{seconds * 1e6:>9.2f}{naive / seconds:>12.1f}")
+
+
+def _one_kind(lines: list[str], beginning: str) -> float:
+    chosen = [line for line in lines if line.startswith(beginning)]
+    return best(each(parse, chosen)) / max(1, len(chosen))
+
+
+if __name__ == "__main__":
+    main()
