@@ -91,7 +91,9 @@ class Server:
         _log.info("listening", host=self.host, port=self.port)
 
     async def stop(self) -> None:
-        """Tell everybody, save everything, close all connections."""
+        """Tell everybody, save everything, close all connections; a second call does nothing."""
+        if self.world.closing:
+            return
         if self._server is not None:
             self._server.close()
         presence.shut_down(self.world)

@@ -1,0 +1,308 @@
+"""The server over TCP: whole matches by raw clients, logging in and registering, bounds, rubbish."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+
+import pytest
+from attrs import evolve
+from structlog.testing import capture_logs
+
+from fibsbot.server.limits import Limits
+from fibsbot.server.server import Server
+from protocol.words import UNLIMITED
+from tests.server.raw import CHEAP, PASSWORD, Player, Raw, two_raw_players
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    async with Server(seed=1, limits=CHEAP) as running:
+        for name in ("alice", "bob", "carol"):
+            await running.register(name, PASSWORD)
+        yield running
+
+
+async def play_match(server: Server, seed: int, length: int) -> tuple[Player, Player]:
+    """Let two raw clients play one match to its end."""
+    first, second = await two_raw_players(server.port, seed, "alice", "bob")
+    first.resigns = second.resigns = 0.01
+    await first.raw.ask(f"invite bob {'unlimited' if length == UNLIMITED else length}", "match.\r\n")
+    await second.raw.ask("join alice", "with alice\r\n")
+    won, lost = await asyncio.gather(first.play(), second.play())
+    assert {"You"} < {won.winner, lost.winner}
+    assert (won.winner_points, won.loser_points) == (lost.winner_points, lost.loser_points)
+    return first, second
+
+
+@pytest.mark.parametrize(
+    ("seed", "length"), [(1, 1), (2, 1), (3, 3), (4, 5), pytest.param(5, 9, marks=pytest.mark.slow)]
+)
+async def test_two_raw_clients_play_a_match_to_its_end_without_a_refusal(
+    server: Server, seed: int, length: int
+) -> None:
+    for player in await play_match(server, seed, length):
+        assert ([], []) == (player.refusals, player.unknown)
+        assert player.boards > 10
+        await player.raw.close()
+
+
+async def test_the_same_seed_gives_the_same_match() -> None:
+    transcripts = []
+    for _ in range(2):
+        async with Server(seed=7, limits=CHEAP) as server:
+            for name in ("alice", "bob"):
+                await server.register(name, PASSWORD)
+            first, _ = await play_match(server, 7, 1)
+            transcripts.append(server.world.store.match("alice", "bob"))
+            await first.raw.close()
+    assert transcripts[0] == transcripts[1]
+
+
+# -- logging in -----------------------------------------------------------------------------------------------------
+
+
+async def test_a_client_logs_in_and_gets_its_blocks(server: Server) -> None:
+    raw = await Raw.connect(server.port)
+    told = await raw.ask(f"login test 1008 alice {PASSWORD}", "\n6\r\n")
+    assert told.startswith("1 alice ")
+    assert ["2 alice", "3\r\n", "4\r\n", "5 alice"] == [
+        part for part in ("2 alice", "3\r\n", "4\r\n", "5 alice") if part in told
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "login test 1008 alice wrong",
+        "login test 1008 nobody_here secret",
+        f"login a_client_with_21_chars 1008 alice {PASSWORD}x",
+        f"login abcdefghijklmnopqrstu 1008 alice {PASSWORD}",
+        f"login test x alice {PASSWORD}",
+        "login me",
+        "connect alice wrong",
+        "",
+        "login test 1008 alice",
+    ],
+)
+async def test_a_failed_login_is_answered_by_another_prompt(server: Server, line: str) -> None:
+    raw = await Raw.connect(server.port)
+    assert "login: " == await raw.ask(line, "login: ")
+
+
+async def test_wrong_passwords_are_counted(server: Server) -> None:
+    raw = await Raw.connect(server.port)
+    for _ in range(CHEAP.login_attempts):
+        raw.send("connect alice wrong")
+    assert (CHEAP.login_attempts - 1) * "login: " == await raw.rest()
+
+
+async def test_a_second_login_closes_the_first(server: Server) -> None:
+    first = await Raw.log_in(server.port, "alice")
+    second = await Raw.connect(server.port)
+    told = await second.ask(f"login test 1008 alice {PASSWORD}", "\n6\r\n")
+    assert told.startswith("** Warning: You are already logged in.\r\n1 alice ")
+    await first.rest()
+    assert "The server is running" in await second.ask("port", "running on port")
+
+
+async def test_a_person_logs_in_with_hidden_password_and_gets_prompts(server: Server) -> None:
+    raw = await Raw.connect(server.port)
+    assert "\xff\xfb\x01password: " == await raw.ask("alice", "password: ")
+    told = await raw.ask(PASSWORD, "> ")
+    assert told.startswith("\xff\xfc\x01\r\n")
+    assert "1 alice" not in told
+    assert f"The server is running on port {server.port}.\r\n> " == await raw.ask("port", "> ")
+    assert "> " == await raw.ask("", "> ")
+
+
+async def test_connect_gives_a_person_no_prompts(server: Server) -> None:
+    raw = await Raw.connect(server.port)
+    await raw.ask(f"connect alice {PASSWORD}", "+\r\n")
+    raw.send("port")
+    raw.send("bye")
+    assert "> " not in await raw.rest()
+
+
+async def test_what_others_do_does_not_run_into_a_persons_prompt(server: Server) -> None:
+    person = await Raw.connect(server.port)
+    person.send("alice")
+    await person.ask(PASSWORD, "> ")
+    other = await Raw.log_in(server.port, "bob")
+    assert "\r\nbob logs in.\r\n> " == await person.until("> ")
+    other.send("shout hello")
+    assert "\r\nbob shouts: hello\r\n> " == await person.until("> ")
+
+
+async def test_a_guest_registers_and_is_logged_in(server: Server) -> None:
+    watcher = await Raw.log_in(server.port, "alice")
+    raw = await Raw.connect(server.port)
+    assert "Welcome to FIBS. You just logged in as guest." in await raw.ask("guest", "> ")
+    assert "** Please use another name. 'bob' is already used by someone else." in await raw.ask("name bob", "> ")
+    assert "'guest' is already used" in await raw.ask("name guest", "> ")
+    assert "only contain letters" in await raw.ask("name me2", "> ")
+    assert "only contain letters" in await raw.ask("name two words", "> ")
+    assert "** Unknown command: 'shout'" in await raw.ask("shout hi", "> ")
+    hint = "Type in no password and hit Enter/Return if you want to change it now.\r\n"
+    assert (await raw.ask("name newcomer", "password: ")).endswith(f"{hint}\xff\xfb\x01Please give your password: ")
+    assert "\xff\xfc\x01** No password given. Please choose a new name\r\n> " == await raw.ask("", "> ")
+    await raw.ask("name newcomer", "password: ")
+    assert "Minimal password length is 4 characters." in await raw.ask("abc", "password: ")
+    await raw.ask("good word", "retype your password: ")
+    assert "** The two passwords were not identical." in await raw.ask("other word", "Password: ")
+    await raw.ask("good word", "retype your password: ")
+    told = await raw.ask("good word", "> ")
+    assert "\xff\xfc\x01\r\nYou are registered.\r\nType 'help beginner' to get started.\r\n" in told
+    assert "7 newcomer newcomer just registered and logs in." in await watcher.until("logs in.")
+    raw.send("bye")
+    assert "Goodbye." in await raw.rest()
+    again = await Raw.connect(server.port)
+    again.send("newcomer")
+    assert "password: " in await again.until("password: ")
+    await again.ask("good word", "> ")
+
+
+async def test_a_guest_may_leave(server: Server) -> None:
+    raw = await Raw.connect(server.port)
+    await raw.ask("login test 1008 guest guest", "> ")
+    raw.send("bye")
+    assert "Goodbye." in await raw.rest()
+
+
+async def test_a_password_can_be_changed(server: Server) -> None:
+    raw = await Raw.log_in(server.port, "alice")
+    usage = await raw.ask("password", "colon!")
+    assert "** usage: password <old password>:<new password>:<new password>\r\n** NOTE: The character" in usage
+    assert "** Sorry. Old password not correct." in await raw.ask("password wrong:newword:newword", "correct.")
+    assert "** Please give your new password twice." in await raw.ask(f"password {PASSWORD}:newword:other", "twice.")
+    assert "Minimal password" in await raw.ask(f"password {PASSWORD}:new:new", "characters.")
+    assert "Password changed." in await raw.ask(f"password {PASSWORD}:newword:newword", "changed.")
+    raw.send("bye")
+    await raw.rest()
+    other = await Raw.connect(server.port)
+    await other.ask("login test 1008 alice newword", "\n6\r\n")
+
+
+async def test_no_password_appears_in_the_log(server: Server) -> None:
+    with capture_logs() as log:
+        raw = await Raw.connect(server.port)
+        await raw.ask(f"login test 1008 alice {PASSWORD}x", "login: ")
+        await raw.ask(f"login test 1008 alice {PASSWORD}", "\n6\r\n")
+        await raw.ask(f"password {PASSWORD}:{PASSWORD}new:{PASSWORD}new", "changed.")
+        raw.send("bye")
+        await raw.rest()
+    assert log
+    assert PASSWORD not in repr(log)
+
+
+# -- bounds ---------------------------------------------------------------------------------------------------------
+
+
+async def test_rubbish_hurts_nobody(server: Server) -> None:
+    witness = await Raw.log_in(server.port, "alice")
+    source = random.Random(1)
+    for before in (b"", b"guest\r\n", b"guest\r\nname someone\r\n", f"login x 1008 bob {PASSWORD}\r\n".encode()):
+        raw = await Raw.connect(server.port)
+        raw.writer.write(
+            before + source.randbytes(20_000) + b"\r\n" + b"\xff\xfa" + b"x" * 5000 + b"\xff\xfd\x03" * 300
+        )
+        await asyncio.sleep(0.05)
+        await raw.close()
+    assert "running on port" in await witness.ask("port", "running on port")
+
+
+async def test_a_long_line_is_cut_and_the_next_one_is_read(server: Server) -> None:
+    raw = await Raw.log_in(server.port, "alice")
+    told = await raw.ask("tell alice " + "x" * 50_000, "\n")
+    assert len(told) < CHEAP.line + 50
+    assert "running on port" in await raw.ask("port", "running on port")
+
+
+async def test_who_does_not_read_is_dropped_and_others_never_wait() -> None:
+    limits = evolve(CHEAP, send_buffer=20_000, commands_per_second=1e6)
+    async with Server(limits=limits) as server:
+        for name in ("alice", "bob"):
+            await server.register(name, PASSWORD)
+        deaf = await Raw.log_in(server.port, "alice")
+        deaf.writer.transport.pause_reading()  # type: ignore[attr-defined] # a socket's transport can
+        witness = await Raw.log_in(server.port, "bob")
+        for _ in range(5_000):
+            deaf.send("set timezone nowhere")  # answered by 15 kB
+            if "alice" not in server.world.users:
+                break
+            await asyncio.sleep(0.001)
+        assert "running on port" in await witness.ask("port", "running on port")
+        assert "alice" not in server.world.users
+        deaf.writer.transport.abort()
+
+
+async def test_connections_are_counted_in_all_and_for_each_address() -> None:
+    for limits in (evolve(CHEAP, connections=2), evolve(CHEAP, connections_per_address=2)):
+        async with Server(limits=limits) as server:
+            kept = [await Raw.connect(server.port) for _ in range(2)]
+            with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
+                await Raw.connect(server.port)
+            await kept.pop().close()
+            for _ in range(100):
+                try:
+                    kept.append(await Raw.connect(server.port))
+                    break
+                except (asyncio.IncompleteReadError, ConnectionError):
+                    await asyncio.sleep(0.02)
+            assert 2 == len(kept)
+
+
+async def test_who_takes_too_long_to_log_in_is_closed() -> None:
+    async with Server(limits=evolve(CHEAP, login_time=0.05)) as server:
+        assert "" == await (await Raw.connect(server.port)).rest()
+
+
+async def test_who_is_idle_too_long_is_timed_out() -> None:
+    async with Server(limits=evolve(CHEAP, idle_time=0.3)) as server:
+        for name in ("alice", "bob"):
+            await server.register(name, PASSWORD)
+        idle = await Raw.log_in(server.port, "alice")
+        assert "Connection timed out." in await idle.rest()
+        assert {} == server.world.users
+
+
+async def test_who_sends_too_fast_is_read_more_slowly() -> None:
+    async with Server(limits=evolve(CHEAP, commands_per_second=50.0, burst=5)) as server:
+        await server.register("alice", PASSWORD)
+        raw = await Raw.log_in(server.port, "alice")
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        for _ in range(25):
+            raw.send("port")
+        for _ in range(25):
+            await raw.until("running on port")
+        assert loop.time() - began > 0.3
+
+
+async def test_a_lost_connection_is_noticed(server: Server) -> None:
+    witness = await Raw.log_in(server.port, "alice")
+    other = await Raw.log_in(server.port, "bob")
+    await witness.until("7 bob bob logs in.")
+    await other.close()
+    assert "8 bob bob drops connection." in await witness.until("connection.")
+
+
+async def test_the_end_of_the_server_is_told_and_everything_saved() -> None:
+    async with Server(limits=CHEAP, seed=1) as server:
+        for name in ("alice", "bob"):
+            await server.register(name, PASSWORD)
+        first, second = await two_raw_players(server.port, 1, "alice", "bob")
+        await first.raw.ask("invite bob 3", "You invited")
+        await second.raw.ask("join alice", "now playing")
+        await server.stop()
+        told = await first.raw.rest()
+        assert (
+            "** System administrator causes shutdown. FIBS is terminating.\r\n** All running games will be saved."
+            in told
+        )
+        assert "Your game with bob was saved." in told
+
+
+def test_limits_have_sensible_defaults() -> None:
+    assert Limits().connections_per_address <= Limits().connections
