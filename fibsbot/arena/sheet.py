@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from attrs import define, field, frozen
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from fibsbot.bot.tracker import Side, Track
@@ -78,7 +79,9 @@ class Sheet:
 
     def table(self) -> Table:
         """Return the sheet as a table."""
-        table = Table("game", "winner", "ending", "cube", "points", "turns", self.player, self.opponent)
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
+        for name in ("game", "winner", "ending", "cube", "points", "turns", self.player, self.opponent):
+            table.add_column(name, no_wrap=True)
         for column in (table.columns[0], *table.columns[3:]):
             column.justify = "right"
         for number, game in enumerate(self.games, 1):

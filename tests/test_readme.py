@@ -1,0 +1,41 @@
+"""What the README and the other pages promise."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Final
+
+import pytest
+from click.testing import CliRunner
+
+from fibsbot.cli import COMMANDS, main
+
+ROOT: Final = Path(__file__).parent.parent
+README: Final = (ROOT / "README.md").read_text()
+
+
+def examples() -> list[tuple[str, str]]:
+    """Find the commands with their output: blocks marked `console`."""
+    blocks = re.findall(r"^```console\n\$ fibsbot (.*)\n((?:.*\n)*?)```", README, re.MULTILINE)
+    return [(command, output) for command, output in blocks]
+
+
+@pytest.mark.parametrize(("command", "output"), examples())
+def test_an_example_prints_what_the_readme_shows(command: str, output: str) -> None:
+    result = CliRunner().invoke(main, shlex.split(command))
+    assert output == result.output
+
+
+def test_there_are_examples() -> None:
+    assert examples()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_in_the_readme(name: str) -> None:
+    assert f"| `fibsbot {name}" in README
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *ROOT.glob("docs/*.md")], ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", page.read_text())
+    assert [] == [link for link in links if not (page.parent / link).exists()]
