@@ -1,0 +1,172 @@
+"""`fibsbot serve` as a process: killed and started again, ended gracefully, refused."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from attrs import define, field
+
+from fibsbot.server.server import Server
+from protocol import messages as m
+from tests.server.raw import PASSWORD, PATIENCE, Player, Raw, two_raw_players
+
+pytestmark = pytest.mark.slow
+
+
+@define
+class Serve:
+    """A running `fibsbot serve`."""
+
+    process: asyncio.subprocess.Process
+    port: int
+    log: list[str]
+
+    async def end(self, number: signal.Signals) -> int:
+        """Send a signal; return the exit status."""
+        self.process.send_signal(number)
+        async with asyncio.timeout(PATIENCE):
+            return await self.process.wait()
+
+
+async def run(*arguments: str) -> asyncio.subprocess.Process:
+    """Start `fibsbot serve`."""
+    return await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "fibsbot", "serve", *arguments, stderr=asyncio.subprocess.PIPE
+    )
+
+
+@asynccontextmanager
+async def serve(*arguments: str) -> AsyncIterator[Serve]:
+    """Start `fibsbot serve` on a free port and wait until it listens."""
+    process = await run("--port", "0", *arguments)
+    assert process.stderr is not None
+    stderr = process.stderr
+    log: list[str] = []
+    async with asyncio.timeout(PATIENCE):
+        log.append((await stderr.readline()).decode())
+    found = re.search(r"port\S*?=\S*?(\d{2,5})", re.sub("\x1b\\[[0-9;]*m", "", log[0]))
+    assert found, log
+
+    async def gather() -> None:
+        while line := await stderr.readline():
+            log.append(line.decode())
+
+    gathering = asyncio.create_task(gather())
+    try:
+        yield Serve(process, int(found[1]), log)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+        await gathering
+
+
+async def register(port: int, *names: str) -> None:
+    """Register users as guests do."""
+    for name in names:
+        raw = await Raw.connect(port)
+        for line, prompt in (("guest", "> "), (f"name {name}", "password: ")):
+            await raw.ask(line, prompt)
+        await raw.ask(PASSWORD, "retype your password: ")
+        await raw.ask(PASSWORD, "Type 'help beginner' to get started.")
+        raw.send("bye")
+        await raw.rest()
+
+
+@define
+class Witness(Player):
+    """A player who remembers the opponent's plays of the current game."""
+
+    plays: list[str] = field(factory=list)
+
+    def react(self, message: m.Message, line: str) -> None:
+        """Remember, then play."""
+        if isinstance(message, m.GameStarts):
+            self.plays.clear()
+        if isinstance(message, m.Moves):
+            self.plays.append(line.split(" moves ")[1].rstrip(" ."))
+        Player.react(self, message, line)
+
+
+async def witnesses(port: int, seed: int) -> list[Witness]:
+    """Log two players in."""
+    players = await two_raw_players(port, seed, "alice", "bob")
+    return [Witness(player.raw, player.opponent, player.random, doubles=0.02) for player in players]
+
+
+async def test_a_match_survives_a_server_that_is_killed(tmp_path: Path) -> None:
+    db = str(tmp_path / "server.db")
+    async with serve("--db", db, "--seed", "5") as first:
+        await register(first.port, "alice", "bob")
+        players = await witnesses(first.port, 5)
+        await players[0].raw.ask("invite bob 9", "match.\r\n")
+        await players[1].raw.ask("join alice", "with alice\r\n")
+        games = [asyncio.create_task(player.play()) for player in players]
+        while players[0].boards < 60:
+            await asyncio.sleep(0.001)
+        await first.end(signal.SIGKILL)
+        ended = await asyncio.gather(*games, return_exceptions=True)
+    assert all(isinstance(end, EOFError | ConnectionError) for end in ended), ended
+
+    async with serve("--db", db, "--seed", "5") as second:
+        again = await witnesses(second.port, 6)
+        for player, before in zip(again, players, strict=True):
+            listed = await player.raw.ask(f"oldmoves {player.opponent}\r\nport", "running on port")
+            assert [play for play in before.plays if f") {play}\r\n" not in listed] == []
+        await again[0].raw.ask("invite bob", "saved match.\r\n")
+        loaded = await again[1].raw.ask("join alice", "points for bob: ")
+        assert "Your running match was loaded.\r\nturn: " in loaded
+        won, lost = await asyncio.gather(*(player.play() for player in again))
+        assert (won.winner_points, won.loser_points) == (lost.winner_points, lost.loser_points)
+        assert 9 == won.length
+        assert [] == [*again[0].refusals, *again[1].refusals]
+        told = await again[0].raw.ask("whois alice", "Experience: 9\r\n")
+        assert "Rating: 1500.00" not in told
+
+
+async def test_sigterm_tells_everybody_and_ends_with_status_0(tmp_path: Path) -> None:
+    async with serve("--db", str(tmp_path / "server.db")) as served:
+        await register(served.port, "alice")
+        raw = await Raw.log_in(served.port, "alice")
+        assert 0 == await served.end(signal.SIGTERM)
+        assert "** System administrator causes shutdown. FIBS is terminating." in await raw.rest()
+    assert PASSWORD not in "".join(served.log)
+    assert "stopped" in served.log[-1]
+
+
+async def test_a_port_in_use_is_one_line_and_status_2() -> None:
+    async with Server() as server:
+        process = await run("--port", str(server.port))
+        _, stderr = await process.communicate()
+    assert 2 == process.returncode
+    assert re.fullmatch(rb"[^\n]*cannot listen on 127.0.0.1:\d+: [^\n]*\n", stderr), stderr
+
+
+@pytest.mark.parametrize("content", [b"this is no database, but it is long enough to be looked at" * 20, None])
+async def test_a_database_that_cannot_be_used_is_one_line_and_status_2(tmp_path: Path, content: bytes | None) -> None:
+    db = tmp_path / "server.db"
+    if content is None:
+        db = tmp_path / "missing" / "server.db"
+    else:
+        db.write_bytes(content)
+    process = await run("--port", "0", "--db", str(db))
+    _, stderr = await process.communicate()
+    assert 2 == process.returncode
+    assert 1 == stderr.count(b"\n"), stderr
+    assert b"cannot use the database" in stderr
+
+
+async def test_two_servers_cannot_share_a_database(tmp_path: Path) -> None:
+    db = str(tmp_path / "server.db")
+    async with serve("--db", db):
+        process = await run("--port", "0", "--db", db)
+        _, stderr = await process.communicate()
+    assert 2 == process.returncode
+    assert b"cannot use the database" in stderr
