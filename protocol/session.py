@@ -93,9 +93,9 @@ class Cue:
 PENDING: Final = frozenset({State.I_DOUBLED, State.THEY_DOUBLED, State.I_RESIGNED, State.THEY_RESIGNED})
 """An offer waits for its answer. Boards tell nothing here: a pending double flips their turn (clip_facts 1, field 32),
 and a pending resignation does not show."""
-IN_GAME: Final = PENDING | {State.UNCLEAR, State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN}
-IN_MATCH: Final = IN_GAME | {State.BETWEEN_GAMES}
-LOGGED_IN: Final = IN_MATCH | {State.LOBBY, State.WATCHING}
+IN_GAME: Final[frozenset[State]] = PENDING | {State.UNCLEAR, State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN}
+IN_MATCH: Final[frozenset[State]] = IN_GAME | {State.BETWEEN_GAMES}
+LOGGED_IN: Final[frozenset[State]] = IN_MATCH | {State.LOBBY, State.WATCHING}
 
 _WHOSE: Final[Mapping[type[Message], str]] = {
     m.FirstMove: "player",
@@ -161,7 +161,8 @@ _CLIENT: Final[tuple[tuple[Iterable[State], tuple[type[Command], ...], State | N
 _you, _other = Case.YOU, Case.OTHER
 _SERVER: Final[tuple[tuple[Iterable[State], State, tuple[type[Message] | tuple[type[Message], Case], ...]], ...]] = (
     ((State.CONNECTING,), State.LOGIN, (m.LoginPrompt,)),
-    ((State.AUTHENTICATING,), State.LOBBY, (m.Welcome,)),
+    # A server whose first line we cannot read has let us in all the same when it goes on.
+    ((State.AUTHENTICATING,), State.LOBBY, (m.Welcome, m.OwnInfo, m.MotdStart, m.WhoInfo)),
     ((State.AUTHENTICATING, State.REFUSED), State.REFUSED, (m.LoginPrompt,)),
     ((State.LOGIN,), State.REGISTERING, (m.GuestWelcome,)),
     # Watching does not keep anybody from being invited, nor a message about the match that we are in from arriving.
@@ -240,14 +241,21 @@ class Session:
 
 # -- the diagram ----------------------------------------------------------------------------------------------------
 
-_GROUPS: Final[Mapping[str, frozenset[State]]] = {"Game": IN_GAME, "Match": IN_MATCH, "LoggedIn": LOGGED_IN}
-"""Composite states of the diagram, the smallest first; each lies within the next."""
+_GROUPS: Final[Mapping[str, frozenset[State]]] = {
+    "Connection": frozenset(State) - {State.CLOSED},
+    "LoggedIn": LOGGED_IN,
+    "Match": IN_MATCH,
+    "Game": IN_GAME,
+    "Turn": IN_GAME - PENDING,
+    "Offer": PENDING,
+}
+"""Composite states of the diagram, the largest first; two of them lie side by side or one within the other."""
 
 
 def mermaid() -> str:
     """Draw the server's part of the table as a Mermaid state diagram.
 
-    What leads to one state from every state of a group is drawn once, from the group.
+    What leads to one state from every state of a group is drawn once, from the group. What changes nothing is left out.
     """
     sources: dict[tuple[Cue, State], set[State]] = {}
     for state, cues in TABLE[Role.SERVER].items():
@@ -256,22 +264,25 @@ def mermaid() -> str:
     arrows: dict[tuple[str, str], list[str]] = {}
     for (cue, target), states in sources.items():
         left = set(states)
-        for name, group in reversed(list(_GROUPS.items())):
+        for name, group in _GROUPS.items():
             if group <= left:
                 arrows.setdefault((name, target.name), []).append(str(cue))
                 left -= group
-        for state in sorted(left, key=list(State).index):
+        for state in (state for state in State if state in left - {target}):
             arrows.setdefault((state.name, target.name), []).append(str(cue))
-    lines = ["stateDiagram-v2", "    [*] --> CONNECTING", *_composites()]
-    lines += [f"    {source} --> {target}: {', '.join(cues)}" for (source, target), cues in arrows.items()]
-    return "\n".join([*lines, "    CLOSED --> [*]"])
+    drawn = [f"    {source} --> {target}: {', '.join(cues)}" for (source, target), cues in arrows.items()]
+    return "\n".join(
+        ["stateDiagram-v2", "    [*] --> CONNECTING", *_composite("Connection"), *drawn, "    CLOSED --> [*]"]
+    )
 
 
-def _composites() -> list[str]:
-    lines: list[str] = []
-    inner: frozenset[State] = frozenset()
-    for name, group in _GROUPS.items():
-        members = [f"    {state.name}" for state in State if state in group - inner]
-        lines = [f"    state {name} {{", *("    " + line for line in lines + members), "    }"]
-        inner = group
-    return lines
+def _composite(name: str) -> list[str]:
+    """Write a composite state: the composites right within it, then the states that are in none of them."""
+    states = _GROUPS[name]
+    within = [other for other, group in _GROUPS.items() if group < states]
+    direct = [other for other in within if not any(_GROUPS[other] < _GROUPS[third] for third in within)]
+    lines = [line for other in direct for line in _composite(other)]
+    lines += [
+        f"    {state.name}" for state in State if state in states.difference(*(_GROUPS[other] for other in direct))
+    ]
+    return [f"    state {name} {{", *("    " + line for line in lines), "    }"]

@@ -1,0 +1,105 @@
+"""The state table of a connection: complete for the client, forgiving towards the server, and drawn as it is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocol import commands as c
+from protocol import messages as m
+from protocol.errors import LocalProtocolError
+from protocol.grammar import parse
+from protocol.messages import Message
+from protocol.session import IN_GAME, IN_MATCH, TABLE, Case, Cue, Role, Session, State, cue_of, mermaid
+from protocol.words import YOU
+from tests.bot.script import board as board_line
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "agent.md"
+
+
+def at(state: State) -> Session:
+    session = Session()
+    session.state = state
+    return session
+
+
+def board(**fields: object) -> Message:
+    return parse(board_line(**fields))  # type: ignore[arg-type]  # keywords of the helper
+
+
+def test_every_state_has_a_row_for_both_roles() -> None:
+    assert set(Role) == set(TABLE)
+    for role in Role:
+        assert set(State) == set(TABLE[role])
+
+
+def test_every_command_can_be_said_somewhere() -> None:
+    everywhere = {cue.kind for row in TABLE[Role.CLIENT].values() for cue in row}
+    kinds = {kind for kind in vars(c).values() if isinstance(kind, type) and issubclass(kind, c.Command)}
+    assert {c.Erase, c.ShutdownCommand} == kinds - everywhere - {c.Command}, "all but the administrators'"
+
+
+def test_every_state_can_be_reached_and_left() -> None:
+    moves = [(state, target) for role in Role for state, row in TABLE[role].items() for target in row.values()]
+    assert set(State) - {State.CONNECTING} == {target for source, target in moves if source is not target}
+    assert set(State) - {State.CLOSED} == {source for source, target in moves if source is not target}
+
+
+def test_a_command_out_of_place_is_our_own_fault() -> None:
+    session = at(State.THEIR_TURN)
+    assert not session.may_say(c.Roll())
+    with pytest.raises(LocalProtocolError, match="their turn"):
+        session.client_says(c.Roll())
+    assert State.AUTHENTICATING is at(State.LOGIN).client_says(c.Login("x", "marvin", "pass:word"))
+    assert State.MY_ROLL is at(State.MY_ROLL).client_says(c.Roll())
+
+
+@given(st.sampled_from(sorted(IN_MATCH, key=lambda state: state.name)), st.integers(1, 6), st.integers(1, 6))
+def test_in_a_match_a_message_means_the_same_in_every_state(state: State, die: int, other: int) -> None:
+    assert State.MY_MOVE is at(state).server_says(m.Rolls(YOU, (die, other)))
+    assert State.THEIR_TURN is at(state).server_says(m.Rolls("ford", (die, other)))
+    assert State.MY_ROLL is at(state).server_says(m.RollOrDouble())
+    assert State.LOBBY is at(state).server_says(m.MatchWon("ford", 5, 5, 0))
+
+
+@pytest.mark.parametrize("state", sorted(IN_GAME, key=lambda state: state.name))
+def test_boards_tell_the_turn_unless_an_offer_is_pending(state: State) -> None:
+    pending = state in (State.I_DOUBLED, State.THEY_DOUBLED, State.I_RESIGNED, State.THEY_RESIGNED)
+    for fields, expected in (
+        ({"turn": 1}, State.MY_ROLL),
+        ({"turn": 1, "dice": "6:4"}, State.MY_MOVE),
+        ({"turn": -1}, State.THEIR_TURN),
+        ({"turn": -1, "colour": -1, "direction": 1}, State.MY_ROLL),
+        ({"turn": 0}, State.BETWEEN_GAMES),
+    ):
+        assert (state if pending else expected) is at(state).server_says(board(**fields))
+        assert state is at(state).server_says(board(player="trillian", **fields)), "somebody else's board"
+
+
+def test_a_message_that_the_table_lacks_changes_nothing() -> None:
+    for state in State:
+        assert state is at(state).server_says(m.Shouts("ford", "You roll 6 and 4."))
+        assert state is at(state).server_says(m.Unknown("You roll"))
+    assert State.LOBBY is at(State.LOBBY).server_says(m.Rolls("ford", (6, 4)))
+
+
+def test_cues_tell_messages_of_one_kind_apart() -> None:
+    assert Cue(m.Rolls, Case.YOU) == cue_of(m.Rolls(YOU, (6, 4)))
+    assert Cue(m.Rolls, Case.OTHER) == cue_of(m.Rolls("You_", (6, 4)))
+    assert Cue(m.Goodbye) == cue_of(m.Goodbye())
+    assert "Rolls(you)" == str(Cue(m.Rolls, Case.YOU))
+
+
+def test_the_diagram_in_the_documentation_is_that_of_the_table() -> None:
+    assert f"```mermaid\n{mermaid()}\n```" in DOCUMENT.read_text("utf-8")
+
+
+def test_every_record_is_in_the_documentation() -> None:
+    sources = (Path(__file__).parents[2] / "fibsbot" / "bot").glob("*.py")
+    names = {name for source in sources for name in re.findall(r'[rR]ecord\(\s*"([a-z_]+)"', source.read_text("utf-8"))}
+    documented = set(re.findall(r"^\| `([a-z_]+)` \|", DOCUMENT.read_text("utf-8"), re.MULTILINE))
+    assert names == documented
