@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from protocol import messages as m
-from protocol.grammar.wording import Wording, says
+from protocol.grammar.wording import Wording, hears, says
 
 MOTD_END: Final = says(m.MotdEnd, "4")
 
@@ -40,5 +40,18 @@ CLIP: Final[tuple[Wording[Any], ...]] = (
     says(m.YouKibitz, "19 {text:text}"),
     says(m.Alert, "20 {name} {text:text}"),
 )
+
+HEARD: Final[tuple[Wording[Any], ...]] = (
+    # BaldLies, at an account's first login: no time; and never a name in the second line.
+    hears(m.Welcome, "1 {name} {last_host:word}", last_login=0),
+    hears(
+        m.OwnInfo,
+        "2 {allowpip} {autoboard} {autodouble} {automove} {away} {bell} {crawford} {double} {experience}"
+        " {greedy} {moreboards} {moves} {notify} {rating} {ratings} {ready} {redoubles:redoubles} {report} {silent}"
+        " {timezone:word}",
+        name="",
+    ),
+)
+"""How other servers write numbered lines."""
 
 BOARD: Final = says(m.Board, "{state}")

@@ -331,7 +331,8 @@ def _write_move(move: FibsMove) -> str:
 
 
 _POINTS: Final = (None, *range(1, 25))
-_ALL_MOVES: Final = {_write_move(move): move for move in (FibsMove(a, b) for a in _POINTS for b in _POINTS)}
+_ALL_MOVES = {_write_move(move): move for move in (FibsMove(a, b) for a in _POINTS for b in _POINTS)}
+_ALL_MOVES |= {name.replace("off", "home"): move for name, move in _ALL_MOVES.items()}
 
 
 def _read_moves(text: str) -> tuple[FibsMove, ...]:
@@ -342,9 +343,9 @@ def _write_moves(moves: tuple[FibsMove, ...]) -> str:
     return " ".join(map(_write_move, moves))
 
 
-_MOVE: Final = rf"(?:bar|{_PLACE})-(?:off|{_PLACE})"
+_MOVE: Final = rf"(?:bar|{_PLACE})-(?:off|home|{_PLACE})"
 MOVES: Final = _add(FieldType("moves", rf"{_MOVE}(?: +{_MOVE}){{0,3}}", _read_moves, _write_moves))
-"""`bar-21 6-off`: one to four moves."""
+"""`bar-21 6-off`: one to four moves; some servers write `home` for `off`."""
 
 
 def _read_offs(text: str) -> tuple[int, ...]:

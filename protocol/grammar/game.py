@@ -20,6 +20,7 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     says(m.OpponentJoined, "Player {name} has joined you for {length:match}.", length=UNLIMITED),
     says(m.OpponentJoined, "** Player {name} has joined you for {length:match}."),
     hears(m.OpponentJoined, "Player {name} has joined you for {length:match}."),
+    hears(m.OpponentJoined, "** {name} has joined you for {length:match}."),
     says(m.YouJoined, "** You are now playing {length:match} with {name}"),
     says(m.OpponentResumed, "{name} has joined you. Your running match was loaded."),
     says(m.YouResumed, "You are now playing with {name}. Your running match was loaded."),

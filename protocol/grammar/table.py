@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from protocol.board import PREFIX, BoardState
 from protocol.errors import BoardError, LocalProtocolError
 from protocol.grammar.blocks import BLOCKS
-from protocol.grammar.clip import BOARD, CLIP
+from protocol.grammar.clip import BOARD, CLIP, HEARD
 from protocol.grammar.fields import TEXT
 from protocol.grammar.game import GAME
 from protocol.grammar.lobby import LOBBY
@@ -24,7 +24,7 @@ from protocol.messages import Board, Message, RefusedBoard, Unknown
 Shape: TypeAlias = tuple[bool, bool, bool, bool]
 """Which of a key's words are fixed."""
 
-SENTENCES: Final = (*GAME, *LOBBY, *REFUSALS)
+SENTENCES: Final = (*GAME, *LOBBY, *REFUSALS, *HEARD)
 """All wordings that words decide."""
 WORDINGS: Final = (*CLIP, BOARD, *SENTENCES)
 """All wordings that a line can be read by."""

@@ -168,6 +168,24 @@ def test_particular_lines(line: str, message: m.Message) -> None:
     assert message == parse(line)
 
 
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("1 bob 127.0.0.1", m.Welcome),
+        ("2 1 1 0 0 0 0 1 1 0 0 0 0 1 1500 0 0 0 1 0 UTC", m.OwnInfo),
+        ("** bob has joined you for a 3 point match.", m.OpponentJoined),
+        ("Value of boardstyle set to 3.", m.SettingChanged),
+        ("Welcome to BaldLies. You just logged in as guest.", m.GuestWelcome),
+    ],
+)
+def test_lines_of_baldlies_are_understood(line: str, kind: type[m.Message]) -> None:
+    assert kind is type(parse(line))
+
+
+def test_home_is_another_word_for_off() -> None:
+    assert parse("bob moves 6-off 1-off .") == parse("bob moves 6-home 1-home .")
+
+
 def test_the_kinds_differ_in_name() -> None:
     assert "who_info" == m.WhoInfo.kind()
     assert len(all_kinds()) == len({kind.kind() for kind in all_kinds()})
