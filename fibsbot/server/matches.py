@@ -135,9 +135,9 @@ def _start(world: World, host: User, guest: User, length: int) -> None:
     table = new_table(host, guest, length, serial)
     if world.fixtures.dice.coin(table.key):
         table.swap_colours()
+    _sit_down(world, table, host, guest)
     world.tell(guest, m.YouJoined(host.name, length))
     world.tell(host, m.OpponentJoined(guest.name, length))
-    _sit_down(world, table, host, guest)
     _tell_watchers(world, table, m.MatchReportStart(host.name, guest.name, length))
     turns.start_game(world, table)
 
@@ -152,9 +152,9 @@ def _resume(world: World, host: User, guest: User) -> None:
     except CorruptMatchError:
         world.tell(host, m.SavedMatchCorrupt())
         raise CommandError(m.SavedMatchCorrupt()) from None
+    _sit_down(world, table, host, guest)
     world.tell(guest, m.YouResumed(host.name))
     world.tell(host, m.OpponentResumed(guest.name))
-    _sit_down(world, table, host, guest)
     renew_laws(table)
     for user in (host, guest):
         user.settings.begin_game()

@@ -85,6 +85,8 @@ class Witness(Player):
     """A player who remembers the opponent's plays of the current game."""
 
     plays: list[str] = field(factory=list)
+    halfway: asyncio.Event = field(factory=asyncio.Event)
+    """Set when some turns have been played."""
 
     def react(self, message: m.Message, line: str) -> None:
         """Remember, then play."""
@@ -93,6 +95,8 @@ class Witness(Player):
         if isinstance(message, m.Moves):
             self.plays.append(line.split(" moves ")[1].rstrip(" ."))
         Player.react(self, message, line)
+        if self.boards > 60:
+            self.halfway.set()
 
 
 async def witnesses(port: int, seed: int) -> list[Witness]:
@@ -109,8 +113,7 @@ async def test_a_match_survives_a_server_that_is_killed(tmp_path: Path) -> None:
         await players[0].raw.ask("invite bob 9", "match.\r\n")
         await players[1].raw.ask("join alice", "with alice\r\n")
         games = [asyncio.create_task(player.play()) for player in players]
-        while players[0].boards < 60:
-            await asyncio.sleep(0.001)
+        await players[0].halfway.wait()
         await first.end(signal.SIGKILL)
         ended = await asyncio.gather(*games, return_exceptions=True)
     assert all(isinstance(end, EOFError | ConnectionError) for end in ended), ended
