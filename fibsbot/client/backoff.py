@@ -27,13 +27,11 @@ class Backoff:
 
     pauses: Pauses = field(factory=Pauses)
     _random: random.Random = field(factory=random.Random)
-    _failures: int = 0
+    _next: float = 0.0
 
     def next_pause(self, lasted: float = 0.0) -> float:
         """Return how long to wait now, after a connection that lasted so many seconds (0: none was made)."""
-        if lasted >= self.pauses.healthy:
-            self._failures = 0
-        # A bound on the exponent: the pause has long reached its limit, and a float has one, too.
-        pause = min(self.pauses.first * self.pauses.factor ** min(self._failures, 64), self.pauses.longest)
-        self._failures += 1
-        return pause * (1 + self.pauses.jitter * self._random.random())
+        pauses = self.pauses
+        pause = pauses.first if lasted >= pauses.healthy or not self._next else self._next
+        self._next = min(pause * pauses.factor, pauses.longest)
+        return pause * (1 + pauses.jitter * self._random.random())

@@ -58,7 +58,7 @@ def test_a_command_out_of_place_is_our_own_fault() -> None:
     assert State.MY_ROLL is at(State.MY_ROLL).client_says(c.Roll())
 
 
-@given(st.sampled_from(sorted(IN_MATCH, key=lambda state: state.name)), st.integers(1, 6), st.integers(1, 6))
+@given(st.sampled_from([state for state in State if state in IN_MATCH]), st.integers(1, 6), st.integers(1, 6))
 def test_in_a_match_a_message_means_the_same_in_every_state(state: State, die: int, other: int) -> None:
     assert State.MY_MOVE is at(state).server_says(m.Rolls(YOU, (die, other)))
     assert State.THEIR_TURN is at(state).server_says(m.Rolls("ford", (die, other)))
@@ -66,7 +66,7 @@ def test_in_a_match_a_message_means_the_same_in_every_state(state: State, die: i
     assert State.LOBBY is at(state).server_says(m.MatchWon("ford", 5, 5, 0))
 
 
-@pytest.mark.parametrize("state", sorted(IN_GAME, key=lambda state: state.name))
+@pytest.mark.parametrize("state", [state for state in State if state in IN_GAME])
 def test_boards_tell_the_turn_unless_an_offer_is_pending(state: State) -> None:
     pending = state in (State.I_DOUBLED, State.THEY_DOUBLED, State.I_RESIGNED, State.THEY_RESIGNED)
     for fields, expected in (
