@@ -1,4 +1,4 @@
-"""BoardState: the 53 tokens of a `board:` line, both ways (clip_facts 1; specification: "Board State")."""
+"""BoardState: the 53 tokens of a `board:` line, both ways (docs/protocol.md; specification: "Board State")."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class BoardState:
     opponent_dice: Dice
     cube: int
     may_double: bool
-    """True even in the Crawford game and when the cube is dead: see clip_facts, pitfall 13."""
+    """True even in the Crawford game and when the cube is dead: see docs/protocol.md, pitfall 13."""
     opponent_may_double: bool
     was_doubled: bool
     """True only on a board that was asked for while the opponent's double is pending."""

@@ -92,6 +92,8 @@ _BREAKING: Final = (m.Board, m.WhoInfo, m.WhoEnd, m.Welcome, m.OwnInfo)
 _SEAMS: Final = re.compile(r"(?<=[!-~])(?=(?:[1-9]|1[0-9]|20) |\*\* |board:|[A-Z])|(?<=[.!?])(?=[!-~])")
 """Where a second message can begin inside a line: no blank before it, and a CLIP number, stars, `board:`, a capital, or
 anything behind the end of a sentence."""
+_LONGEST_GLUED: Final = 2048
+"""Longer lines are left alone: two messages and a long text are shorter."""
 _MOST_SEAMS: Final = 64
 """Seams that are tried in one line."""
 
@@ -102,7 +104,7 @@ def unglue(text: str) -> list[str]:
     A line is cut only if it says nothing as a whole, and only behind complete messages without free text, so that
     nothing a user wrote is ever taken for a message.
     """
-    if _says_something(parse(text)):
+    if len(text) > _LONGEST_GLUED or _says_something(parse(text)):
         return [text]
     return _cut(text, iter(range(_MOST_SEAMS))) or [text]
 

@@ -14,6 +14,7 @@ from protocol.grammar.blocks import BLOCKS
 from protocol.stream import MessageReader, Received, unglue
 from tests.protocol.kinds import BY_CONTEXT, SPOKEN, boards, messages, said, texts
 from tests.protocol.test_board import START
+from tests.protocol.test_lines import cut, streams
 
 WHO = "5 anotherplayer - - 0 0 1439.79 1262 410 1041251697 somehost.com - -"
 
@@ -46,6 +47,11 @@ def test_what_was_written_comes_out_however_it_is_cut(said_by_server: list[m.Mes
     assert read(data) == received
     for record in received:
         assert data[record.offset :].startswith(record.text.encode("ascii"))
+
+
+@given(streams, st.lists(st.integers(0, 2000)))
+def test_any_chunking_of_any_bytes_gives_the_same_messages(data: bytes, places: list[int]) -> None:
+    assert read(data) == read(*cut(data, places))
 
 
 _PROMPTS_AND_BLOCKS = (
