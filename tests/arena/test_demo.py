@@ -1,0 +1,79 @@
+"""The demo: a whole match to watch."""
+
+import io
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from fibsbot.arena.demo import LAST, Display
+from fibsbot.cli import main
+from fibsbot.records.session_log import Received, read_session_log
+from protocol import messages as m
+from protocol.board import BoardState
+from protocol.stream import MessageReader
+
+BOARD: Final = BoardState.from_line(
+    "board:You:opponent:3:0:0:0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0"
+    ":1:6:2:0:0:1:1:1:0:1:-1:0:25:0:0:0:0:2:0:0:0"
+)
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """Play the demo once; return what it printed, and the folder of the log."""
+    folder = tmp_path_factory.mktemp("logs")
+    result = CliRunner().invoke(main, ["demo", "--length", "3", "--seed", "30", "--log-dir", str(folder)])
+    assert result.exit_code == 0, result.output
+    return result.output, folder
+
+
+def test_it_ends_with_the_result_and_the_score_sheet(shown: tuple[str, Path]) -> None:
+    text, folder = shown
+    (path,) = folder.iterdir()
+    assert re.search(r"^(fibsbot|opponent) wins the match to 3, [3-9] to [0-2], after", text, re.MULTILINE)
+    assert re.search(r"^ +1 +(fibsbot|opponent) +\w+", text, re.MULTILINE)
+    assert f"The session log is {path}" in text
+
+
+def test_the_board_is_drawn_as_it_goes(shown: tuple[str, Path]) -> None:
+    text, _ = shown
+    boards = text.count("|BAR|")
+    assert boards >= 2
+    assert boards == text.count("3-point match") == text.count("   BAR: O-")
+
+
+def test_every_play_of_both_players_is_told(shown: tuple[str, Path]) -> None:
+    text, folder = shown
+    (path,) = folder.iterdir()
+    moves = sum(isinstance(message, m.Moves) for message in received(path))
+    assert moves == len(re.findall(r"^opponent \d\d: (?!cannot)", text, re.MULTILINE))
+    assert len(re.findall(r"^fibsbot \d\d: ", text, re.MULTILINE)) > moves / 2
+
+
+def received(path: Path) -> list[m.Message]:
+    """Read the messages of a session log."""
+    reader = MessageReader()
+    for record in read_session_log(path):
+        if isinstance(record, Received):
+            reader.receive_data(record.data)
+    messages = []
+    while (item := reader.next_message()) is not None:
+        messages.append(item.message)
+    return messages
+
+
+def test_a_terminal_sees_one_picture_that_fits_into_24_lines() -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=80, height=24, color_system=None)
+    with Display(console, "fibsbot") as display:
+        for number in range(3 * LAST):
+            display.tell(f"line {number}")
+        display.show_board(BOARD)
+        screen.truncate(0)
+    lines = screen.getvalue().splitlines()
+    assert f"line {3 * LAST - 1}" in screen.getvalue()
+    assert len(lines) <= 24

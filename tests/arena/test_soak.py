@@ -1,0 +1,78 @@
+"""Long runs of matches, and what their report says when something goes wrong."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from fibsbot.arena import soak
+from fibsbot.cli import main
+from fibsbot.match import MatchState
+from fibsbot.position import Play
+from fibsbot.strategies.base import PlayAnswer, Strategy
+from fibsbot.strategies.random_play import RandomStrategy
+
+
+class Raising(RandomStrategy):
+    """A strategy that never finds a play."""
+
+    def choose_play(self, state: MatchState, plays: object) -> PlayAnswer:  # noqa: ARG002 - it looks at nothing
+        """Raise."""
+        raise RuntimeError("no idea")
+
+
+class Nonsense(RandomStrategy):
+    """A strategy that answers with a play of another game."""
+
+    def choose_play(self, state: MatchState, plays: object) -> PlayAnswer:  # noqa: ARG002 - it looks at nothing
+        """Answer nonsense."""
+        return PlayAnswer(Play.of((24, 1)))
+
+
+def played(plan: soak.Soak, strategy: type[Strategy] = RandomStrategy) -> soak.Report:
+    """Run a soak of this strategy against chance."""
+    return asyncio.run(soak.run(plan, lambda number: (strategy(), RandomStrategy(number))))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("matches", "length", "pairs"), [(12, 1, 1), (6, 3, 3), (2, 5, 2)])
+def test_matches_of_any_length_are_finished_without_trouble(matches: int, length: int, pairs: int) -> None:
+    report = played(soak.Soak(matches, length, seed=7, pairs=pairs))
+    assert report.clean, report.as_dict()
+    assert matches == report.finished
+    assert report.boards > 30 * matches
+
+
+@pytest.mark.parametrize("strategy", [Raising, Nonsense])
+def test_a_bad_strategy_costs_decisions_but_no_match(strategy: type[Strategy]) -> None:
+    report = played(soak.Soak(1, 1, seed=3), strategy)
+    assert (1, 0, 0, 0) == (report.finished, report.stuck, report.refusals, report.differences)
+    assert report.fallbacks > 10
+    assert not report.clean
+
+
+def test_a_pair_that_comes_to_a_stop_is_reported() -> None:
+    report = played(soak.Soak(1, 25, seed=1, stall=0.01))
+    assert (0, 1) == (report.finished, report.stuck)
+    assert "no game ended within" in report.examples[-1]
+
+
+def test_each_pair_leaves_two_logs(tmp_path: Path) -> None:
+    played(soak.Soak(2, 1, seed=1, pairs=2, log_dir=tmp_path))
+    assert ["bot_a.jsonl", "bot_b.jsonl", "foe_a.jsonl", "foe_b.jsonl"] == sorted(
+        path.name for path in tmp_path.iterdir()
+    )
+
+
+def test_the_command_prints_one_json_object_and_its_status_tells_whether_all_went_well() -> None:
+    result = CliRunner().invoke(main, ["soak", "--matches", "1", "--length", "1", "--strategy", "random", "--json"])
+    report = json.loads(result.stdout)
+    assert (0, True, 1) == (result.exit_code, report["clean"], report["finished"])
+
+
+def test_the_command_reports_in_words() -> None:
+    result = CliRunner().invoke(main, ["soak", "--matches", "1", "--stall", "0.001", "--opponent", "random"])
+    assert result.exit_code == 1
+    assert "Not everything went well" in result.stdout
