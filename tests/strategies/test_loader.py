@@ -1,0 +1,139 @@
+"""Strategies are found by entry points; one that is broken is told of and disturbs nobody."""
+
+# ruff: noqa: ARG002, D102 - the strategies here only have to be wrong
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from fibsbot.match import MatchState
+from fibsbot.position import Play
+from fibsbot.strategies import loader
+from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, Strategy
+from fibsbot.strategies.loader import GROUP, StrategyError, available, check, load
+from fibsbot.strategies.random_play import RandomStrategy
+
+Install = Callable[..., None]
+
+
+class Unwilling:
+    """A class that cannot be made."""
+
+    def __init__(self) -> None:
+        raise RuntimeError("out of\nluck")
+
+
+class Halfway:
+    """A class that is no whole strategy."""
+
+    name = "halfway"
+
+    def resign(self, state: MatchState) -> int:
+        return 0
+
+
+def leave() -> Strategy:
+    raise SystemExit(3)
+
+
+class Nonsense(RandomStrategy):
+    """Answers what nobody asked."""
+
+    def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
+        return PlayAnswer(Play())
+
+    def offer_double(self, state: MatchState) -> CubeAnswer:
+        return CubeAnswer(CubeAction.TAKE)
+
+    def answer_double(self, state: MatchState) -> CubeAnswer:
+        raise KeyError("cube")
+
+    def resign(self, state: MatchState) -> int:
+        return 4
+
+    def accept_invitation(self, opponent: Opponent, length: int) -> str | None:
+        return 1  # type: ignore[return-value]  # nonsense
+
+
+@pytest.fixture
+def install(monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Install these entry points and no others: name to reference."""
+
+    def only(*references: tuple[str, str]) -> None:
+        points = [EntryPoint(name, reference, GROUP) for name, reference in references]
+        monkeypatch.setattr(loader, "entry_points", lambda group: points if group == GROUP else [])
+
+    return only
+
+
+def test_our_own_strategies_are_installed_with_their_origin() -> None:
+    origins = {origin.name: origin for origin in available()}
+    assert {"handmade", "random"} <= set(origins)
+    assert "fibsbot.strategies.random_play:RandomStrategy" == origins["random"].reference
+    assert "fibsbot" == origins["random"].distribution
+    assert origins["random"].version
+    assert "Decide everything by chance" in origins["random"].description()
+
+
+def test_every_strategy_of_ours_passes_the_check() -> None:
+    for name in ("handmade", "random"):
+        strategy = load(name)
+        assert name == strategy.name
+        assert isinstance(strategy, Strategy)
+        assert () == check(strategy)
+        strategy.close()
+
+
+def test_options_go_to_the_constructor() -> None:
+    assert isinstance(load("random", seed=1), RandomStrategy)
+    with pytest.raises(StrategyError, match=r"'random' .* cannot be made: TypeError"):
+        load("random", speed=1)
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(StrategyError, match="no strategy is called 'gnu'; installed are: handmade, random"):
+        load("gnu")
+
+
+@pytest.mark.parametrize(
+    ("reference", "reason"),
+    [
+        ("fibsbot.nowhere:Strategy", "cannot be imported: ModuleNotFoundError"),
+        ("fibsbot.position:Nothing", "cannot be imported: AttributeError"),
+        ("fibsbot.position:BAR", "is no class, but 25"),
+        (f"{__name__}:Unwilling", "cannot be made: RuntimeError: out of luck"),
+        (f"{__name__}:leave", "cannot be made: SystemExit: 3"),
+        (f"{__name__}:Halfway", "is no Strategy: it lacks accept_invitation, accept_resignation, answer_double"),
+    ],
+)
+def test_a_broken_plug_in_is_one_line(install: Install, reference: str, reason: str) -> None:
+    install(("broken", reference))
+    with pytest.raises(StrategyError) as caught:
+        load("broken")
+    assert reason in str(caught.value)
+    assert 1 == len(str(caught.value).splitlines())
+
+
+def test_a_broken_plug_in_does_not_disturb_the_others(install: Install) -> None:
+    install(("broken", "fibsbot.nowhere:Strategy"), ("random", "fibsbot.strategies.random_play:RandomStrategy"))
+    assert ["broken", "random"] == [origin.name for origin in available()]
+    assert () == check(load("random"))
+
+
+def test_two_strategies_of_one_name_are_refused(install: Install) -> None:
+    install(("twin", f"{__name__}:Nonsense"), ("twin", f"{__name__}:Halfway"))
+    with pytest.raises(StrategyError, match="more than one strategy is called 'twin'"):
+        load("twin")
+
+
+def test_the_check_tells_every_kind_of_nonsense_and_never_raises() -> None:
+    told = "\n".join(check(Nonsense()))
+    assert "expected one of the 16 plays offered, got Play(moves=())" in told
+    assert "offer_double, the opening: expected ROLL or DOUBLE, got <CubeAction.TAKE: 'take'>" in told
+    assert "answer_double, the opening: raised KeyError: 'cube'" in told
+    assert "resign, the opening: expected 0, 1, 2 or 3, got 4" in told
+    assert "accept_invitation from ford: expected None or a sentence, got 1" in told
+    assert "accept_resignation" not in told
