@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -47,6 +48,7 @@ class Server:
         limits: Limits | None = None,
         quirks: Quirks | None = None,
         dice: DiceSource | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         """Prepare a server.
 
@@ -58,6 +60,7 @@ class Server:
             limits: bounds of the connections.
             quirks: deliberate differences, for tests of clients.
             dice: dice of a test's own, in place of `seed`.
+            clock: seconds since 1970 UTC, as users see them.
 
         Raises:
             StoreError: if the database cannot be used.
@@ -66,9 +69,9 @@ class Server:
         self.port = port
         self.limits = limits or Limits()
         source = dice or (SystemDice() if seed is None else SeededDice(seed))
-        store = Store(db, time.time())
+        store = Store(db, clock())
         self.world = World(
-            Fixtures(store, source, time.time, quirks=quirks or Quirks(), max_users=self.limits.connections)
+            Fixtures(store, source, clock, quirks=quirks or Quirks(), max_users=self.limits.connections)
         )
         self.passwords = Passwords(self.limits.password_cost)
         self._connections: dict[User, Connection] = {}

@@ -97,6 +97,8 @@ class TelnetInput:
         if first == SB:
             if command[-2:] == [IAC, SE]:
                 self._end_command()
+            elif command[-2:] == [IAC, IAC]:  # an escaped byte of the data, which begins no command
+                del command[1:]
             elif len(command) > 2:
                 del command[1:-1]
         elif first in (WILL, WONT, DO, DONT):

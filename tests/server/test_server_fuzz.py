@@ -1,0 +1,207 @@
+"""Whatever users say in whatever order, nothing raises and the world stays in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis.strategies as st
+from hypothesis import given, settings
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from fibsbot.fibs import play_to_fibs
+from fibsbot.rules.game import Seat, Stage, decision
+from fibsbot.rules.plays import legal_plays
+from fibsbot.server import dispatch
+from fibsbot.server.dice import SeededDice
+from fibsbot.server.render import render
+from fibsbot.server.table import Table
+from fibsbot.server.telnet import TelnetInput
+from fibsbot.server.users import Mode, User
+from protocol.commands import ShowWhat
+from protocol.grammar.commands import FORMS
+from protocol.words import Departure, Setting, Toggle
+from tests.server.worlds import Room
+
+NAMES = ("alice", "bob", "carol", "person")
+WORDS = (
+    *NAMES,
+    *(toggle.value for toggle in Toggle),
+    *(setting.value for setting in Setting),
+    *(what.value for what in ShowWhat),
+    *(
+        "1",
+        "3",
+        "9999",
+        "unlimited",
+        "n",
+        "g",
+        "b",
+        "from",
+        "to",
+        "0",
+        "-1",
+        "ready",
+        "UTC",
+        "!!",
+        "24-18",
+        "bar-20",
+        "1 off",
+    ),
+)
+
+names = st.sampled_from(NAMES)
+printable = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=30)
+arguments = st.lists(st.sampled_from(WORDS) | printable, max_size=3).map(" ".join)
+lines = (
+    st.builds("{} {}".format, st.sampled_from([form.name for form in FORMS] + ["!!", "re", "x"]), arguments) | printable
+)
+
+
+class Lobby(RuleBasedStateMachine):
+    """Four users, one of them a person, who come, go, play and say anything."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.room = Room(SeededDice(4))
+
+    def user(self, name: str) -> User:
+        """Return a user, who logs in if that is needed."""
+        user = self.room.world.users.get(name)
+        if user is None:
+            user = self.room.enter(name, Mode.TELNET if name == "person" else Mode.CLIP)
+        return user
+
+    def say(self, name: str, line: str) -> None:
+        """Let a user say something; look at everything that everybody is told."""
+        dispatch.handle(self.room.world, self.user(name), line)
+        for user, message in self.room.world.outbox:
+            for text in render(user, message):
+                assert text.isascii()
+                assert "\n" not in text
+                assert "\r" not in text
+        self.room.collect()
+
+    @rule(name=names, line=lines)
+    def anything(self, name: str, line: str) -> None:
+        """Say anything."""
+        self.room.time += 1
+        self.say(name, line)
+
+    @rule(name=names, other=names, length=st.sampled_from(["1", "3", "unlimited", ""]))
+    def match(self, name: str, other: str, length: str) -> None:
+        """Invite and join."""
+        guest = self.user(other)
+        if not guest.ready:
+            self.say(other, "toggle ready")
+        self.say(name, f"invite {other} {length}")
+        self.say(other, f"join {name}")
+
+    @rule(data=st.data(), name=names, plays=st.integers(1, 40))
+    def play(self, data: Any, name: str, plays: int) -> None:
+        """Go on with a match, sensibly."""
+        for _ in range(plays):
+            table = self.user(name).table
+            if table is None:
+                return
+            seat = next((seat for seat in Seat if decision(table.state, seat)), None)
+            if seat is None:
+                self.say(table.names[0], "join")
+                self.say(table.names[1], "join")
+            elif table.state.stage is Stage.MOVE and not table.state.resignation:
+                choices = legal_plays(table.state.position, table.state.dice or (0, 0))
+                chosen = choices[data.draw(st.integers(0, 20)) % len(choices)]
+                moves = play_to_fibs(chosen, table.direction(seat))
+                text = " ".join(f"{move.source or 'bar'}-{move.target or 'off'}" for move in moves)
+                self.say(table.names[seat], f"move {text}")
+            else:
+                action = data.draw(st.sampled_from(["roll", "double", "accept", "reject", "beaver", "redouble"]))
+                self.say(table.names[seat], action)
+
+    @rule(name=names, how=st.sampled_from([how for how in Departure if how.value not in ("left", "terminated")]))
+    def leave(self, name: str, how: Departure) -> None:
+        """Log out in some way."""
+        self.room.leave(self.user(name), how)
+
+    @rule(name=names)
+    def come_again(self, name: str) -> None:
+        """Log in, perhaps for the second time."""
+        self.room.enter(name, Mode.TELNET if name == "person" else Mode.CLIP)
+
+    @invariant()
+    def who_plays_sits_at_a_table_for_two(self) -> None:
+        """Players are logged in, sit opposite each other and watch nobody."""
+        users = self.room.world.users
+        for user in users.values():
+            if user.table is not None:
+                assert user is user.table.users[user.table.seat(user.name)]
+                assert user.watching is None
+                assert users[user.opponent or ""].table is user.table
+
+    @invariant()
+    def everybody_watched_knows_the_watchers(self) -> None:
+        """The index of watchers agrees with what the watchers say, and holds no empty rows."""
+        world = self.room.world
+        expected: dict[str, list[str]] = {}
+        for user in world.users.values():
+            if user.watching is not None:
+                expected.setdefault(user.watching, []).append(user.name)
+        actual = {name: [user.name for user in watchers] for name, watchers in world.watchers.items()}
+        assert {name: sorted(row) for name, row in expected.items()} == {
+            name: sorted(row) for name, row in actual.items()
+        }
+        assert set(actual) <= set(world.users)
+
+    @invariant()
+    def somebody_can_always_act(self) -> None:
+        """A match waits for one player's decision, or for players to join the next game."""
+        for user in self.room.world.users.values():
+            if user.table is not None and not user.table.between_games:
+                assert 1 == sum(decision(user.table.state, seat) is not None for seat in Seat)
+
+    @invariant()
+    def what_is_played_is_saved(self) -> None:
+        """The database has every running match as it stands, and nothing is left unsaid."""
+        world = self.room.world
+        assert [] == world.unsaved
+        assert [] == world.outbox
+        for user in world.users.values():
+            if user.table is not None:
+                saved = world.store.match(*user.table.names)
+                assert saved is not None
+                table = Table.from_saved(saved)
+                assert (user.table.state, user.table.moves, user.table.throws) == (
+                    table.state,
+                    table.moves,
+                    table.throws,
+                )
+
+
+TestLobby = Lobby.TestCase
+TestLobby.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+
+
+@given(st.binary(max_size=300), st.lists(st.integers(0, 300), max_size=20))
+def test_lines_are_the_same_however_the_bytes_are_cut(data: bytes, cuts: list[int]) -> None:
+    whole, pieces = TelnetInput(50), TelnetInput(50)
+    whole.feed(data)
+    begin = 0
+    for cut in [*sorted(cuts), len(data)]:
+        pieces.feed(data[begin:cut])
+        begin = max(begin, cut)
+    assert list(whole.lines) == list(pieces.lines)
+    assert whole.answers == pieces.answers
+    for line in whole.lines:
+        assert line.isascii()
+        assert line.isprintable()
+        assert len(line) <= 50
+
+
+text_lines = st.lists(st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=40), max_size=5)
+
+
+@given(text_lines, st.sampled_from([b"\r\n", b"\n", b"\r\0", b"\r"]))
+def test_every_usual_line_end_is_understood(texts: list[str], end: bytes) -> None:
+    feed = TelnetInput(100)
+    for text in texts:
+        feed.feed(text.encode() + end)
+    assert texts == list(feed.lines)
