@@ -86,7 +86,7 @@ def chance_first(first: Distribution, second: Distribution) -> float:
     for roll, finishes in enumerate(first):
         chance += finishes * left
         left -= second[roll] if roll < len(second) else 0.0
-    return chance
+    return min(max(chance, 0.0), 1.0)
 
 
 @cache
