@@ -30,11 +30,12 @@ from protocol import commands as c
 from protocol import messages as m
 from protocol.grammar import write
 from protocol.messages import Message, Refusal
-from protocol.session import IN_MATCH, Session, State
+from protocol.session import IN_MATCH, LOGGED_IN, Session, State
 from protocol.words import YOU
 
 MOST_SILENCE: Final = 3
 """So many commands in a row without any word from the server, and the connection is taken for dead."""
+REPLACED: Final = "another login of the same name has taken our place"
 
 
 class DifferenceError(Exception):
@@ -58,6 +59,7 @@ class Agent:
         self._turns = Turns(self._desk, self._outbox)
         self._silence = 0
         self._replaced = False
+        self._put_out = False
 
     # -- what others may look at --------------------------------------------------------------------------------
 
@@ -94,7 +96,7 @@ class Agent:
             case Connected():
                 self._on_connected()
             case ConnectionLost():
-                self._on_lost(event.reason)
+                self._on_lost(event)
             case FinishRequested():
                 self._desk.finishing = True
             case Woken():
@@ -119,8 +121,10 @@ class Agent:
         self._replaced = False
         self._login.connected()
 
-    def _on_lost(self, reason: str) -> None:
-        self._desk.record("connection_lost", reason=reason, state=self.state.value)
+    def _on_lost(self, event: ConnectionLost) -> None:
+        self._desk.record("connection_lost", reason=event.reason, state=self.state.value)
+        if self.state in LOGGED_IN:
+            self._put_out = event.by_server
         self._desk.session = Session()
         self._desk.cancel_all()
         self._outbox.clear()
@@ -129,7 +133,7 @@ class Agent:
         self._lobby.disconnected()
         self._desk.track = forget(self._desk.track)
         if self._replaced:
-            self._desk.disconnect("another login of the same name has taken our place", End.REPLACED)
+            self._desk.disconnect(REPLACED, End.REPLACED)
 
     def _on_message(self, message: Message) -> None:
         desk = self._desk
@@ -147,8 +151,7 @@ class Agent:
             desk.counters.refusals += 1
             in_flight = self._outbox.in_flight
             desk.record("refused", text=write(message), command=in_flight.command.kind() if in_flight else None)
-        if isinstance(message, m.LoggedIn | m.LoggedOut) and message.name == desk.settings.name and self._login.settled:
-            self._replaced = True
+        self._look_for_a_double(message)
         answered = self._outbox.take_answer(message)
         for part in (self._login, self._matches, self._lobby, self._turns):
             part.on_message(message)
@@ -158,6 +161,17 @@ class Agent:
                 self._lobby.on_refusal(answered)
         if self.state is State.CLOSED and before is not State.CLOSED:
             desk.disconnect("logged out", End.FINISHED if desk.finishing else None)
+
+    def _look_for_a_double(self, message: Message) -> None:
+        """Notice that somebody else plays under our name (pitfall 4).
+
+        Not every server says so. But one that has closed our connection, and then takes us for logged in, means another.
+        """
+        match message:
+            case m.LoggedIn(name=name) | m.LoggedOut(name=name):
+                self._replaced = self._replaced or (name == self._desk.settings.name and self._login.settled)
+            case m.AlreadyLoggedIn() if self._put_out:
+                self._desk.disconnect(REPLACED, End.REPLACED)
 
     def _is_stray(self, message: Message) -> bool:
         """Whether a message must not lead into a match: a copy of the last board after the match is over.

@@ -56,21 +56,20 @@ class Driver:
         """
         self._connection, self._reason = connection, ""
         reader = MessageReader()
-        reason = "closed by the server"
+        failure = ""
         try:
             self.dispatch(Connected(self.clock()))
             while data := await connection.read():
                 self._receive(reader, data)
             self._receive(reader, b"")
         except ConnectionFailedError as error:
-            reason = str(error)
+            failure = str(error)
         finally:
             connection.close()
             self._connection = None
             self._clear()
-        reason = self._reason or reason
-        if self._error is None:
-            self.dispatch(ConnectionLost(self.clock(), reason))
+        reason = self._reason or failure or "closed by the server"
+        self.dispatch(ConnectionLost(self.clock(), reason, by_server=not (self._reason or failure)))
         self._clear()
         if self._error is not None:
             raise self._error

@@ -50,6 +50,8 @@ class FinishRequested(Event):
 
 @frozen
 class ConnectionLost(Event):
-    """The connection has ended, whoever ended it."""
+    """The connection has ended, or could not be made."""
 
     reason: str = ""
+    by_server: bool = False
+    """Whether the server closed it in order, and so knows that we are gone."""

@@ -117,9 +117,9 @@ class Script:
         self._reader = MessageReader()
         return self.event(Connected(self.now))
 
-    def lose(self) -> list[str]:
+    def lose(self, *, by_server: bool = False) -> list[str]:
         """Lose the connection."""
-        return self.event(ConnectionLost(self.now, "test"))
+        return self.event(ConnectionLost(self.now, "test", by_server))
 
     def finish(self) -> list[str]:
         """Ask for an end."""

@@ -104,6 +104,18 @@ def test_another_login_of_the_same_name_is_the_end() -> None:
     assert [End.REPLACED] == [hang_up.end for hang_up in script.hang_ups]
 
 
+def test_a_server_that_put_us_out_and_takes_us_for_logged_in_has_another_of_our_name() -> None:
+    for by_server in (True, False):
+        script = Script().to_lobby()
+        script.lose(by_server=by_server)
+        script.connect()
+        script.lose()
+        script.connect()
+        script.raw(b"login: ")
+        script.server("** Warning: You are already logged in.")
+        assert [End.REPLACED] * by_server == [hang_up.end for hang_up in script.hang_ups]
+
+
 def test_an_old_connection_of_our_own_is_no_other_login() -> None:
     script = Script()
     script.connect()
