@@ -1,18 +1,11 @@
 """The program's own log."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 import structlog
 
 from fibsbot.log import LogFormat, LogLevel, configure
-
-
-@pytest.fixture(autouse=True)
-def _as_before() -> Iterator[None]:
-    yield
-    structlog.reset_defaults()
 
 
 def check(password: str) -> None:

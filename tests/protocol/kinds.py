@@ -149,8 +149,8 @@ def said(wording: Wording[Any]) -> st.SearchStrategy[Any]:
 
 
 def all_kinds(base: type[m.Message] = m.Message) -> set[type[m.Message]]:
-    """Every message class, without those that only gather others."""
-    below = base.__subclasses__()
+    """Every message class of the protocol, without those that only gather others."""
+    below = [kind for kind in base.__subclasses__() if kind.__module__.startswith("protocol.")]
     return set().union({base} if base not in (m.Message, m.Refusal) else set(), *map(all_kinds, below))
 
 
