@@ -165,7 +165,7 @@ class Agent:
     def _look_for_a_double(self, message: Message) -> None:
         """Notice that somebody else plays under our name (pitfall 4).
 
-        Not every server says so. But one that has closed our connection, and then takes us for logged in, means another.
+        Not every server says so. But one that has closed our connection and then takes us for logged in means another.
         """
         match message:
             case m.LoggedIn(name=name) | m.LoggedOut(name=name):

@@ -1,0 +1,134 @@
+"""`fibsbot play` as people use it: its help, its errors, its end, and what it never shows."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from fibsbot.bot.fallback import LastResort
+from fibsbot.bot.runner import play_session
+from fibsbot.cli import main
+from fibsbot.server.server import Server
+from tests.bot.live import CHEAP, settings
+
+SECRET = "swordfish"
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    """Run a server."""
+    async with Server(seed=3, limits=CHEAP) as running:
+        yield running
+
+
+async def start(tmp_path: Path, port: int, *arguments: str, password: str = SECRET) -> asyncio.subprocess.Process:
+    """Start `fibsbot play` in an empty folder."""
+    command = (sys.executable, "-m", "fibsbot", "play", "--server", f"127.0.0.1:{port}", "--user", "marvin", *arguments)
+    environment = {**os.environ, "FIBSBOT_PASSWORD": password, "PYTHONPATH": str(Path(__file__).parents[2])}
+    pipe = asyncio.subprocess.PIPE
+    return await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe, cwd=tmp_path, env=environment)
+
+
+async def end_of(process: asyncio.subprocess.Process) -> tuple[int, str, str]:
+    """Return exit status, stdout and stderr."""
+    async with asyncio.timeout(60):
+        out, err = await process.communicate()
+    return process.returncode or 0, out.decode(), err.decode()
+
+
+def everything_written(folder: Path) -> str:
+    return "".join(path.read_text("latin-1") for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.slow
+async def test_matches_are_played_and_the_password_is_nowhere(server: Server, tmp_path: Path) -> None:
+    ford = asyncio.create_task(play_session(settings(server.port, "ford"), LastResort()))
+    options = ("--register", "--invite", "ford", "--matches", "1", "--pause", "0", "--verbose", "--log-format", "json")
+    status, out, err = await end_of(await start(tmp_path, server.port, *options))
+    await ford
+    assert 0 == status, err
+    assert out.startswith("1 matches played, ")
+    assert "logs/marvin-" in out
+    assert '"event": "<<"' in err
+    assert SECRET not in out + err + everything_written(tmp_path)
+
+
+@pytest.mark.slow
+async def test_the_first_interrupt_finishes_the_match_and_the_second_leaves(server: Server, tmp_path: Path) -> None:
+    for interrupts, matches in ((1, 1), (2, 0)):
+        ford = asyncio.create_task(play_session(settings(server.port, "ford", matches=None), LastResort()))
+        options = ("--register", "--invite", "ford", "--length", "3", "--pause", "0.01", "--strategy", "random")
+        process = await start(tmp_path, server.port, *options)
+        await in_a_match(server)
+        process.send_signal(signal.SIGINT)
+        if interrupts == 2:
+            await asyncio.sleep(0.1)
+            process.send_signal(signal.SIGINT)
+        status, out, err = await end_of(process)
+        ford.cancel()
+        assert (0 if matches else 130) == status, err
+        assert ("1 matches played" in out) is bool(matches)
+
+
+async def in_a_match(server: Server) -> None:
+    """Wait until somebody plays."""
+    async with asyncio.timeout(30):
+        while not server.world.unsaved and not any(user.table for user in server.world.users.values()):
+            await asyncio.sleep(0.02)
+    await asyncio.sleep(0.2)
+
+
+@pytest.mark.slow
+async def test_a_wrong_password_is_one_line_and_no_traceback(server: Server, tmp_path: Path) -> None:
+    status, _, err = await end_of(await start(tmp_path, server.port))
+    assert 1 == status
+    last = err.strip().splitlines()[-1]
+    assert f"fibsbot: 127.0.0.1:{server.port} does not take the name 'marvin' with this password" == last
+    assert "Traceback" not in err
+    assert SECRET not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "status", "message"),
+    [
+        ([], {}, 2, "Missing option '--server'"),
+        (["--server", "x", "--user", "marvin"], {}, 2, "expected HOST:PORT with a port from 1 to 65535, got 'x'"),
+        (["--server", "x:0", "--user", "marvin"], {}, 2, "got 'x:0'"),
+        (["--server", "x:1", "--user", "m n"], {}, 2, "expected letters and underscores, at most 20, got 'm n'"),
+        (["--server", "x:1", "--user", "marvin"], {}, 78, "expected a password"),
+        (["--server", "x:1", "--user", "marvin"], {"FIBSBOT_PASSWORD": "a b"}, 78, "expected a password"),
+        (["--server", "127.0.0.1:1", "--user", "marvin"], {"FIBSBOT_PASSWORD": SECRET}, 1, "Connection refused"),
+        (["--server", "x:1", "--user", "marvin", "--strategy", "nobody"], {}, 2, "no strategy is called 'nobody'"),
+    ],
+)
+def test_errors_are_one_line_and_have_their_status(
+    arguments: list[str], environment: dict[str, str], status: int, message: str, tmp_path: Path
+) -> None:
+    environment = {"FIBSBOT_PASSWORD": "", **environment}
+    result = CliRunner().invoke(main, ["play", *arguments, "--log-dir", str(tmp_path)], env=environment)
+    assert status == result.exit_code
+    assert message in result.stderr.splitlines()[-1]
+    assert SECRET not in result.output
+
+
+def test_a_password_file_gives_its_first_line(tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    for content, status in ((SECRET + "\nmore\n", 1), ("", 78), ("\n" + SECRET, 78), ("pass word\n", 78)):
+        file.write_text(content, "utf-8")
+        arguments = ["--server", "127.0.0.1:1", "--user", "marvin", "--password-file", str(file)]
+        result = CliRunner().invoke(main, ["play", *arguments, "--log-dir", str(tmp_path / "logs")])
+        assert status == result.exit_code
+        assert SECRET not in result.output
+
+
+def test_the_help_fits_80_columns() -> None:
+    result = CliRunner().invoke(main, ["play", "--help"], terminal_width=80)
+    assert 0 == result.exit_code
+    assert 80 >= max(len(line) for line in result.output.splitlines())

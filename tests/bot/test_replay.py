@@ -1,0 +1,82 @@
+"""What was said on a live connection, given to a new agent, makes it say the same again: whatever the chunks."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from fibsbot.bot.actions import Ask, Send, WakeAt
+from fibsbot.bot.agent import Agent
+from fibsbot.bot.events import Connected, Event, MessageReceived, StrategyAnswered, Woken
+from fibsbot.bot.runner import play_session
+from fibsbot.bot.settings import AgentSettings
+from fibsbot.records.session_log import Received, Sent, read_session_log
+from fibsbot.server.server import Server
+from fibsbot.strategies.base import Strategy
+from fibsbot.strategies.loader import load
+from protocol.grammar import write_command
+from protocol.stream import MessageReader
+from tests.bot.live import CHEAP, QUICK, settings
+
+
+@pytest.fixture
+async def log(tmp_path: Path) -> Path:
+    """Play a match to 3; return the session log of a bot whose strategy always answers the same."""
+    path = tmp_path / "marvin.jsonl"
+    async with Server(seed=9, limits=CHEAP) as server:
+        marvin = settings(server.port, "marvin", None, register=True)
+        ford = settings(server.port, "ford", None, invite="marvin", register=True, length=1)
+        await asyncio.gather(play_session(marvin, load("handmade")), play_session(ford, load("handmade")))
+        marvin = settings(server.port, "marvin", path, register=False)
+        ford = settings(server.port, "ford", None, invite="marvin", register=False, length=3)
+        async with asyncio.timeout(60):
+            await asyncio.gather(play_session(marvin, load("handmade")), play_session(ford, load("handmade")))
+    return path
+
+
+class Replay:
+    """A new agent that gets what was received, at the times when it came; the strategy answers at once."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        """Begin with a connection."""
+        self._agent = Agent(AgentSettings("marvin", "x", matches=1, strict=True, timings=QUICK))
+        self._reader = MessageReader()
+        self._strategy = strategy
+        self._wake_at: float | None = None
+        self.sent: list[str] = []
+
+    def receive(self, now: float, data: bytes) -> None:
+        """Let bytes come; wake the agent before, if it wanted to be."""
+        while self._wake_at is not None and self._wake_at < now:
+            at, self._wake_at = self._wake_at, None
+            self.take(Woken(at))
+        self._reader.receive_data(data)
+        while (received := self._reader.next_message()) is not None:
+            self.take(MessageReceived(now, received.message))
+
+    def take(self, event: Event) -> None:
+        """Give the agent an event and do what it wants done."""
+        for action in self._agent.handle(event):
+            match action:
+                case Send(command):
+                    self.sent.append(write_command(command))
+                case Ask(key, question):
+                    self.take(StrategyAnswered(event.at, key, question.put_to(self._strategy)))
+                case WakeAt(at):
+                    self._wake_at = at
+
+
+async def test_a_session_log_replays_to_the_same_commands(log: Path) -> None:
+    records = list(read_session_log(log))
+    sent = b"".join(record.data for record in records if isinstance(record, Sent)).decode().split("\r\n")
+    assert 50 < len(sent)
+    for most in (1, 7, 4096):
+        replay = Replay(load("handmade"))
+        replay.take(Connected(records[0].time.timestamp()))
+        for record in records:
+            if isinstance(record, Received):
+                for start in range(0, len(record.data), most):
+                    replay.receive(record.time.timestamp(), record.data[start : start + most])
+        assert sent[1:-1] == replay.sent[1:], "all but the login line, whose password is not in the log"

@@ -1,0 +1,96 @@
+"""A server that is killed in mid-match and started again: both bots come back and finish the same match."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from fibsbot.bot.actions import End, Record
+from fibsbot.bot.agent import Agent
+from fibsbot.bot.runner import Runner
+from fibsbot.strategies.loader import load
+from tests.bot.live import Watcher, settings
+
+
+def free_port() -> int:
+    """Return a port on which nobody listens; the server needs the same one twice."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port: int = sock.getsockname()[1]
+        return port
+
+
+@contextlib.asynccontextmanager
+async def serving(port: int, db: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Run `fibsbot serve` as a process of its own."""
+    command = (sys.executable, "-m", "fibsbot", "serve", "--port", str(port), "--db", str(db))
+    process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.DEVNULL)
+    try:
+        async with asyncio.timeout(30):
+            while True:
+                with contextlib.suppress(OSError):
+                    _, writer = await asyncio.open_connection("127.0.0.1", port)
+                    writer.close()
+                    await writer.wait_closed()
+                    break
+                await asyncio.sleep(0.05)
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+class Counting(Watcher):
+    """Tells when so many decisions were made."""
+
+    def __init__(self, decisions: int) -> None:
+        """Wait for this decision."""
+        super().__init__()
+        self.reached = asyncio.Event()
+        self._left = decisions
+
+    def on_record(self, record: Record, agent: Agent) -> None:
+        """Count decisions."""
+        super().on_record(record, agent)
+        self._left -= record.name == "decision"
+        if not self._left:
+            self.reached.set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("decisions", [1, 2, 25, 60])
+async def test_both_bots_finish_the_match_that_a_killed_server_interrupted(decisions: int, tmp_path: Path) -> None:
+    port, db = free_port(), tmp_path / "fibs.db"
+    marvin, ford = Counting(decisions), Watcher()
+    bots = [
+        Runner(settings(port, "marvin", invite="ford", length=5), load("handmade"), observer=marvin),
+        Runner(settings(port, "ford"), load("handmade"), observer=ford),
+    ]
+    async with asyncio.timeout(120):
+        async with serving(port, db) as server:
+            runs = asyncio.gather(*(bot.run() for bot in bots))
+            await marvin.reached.wait()
+            server.kill()
+            await server.wait()
+            score = bots[0].agent.track.state.score if bots[0].agent.track.state else (0, 0)
+            await asyncio.sleep(0.5)
+        async with serving(port, db):
+            results = await runs
+    for result in results:
+        assert (End.FINISHED, 1, 1) == (result.end, result.counters.matches, result.counters.interruptions)
+        assert (0, 0) == (result.counters.refusals, result.counters.differences)
+    for watcher in (marvin, ford):
+        started = [fields["resumed"] for fields in watcher.named("match_started")]
+        assert [False, True] == started, "one match, taken up again"
+        assert 1 == len(watcher.named("match_ended"))
+        pauses = [fields["pause"] for fields in watcher.named("reconnecting")]
+        assert sorted(pauses[:2]) == pauses[:2], "the pauses grow"
+    final = marvin.named("match_ended")[0]["score"]
+    assert all(before <= after for before, after in zip(score, final, strict=True)), "no point was lost"
