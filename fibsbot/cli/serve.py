@@ -46,4 +46,9 @@ async def _run(server: Server) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     async with server:
-        await stop.wait()
+        waiting = [asyncio.ensure_future(event.wait()) for event in (stop, server.failed)]
+        _, pending = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        for task in pending:
+            task.cancel()
+    if server.failure is not None:
+        raise UserError(f"the database failed: {server.failure}")

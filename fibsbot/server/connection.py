@@ -88,7 +88,7 @@ class Connection:
 
     def _write(self, data: bytes) -> None:
         """Send bytes without waiting; close the connection of a client that does not read."""
-        if self.closed or not data:
+        if self.closed or not data or self._writer.transport.is_closing():
             return
         self._writer.write(data)
         self._traffic.sent += len(data)

@@ -10,6 +10,7 @@ from fibsbot.server import presence, texts
 from fibsbot.server.accounts import MIN_PASSWORD, Account, Passwords, reserved, valid_name
 from fibsbot.server.connection import Connection
 from fibsbot.server.info import server_time
+from fibsbot.server.limits import Limits
 from fibsbot.server.users import Mode, User
 from fibsbot.server.world import World
 from protocol import commands as c
@@ -29,8 +30,7 @@ class Door:
 
     world: World
     passwords: Passwords
-    attempts: int
-    """Failed logins, after which nobody is let in any more on this connection."""
+    limits: Limits
 
     async def admit(self, connection: Connection) -> User | None:
         """Greet a connection and log its user in; None if there will be no user.
@@ -38,7 +38,7 @@ class Door:
         Raises what `Connection.read_line` raises.
         """
         _say(connection, *texts.banner(), server_time(self.world.now(), "UTC"))
-        for _ in range(self.attempts):
+        for _ in range(self.limits.login_attempts):
             connection.ask(write(m.LoginPrompt()))
             line = await connection.read_line()
             if line is None:
@@ -106,6 +106,8 @@ class Door:
         if not valid_name(name):
             raise CommandError(m.NameInvalid())
         self._check_free(name)
+        if self.world.store.count_users() >= self.limits.accounts:
+            raise CommandError(m.PermissionDenied())
         _say(connection, m.NameChosen(name), m.NoPasswordHint())
         connection.echo(on=False)
         password = await self._choose_password(connection)

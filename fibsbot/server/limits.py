@@ -27,5 +27,7 @@ class Limits:
     """Commands that one connection may send in the long run; a faster one is read more slowly."""
     burst: int = 200
     """Commands that it may send at once before that."""
+    accounts: int = 100_000
+    """Users that can be registered."""
     password_cost: int = 2**14
     """Cost of a password's hash (scrypt's N); a test may want it cheap."""

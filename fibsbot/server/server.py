@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -70,15 +72,18 @@ class Server:
         self.limits = limits or Limits()
         source = dice or (SystemDice() if seed is None else SeededDice(seed))
         store = Store(db, clock())
-        self.world = World(
-            Fixtures(store, source, clock, quirks=quirks or Quirks(), max_users=self.limits.connections)
-        )
+        self.world = World(Fixtures(store, source, clock, quirks=quirks or Quirks(), max_users=self.limits.connections))
         self.passwords = Passwords(self.limits.password_cost)
         self._connections: dict[User, Connection] = {}
         self._by_address: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
         self._open: set[Connection] = set()
         self._sampler: asyncio.Task[None] | None = None
+        self.failure: sqlite3.Error | None = None
+        """Why the database can no longer be used."""
+        self.failed = asyncio.Event()
+        """Set together with `failure`; what is left to do is `stop`."""
+        self._stopped = False
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
@@ -95,11 +100,13 @@ class Server:
 
     async def stop(self) -> None:
         """Tell everybody, save everything, close all connections; a second call does nothing."""
-        if self.world.closing:
+        if self._stopped:
             return
+        self._stopped = True
         if self._server is not None:
             self._server.close()
-        presence.shut_down(self.world)
+        if self.failure is None:
+            presence.shut_down(self.world)
         self._deliver(None)
         for connection in self._open:
             connection.close()
@@ -146,8 +153,10 @@ class Server:
         self._by_address[host] += 1
         try:
             await self._serve(connection)
-        except Exception:  # noqa: BLE001 - whatever went wrong, it is this connection that ends, not the server
-            _log.exception("connection failed", host=host)
+        except sqlite3.Error as error:
+            self._fail(error)
+        except Exception as error:  # noqa: BLE001 - whatever went wrong, it is this connection that ends
+            _log.error("connection failed", host=host, trace=_trace(error))
         finally:
             await connection.finish(CLOSE_TIME)
             self._tasks.discard(task)
@@ -157,7 +166,7 @@ class Server:
                 del self._by_address[host]
 
     async def _serve(self, connection: Connection) -> None:
-        door = Door(self.world, self.passwords, self.limits.login_attempts)
+        door = Door(self.world, self.passwords, self.limits)
         try:
             async with asyncio.timeout(self.limits.login_time):
                 user = await door.admit(connection)
@@ -200,8 +209,8 @@ class Server:
             if lines is None:
                 try:
                     lines = render(user, message)
-                except LocalProtocolError:
-                    _log.exception("message cannot be written", kind=message.kind())
+                except LocalProtocolError as error:
+                    _log.error("message cannot be written", kind=message.kind(), reason=str(error))
                     continue
                 if user.clip and isinstance(message, SHARED):
                     shared[id(message)] = lines
@@ -216,7 +225,22 @@ class Server:
             if connection is not None:
                 connection.close()
 
+    def _fail(self, error: sqlite3.Error) -> None:
+        """End everything at once: what cannot be saved must not be played on."""
+        if self.failure is None:
+            _log.critical("the database failed", reason=str(error))
+            self.failure = error
+            self.failed.set()
+            self.world.closing = True
+        for connection in self._open:
+            connection.abort()
+
     async def _sample(self) -> None:
         while True:
             self.world.sample()
             await asyncio.sleep(SAMPLE_EVERY)
+
+
+def _trace(error: Exception) -> str:
+    """Return a traceback without the values of variables: one of them could be a password."""
+    return "".join(traceback.format_exception(error))

@@ -306,3 +306,45 @@ async def test_the_end_of_the_server_is_told_and_everything_saved() -> None:
 
 def test_limits_have_sensible_defaults() -> None:
     assert Limits().connections_per_address <= Limits().connections
+
+
+async def test_a_database_that_fails_ends_everything_at_once() -> None:
+    async with Server(limits=CHEAP) as server:
+        for name in ("alice", "bob"):
+            await server.register(name, PASSWORD)
+        witness = await Raw.log_in(server.port, "alice")
+        raw = await Raw.log_in(server.port, "bob")
+        server.world.store.close()
+        with capture_logs() as log:
+            raw.send("save")
+            assert "Settings saved." not in await raw.rest()
+            await witness.rest()
+        assert server.failed.is_set()
+        assert ["the database failed"] == [entry["event"] for entry in log if entry["log_level"] == "critical"]
+
+
+async def test_an_error_of_ours_ends_one_connection_and_tells_no_secrets(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    witness = await Raw.log_in(server.port, "alice")
+    raw = await Raw.log_in(server.port, "bob")
+
+    def fail(*_: object) -> None:
+        secret = PASSWORD
+        raise RuntimeError(f"{len(secret)}")
+
+    monkeypatch.setattr("fibsbot.server.server.dispatch.handle", fail)
+    with capture_logs() as log:
+        raw.send("port")
+        await raw.rest()
+        await witness.until("drops connection.")
+    assert "RuntimeError" in repr(log)
+    assert PASSWORD not in repr(log)
+
+
+async def test_the_number_of_accounts_is_bounded() -> None:
+    async with Server(limits=evolve(CHEAP, accounts=1)) as server:
+        await server.register("alice", PASSWORD)
+        raw = await Raw.connect(server.port)
+        await raw.ask("guest", "> ")
+        assert "** Permission denied" in await raw.ask("name bob", "> ")
