@@ -21,7 +21,7 @@ def strategies(*, as_json: bool) -> None:
     if as_json:
         for row in rows:
             click.echo(json.dumps(row))
-    elif sys.stdout.isatty():
+    elif _is_terminal():
         _print_table(rows)
     else:
         for row in rows:
@@ -58,3 +58,7 @@ def _print_table(rows: list[dict[str, str]]) -> None:
         what = f"[red]{escape(row['error'])}[/red]" if row["error"] else escape(row["description"])
         table.add_row(escape(row["name"]), what, escape(_origin(row)), escape(row["module"]))
     Console().print(table)
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()

@@ -99,16 +99,14 @@ def test_being_on_roll_never_hurts(own: tuple[int, ...], opponent: tuple[int, ..
     assert race_chances(own, opponent).win >= 1 - race_chances(opponent, own).win - 1e-9
 
 
-@pytest.mark.parametrize(("lead", "expected"), [(0, 0.59), (8, 0.78), (12, 0.85)])
-def test_a_lead_of_so_many_percent_wins_as_often_as_kleinman_says(lead: int, expected: float) -> None:
+@pytest.mark.parametrize(("lead", "expected"), [(0, 0.58), (8, 0.724), (12, 0.784)])
+def test_a_lead_of_so_many_percent_wins_about_as_often_as_kleinman_says(lead: int, expected: float) -> None:
     """A race of 100 pips against 100 and more, both sides spread alike."""
-    leader = (0, 0, 2, 2, 3, 3, 2, 2, 1, *(0,) * 15)
-    trailer = [0, 0, 2, 2, 3, 3, 2, 2, 1, *(0,) * 15]
-    for _ in range(lead):
-        rear = max(point for point, n in enumerate(trailer) if n)
-        trailer[rear] -= 1
-        trailer[rear + 1] += 1
-    assert pytest.approx(expected, abs=0.04) == race_chances(leader, tuple(trailer)).win
+    even = [4, 4, 5, 5, 6, 6, 6, 6, 7, 7, 8, 9, 9, 9, 9]
+    behind = [point + (lead - n + 4) // 5 for n, point in enumerate(reversed(even[-5:]))] + even[:10]
+    own, opponent = (tuple(map(side.count, range(1, 25))) for side in (even, behind))
+    assert 100 + lead == sum(behind)
+    assert pytest.approx(expected, abs=0.03) == race_chances(own, opponent).win
 
 
 def test_a_gammon_needs_an_opponent_without_a_checker_off() -> None:

@@ -3,7 +3,7 @@
 The model is Janowski's ("Take-Points in Money Games", 1993), carried over to matches by asking what each result is
 worth instead of counting points. With a dead cube the value of a position runs in a straight line from a certain loss
 to a certain win. With a cube that is used perfectly the line is steeper: it reaches the win where the opponent has to
-pass, the loss where the player has to. The truth lies between them, `liveliness` of the way to the perfect cube.
+pass, the loss where the player has to. The truth lies between them, LIVELINESS of the way to the perfect cube.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from fibsbot.match import Owner
 from fibsbot.strategies.handmade.chances import Chances
 
-LIVELINESS: Final = 0.68
-"""The usual figure for money play."""
+LIVELINESS: Final = 0.75
+"""How much of a perfect cube's gain is had. With this figure the match equities meet the published tables."""
 LAST: Final = 64
 """A cube of this value is taken as dead: nobody turns it again."""
 
@@ -38,7 +38,6 @@ class Game:
     """Points that player and opponent still need; (0, 0) in an unlimited match."""
     jacoby: bool = False
     """Whether gammons count only after a double."""
-    liveliness: float = field(default=LIVELINESS)
 
     @classmethod
     def of(cls, chances: Chances, worth: Worth, away: tuple[int, int] = (0, 0), *, jacoby: bool = False) -> Game:
@@ -60,7 +59,7 @@ class Game:
     def value(self, win: float, cube: int, owner: Owner) -> float:
         """Return what the game is worth with this chance to win it, the cube at this value and place."""
         dead = self._line(win, cube, owner, perfect=False)
-        return dead + self.liveliness * (self._line(win, cube, owner, perfect=True) - dead)
+        return dead + LIVELINESS * (self._line(win, cube, owner, perfect=True) - dead)
 
     def dead_value(self, win: float, cube: int) -> float:
         """Return what the game is worth if nobody turns the cube again."""
@@ -73,7 +72,7 @@ class Game:
         if not self.dead(cube):
             at, top = self.cash_point(cube), self.worth(cube)
         gain = top - lost
-        return min(max(at * (self.worth(-cube // 2) - lost) / gain, 0.0), 1.0) if gain > 0 else 1.0
+        return min(max(at * (self.worth(-(cube // 2)) - lost) / gain, 0.0), 1.0) if gain > 0 else 1.0
 
     def cash_point(self, cube: int) -> float:
         """Return the chance to win from which the opponent passes a double from this value."""

@@ -19,8 +19,6 @@ GAMMONS: Final = 0.29
 FREE_DROP: Final = 0.02
 """The share of his chances that the trailer loses after the Crawford game because the leader may pass at once when the
 opening rolls went wrong. That is free while the trailer needs an even number of points."""
-LIVELINESS: Final = 0.75
-"""Of the cube over a whole game."""
 
 
 def match_equity(away: int, opponent_away: int, *, crawford_played: bool) -> float:
@@ -88,7 +86,7 @@ def _scaled(worth: Worth, middle: float, unit: float, points: int) -> float:
 def _before_crawford(away: int, opponent_away: int) -> float:
     shares = (1 - GAMMONS, GAMMONS, 0.0)
     worth = partial(_worth, away, opponent_away, False)  # noqa: FBT003 - for partial
-    game = Game(worth, won=shares, lost=shares, away=(away, opponent_away), liveliness=LIVELINESS)
+    game = Game(worth, won=shares, lost=shares, away=(away, opponent_away))
     return (1 + game.value(0.5, 1, Owner.CENTRED)) / 2
 
 

@@ -1,0 +1,49 @@
+"""`fibsbot strategies` lists everything that is installed, whatever state it is in."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import EntryPoint
+
+import pytest
+from click.testing import CliRunner
+
+from fibsbot.cli import main
+from fibsbot.strategies import loader
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install a strategy that cannot be imported beside one of ours."""
+    points = [
+        EntryPoint("broken", "fibsbot.nowhere:Strategy", loader.GROUP),
+        EntryPoint("random", "fibsbot.strategies.random_play:RandomStrategy", loader.GROUP),
+    ]
+    monkeypatch.setattr(loader, "entry_points", lambda group: points if group == loader.GROUP else [])
+
+
+def test_a_pipe_gets_a_line_for_each_with_tabs() -> None:
+    result = CliRunner().invoke(main, ["strategies"])
+    assert 0 == result.exit_code
+    rows = {line.split("\t")[0]: line.split("\t") for line in result.stdout.splitlines()}
+    assert {"handmade", "random"} <= set(rows)
+    assert "fibsbot.strategies.handmade:HandmadeStrategy" == rows["handmade"][3]
+    assert rows["handmade"][2].startswith("fibsbot ")
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_broken_one_is_listed_with_its_error() -> None:
+    result = CliRunner().invoke(main, ["strategies", "--json"])
+    first, second = (json.loads(line) for line in result.stdout.splitlines())
+    assert 0 == result.exit_code
+    assert "broken" == first["name"]
+    assert "ModuleNotFoundError" in first["error"]
+    assert ("random", "") == (second["name"], second["error"])
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_terminal_gets_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fibsbot.cli.strategies._is_terminal", lambda: True)
+    result = CliRunner().invoke(main, ["strategies"], env={"COLUMNS": "100"})
+    assert "what it does" in result.stdout
+    assert "ModuleNotFoundError" in result.stdout
