@@ -6,6 +6,7 @@ Specification: "Start a Game", "Player's Turn", "Opponent's Turn", "End of a Gam
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from fibsbot import fibs
 from fibsbot.position import Play
@@ -48,7 +49,7 @@ def start_game(world: World, table: Table) -> None:
     while table.state.stage is Stage.OPENING:
         dice, cube = throw(world, table), table.state.cube
         table.state = game.throw_opening(table.state, *dice)
-        announce(world, table, lambda view, dice=dice: _opening_roll(view, dice))  # type: ignore[misc] # a default binds it
+        announce(world, table, partial(_opening_roll, dice=dice))
         if table.state.cube != cube:
             world.tell_all((view.user for view in views(world, table)), m.CubeRaised(table.state.cube))
     seat = table.state.turn

@@ -1,0 +1,99 @@
+"""Whole matches of every kind through the core, without connections: nothing refused, nothing unknown, nobody stuck."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+
+import pytest
+from attrs import define, field
+
+from fibsbot.server.dice import SeededDice
+from fibsbot.server.render import render
+from fibsbot.server.users import User
+from protocol import messages as m
+from protocol.grammar import parse
+from protocol.words import Toggle
+from tests.server.raw import Player
+from tests.server.worlds import Room
+
+
+@define
+class Mouth:
+    """What a player sends through, in place of a connection."""
+
+    said: deque[str] = field(factory=deque)
+
+    def send(self, line: str) -> None:
+        """Keep a line until it is this player's turn to speak."""
+        self.said.append(line)
+
+
+@define
+class Redoubler(Player):
+    """A player who sometimes answers a double with another one."""
+
+    def answer(self, message: m.Message) -> None:
+        """Redouble now and then."""
+        offered = isinstance(message, m.OpponentDoubles | m.OpponentRedoubles) and message.may_redouble
+        if offered and self.random.random() < 0.5:
+            self.raw.send("redouble")
+        else:
+            Player.answer(self, message)
+
+
+class Hall:
+    """A room where two players play by themselves."""
+
+    def __init__(self, seed: int, *, automatic: bool) -> None:
+        """Let both in, with all automatic toggles on or off."""
+        self.room = Room(SeededDice(seed))
+        self.users = [self.room.enter("alice"), self.room.enter("bob")]
+        self.mouths = {user: Mouth() for user in self.users}
+        self.players: dict[User, Redoubler] = {}
+        self.games: list[m.Message] = []
+        """What the players were told about games that ended."""
+        for user, mouth in self.mouths.items():
+            for toggle in (Toggle.AUTOMOVE, Toggle.AUTODOUBLE, Toggle.BELL):
+                user.settings[toggle] = automatic
+            self.room.say(user, "set redoubles 3")
+            source = random.Random(f"{seed}{user.name}")
+            self.players[user] = Redoubler(mouth, "", source, doubles=0.3, resigns=0.05)  # type: ignore[arg-type] # no connection
+
+    def hear(self) -> None:
+        """Let both players hear what they were told; every line has to be what the server meant by it."""
+        for user, player in self.players.items():
+            for message in self.room.messages(user):
+                if isinstance(message, m.GameWon | m.GaveUp | m.ResignAccepted):
+                    self.games.append(message)
+                for line in render(user, message):
+                    assert type(message) is type(parse(line)), line
+                    player.react(message, line)
+
+    def play(self, games: int) -> None:
+        """Go on until so many games have ended, or nobody says anything any more."""
+        self.hear()
+        while len(self.games) < 2 * games:
+            speaker = next((user for user in self.users if self.mouths[user].said), None)
+            if speaker is None:
+                return
+            self.room.say(speaker, self.mouths[speaker].said.popleft())
+            self.hear()
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("length", ["1", "5", "unlimited"])
+@pytest.mark.parametrize("automatic", [False, True])
+def test_matches_of_every_kind_are_played_to_their_end(seed: int, length: str, *, automatic: bool) -> None:
+    hall = Hall(seed, automatic=automatic)
+    host, guest = hall.users
+    hall.room.start(host, guest, length)
+    hall.play(10)
+    if length == "unlimited":
+        assert 20 == len(hall.games)
+        assert host.table is guest.table is not None
+    else:
+        assert host.table is guest.table is None
+        assert [int(length)] * 2 == [host.account.experience, guest.account.experience]
+    for player in hall.players.values():
+        assert ([], []) == (player.refusals, player.unknown)
