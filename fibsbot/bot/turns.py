@@ -27,6 +27,8 @@ from protocol.messages import Message
 from protocol.session import IN_MATCH, State
 from protocol.words import YOU
 
+IMPATIENCE: Final = 8
+"""A server that has once forgotten to roll for us is waited for so many times less."""
 MOST_ATTEMPTS: Final = 5
 """A decision is sent so often at most; then the connection is given up."""
 
@@ -69,6 +71,7 @@ class Turns:
         self._open: Decision | None = None
         self._expected: tuple[str, int] | None = None
         self._probing = False
+        self._rolls_itself = True
         self._joined = False
         self._resign_from = 1
         self._cube_closed: int | None = None
@@ -79,6 +82,7 @@ class Turns:
         self._open = None
         self._expected = None
         self._probing = False
+        self._rolls_itself = True
 
     # -- what the server says -----------------------------------------------------------------------------------
 
@@ -142,7 +146,8 @@ class Turns:
             else:
                 decision.stage = Stage.ANSWERED
         elif self._probing and self._desk.session.state is State.MY_ROLL:
-            # It should have rolled for us, or asked us to, and has forgotten (pitfall 11).
+            # It should have rolled for us, or asked us to, and has forgotten (pitfall 11). Some servers always do.
+            self._rolls_itself = False
             self._desk.track = evolve(self._desk.track, prompted=True)
         self._probing = False
 
@@ -226,7 +231,8 @@ class Turns:
         self._expected = expected
         self._probing = False
         if expected:
-            self._desk.wake("step", self._desk.settings.timings.watchdog)
+            hurry = IMPATIENCE if step == "roll" and not self._rolls_itself else 1
+            self._desk.wake("step", self._desk.settings.timings.watchdog / hurry)
         else:
             self._desk.cancel("step")
 

@@ -6,8 +6,10 @@ import pytest
 
 from fibsbot.bot.questions import RollOrWhat, TakeOrPass, WhichPlay
 from fibsbot.match import Owner, Phase
-from fibsbot.strategies.base import CubeAction
+from fibsbot.position import Play
+from fibsbot.strategies.base import CubeAction, PlayAnswer
 from protocol.session import State
+from protocol.words import Colour
 from tests.bot.script import AFTER_61, ME, OWN_INFO, ROLLED_64, START_CELLS, Script, after, board
 
 PROMPT = "It's your turn. Please roll or double"
@@ -295,6 +297,22 @@ def test_a_server_that_rolls_late_by_itself_is_not_asked_to() -> None:
     script.server("You roll 6 and 4.", board(cells=AFTER_61, dice="6:4", cube=2, may="0:1"))
     assert isinstance(script.questions[0].question, WhichPlay)
     assert [] == script.wait(100)[1:], "nothing but the keep-alive"
+
+
+def test_a_server_that_never_rolls_by_itself_is_waited_for_only_once() -> None:
+    script = Script().to_lobby()
+    script.server("ford has joined you. Your running match was loaded.", board(cells=AFTER_61, cube=2, may="0:1"))
+    script.wait(8.1)
+    script.server(board(cells=AFTER_61, cube=2, may="0:1"))
+    script.roll()
+    script.server("You roll 6 and 5.", board(cells=AFTER_61, dice="6:5", cube=2, may="0:1"))
+    run = Play.of((24, 18), (18, 13))
+    script.answer(PlayAnswer(run))
+    cells = after(AFTER_61, run)
+    script.server(board(cells=cells, turn=-1, cube=2, may="0:1"), "ford rolls 2 and 1.", "ford moves 19-21 19-20 .")
+    cells = after(cells, Play.of((6, 4), (6, 5)), Colour.X, 1)
+    assert [] == script.server(board(cells=cells, cube=2, may="0:1"))
+    assert ["board"] == script.wait(8.1 / 8)
 
 
 # -- matches and players that are special ---------------------------------------------------------------------------
