@@ -15,7 +15,7 @@ from rich.text import Text
 from fibsbot.arena.sheet import Sheet
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.runner import Observer
-from fibsbot.bot.tracker import Side, Track
+from fibsbot.bot.track import Side, Track
 from fibsbot.draw.text import styled
 from fibsbot.fibs import play_from_fibs
 from fibsbot.notation import format_play

@@ -8,7 +8,7 @@ from attrs import define, field, frozen
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from fibsbot.bot.tracker import Side, Track
+from fibsbot.bot.track import Side, Track
 from protocol import messages as m
 from protocol.messages import Message
 

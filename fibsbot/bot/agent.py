@@ -24,7 +24,8 @@ from fibsbot.bot.matches import Matches
 from fibsbot.bot.outbox import Answered, Outbox
 from fibsbot.bot.questions import InvitationKey, Key
 from fibsbot.bot.settings import AgentSettings
-from fibsbot.bot.tracker import Difference, Track, follow, forget
+from fibsbot.bot.track import Difference, Track, forget
+from fibsbot.bot.tracker import follow
 from fibsbot.bot.turns import Turns
 from protocol import commands as c
 from protocol import messages as m

@@ -17,7 +17,7 @@ from fibsbot.bot.questions import (
     Verdict,
     WhichPlay,
 )
-from fibsbot.bot.tracker import Side, Track
+from fibsbot.bot.track import Side, Track
 from fibsbot.fibs import play_to_fibs
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import format_play

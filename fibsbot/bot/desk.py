@@ -8,7 +8,7 @@ from attrs import asdict, define, field
 
 from fibsbot.bot.actions import Action, Disconnect, End, Record, WakeAt
 from fibsbot.bot.settings import AgentSettings
-from fibsbot.bot.tracker import Track
+from fibsbot.bot.track import Track
 from protocol.session import Session
 
 

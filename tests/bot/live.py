@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,6 +46,23 @@ class Watcher(Observer):
     def named(self, name: str) -> list[dict[str, Any]]:
         """Return the fields of the records of this name."""
         return [dict(record.fields) for record in self.records if record.name == name]
+
+
+class Counting(Watcher):
+    """Tells when so many decisions were made."""
+
+    def __init__(self, decisions: int) -> None:
+        """Wait for this decision."""
+        super().__init__()
+        self.reached = asyncio.Event()
+        self._left = decisions
+
+    def on_record(self, record: Record, agent: Agent) -> None:
+        """Count decisions."""
+        super().on_record(record, agent)
+        self._left -= record.name == "decision"
+        if not self._left:
+            self.reached.set()
 
 
 class Sleepy(LastResort):

@@ -16,7 +16,7 @@ from fibsbot.bot.fallback import LastResort
 from fibsbot.bot.runner import play_session
 from fibsbot.cli import main
 from fibsbot.server.server import Server
-from tests.bot.live import CHEAP, settings
+from tests.bot.live import CHEAP, Counting, settings
 
 SECRET = "swordfish"
 
@@ -63,10 +63,13 @@ async def test_matches_are_played_and_the_password_is_nowhere(server: Server, tm
 @pytest.mark.slow
 async def test_the_first_interrupt_finishes_the_match_and_the_second_leaves(server: Server, tmp_path: Path) -> None:
     for interrupts, matches in ((1, 1), (2, 0)):
-        ford = asyncio.create_task(play_session(settings(server.port, "ford", matches=None), LastResort()))
+        playing = Counting(5)
+        ford = asyncio.create_task(
+            play_session(settings(server.port, "ford", matches=None), LastResort(), observer=playing)
+        )
         options = ("--register", "--invite", "ford", "--length", "3", "--pause", "0.01", "--strategy", "random")
         process = await start(tmp_path, server.port, *options)
-        await in_a_match(server)
+        await playing.reached.wait()
         process.send_signal(signal.SIGINT)
         if interrupts == 2:
             await asyncio.sleep(0.1)
@@ -75,14 +78,6 @@ async def test_the_first_interrupt_finishes_the_match_and_the_second_leaves(serv
         ford.cancel()
         assert (0 if matches else 130) == status, err
         assert ("1 matches played" in out) is bool(matches)
-
-
-async def in_a_match(server: Server) -> None:
-    """Wait until somebody plays."""
-    async with asyncio.timeout(30):
-        while not server.world.unsaved and not any(user.table for user in server.world.users.values()):
-            await asyncio.sleep(0.02)
-    await asyncio.sleep(0.2)
 
 
 @pytest.mark.slow

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from fibsbot.bot.actions import End, Record
-from fibsbot.bot.agent import Agent
+from fibsbot.bot.actions import End
 from fibsbot.bot.runner import Runner
 from fibsbot.strategies.loader import load
-from tests.bot.live import Watcher, settings
+from tests.bot.live import Counting, Watcher, settings
 
 
 def free_port() -> int:
@@ -45,23 +44,6 @@ async def serving(port: int, db: Path) -> AsyncIterator[asyncio.subprocess.Proce
         with contextlib.suppress(ProcessLookupError):
             process.kill()
         await process.wait()
-
-
-class Counting(Watcher):
-    """Tells when so many decisions were made."""
-
-    def __init__(self, decisions: int) -> None:
-        """Wait for this decision."""
-        super().__init__()
-        self.reached = asyncio.Event()
-        self._left = decisions
-
-    def on_record(self, record: Record, agent: Agent) -> None:
-        """Count decisions."""
-        super().on_record(record, agent)
-        self._left -= record.name == "decision"
-        if not self._left:
-            self.reached.set()
 
 
 @pytest.mark.slow

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fibsbot.bot.tracker import Difference, Side, Track, follow, forget
+from fibsbot.bot.track import Difference, Side, Track, forget
+from fibsbot.bot.tracker import follow
 from fibsbot.match import Owner, Phase
 from protocol import messages as m
 from protocol.grammar import parse

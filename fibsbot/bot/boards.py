@@ -1,0 +1,92 @@
+"""Checks a board against what is known of a match, and takes it over: the server's word is the truth."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from fibsbot.bot.track import Difference, Side, Track, doubled, make, new_match, turn_to
+from fibsbot.fibs import cube_owner, match_state
+from fibsbot.match import Dice
+from protocol import messages as m
+from protocol.board import BoardState
+from protocol.words import YOU
+
+
+def on_board(track: Track, message: m.Board) -> Track:
+    """Return the match after a board; its `missed` tells what the board contradicted."""
+    board = message.state
+    if board.player != track.player:
+        if track.player == YOU and track.opponent is not None:
+            return track  # somebody else's board, by `look`
+        track = new_match(track, board.opponent, player=board.player)
+    if board.turn is None or (not track.running and track.game):
+        return track  # between two games, or a copy of the last board
+    if track.opponent is None and track.player == YOU:
+        track = new_match(track, board.opponent)
+    if track.own_play is not None:
+        after = turn_to(make(track, Side.PLAYER, track.own_play), Side.OPPONENT)
+        track = min((track, after), key=lambda candidate: len(_differences(candidate, board)))
+    return _adopted(track, board)
+
+
+def _differences(track: Track, board: BoardState) -> tuple[Difference, ...]:
+    """Return in what a board contradicts the match; nothing where the match is not known yet."""
+    ours, theirs = track.state, match_state(board)
+    if ours is None or not track.running:
+        return ()
+    pairs = [
+        ("opponent", track.opponent or board.opponent, board.opponent),
+        ("length", ours.length, theirs.length),
+        ("score", ours.score, theirs.score),
+        ("position", ours.position.points, theirs.position.points),
+        ("direction", track.direction or board.direction, board.direction),
+    ]
+    if track.doubled_by is None:
+        # The server turns the board round while a double waits for its answer.
+        turn, dice = _turn_of(board)
+        owner = cube_owner(board) or ours.owner
+        pairs += [
+            ("turn", track.turn or turn, turn),
+            ("dice", sorted(track.dice or ()), sorted(dice or ())),
+            ("cube", ours.cube, theirs.cube),
+            ("owner", ours.owner, owner),
+        ]
+    return tuple(Difference(what, one, other) for what, one, other in pairs if one != other)
+
+
+def _turn_of(board: BoardState) -> tuple[Side, Dice | None]:
+    if board.turn == board.colour:
+        return Side.PLAYER, _thrown(board.dice)
+    return Side.OPPONENT, _thrown(board.opponent_dice)
+
+
+def _thrown(dice: Dice) -> Dice | None:
+    return None if dice == (0, 0) else dice
+
+
+def _adopted(track: Track, board: BoardState) -> Track:
+    """Take over what a board shows."""
+    missed = track.missed + _differences(track, board)
+    if board.was_doubled and track.doubled_by is None:
+        track = doubled(evolve(track, turn=Side.OPPONENT), Side.OPPONENT, 2 * board.cube)
+    old = track.state
+    owner = cube_owner(board) or (old.owner if old else None)
+    state = match_state(board, owner=owner)
+    if track.doubled_by is None:
+        turn, dice = _turn_of(board)
+        if (turn, sorted(dice or ())) != (track.turn, sorted(track.dice or ())):
+            track = evolve(turn_to(track, turn), dice=dice)
+    elif old is not None:
+        state = evolve(state, cube=old.cube, owner=old.owner)
+    if track.crawford_played:
+        state = evolve(state, crawford=False, post_crawford=state.length > 1)
+    return evolve(
+        track,
+        opponent=board.opponent,
+        running=True,
+        state=state,
+        direction=board.direction,
+        board_seen=True,
+        crawford_played=track.crawford_played or state.post_crawford,
+        missed=missed,
+    )

@@ -1,0 +1,155 @@
+"""What is known of a match: an immutable record, and the few ways in which everything else changes it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import evolve, frozen
+
+from fibsbot.match import Dice, MatchState, Phase
+from fibsbot.position import BAR, OFF, Play, Position
+from protocol.words import YOU
+
+
+class Side(enum.Enum):
+    """The two players of a board, whichever colours they have."""
+
+    PLAYER = 1
+    """Ourselves, or whom we watch."""
+    OPPONENT = -1
+
+    @property
+    def other(self) -> Side:
+        """The other side."""
+        return Side(-self.value)
+
+
+@frozen
+class Difference:
+    """Something in which the server and our own state did not agree."""
+
+    what: str
+    """Which part of the state."""
+    ours: object
+    theirs: object
+
+
+@frozen
+class Track:
+    """A match, as far as it is known."""
+
+    user: str
+    """Our own account's name, which some lines use instead of `You`."""
+    player: str = YOU
+    """YOU, or the name of the player whom we watch."""
+    opponent: str | None = None
+    match: int = 0
+    """Number of the match, counted from 1 over the whole run."""
+    game: int = 0
+    """Number of the game in the match, as far as we were there."""
+    running: bool = False
+    """Whether a game is being played."""
+    state: MatchState | None = None
+    """The game as the player sees it; None until it is known. Phase, dice and offers stand beside it."""
+    direction: int | None = None
+    """The player's; unknown until the game's first board."""
+    turn: Side | None = None
+    dice: Dice | None = None
+    """What the side on turn has thrown."""
+    turns: int = 0
+    """Counts throws and changes of turn, so that no two decisions look the same."""
+    prompted: bool = False
+    """Whether the server waits for the player's `roll` or `double`."""
+    board_seen: bool = False
+    """Whether a board came since the last throw."""
+    own_play: Play | None = None
+    """The play that we have sent; the server does not repeat it."""
+    opening: Mapping[Side, int] = {}
+    """The opening throw, one die each."""
+    doubled_by: Side | None = None
+    offered: int = 0
+    """What the cube shows when the double is accepted."""
+    may_redouble: bool = False
+    """Whether the side that was doubled may redouble at once."""
+    resigned_by: Side | None = None
+    resigned_points: int = 0
+    """What the offer to resign is worth; 0 when we missed the line that says it."""
+    crawford_played: bool = False
+    missed: tuple[Difference, ...] = ()
+    """What the last message contradicted."""
+
+    def side_of(self, name: str) -> Side | None:
+        """Return which side a name in a message means; None for somebody else."""
+        if name == self.player or (self.player == YOU and name == self.user):
+            return Side.PLAYER
+        return Side.OPPONENT if name == self.opponent else None
+
+    def position_of(self, side: Side) -> Position:
+        """Return the position as this side sees it; the state must be known."""
+        if self.state is None:
+            raise ValueError("expected a known state")
+        return self.state.position if side is Side.PLAYER else self.state.position.swapped()
+
+    def decision(self, phase: Phase) -> MatchState:
+        """Return one of the player's decisions as a strategy wants to see it; the state must be known."""
+        if self.state is None:
+            raise ValueError("expected a known state")
+        level = min(max(self.resigned_points // self.state.cube, 1), 3) if phase is Phase.RESIGNED else 0
+        return evolve(
+            self.state,
+            phase=phase,
+            dice=self.dice if phase is Phase.MOVE else None,
+            resignation=level,
+            redoubles=int(self.may_redouble) if phase is Phase.DOUBLED else 0,
+        )
+
+
+def forget(track: Track) -> Track:
+    """Return a track that knows no match: after it has ended, or the connection."""
+    return Track(user=track.user, match=track.match)
+
+
+def new_match(track: Track, opponent: str | None, **known: Any) -> Track:
+    """Return a track of the next match; `known` are fields that are known of it."""
+    return Track(user=track.user, match=track.match + 1, opponent=opponent, **known)
+
+
+def turn_to(track: Track, side: Side | None) -> Track:
+    """Give the turn to a side, or to none: whatever belonged to the last turn is over."""
+    return evolve(
+        track,
+        turn=side,
+        turns=track.turns + 1,
+        dice=None,
+        prompted=False,
+        board_seen=False,
+        own_play=None,
+        doubled_by=None,
+        resigned_by=None,
+    )
+
+
+def make(track: Track, side: Side, play: Play) -> Track:
+    """Make a play if the position allows it at all; whether it was legal is the server's concern."""
+    if track.state is None:
+        return track
+    position = track.position_of(side)
+    for move in play.moves:
+        possible = OFF <= move.target < move.source <= BAR and position.points[move.source] > 0
+        if not possible or (move.target != OFF and position.points[move.target] < -1):
+            return evolve(track, state=None, missed=(Difference("moves", position.points, play.moves),))
+        position = position.after(move)
+    return evolve(track, state=evolve(track.state, position=position if side is Side.PLAYER else position.swapped()))
+
+
+def doubled(track: Track, side: Side | None, offered: int = 0, *, may_redouble: bool = False) -> Track:
+    """Note that a side offers a double or an instant redouble; `offered` is what the cube would show."""
+    if side is None:
+        return track
+    state = track.state
+    if state is not None:
+        offered = offered or 2 * state.cube
+        state = evolve(state, cube=max(offered // 2, 1))  # who redoubles has accepted what was offered before
+    return evolve(track, state=state, doubled_by=side, offered=offered, may_redouble=may_redouble, prompted=False)
