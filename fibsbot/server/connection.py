@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Iterable
 from typing import Final
@@ -12,6 +13,10 @@ from fibsbot.server.telnet import ECHO_OFF, ECHO_ON, TelnetInput
 from fibsbot.server.world import Traffic
 
 PROMPT: Final = "> "
+LINGER_TIME: Final = 0.1
+"""Seconds that a client has to end the connection when the server has."""
+CLOSE_TIME: Final = 2.0
+"""Seconds that it has to read what was sent last."""
 _CHUNK: Final = 4096
 _EOL: Final = "\r\n"
 
@@ -32,6 +37,8 @@ class Connection:
         self._credit = float(limits.burst)
         self._credit_at = time.monotonic()
         self._prompted = False
+        self._reading: asyncio.Timeout | None = None
+        """Ends the read that is going on."""
         self.closed = False
 
     # -- in ---------------------------------------------------------------------------------------------------------
@@ -45,9 +52,8 @@ class Connection:
         """
         await self._wait_for_credit()
         while not self._input.lines:
-            async with asyncio.timeout(self._limits.idle_time):
-                data = await self._reader.read(_CHUNK)
-            if not data or self.closed:
+            data = b"" if self.closed else await self._read()
+            if not data:
                 return None
             self._traffic.received += len(data)
             self._input.feed(data)
@@ -56,6 +62,19 @@ class Connection:
                 self._input.answers.clear()
         self._prompted = False
         return self._input.lines.popleft()
+
+    async def _read(self) -> bytes:
+        """Read what there is; nothing at the end of the connection, whoever ends it."""
+        try:
+            async with asyncio.timeout(self._limits.idle_time) as self._reading:
+                data = await self._reader.read(_CHUNK)
+        except TimeoutError:
+            data = b""
+            if not self.closed:
+                raise
+        finally:
+            self._reading = None
+        return b"" if self.closed else data
 
     async def _wait_for_credit(self) -> None:
         """Wait until the client may send its next command: a bucket that commands empty and time fills."""
@@ -98,17 +117,29 @@ class Connection:
     # -- the end ----------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close the connection once everything sent has gone out; nothing more is read."""
-        if not self.closed:
-            self.closed = True
-            self._writer.close()
-            self._reader.feed_eof()
+        """End the connection once everything sent has gone out; nothing more is taken from the client."""
+        if self.closed:
+            return
+        self.closed = True
+        with contextlib.suppress(OSError):  # the client may have gone already
+            self._writer.write_eof()
+        if self._reading is not None:
+            self._reading.reschedule(asyncio.get_running_loop().time())
 
-    async def finish(self, patience: float) -> None:
-        """Close the connection and wait until it is closed; a client that does not read waits in vain."""
+    async def finish(self) -> None:
+        """End the connection, let the client end it, too, and wait until it has got everything; within bounds.
+
+        What it still sends is thrown away, but read: a socket that is closed with something unread in it makes the
+        client lose what it was told last.
+        """
         self.close()
         try:
-            async with asyncio.timeout(patience):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LINGER_TIME):
+                    while await self._reader.read(_CHUNK):
+                        pass
+            self._writer.close()
+            async with asyncio.timeout(CLOSE_TIME):
                 await self._writer.wait_closed()
         except (TimeoutError, OSError):
             self.abort()

@@ -16,7 +16,7 @@ import structlog
 
 from fibsbot.server import dispatch, presence
 from fibsbot.server.accounts import Account, Passwords
-from fibsbot.server.connection import Connection
+from fibsbot.server.connection import CLOSE_TIME, Connection
 from fibsbot.server.dice import DiceSource, SeededDice, SystemDice
 from fibsbot.server.door import Door
 from fibsbot.server.limits import Limits
@@ -33,8 +33,6 @@ _log = structlog.get_logger(__name__)
 
 SAMPLE_EVERY: Final = 60.0
 """Seconds between two counts of users for `average`."""
-CLOSE_TIME: Final = 2.0
-"""Seconds that a client has to read what was sent last before its connection is closed."""
 
 
 class Server:
@@ -158,7 +156,7 @@ class Server:
         except Exception as error:  # noqa: BLE001 - whatever went wrong, it is this connection that ends
             _log.error("connection failed", host=host, trace=_trace(error))
         finally:
-            await connection.finish(CLOSE_TIME)
+            await connection.finish()
             self._tasks.discard(task)
             self._open.discard(connection)
             self._by_address[host] -= 1

@@ -348,3 +348,9 @@ async def test_the_number_of_accounts_is_bounded() -> None:
         raw = await Raw.connect(server.port)
         await raw.ask("guest", "> ")
         assert "** Permission denied" in await raw.ask("name bob", "> ")
+
+
+async def test_who_goes_on_talking_still_hears_the_goodbye(server: Server) -> None:
+    raw = await Raw.log_in(server.port, "alice")
+    raw.writer.write(b"bye\r\n" + b"port\r\n" * 5000)
+    assert "Goodbye." in await raw.rest()
