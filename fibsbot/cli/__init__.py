@@ -36,7 +36,7 @@ class UserError(click.ClickException):
 
 
 class ConfigError(UserError):
-    """A configuration that cannot be used: exit status 78."""
+    """A configuration that cannot be used: a line for each problem, exit status 78."""
 
     exit_code = EXIT_CONFIG
 
@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def run() -> None:
-    """Entry point of the `fibsbot` command: whatever a user did wrong is told in one line."""
+    """Entry point of the `fibsbot` command: whatever a user did wrong is told in one line, in a file in a line each."""
     try:
         status = main(prog_name="fibsbot", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -78,7 +78,9 @@ def run() -> None:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         name = context.command_path if context else "fibsbot"
-        click.echo(f"{name}: {' '.join(error.format_message().split())}", err=True)
+        text = error.format_message()
+        for line in text.splitlines() if isinstance(error, ConfigError) else [text]:
+            click.echo(f"{name}: {' '.join(line.split())}", err=True)
         status = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         status = EXIT_INTERRUPTED

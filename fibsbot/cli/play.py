@@ -11,21 +11,24 @@ from pathlib import Path
 from typing import Final
 
 import click
+import structlog
+from attrs import evolve
 
 from fibsbot.bot.actions import End
 from fibsbot.bot.runner import RegistrationError, Runner, RunSettings, SessionResult
-from fibsbot.bot.settings import AgentSettings, Timings
 from fibsbot.cli import ConfigError, UserError
 from fibsbot.client.connection import ConnectionFailedError
+from fibsbot.config import Config, ConfigProblemsError, load_config
 from fibsbot.log import LogFormat, LogLevel, configure
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, check, load
 
-PASSWORD_VARIABLE: Final = "FIBSBOT_PASSWORD"  # noqa: S105 - a variable's name
+DEFAULTS: Final = Config()
 FALLBACK: Final = "handmade"
 """The strategy that decides where the chosen one fails."""
 
 _NAME: Final = re.compile(r"[A-Za-z_]{1,20}")
+_log = structlog.get_logger(__name__)
 
 
 class RunError(click.ClickException):
@@ -45,40 +48,98 @@ def _name(_ctx: click.Context, _param: click.Parameter, value: str | None) -> st
     return value
 
 
+def _config(ctx: click.Context, _param: click.Parameter, path: Path | None) -> Config:
+    """Read the file, and make what it says the defaults of the other options."""
+    if path is None:
+        return DEFAULTS
+    try:
+        config = load_config(path)
+    except ConfigProblemsError as error:
+        raise ConfigError("\n".join(f"{path}: {problem}" for problem in error.problems)) from None
+    defaults = {
+        "server": f"{config.server.host}:{config.server.port}",
+        "user": config.account.name,
+        "password_file": config.account.password_file,
+        "register": config.server.register,
+        "invite": config.bot.invite,
+        "length": config.bot.invite_length,
+        "max_length": config.bot.max_length,
+        "strategy_name": config.bot.strategy,
+        "matches": config.bot.matches,
+        "deadline": config.timing.deadline,
+        "pause": config.timing.pause,
+        "log_dir": config.log.directory,
+        "log_format": config.log.format.value,
+    }
+    ctx.default_map = {name: value for name, value in defaults.items() if value is not None}
+    return config
+
+
 @click.command()
+@click.option(
+    "--config",
+    is_eager=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    callback=_config,
+    help="TOML file with settings (see config/fibsbot.toml); options go before it.",
+)
 @click.option("--server", required=True, metavar="HOST:PORT", callback=_address, help="Where to connect.")
 @click.option("--user", required=True, metavar="NAME", callback=_name, help="Name of the account.")
 @click.option(
     "--password-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help=f"File whose first line is the password. Without it, the variable {PASSWORD_VARIABLE}.",
+    type=click.Path(path_type=Path),
+    help=f"File whose first line is the password. Without it, the variable {DEFAULTS.account.password_env}.",
 )
 @click.option("--register", is_flag=True, help="Make the account if the server has none of this name.")
 @click.option("--invite", metavar="NAME", callback=_name, help="Whom to invite whenever no match is on.")
 @click.option(
-    "--length", default=1, show_default=True, type=click.IntRange(1, 99), help="Points of the matches to invite to."
+    "--length",
+    default=DEFAULTS.bot.invite_length,
+    show_default=True,
+    type=click.IntRange(1, 99),
+    help="Points of the matches to invite to.",
 )
 @click.option(
-    "--max-length", default=25, show_default=True, type=click.IntRange(1, 99), help="Longest match to be invited to."
+    "--max-length",
+    default=DEFAULTS.bot.max_length,
+    show_default=True,
+    type=click.IntRange(1, 99),
+    help="Longest match to be invited to.",
 )
-@click.option("--strategy", "strategy_name", default=FALLBACK, show_default=True, help="Who decides.")
+@click.option("--strategy", "strategy_name", default=DEFAULTS.bot.strategy, show_default=True, help="Who decides.")
 @click.option("--matches", type=click.IntRange(1), help="Log out after so many matches.")
 @click.option(
-    "--deadline", default=30.0, show_default=True, type=click.FloatRange(0, min_open=True), help="Seconds a decision."
+    "--deadline",
+    default=DEFAULTS.timing.deadline,
+    show_default=True,
+    type=click.FloatRange(0, min_open=True),
+    help="Seconds a decision.",
 )
 @click.option(
-    "--pause", default=1.5, show_default=True, type=click.FloatRange(0), help="Seconds between two commands at least."
+    "--pause",
+    default=DEFAULTS.timing.pause,
+    show_default=True,
+    type=click.FloatRange(0),
+    help="Seconds between two commands at least.",
 )
 @click.option(
     "--log-dir",
-    default=Path("logs"),
+    default=DEFAULTS.log.directory,
     show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
     help="Where the session log goes.",
 )
-@click.option("--log-format", default="console", show_default=True, type=click.Choice([f.value for f in LogFormat]))
+@click.option(
+    "--log-format",
+    default=DEFAULTS.log.format.value,
+    show_default=True,
+    type=click.Choice([f.value for f in LogFormat]),
+    help="Form of the program's own log, on stderr.",
+)
 @click.option("--verbose", is_flag=True, help="Log every line sent (<<) and received (>>).")
 def play(  # noqa: PLR0913 - one argument an option
+    config: Config,
     server: tuple[str, int],
     user: str,
     password_file: Path | None,
@@ -99,25 +160,19 @@ def play(  # noqa: PLR0913 - one argument an option
 
     Ctrl-C finishes the match and logs out; a second Ctrl-C leaves at once, and the server saves the match.
     """
-    configure(LogFormat(log_format), LogLevel.DEBUG if verbose else LogLevel.INFO)
+    configure(LogFormat(log_format), LogLevel.DEBUG if verbose else config.log.level)
+    for warning in config.warnings():
+        _log.warning(warning)
     strategy = _load(strategy_name)
     stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%dT%H%M%SZ")
-    settings = RunSettings(
-        host=server[0],
-        port=server[1],
-        agent=AgentSettings(
-            user,
-            _password(password_file),
-            invite=invite,
-            length=length,
-            max_length=max_length,
-            matches=matches,
-            timings=Timings(pause=pause),
-        ),
-        register=register,
-        deadline=deadline,
-        log_path=log_dir / f"{user}-{stamp}.jsonl",
+    chosen = evolve(
+        config,
+        server=evolve(config.server, host=server[0], port=server[1], register=register),
+        bot=evolve(config.bot, invite=invite, invite_length=length, max_length=max_length, matches=matches),
+        timing=evolve(config.timing, deadline=deadline, pause=pause),
     )
+    password = _password(password_file, config.account.password_env)
+    settings = chosen.run_settings(user, password, log_dir / f"{user}-{stamp}.jsonl")
     fallback = None if strategy_name == FALLBACK else _load(FALLBACK)
     result = _run(settings, strategy, fallback)
     counters = result.counters
@@ -138,10 +193,10 @@ def _load(name: str) -> Strategy:
     return strategy
 
 
-def _password(path: Path | None) -> str:
+def _password(path: Path | None, variable: str) -> str:
     if path is None:
-        password = os.environ.get(PASSWORD_VARIABLE, "")
-        where = f"the variable {PASSWORD_VARIABLE}"
+        password = os.environ.get(variable, "")
+        where = f"the variable {variable}"
     else:
         try:
             password = (path.read_text("utf-8").splitlines() or [""])[0]

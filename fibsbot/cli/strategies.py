@@ -51,9 +51,9 @@ def _origin(row: dict[str, str]) -> str:
 def _print_table(rows: list[dict[str, str]]) -> None:
     from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
     from rich.markup import escape  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+    from rich.table import Column, Table  # noqa: PLC0415
 
-    table = Table("name", "what it does", "from", "module")
+    table = Table("name", Column("what it does", ratio=1), "from", Column("module", overflow="fold"))
     for row in rows:
         what = f"[red]{escape(row['error'])}[/red]" if row["error"] else escape(row["description"])
         table.add_row(escape(row["name"]), what, escape(_origin(row)), escape(row["module"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import UnionType
@@ -29,6 +30,8 @@ class About:
     most: float | None = None
     longest: int | None = None
     """Characters of a text."""
+    player: bool = False
+    """Whether a text is the name of a player."""
     hidden: bool = False
     """Whether no message may show the value: somebody may have put a password there."""
 
@@ -59,6 +62,8 @@ class Setting:
         if issubclass(self.kind, enum.Enum):
             return " or ".join(f'"{choice.value}"' for choice in self.kind)
         about = self.about
+        if about.player:
+            return "a name of letters and underscores, at most 20"
         words = [_NAMES[self.kind]]
         if about.above is not None:
             words.append(f"above {about.above:g}")
@@ -78,9 +83,11 @@ class Setting:
             and (about.above is None or value > about.above)
             and (about.most is None or value <= about.most)
             and (about.longest is None or len(value) <= about.longest)
+            and (not about.player or _PLAYER.fullmatch(value) is not None)
         )
 
 
+_PLAYER: Final = re.compile(r"[A-Za-z_]{1,20}")
 _NAMES: Final = {
     bool: "true or false",
     int: "a whole number",

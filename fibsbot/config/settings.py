@@ -40,7 +40,7 @@ class ServerConfig:
 class AccountConfig:
     """Who plays. The password never stands in this file: it comes from a file of its own or from the environment."""
 
-    name: str | None = setting(None, "Name of the account.", example="marvin")
+    name: str | None = setting(None, "Name of the account.", example="marvin", player=True)
     password_file: Path | None = setting(  # noqa: RUF009 - an attrs field
         None,
         "File with the password in its first line; goes before the environment.",
@@ -64,7 +64,7 @@ class BotConfig:
     accept_unlimited: bool = passed_on(
         AgentSettings, "unlimited", "Whether to accept unlimited matches, which end only when somebody leaves."
     )
-    invite: str | None = setting(None, "Whom to invite whenever there is no match.", example="arthur")
+    invite: str | None = setting(None, "Whom to invite whenever there is no match.", example="arthur", player=True)
     invite_length: int = _length("length", "Length of the matches that we invite to.")
     matches: int | None = setting(None, "Log out after so many matches; play on for ever without.", example=10, least=1)
 

@@ -62,7 +62,11 @@ def test_a_value_is_taken_as_it_stands() -> None:
         ("server.port = 0", "server.port: expected a whole number from 1 to 65535, got 0"),
         ("server.host = 127", "server.host: expected a word without blanks, got 127"),
         ('server.host = ""', "server.host: expected a word without blanks, got ''"),
-        ('account.name = "a\\nb"', "account.name: expected a word without blanks, got 'a\\nb'"),
+        (
+            'account.client = "a\\nb"',
+            "account.client: expected a word without blanks of at most 20 characters, got 'a\\nb'",
+        ),
+        ('account.name = "a1"', "account.name: expected a name of letters and underscores, at most 20, got 'a1'"),
         ("bot.accept = 1", "bot.accept: expected true or false, got 1"),
         ("timing.watchdog = 0", "timing.watchdog: expected a number above 0 and at most 86400, got 0"),
         ("timing.pause = nan", "timing.pause: expected a number from 0 to 86400, got nan"),
