@@ -21,7 +21,7 @@ SLACK: Final = 0.01
 
 
 class HandmadeStrategy:
-    """Play by hand-made knowledge: race, blots and shots, points, primes and anchors, the cube by match equity."""
+    """Play by hand-made knowledge: race, shots, points, primes and anchors; the cube by match equity."""
 
     name = "handmade"
 

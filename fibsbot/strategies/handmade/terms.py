@@ -1,7 +1,7 @@
 """What a player sees in a position with contact, as numbers: one row of terms for each side.
 
 Each term is about one side and numbers the points as that side does. The rows of `weights.py` name them, in this
-order; a term's size is chosen so that its weight can be compared with that of making a point.
+order; most count something or are a share of 1, so that their weights can be compared.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ def side_terms(own: Cells, opponent: Cells) -> list[float]:
     return [
         *(float(n > 1) for n in own[1:25]),
         *(float(board >= n) for n in (4, 5, 6)),
-        *_blots(own, opponent),
+        *(own[first : first + 6].count(1) for first in (1, 7, 13, 19)),
         *_spares(own),
         *_shots(own, opponent, opponent_board),
         *_bar(own[BAR], opponent_board),
         *_back(own, opponent, opponent_board),
         *_prime(own, opponent),
-        *_attack(opponent, board),
+        float(board) if opponent[0] else 0.0,
         *_progress(own, opponent),
         race_lead(own_pips, opponent_pips) if not any(own[19:]) else 0.0,
     ]
@@ -53,40 +53,31 @@ def _made(cells: Cells) -> int:
     return sum(n > 1 for n in cells)
 
 
-def _blots(own: Cells, opponent: Cells) -> tuple[float, ...]:
-    """Blots in each quarter of the board, and those at home while an opponent's checker can still come to hit them."""
-    home, outer, far, back = (own[first : first + 6].count(1) for first in (1, 7, 13, 19))
-    return (home, outer, far, back, home if any(opponent[:7]) else 0)
-
-
 def _spares(own: Cells) -> tuple[float, ...]:
     """Third checkers at home, those outside, checkers in stacks beyond the third, checkers on the two lowest points."""
     near = sum(n > 2 for n in own[4:9])
     outside = sum(n > 2 for n in own[9:14])
     stacked = sum(n - 3 for n in own[1:25] if n > 3)
-    return (near, outside, stacked, sum(own[1:3]), sum(own[7:13]))
+    return (near, outside, stacked, sum(own[1:3]))
 
 
 def _shots(own: Cells, opponent: Cells, opponent_board: int) -> tuple[float, ...]:
-    """Rolls that hit, as shares of 36: any blot; pips lost; two blots; any, by the strength of the board; near home."""
+    """Rolls that hit, as shares of 36: any blot; pips lost; any, by the strength of the board; near home."""
     attacker, target = opponent[::-1], own[::-1]
-    hitting = twice = 0
-    pips = near = 0
+    hitting = pips = near = 0
     for point in range(1, 25):
         if own[point] == 1:
             rolls = rolls_hitting(attacker, target, BAR - point)
-            twice |= hitting & rolls
             hitting |= rolls
             pips += rolls.bit_count() * (BAR - point)
             near += rolls.bit_count() if point <= 12 else 0
     hit = hitting.bit_count() / _ROLLS
-    return (hit, pips / (_ROLLS * BAR), twice.bit_count() / _ROLLS, hit * opponent_board / 6, near / _ROLLS)
+    return (hit, pips / (_ROLLS * BAR), hit * opponent_board / 6, near / _ROLLS)
 
 
 def _bar(waiting: int, opponent_board: int) -> tuple[float, ...]:
-    """Whether a checker is on the bar; more of them; the chance that none enters; the same for each."""
-    dance = (opponent_board / 6) ** 2 if waiting else 0.0
-    return (float(waiting > 0), max(waiting - 1, 0), dance, dance * waiting)
+    """Whether a checker is on the bar; more of them; the chance that none enters."""
+    return (float(waiting > 0), max(waiting - 1, 0), (opponent_board / 6) ** 2 if waiting else 0.0)
 
 
 def _back(own: Cells, opponent: Cells, opponent_board: int) -> tuple[float, ...]:
@@ -99,7 +90,6 @@ def _back(own: Cells, opponent: Cells, opponent_board: int) -> tuple[float, ...]
     return (
         float(back > 0),
         float(back > 1),
-        float(back > 2),
         back,
         last / BAR,
         caught,
@@ -123,22 +113,15 @@ def _caught(last: int, opponent: Cells) -> float:
 
 
 def _prime(own: Cells, opponent: Cells) -> tuple[float, ...]:
-    """Four, five, six points in a row before an opponent's checker; the checkers caught by the length of the prime."""
+    """Four, five, six points in a row with an opponent's checker behind them."""
     longest = run = end = 0
     for point in range(2, 13):
         run = run + 1 if own[point] > 1 else 0
         if run and run >= longest:
             longest, end = run, point
-    behind = sum(opponent[: end - longest + 1])
-    if not behind:
+    if not any(opponent[: end - longest + 1]):
         longest = 0
-    return (float(longest >= 4), float(longest >= 5), float(longest >= 6), longest * behind / 6)
-
-
-def _attack(opponent: Cells, board: int) -> tuple[float, ...]:
-    """An opponent on the bar or with blots in the home board, by the points made there; a closed board."""
-    barred = opponent[0] > 0
-    return (board if barred else 0, opponent[1:7].count(1) * board / 6, float(barred and board == 6))
+    return (float(longest >= 4), float(longest >= 5), float(longest >= 6))
 
 
 def _progress(own: Cells, opponent: Cells) -> tuple[float, ...]:
