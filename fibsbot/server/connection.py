@@ -28,7 +28,7 @@ class Connection:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limits: Limits, traffic: Traffic
     ) -> None:
         """Take the streams of an accepted connection."""
-        self.host: str = writer.get_extra_info("peername", ("unknown",))[0]
+        self.host: str = (writer.get_extra_info("peername") or ("unknown",))[0]
         self._reader = reader
         self._writer = writer
         self._limits = limits
@@ -61,7 +61,8 @@ class Connection:
                 self._write(bytes(self._input.answers))
                 self._input.answers.clear()
         self._prompted = False
-        return self._input.lines.popleft()
+        # Lines that came before the end are not for somebody who is no longer here.
+        return None if self.closed else self._input.lines.popleft()
 
     async def _read(self) -> bytes:
         """Read what there is; nothing at the end of the connection, whoever ends it."""

@@ -11,8 +11,8 @@ from fibsbot.server.world import World
 from protocol import commands as c
 from protocol import messages as m
 from protocol.commands import Command
-from protocol.errors import CommandError, LocalProtocolError
-from protocol.grammar import parse_command, write
+from protocol.errors import CommandError
+from protocol.grammar import parse_command
 from protocol.messages import Message, Refusal
 
 REPEAT: Final = "!!"
@@ -39,7 +39,7 @@ def handle(world: World, user: User, line: str) -> None:
             user.last_command = "" if isinstance(command, NOT_REPEATED) else text
             carry_out(world, user, command)
         except CommandError as error:
-            world.tell(user, *_sayable(error.refusal, text))
+            world.tell(user, *refused(error.refusal))
     if user.away is not None:
         world.tell(user, m.YouAreAway())
     world.save()
@@ -68,12 +68,6 @@ def carry_out(world: World, user: User, command: Command) -> None:
     handler(world, user, command)
 
 
-def _sayable(refusal: Refusal, text: str) -> tuple[Message, ...]:
-    """Return the refusal; if it would repeat something that no line can carry, say that the command is unknown."""
-    for message in (refusal, m.UnknownCommand(text.split(maxsplit=1)[0])):
-        try:
-            write(message)
-        except LocalProtocolError:
-            continue
-        return (message, m.PasswordColonNote()) if isinstance(message, m.PasswordUsage) else (message,)
-    return (m.UnknownCommand("?"),)
+def refused(refusal: Refusal) -> tuple[Message, ...]:
+    """Return the lines that tell a refusal."""
+    return (refusal, m.PasswordColonNote()) if isinstance(refusal, m.PasswordUsage) else (refusal,)

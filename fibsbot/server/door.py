@@ -9,6 +9,7 @@ from attrs import frozen
 from fibsbot.server import presence, texts
 from fibsbot.server.accounts import MIN_PASSWORD, Account, Passwords, reserved, valid_name
 from fibsbot.server.connection import Connection
+from fibsbot.server.dispatch import refused
 from fibsbot.server.info import server_time
 from fibsbot.server.limits import Limits
 from fibsbot.server.users import Mode, User
@@ -100,7 +101,7 @@ class Door:
                 elif command is not None:
                     _say(connection, m.UnknownCommand(command.kind()))
             except CommandError as error:
-                _say(connection, error.refusal)
+                _say(connection, *refused(error.refusal))
 
     async def _choose(self, connection: Connection, name: str) -> Account | None:
         if not valid_name(name):

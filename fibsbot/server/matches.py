@@ -162,7 +162,7 @@ def _resume(world: World, host: User, guest: User) -> None:
     for user in (host, guest):
         world.tell(
             user,
-            m.ResumeTurn(table.names[table.state.answering or table.state.turn]),
+            m.ResumeTurn(table.names[table.on_turn]),
             m.ResumeLength(table.length),
             *(m.ResumePoints(table.names[seat], scores[seat]) for seat in (Seat.A, Seat.B)),
         )
@@ -180,8 +180,7 @@ def _remind(world: World, table: Table) -> None:
     """Say again what the match was waiting for when it was broken off."""
     state = table.state
     if state.resignation is not None:
-        offer = state.resignation
-        offers.tell_resignation(world, table, offer)
+        offers.tell_resignation(world, table, state.resignation)
     elif state.answering is not None:
         offers.tell_offer(world, table)
     elif state.stage is Stage.MOVE:

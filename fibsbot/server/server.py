@@ -90,7 +90,11 @@ class Server:
         Raises:
             OSError: if the port is not free.
         """
-        self._server = await asyncio.start_server(self._accept, self.host, self.port, limit=2**13, backlog=1024)
+        try:
+            self._server = await asyncio.start_server(self._accept, self.host, self.port, limit=2**13, backlog=1024)
+        except OSError:
+            await self.stop()
+            raise
         self.port = self._server.sockets[0].getsockname()[1]
         self.world.port = self.port
         self._sampler = asyncio.create_task(self._sample())
@@ -114,11 +118,11 @@ class Server:
             _, pending = await asyncio.wait(self._tasks, timeout=2 * CLOSE_TIME)
             for task in pending:
                 task.cancel()
-        if self._server is not None:
-            await self._server.wait_closed()
         self.passwords.close()
         self.world.store.close()
-        _log.info("stopped")
+        if self._server is not None:
+            await self._server.wait_closed()
+            _log.info("stopped")
 
     async def __aenter__(self) -> Self:
         await self.start()

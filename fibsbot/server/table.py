@@ -70,6 +70,11 @@ class Table:
         """Whether a game is over and the next one has not begun."""
         return self.state.stage is Stage.OVER
 
+    @property
+    def on_turn(self) -> Seat:
+        """Whose turn the server says it is: while a double waits, the answering player's."""
+        return self.state.turn if self.state.answering is None else self.state.answering
+
     def seat(self, name: str) -> Seat:
         """Return where a player sits."""
         return Seat(self.names.index(name))
@@ -108,10 +113,9 @@ class Table:
         While a double waits, the turn is the answering player's and neither may double; `was_doubled` is only on a
         board that the doubled player has asked for.
         """
-        state, colour = self.state, self.colours[seat]
+        state, colour, turn = self.state, self.colours[seat], self.on_turn
         direction = self.direction(seat)
         position = state.position_for(seat)
-        turn = state.answering if state.answering is not None else state.turn
         doubled = state.stage is Stage.DOUBLED
         dice = state.dice or (0, 0)
         own_turn = turn is seat

@@ -87,7 +87,7 @@ class World:
         self.port = 0
         """Where the server listens, for the command `port`."""
         self.traffic = Traffic()
-        self.counts: dict[int, list[int]] = {}
+        self.counts: dict[int, tuple[int, int, int, int]] = {}
         """For each hour of the day (UTC) seen so far: sum of users, samples, fewest, most."""
 
     def now(self) -> float:
@@ -161,7 +161,7 @@ class World:
         hour = int(self.now()) // 3600 % 24
         count = len(self.users)
         total, samples, fewest, most = self.counts.get(hour, (0, 0, count, count))
-        self.counts[hour] = [total + count, samples + 1, min(fewest, count), max(most, count)]
+        self.counts[hour] = (total + count, samples + 1, min(fewest, count), max(most, count))
 
     def save_settings(self, user: User) -> None:
         """Keep a user's settings for the next login."""

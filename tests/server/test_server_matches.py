@@ -192,6 +192,7 @@ def test_an_offer_that_waited_when_the_match_was_left_waits_again(offer: str) ->
     room.say(alice, "invite bob")
     room.say(bob, "join alice")
     assert asked == room.told(alice)[-1:]
+    assert f"turn: {'alice' if offer == 'double' else 'bob'}." in room.told(alice)
     room.say(alice, "accept")
     assert bob.table is not None
     assert (Stage.MOVE if offer == "double" else Stage.OVER) is bob.table.state.stage

@@ -351,6 +351,8 @@ async def test_the_number_of_accounts_is_bounded() -> None:
 
 
 async def test_who_goes_on_talking_still_hears_the_goodbye(server: Server) -> None:
+    witness = await Raw.log_in(server.port, "bob")
     raw = await Raw.log_in(server.port, "alice")
-    raw.writer.write(b"bye\r\n" + b"port\r\n" * 5000)
+    raw.writer.write(b"bye\r\n" + b"shout too late\r\n" * 5000)
     assert "Goodbye." in await raw.rest()
+    assert "too late" not in await witness.ask("port", "running on port")
