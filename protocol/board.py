@@ -76,6 +76,16 @@ class BoardState:
     redoubles: int
     """Instant redoubles allowed in unlimited matches."""
 
+    @property
+    def double_pending(self) -> bool:
+        """Whether the opponent's double waits for the player's answer, as far as a board can tell.
+
+        `was_doubled` alone is not enough: there are servers that leave it set for the rest of the game. While a double
+        is pending nobody has thrown and nobody may double.
+        """
+        thrown = self.dice != (0, 0) or self.opponent_dice != (0, 0)
+        return self.was_doubled and not thrown and not self.may_double and not self.opponent_may_double
+
     @classmethod
     def from_line(cls, text: str) -> BoardState:
         """Read a `board:` line and check that it can be true.

@@ -123,7 +123,7 @@ def _board_case(board: BoardState) -> Case | None:
     """Return what the board says about us; None when we only watch."""
     if board.player != YOU:
         return None
-    if board.was_doubled:
+    if board.double_pending:
         return Case.DOUBLED
     if board.turn is None:
         return Case.OVER

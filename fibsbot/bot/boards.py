@@ -67,7 +67,7 @@ def _thrown(dice: Dice) -> Dice | None:
 def _adopted(track: Track, board: BoardState) -> Track:
     """Take over what a board shows."""
     missed = track.missed + _differences(track, board)
-    if board.was_doubled and track.doubled_by is None:
+    if board.double_pending and track.doubled_by is None:
         track = doubled(evolve(track, turn=Side.OPPONENT), Side.OPPONENT, 2 * board.cube)
     old = track.state
     owner = cube_owner(board) or (old.owner if old else None)

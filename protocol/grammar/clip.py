@@ -51,6 +51,13 @@ HEARD: Final[tuple[Wording[Any], ...]] = (
         " {timezone:word}",
         name="",
     ),
+    # TigerGammon: the host once more at the end.
+    hears(
+        m.OwnInfo,
+        "2 {name} {allowpip} {autoboard} {autodouble} {automove} {away} {bell} {crawford} {double} {experience}"
+        " {greedy} {moreboards} {moves} {notify} {rating} {ratings} {ready} {redoubles:redoubles} {report} {silent}"
+        " {timezone:word} ({:word})",
+    ),
 )
 """How other servers write numbered lines."""
 

@@ -299,6 +299,25 @@ def test_a_server_that_rolls_late_by_itself_is_not_asked_to() -> None:
     assert [] == script.wait(100)[1:], "nothing but the keep-alive"
 
 
+def test_a_flag_was_doubled_that_stays_set_is_not_trusted() -> None:
+    script = Script().to_their_turn()
+    script.server("ford moves 17-23 19-20 .", board(cells=AFTER_61), "It's your turn. Please roll or double")
+    script.roll()
+    script.server("You roll 6 and 5.", board(cells=AFTER_61, dice="6:5"))
+    run = Play.of((24, 18), (18, 13))
+    script.answer(PlayAnswer(run))
+    cells = after(AFTER_61, run)
+    script.server(board(cells=cells, turn=-1), "ford doubles. Type 'accept' or 'reject'.")
+    assert ["accept"] == script.cube(CubeAction.TAKE)
+    theirs = board(cells=cells, turn=-1, other_dice="2:1", cube=2, may="1:0", doubled=1)
+    assert [] == script.server("You accept the double. The cube shows 2.", "ford rolls 2 and 1.", theirs)
+    assert [] == script.questions
+    script.server("ford moves 19-21 19-20 .")
+    cells = after(cells, Play.of((6, 4), (6, 5)), Colour.X, 1)
+    script.server(board(cells=cells, cube=2, may="1:0", doubled=1), "It's your turn. Please roll or double")
+    assert isinstance(script.questions[0].question, RollOrWhat)
+
+
 def test_a_server_that_never_rolls_by_itself_is_waited_for_only_once() -> None:
     script = Script().to_lobby()
     script.server("ford has joined you. Your running match was loaded.", board(cells=AFTER_61, cube=2, may="0:1"))

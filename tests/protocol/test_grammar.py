@@ -173,12 +173,13 @@ def test_particular_lines(line: str, message: m.Message) -> None:
     [
         ("1 bob 127.0.0.1", m.Welcome),
         ("2 1 1 0 0 0 0 1 1 0 0 0 0 1 1500 0 0 0 1 0 UTC", m.OwnInfo),
+        ("2 bob 1 1 0 0 0 0 1 1 0 0 1 0 1 1500.00 0 1 none 1 0 UTC (127.0.0.1)", m.OwnInfo),
         ("** bob has joined you for a 3 point match.", m.OpponentJoined),
         ("Value of boardstyle set to 3.", m.SettingChanged),
         ("Welcome to BaldLies. You just logged in as guest.", m.GuestWelcome),
     ],
 )
-def test_lines_of_baldlies_are_understood(line: str, kind: type[m.Message]) -> None:
+def test_lines_of_other_servers_are_understood(line: str, kind: type[m.Message]) -> None:
     assert kind is type(parse(line))
 
 
