@@ -32,9 +32,9 @@ def board(own: dict[int, int], opponent: dict[int, int]) -> Position:
     return Position.from_sides(*([side.get(point, 0) for point in range(1, 26)] for side in (own, opponent)))
 
 
-def chosen(position: Position, dice: Dice, **match: object) -> Position:
+def chosen(position: Position, dice: Dice) -> Position:
     """Return the position after the play that the strategy chooses."""
-    state = evolve(MatchState(position, phase=Phase.MOVE, dice=dice), **match)
+    state = MatchState(position, phase=Phase.MOVE, dice=dice)
     return position.play(STRATEGY.choose_play(state, legal_plays(position, dice)).play)
 
 
