@@ -69,7 +69,8 @@ async def test_the_first_interrupt_finishes_the_match_and_the_second_leaves(serv
         )
         options = ("--register", "--invite", "ford", "--length", "3", "--pause", "0.01", "--strategy", "random")
         process = await start(tmp_path, server.port, *options)
-        await playing.reached.wait()
+        async with asyncio.timeout(60):
+            await playing.reached.wait()
         process.send_signal(signal.SIGINT)
         if interrupts == 2:
             await asyncio.sleep(0.1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -18,11 +19,15 @@ from tests.bot.live import Counting, Watcher, settings
 
 
 def free_port() -> int:
-    """Return a port on which nobody listens; the server needs the same one twice."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-        return port
+    """Return a port on which nobody listens; the server needs the same one twice.
+
+    It lies below those that the system gives away, so that no other test gets it while the server is dead.
+    """
+    while True:
+        port = random.SystemRandom().randrange(20_000, 32_000)
+        with socket.socket() as sock, contextlib.suppress(OSError):
+            sock.bind(("127.0.0.1", port))
+            return port
 
 
 @contextlib.asynccontextmanager

@@ -299,6 +299,16 @@ def test_a_server_that_rolls_late_by_itself_is_not_asked_to() -> None:
     assert [] == script.wait(100)[1:], "nothing but the keep-alive"
 
 
+def test_nobody_tells_that_the_opponent_cannot_move() -> None:
+    on_the_bar = "-1:2:2:2:2:2:2:0:3:0:0:0:-5:0:0:0:0:-4:0:-5:0:0:0:0:0:0"
+    script = Script().to_lobby()
+    script.server("ford has joined you. Your running match was loaded.", board(cells=on_the_bar, turn=-1))
+    script.server("ford rolls 6 and 5.", board(cells=on_the_bar, turn=-1, other_dice="6:5"))
+    script.server(board(cells=on_the_bar), "It's your turn. Please roll or double")
+    assert [] == script.events("difference")
+    assert ["roll"] == script.roll()
+
+
 def test_a_flag_was_doubled_that_stays_set_is_not_trusted() -> None:
     script = Script().to_their_turn()
     script.server("ford moves 17-23 19-20 .", board(cells=AFTER_61), "It's your turn. Please roll or double")
