@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from fibsbot.bot.track import Difference, Side, Track, doubled, make, new_match, turn_to
+from fibsbot.bot.track import Difference, Side, Track, cannot_move, doubled, make, new_match, turn_to
 from fibsbot.fibs import cube_owner, match_state
 from fibsbot.match import Dice
 from protocol import messages as m
@@ -23,9 +23,13 @@ def on_board(track: Track, message: m.Board) -> Track:
         return track  # between two games, or a copy of the last board
     if track.opponent is None and track.player == YOU:
         track = new_match(track, board.opponent)
+    # Our own play is not repeated to us, and not every server tells that the opponent cannot move.
+    after = track
     if track.own_play is not None:
         after = turn_to(make(track, Side.PLAYER, track.own_play), Side.OPPONENT)
-        track = min((track, after), key=lambda candidate: len(_differences(candidate, board)))
+    elif track.turn is not None and cannot_move(track):
+        after = turn_to(track, track.turn.other)
+    track = min((track, after), key=lambda candidate: len(_differences(candidate, board)))
     return _adopted(track, board)
 
 

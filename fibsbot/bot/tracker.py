@@ -11,11 +11,10 @@ from typing import Any, Final
 from attrs import evolve
 
 from fibsbot.bot.boards import on_board
-from fibsbot.bot.track import Difference, Side, Track, doubled, make, new_match, turn_to
+from fibsbot.bot.track import Difference, Side, Track, cannot_move, doubled, make, new_match, turn_to
 from fibsbot.fibs import is_crawford, length_from_fibs, play_from_fibs
 from fibsbot.match import MatchState, Owner
 from fibsbot.position import Position
-from fibsbot.rules.plays import legal_plays
 from protocol import messages as m
 from protocol.messages import Message
 from protocol.words import YOU, FibsMove
@@ -122,15 +121,9 @@ def _pass_turn(track: Track, side: Side) -> Track:
     if before is side.other:
         if track.own_play is not None:
             track = make(track, Side.PLAYER, track.own_play)
-        elif not _cannot_move(track):
+        elif not cannot_move(track):
             track = evolve(track, state=None, missed=(Difference("turn", before.name, side.name),))
     return turn_to(track, side)
-
-
-def _cannot_move(track: Track) -> bool:
-    if track.state is None or track.dice is None or track.turn is None:
-        return False
-    return not legal_plays(track.position_of(track.turn), track.dice)
 
 
 def _roll_prompt(track: Track, _: m.RollOrDouble) -> Track:
