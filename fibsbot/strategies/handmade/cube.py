@@ -8,6 +8,7 @@ pass, the loss where the player has to. The truth lies between them, LIVELINESS 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Final, TypeAlias
@@ -68,11 +69,11 @@ class Game:
     def take_point(self, cube: int) -> float:
         """Return the chance to win from which a double to this value is taken when the cube is used perfectly."""
         lost = self._mean(self.lost, -cube)
-        at, top = 1.0, self._mean(self.won, cube)
+        slope = self._mean(self.won, cube) - lost
         if not self.dead(cube):
-            at, top = self.cash_point(cube), self.worth(cube)
-        gain = top - lost
-        return min(max(at * (self.worth(-(cube // 2)) - lost) / gain, 0.0), 1.0) if gain > 0 else 1.0
+            cash = self.cash_point(cube)
+            slope = max(slope, (self.worth(cube) - lost) / cash) if cash > 0 else math.inf
+        return min(max((self.worth(-(cube // 2)) - lost) / slope, 0.0), 1.0) if slope > 0 else 1.0
 
     def cash_point(self, cube: int) -> float:
         """Return the chance to win from which the opponent passes a double from this value."""
@@ -80,13 +81,19 @@ class Game:
 
     def _line(self, win: float, cube: int, owner: Owner, *, perfect: bool) -> float:
         single = self.jacoby and owner is Owner.CENTRED
-        corners = [(0.0, self.worth(-cube) if single else self._mean(self.lost, -cube))]
+        lost = self.worth(-cube) if single else self._mean(self.lost, -cube)
+        won = self.worth(cube) if single else self._mean(self.won, cube)
+        corners = [(0.0, lost), (1.0, won)]
+        # Nobody has to cash: where playing on for a gammon brings more, the corner would bend the line the wrong way.
         other = self.reversed()
         if perfect and owner is not Owner.PLAYER and not other.dead(cube):
-            corners.append((1 - other.cash_point(cube), self.worth(-cube)))
+            pass_point, passed = 1 - other.cash_point(cube), self.worth(-cube)
+            if passed < lost + (won - lost) * pass_point:
+                corners.append((pass_point, passed))
         if perfect and owner is not Owner.OPPONENT and not self.dead(cube):
-            corners.append((self.cash_point(cube), self.worth(cube)))
-        corners.append((1.0, self.worth(cube) if single else self._mean(self.won, cube)))
+            cash_point, cashed = self.cash_point(cube), self.worth(cube)
+            if cashed > lost + (won - lost) * cash_point:
+                corners.append((cash_point, cashed))
         return _interpolate(sorted(corners), win)
 
     def _mean(self, shares: tuple[float, float, float], points: int) -> float:
