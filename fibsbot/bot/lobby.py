@@ -86,8 +86,7 @@ class Lobby:
             case m.LoggedOut():
                 self.who.pop(message.name, None)
                 self._offers.pop(message.name, None)
-            case m.SavedMatch():
-                self.saved.setdefault(message.name, None)
+            case m.SavedMatch() if len(self.saved) < MOST_USERS:
                 self.saved[message.name] = length_from_fibs(message.length)
             case m.NoSavedMatch():
                 self.saved.pop(message.name, None)

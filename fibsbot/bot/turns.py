@@ -31,6 +31,8 @@ IMPATIENCE: Final = 8
 """A server that has once forgotten to roll for us is waited for so many times less."""
 MOST_ATTEMPTS: Final = 5
 """A decision is sent so often at most; then the connection is given up."""
+MOST_DECISIONS: Final = 1000
+"""Decisions of a game that are kept in mind; no real game has so many."""
 
 
 class Stage(enum.Enum):
@@ -176,6 +178,8 @@ class Turns:
 
     def _begin(self, key: Key) -> Decision:
         track = self._desk.track
+        if len(self._decisions) >= MOST_DECISIONS:
+            self._decisions.clear()
         decision = self._decisions[key] = Decision(key, track.direction or -1)
         answer = obvious_answer(track, key.phase)
         if answer is not None:
