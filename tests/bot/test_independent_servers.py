@@ -1,0 +1,107 @@
+"""The bot on servers that were written independently of this project: recorded matches, and live ones if there is one.
+
+BaldLies gives no time in line `1`, no name in line `2`, and says `home` for `off`. TigerGammon leaves the flag "was
+doubled" set and does not tell of the opponent's dances. To play on a server of your own choice on this machine, set
+FIBSBOT_SERVER to its HOST:PORT.
+"""
+
+import asyncio
+import os
+import secrets
+import string
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from attrs import evolve
+
+from fibsbot.bot.runner import play_session
+from fibsbot.bot.track import Difference, Track
+from fibsbot.bot.tracker import follow
+from fibsbot.fibs import play_from_fibs
+from fibsbot.records.session_log import Received, Sent, read_session_log
+from fibsbot.strategies.loader import load
+from protocol import commands as c
+from protocol import messages as m
+from protocol.errors import CommandError
+from protocol.grammar import parse_command
+from protocol.stream import MessageReader
+from tests.bot.live import settings
+
+DATA: Final = Path(__file__).parent.parent / "data/bot"
+LOGS: Final = tuple(sorted(DATA.glob("*.jsonl")))
+SERVER: Final = os.environ.get("FIBSBOT_SERVER", "")
+GAME_WORDS: Final = ("board:", "rolls", "moves", "doubles", "accept", "reject", "resign", "wins", "score", "join")
+
+
+@pytest.fixture(params=LOGS, ids=lambda path: path.stem)
+def conversation(request: pytest.FixtureRequest) -> list[m.Message | c.Command]:
+    """Read what was said, in order: messages of the server, commands of the bot."""
+    return list(said(request.param))
+
+
+def said(path: Path) -> Iterator[m.Message | c.Command]:
+    """Read a session log."""
+    reader = MessageReader()
+    for record in read_session_log(path):
+        if isinstance(record, Received):
+            reader.receive_data(record.data)
+            while (item := reader.next_message()) is not None:
+                yield item.message
+        elif isinstance(record, Sent):
+            try:
+                yield parse_command(record.data.decode().strip())
+            except CommandError:
+                continue  # an answer to a prompt: guest, a password
+
+
+def test_both_servers_were_recorded() -> None:
+    assert ["baldlies", "tigergammon"] == [path.stem for path in LOGS]
+
+
+def test_everything_about_the_game_is_understood(conversation: list[m.Message | c.Command]) -> None:
+    unknown = [message.text for message in conversation if isinstance(message, m.Unknown)]
+    assert [] == [text for text in unknown if text.startswith(GAME_WORDS) or text[:1] in string.digits]
+    assert not [message for message in conversation if isinstance(message, m.RefusedBoard)]
+
+
+def test_the_game_is_followed_without_a_difference(conversation: list[m.Message | c.Command]) -> None:
+    differences: list[Difference] = []
+    track = Track("bot_a")
+    boards = 0
+    for item in conversation:
+        if isinstance(item, c.Move):
+            assert track.direction is not None
+            track = evolve(track, own_play=play_from_fibs(item.moves, track.direction))
+        elif isinstance(item, m.Message):
+            track = follow(track, item)
+            differences += track.missed
+            boards += isinstance(item, m.Board)
+    assert [] == differences
+    assert boards > 50
+
+
+def test_no_command_was_refused_and_a_match_was_finished(conversation: list[m.Message | c.Command]) -> None:
+    assert not [message for message in conversation if isinstance(message, m.Refusal)]
+    assert len([message for message in conversation if isinstance(message, m.MatchWon)]) == 1
+    commands = {c.Login, c.Invite, c.Roll, c.Move, c.Double, c.Join, c.Bye}
+    assert commands <= set(map(type, conversation))
+
+
+def new_name() -> str:
+    """Make up a name that nobody has."""
+    return "t_" + "".join(secrets.choice(string.ascii_lowercase) for _ in range(8))
+
+
+@pytest.mark.skipif(not SERVER, reason="FIBSBOT_SERVER does not name an independent server on this machine")
+async def test_two_bots_finish_a_match_there() -> None:
+    host, _, port = SERVER.partition(":")
+    assert host in {"127.0.0.1", "localhost"}, "tests never reach beyond this machine"
+    names = new_name(), new_name()
+    guest = settings(int(port), names[0], None, register=True)
+    inviter = settings(int(port), names[1], None, invite=names[0], register=True, length=3)
+    async with asyncio.timeout(240):
+        results = await asyncio.gather(play_session(guest, load("handmade")), play_session(inviter, load("handmade")))
+    assert [1, 1] == [result.counters.matches for result in results]
+    assert [0, 0] == [result.counters.refusals for result in results]
