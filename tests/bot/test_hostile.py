@@ -110,13 +110,9 @@ def any_line(rng: random.Random) -> str:
 
 def answer(script: Script, rng: random.Random) -> None:
     """Answer a question, mostly sensibly."""
-    question = script.questions[0].question
-    if rng.random() < 0.8:
-        script.answer(question.put_to(LastResort()))
-    else:
-        script.answer(
-            rng.choice([CubeAnswer(CubeAction.DOUBLE), Verdict(accepted=True), CubeAnswer(CubeAction.BEAVER)])
-        )
+    nonsense: list[Answer] = [CubeAnswer(CubeAction.DOUBLE), CubeAnswer(CubeAction.BEAVER), Verdict(accepted=True)]
+    sensible = script.questions[0].question.put_to(LastResort())
+    script.answer(sensible if rng.random() < 0.8 else rng.choice(nonsense))
 
 
 @pytest.mark.parametrize("seed", range(12))
