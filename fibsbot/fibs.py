@@ -16,7 +16,7 @@ from protocol.board import BoardState
 from protocol.words import UNLIMITED, Colour, FibsMove
 
 DIRECTIONS: Final = {Colour.X: 1, Colour.O: -1}
-"""The direction in which each colour moves on FIBS (clip_facts 1: all 431 recorded boards)."""
+"""The direction in which each colour moves on FIBS (docs/protocol.md: all 431 recorded boards)."""
 
 
 # -- points and moves -----------------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ def from_fibs(move: FibsMove, direction: int) -> Move:
 def play_to_fibs(play: Play, direction: int) -> tuple[FibsMove, ...]:
     """Return a whole play as the `move` command wants it: bar first, checkers borne off last and from the highest.
 
-    Any legal order of a play stays legal when it is sorted so (clip_facts, pitfall 22).
+    Any legal order of a play stays legal when it is sorted so (docs/protocol.md, pitfall 22).
     """
     ordered = sorted(play.moves, key=lambda m: (m.source != BAR, m.target == OFF, -m.source if m.target == OFF else 0))
     return tuple(to_fibs(move, direction) for move in ordered)
@@ -90,7 +90,7 @@ def length_to_fibs(length: int) -> int:
 def cube_owner(board: BoardState) -> Owner | None:
     """Return who may turn the cube, seen by the board's player; None where the board does not tell.
 
-    It does not while a double is pending: then neither may double (clip_facts 1, fields 38 and 39).
+    It does not while a double is pending: then neither may double (docs/protocol.md, tokens 38, 39).
     """
     match board.may_double, board.opponent_may_double:
         case True, False:
@@ -105,7 +105,7 @@ def cube_owner(board: BoardState) -> Owner | None:
 def is_crawford(length: int, score: tuple[int, int], *, post_crawford: bool) -> bool:
     """Whether the Crawford game is being played in a match of `length` points (0 is unlimited) at this score.
 
-    The server's fields "may double" do not tell (clip_facts, pitfall 13).
+    The server's fields "may double" do not tell (docs/protocol.md, pitfall 13).
     """
     return length > 1 and not post_crawford and length - 1 in score
 

@@ -2,7 +2,7 @@
 
 `TABLE[role][state][cue]` is the next state. The client's part is complete: a command that it lacks is not sent. The
 server's part holds only what changes the state: most of what a server says does not, and a message that the table
-lacks leaves the state as it is, because lines get lost, come twice or come when nobody expects them (clip_facts,
+lacks leaves the state as it is, because lines get lost, come twice or come when nobody expects them (docs/protocol.md,
 pitfalls 5, 9, 10). For the same reason every message of a game leads to the same state from anywhere in a match.
 
 This file knows the kinds of messages and commands, and nothing else.
@@ -91,8 +91,11 @@ class Cue:
 
 
 PENDING: Final = frozenset({State.I_DOUBLED, State.THEY_DOUBLED, State.I_RESIGNED, State.THEY_RESIGNED})
-"""An offer waits for its answer. Boards tell nothing here: a pending double flips their turn (clip_facts 1, field 32),
-and a pending resignation does not show."""
+"""An offer waits for its answer.
+
+Boards tell nothing here: a pending double flips their turn (docs/protocol.md, token 32), a pending resignation does not
+show.
+"""
 IN_GAME: Final[frozenset[State]] = PENDING | {State.UNCLEAR, State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN}
 IN_MATCH: Final[frozenset[State]] = IN_GAME | {State.BETWEEN_GAMES}
 LOGGED_IN: Final[frozenset[State]] = IN_MATCH | {State.LOBBY, State.WATCHING}

@@ -1,4 +1,4 @@
-"""Between two matches: who is there, whom we invite, whose invitation we accept (clip_facts, pitfalls 15 and 16).
+"""Between two matches: who is there, whom we invite, whose invitation we accept (docs/protocol.md, pitfalls 15 and 16).
 
 Saved matches come first. A saved match is resumed by our own `invite`, even where the opponent has invited us: what is
 joined may be another match than the one that was looked at. So that two who do the same do not wait for each other,

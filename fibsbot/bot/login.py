@@ -1,4 +1,4 @@
-"""From the connection to a lobby in which everything is set as we want it (clip_facts, pitfalls 1, 3, 6, 7)."""
+"""From the connection to a lobby in which everything is set as we want it (docs/protocol.md, pitfalls 1, 3, 6, 7)."""
 
 from __future__ import annotations
 

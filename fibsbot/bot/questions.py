@@ -17,7 +17,7 @@ from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
 
 @frozen
 class Key:
-    """What makes a decision this one and no other (clip_facts, pitfall 9)."""
+    """What makes a decision this one and no other (docs/protocol.md, pitfall 9)."""
 
     match: int
     """Number of the match since the program started; so is `game`."""

@@ -13,7 +13,7 @@ class Timings:
     """How long the agent waits, in seconds."""
 
     watchdog: float = field(default=8.0, validator=gt(0))
-    """For the server's next step, before asking for the board (clip_facts, pitfall 12)."""
+    """For the server's next step, before asking for the board (docs/protocol.md, pitfall 12)."""
     keep_alive: float = field(default=120.0, validator=gt(0))
     """Between two commands at most, so that the server does not take us for idle (pitfall 20)."""
     pause: float = field(default=1.5, validator=ge(0))

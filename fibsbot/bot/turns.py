@@ -1,4 +1,4 @@
-"""Our decisions in a game: seen, asked, answered, sent, and seen through (clip_facts, pitfalls 8 to 14).
+"""Our decisions in a game: seen, asked, answered, sent, and seen through (docs/protocol.md, pitfalls 8 to 14).
 
 After every event `look` finds out what is open now, so that it does not matter which message opened it. A decision is
 known by its key and made once. Only when a board that we asked for shows it still open, although the command went out,

@@ -1,4 +1,4 @@
-"""Growing pauses between attempts to connect (clip_facts, pitfall 6)."""
+"""Growing pauses between attempts to connect (docs/protocol.md, pitfall 6)."""
 
 from __future__ import annotations
 

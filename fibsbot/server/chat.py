@@ -70,7 +70,7 @@ def _round_table(world: World, user: User) -> tuple[list[User], list[User]]:
 
 @HANDLERS.on(c.Say)
 def say(world: World, user: User, command: c.Say) -> None:
-    """Talk to the opponent, gagged or not. The echo has no name (clip_facts 2, 16)."""
+    """Talk to the opponent, gagged or not. The echo has no name (specification: "Say")."""
     if user.opponent is None:
         raise CommandError(m.SayOutsideGame())
     world.tell(user, m.YouSay(command.text))

@@ -25,7 +25,7 @@ _DEPARTURES: Final = {
 def log_in(  # noqa: PLR0913 - what a login knows
     world: World, account: Account, mode: Mode, host: str, client: str | None = None, *, new: bool = False
 ) -> User:
-    """Let a user in whose password was right; a connection under the same name is closed (clip_facts 3, pitfall 4)."""
+    """Let a user in whose password was right; an older connection is closed (docs/protocol.md, pitfall 4)."""
     now = world.now()
     old = world.users.get(account.name)
     if old is not None:

@@ -1,4 +1,4 @@
-"""The rating formula of FIBS (`help formula`; clip_facts 2, "Rating")."""
+"""The rating formula of FIBS (`help formula`; docs/protocol.md)."""
 
 from __future__ import annotations
 

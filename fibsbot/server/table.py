@@ -25,7 +25,7 @@ CUBE_LIMIT: Final = 4096
 MAX_SHOWN: Final = 9999
 """The highest score that a `board:` line can show; an unlimited match may pass it."""
 RULE_OFF: Final = 3
-"""What the field "forced move" holds when the match is played without the Crawford rule (clip_facts 1, field 50)."""
+"""What the token "forced move" holds in a match without the Crawford rule (docs/protocol.md, token 50)."""
 
 _CONVERTER: Final = cattrs.Converter()
 
@@ -108,7 +108,7 @@ class Table:
     # -- the board --------------------------------------------------------------------------------------------------
 
     def board(self, seat: Seat, player: str, opponent: str, *, requested: bool = False) -> BoardState:
-        """Return the board as the player on a seat sees it, under the names to be shown (clip_facts 1).
+        """Return the board as the player on a seat sees it, under the names to be shown (docs/protocol.md).
 
         While a double waits, the turn is the answering player's and neither may double; `was_doubled` is only on a
         board that the doubled player has asked for.

@@ -37,7 +37,7 @@ def throw(world: World, table: Table) -> Dice:
 def start_game(world: World, table: Table) -> None:
     """Begin a game: each player throws one die until they differ, and the higher one moves first.
 
-    The first move is announced with a board and without a request to move (clip_facts 3, pitfall 8).
+    The first move is announced with a board and without a request to move (docs/protocol.md, pitfall 8).
     """
     renew_laws(table)
     table.joined.clear()

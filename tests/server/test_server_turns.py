@@ -1,4 +1,4 @@
-"""A game's course as players, opponents and watchers see it (specification: "Game Play"; clip_facts 2)."""
+"""A game's course as players, opponents and watchers see it (specification: "Game Play"; docs/protocol.md)."""
 
 from __future__ import annotations
 
