@@ -1,4 +1,4 @@
-"""Invitations, matches, games and turns (specification: "Game Play", "Invitations", "Invite", "Join")."""
+"""Games and turns: dice, moves, boards, the cube, resignations, ends (specification: "Game Play")."""
 
 from __future__ import annotations
 
@@ -6,109 +6,9 @@ from attrs import frozen
 
 from protocol.board import BoardState
 from protocol.messages.base import Message
-from protocol.words import Colour, Departure, Dice, FibsMove
+from protocol.words import Departure, Dice, FibsMove
 
-# -- invitations and the start of a match -------------------------------------------------------------------------
-
-
-@frozen
-class Invitation(Message):
-    """`X wants to play a 5 point match with you.`"""
-
-    name: str
-    length: int
-    """Points; UNLIMITED for an unlimited match."""
-
-
-@frozen
-class ResumeInvitation(Message):
-    """`X wants to resume a saved match with you.`"""
-
-    name: str
-
-
-@frozen
-class JoinHint(Message):
-    """`Type 'join X' to accept.`: the second line of an invitation."""
-
-    name: str
-
-
-@frozen
-class SavedMatchWarning(Message):
-    """`WARNING: Don't accept if you want to continue the saved 3 point match!`: joining would discard it."""
-
-    length: int
-
-
-@frozen
-class YouInvited(Message):
-    """`** You invited X to a 3 point match.`"""
-
-    name: str
-    length: int
-
-
-@frozen
-class YouInvitedToResume(Message):
-    """`** You invited X to resume a saved match.`"""
-
-    name: str
-
-
-@frozen
-class OpponentJoined(Message):
-    """`** Player X has joined you for a 3 point match.`: our invitation was accepted."""
-
-    name: str
-    length: int
-
-
-@frozen
-class YouJoined(Message):
-    """`** You are now playing a 3 point match with X`: we accepted an invitation."""
-
-    name: str
-    length: int
-
-
-@frozen
-class OpponentResumed(Message):
-    """`X has joined you. Your running match was loaded.`"""
-
-    name: str
-
-
-@frozen
-class YouResumed(Message):
-    """`You are now playing with X. Your running match was loaded.`"""
-
-    name: str
-
-
-@frozen
-class ResumeTurn(Message):
-    """`turn: X.`: first line of a resumed match's synopsis."""
-
-    player: str
-
-
-@frozen
-class ResumeLength(Message):
-    """`match length: 5` or `unlimited matchlength`: second line of the synopsis."""
-
-    length: int
-
-
-@frozen
-class ResumePoints(Message):
-    """`points for X: 1`: third and fourth line of the synopsis."""
-
-    player: str
-    points: int
-
-
-# -- games and turns ----------------------------------------------------------------------------------------------
+# -- games and turns --------------------------------------------------------------------------------------------------
 
 
 @frozen
@@ -206,7 +106,7 @@ class RefusedBoard(Message):
     reason: str
 
 
-# -- cube ---------------------------------------------------------------------------------------------------------
+# -- cube -------------------------------------------------------------------------------------------------------------
 
 
 @frozen
@@ -284,7 +184,7 @@ class RedoubleAccepted(Message):
     cube: int | None
 
 
-# -- resignation, end of a game, end of a match -------------------------------------------------------------------
+# -- resignation, end of a game, end of a match -----------------------------------------------------------------------
 
 
 @frozen
@@ -382,103 +282,3 @@ class YourGameSaved(Message):
     """`Your game with X was saved.`"""
 
     name: str
-
-
-# -- the rating calculation (toggle `ratings`) --------------------------------------------------------------------
-
-
-@frozen
-class RatingStart(Message):
-    """`rating calculation:`"""
-
-
-@frozen
-class RatingDifference(Message):
-    """`rating difference D=155.634835`"""
-
-    difference: float
-
-
-@frozen
-class RatingLength(Message):
-    """`match length      N=3`"""
-
-    length: int
-
-
-@frozen
-class RatingExperience(Message):
-    """`Experience: A 2761 - B 187`"""
-
-    player1: str
-    experience1: int
-    player2: str
-    experience2: int
-
-
-@frozen
-class RatingUpset(Message):
-    """`Probability that underdog wins: Pu=1/(10^(D*sqrt(N)/2000)+1)=0.423029`"""
-
-    probability: float
-
-
-@frozen
-class RatingProbability(Message):
-    """`P=0.423029 is 1-Pu if underdog wins and Pu if favorite wins`"""
-
-    probability: float
-
-
-@frozen
-class RatingFactor(Message):
-    """`K=max(1 , -Experience/100+5) for A: 1.000000`"""
-
-    name: str
-    factor: float
-
-
-@frozen
-class RatingChange(Message):
-    """`change for A: 4*K*sqrt(N)*P=2.930831`"""
-
-    name: str
-    change: float
-    """Points; negative for the loser, whose line reads `-4*K*sqrt(N)*P=`."""
-
-
-# -- the list of moves (`oldmoves`, toggle `moves`) ---------------------------------------------------------------
-
-
-@frozen
-class MovesScore(Message):
-    """`Score is 2-2 in a 3 point match.`: first line of a list of moves."""
-
-    points1: int
-    points2: int
-    length: int
-
-
-@frozen
-class MovesColours(Message):
-    """`A is X - B is O`: second line of a list of moves."""
-
-    x: str
-    o: str
-
-
-@frozen
-class MovesPlay(Message):
-    """`O: (5 1) 13-8 24-23`, or `O: (4 4) can't move` when there are no moves."""
-
-    colour: Colour
-    dice: Dice
-    moves: tuple[FibsMove, ...]
-
-
-@frozen
-class MovesAction(Message):
-    """`X: doubles`, `O: accepts`, `X: wins` and whatever else is no roll."""
-
-    colour: Colour
-    text: str
