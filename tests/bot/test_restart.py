@@ -33,7 +33,7 @@ def free_port() -> int:
 @contextlib.asynccontextmanager
 async def serving(port: int, db: Path) -> AsyncIterator[asyncio.subprocess.Process]:
     """Run `fibsbot serve` as a process of its own."""
-    command = (sys.executable, "-m", "fibsbot", "serve", "--port", str(port), "--db", str(db))
+    command = (sys.executable, "-m", "fibsbot", "serve", "--port", str(port), "--db", str(db), "--seed", "11")
     process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.DEVNULL)
     try:
         async with asyncio.timeout(30):
@@ -57,13 +57,15 @@ async def test_both_bots_finish_the_match_that_a_killed_server_interrupted(decis
     port, db = free_port(), tmp_path / "fibs.db"
     marvin, ford = Counting(decisions), Watcher()
     bots = [
-        Runner(settings(port, "marvin", invite="ford", length=5), load("handmade"), observer=marvin),
+        Runner(settings(port, "marvin", invite="ford", length=7), load("handmade"), observer=marvin),
         Runner(settings(port, "ford"), load("handmade"), observer=ford),
     ]
     async with asyncio.timeout(120):
         async with serving(port, db) as server:
             runs = asyncio.gather(*(bot.run() for bot in bots))
-            await marvin.reached.wait()
+            reached = asyncio.ensure_future(marvin.reached.wait())
+            await asyncio.wait([reached, runs], return_when=asyncio.FIRST_COMPLETED)
+            assert reached.done(), "the match was too short for this test"
             server.kill()
             await server.wait()
             score = bots[0].agent.track.state.score if bots[0].agent.track.state else (0, 0)
