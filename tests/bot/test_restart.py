@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,7 +65,8 @@ async def test_both_bots_finish_the_match_that_a_killed_server_interrupted(decis
         async with serving(port, db) as server:
             runs = asyncio.gather(*(bot.run() for bot in bots))
             reached = asyncio.ensure_future(marvin.reached.wait())
-            await asyncio.wait([reached, runs], return_when=asyncio.FIRST_COMPLETED)
+            ends: set[asyncio.Future[Any]] = {reached, runs}
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             assert reached.done(), "the match was too short for this test"
             server.kill()
             await server.wait()
