@@ -16,7 +16,8 @@ from protocol.words import Colour
 COLOURS: Final = {"O": ("●", "bold yellow"), "X": ("○", "bold cyan")}
 """What a terminal shows in place of each colour's letter, and its style; without colours the signs differ still."""
 
-_CHECKER: Final = re.compile(r"(?<= )[OX](?= )")
+_COLOUR: Final = re.compile(r"(?<= )[OX](?= |: |-\d)")
+"""A colour's letter: a checker, before a player's name, or before a count."""
 
 
 def draw_state(state: MatchState, player: str = "player", opponent: str = "opponent") -> list[str]:
@@ -65,9 +66,7 @@ def styled(lines: list[str]) -> Text:
 
 
 def _styled(line: str) -> Text:
-    if not line.startswith("   |"):
-        return Text(line)
-    text = Text(_CHECKER.sub(lambda checker: COLOURS[checker[0]][0], line))
+    text = Text(_COLOUR.sub(lambda letter: COLOURS[letter[0]][0], line))
     for sign, style in COLOURS.values():
         text.highlight_regex(re.escape(sign), style)
     return text
