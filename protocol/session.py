@@ -191,7 +191,7 @@ _SERVER: Final[tuple[tuple[Iterable[State], State, tuple[type[Message] | tuple[t
     (IN_MATCH, State.I_RESIGNED, ((m.ResignOffer, _you), m.AlreadyResigned, m.ResignPending)),
     (IN_MATCH, State.THEY_RESIGNED, ((m.ResignOffer, _other), m.AnswerResign)),
     (IN_MATCH, State.BETWEEN_GAMES, (m.GameWon, m.GaveUp, m.ResignAccepted, m.JoinNextGame)),
-    (IN_MATCH, State.LOBBY, (m.MatchWon, m.YouLeft, m.OpponentGone, m.YourGameSaved, m.NotPlaying)),
+    (IN_MATCH, State.LOBBY, (m.MatchWon, m.YouLeft, m.OpponentGone, m.YourGameSaved, m.NotPlaying, m.JoinWho)),
     (IN_GAME - PENDING, State.MY_ROLL, ((m.Board, Case.YOUR_ROLL),)),
     (IN_GAME - PENDING, State.MY_MOVE, ((m.Board, Case.YOUR_MOVE),)),
     (IN_GAME - PENDING, State.THEIR_TURN, ((m.Board, Case.THEIR_TURN),)),

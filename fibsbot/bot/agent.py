@@ -111,7 +111,11 @@ class Agent:
         self._turns.look()
         if self._login.settled and not self._desk.finishing:
             self._lobby.step()
-        self._finish()
+        self._flush()
+        self._finish()  # by now no command waits that makes no sense any more
+        self._flush()
+
+    def _flush(self) -> None:
         if errand := self._outbox.flush():
             self._turns.on_sent(errand)
 

@@ -72,6 +72,7 @@ class Lobby:
         """Forget all invitations: whoever plays has none."""
         self._offers.clear()
         self._invited = None
+        self._outbox.drop(c.Invite)
         self._desk.cancel("invitation")
 
     # -- what the server says -----------------------------------------------------------------------------------

@@ -43,11 +43,8 @@ class Matches:
     def on_message(self, message: Message) -> None:
         """Follow a match."""
         match message:
-            case m.OpponentJoined():
-                self._start(message.name, length_from_fibs(message.length), agreed=self._desk.settings.length)
-            case m.YouJoined():
-                agreed = self._lobby.agreed_length(message.name)
-                self._start(message.name, length_from_fibs(message.length), agreed=agreed)
+            case m.OpponentJoined() | m.YouJoined():
+                self._on_joined(message)
             case m.OpponentResumed() | m.YouResumed():
                 self._start(message.name, None, agreed=self._lobby.saved.get(message.name))
                 self._outbox.say(c.ShowBoard())
@@ -61,8 +58,15 @@ class Matches:
                 self._outbox.say(c.Join())
             case m.MatchWon():
                 self._on_match_won(message)
-            case m.OpponentGone() | m.YourGameSaved() | m.YouLeft() | m.NotPlaying():
+            case m.LoggedOut() if self.current and message.name == self.current.opponent:
+                self._outbox.say(c.ShowBoard())  # some servers say nothing else about the match
+            case m.OpponentGone() | m.YourGameSaved() | m.YouLeft() | m.NotPlaying() | m.JoinWho():
                 self._break_off(message.kind())
+
+    def _on_joined(self, message: m.OpponentJoined | m.YouJoined) -> None:
+        invited = isinstance(message, m.OpponentJoined)
+        agreed = self._desk.settings.length if invited else self._lobby.agreed_length(message.name)
+        self._start(message.name, length_from_fibs(message.length), agreed=agreed)
 
     def _start(self, opponent: str, length: int | None, *, agreed: int | None) -> None:
         if self.current is not None:

@@ -21,7 +21,7 @@ REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.Login: (m.Welcome, m.LoginPrompt),
     c.SetCommand: (m.SettingChanged,),
     c.ToggleCommand: (m.ToggleSet, m.TogglesStart),
-    c.Show: (m.SavedStart, m.NoSavedGames),
+    c.Show: (m.SavedStart, m.SavedMatch, m.NoSavedGames),
     c.Rawwho: (m.WhoEnd,),
     c.Invite: (m.YouInvited, m.YouInvitedToResume, m.OpponentJoined, m.OpponentResumed),
     c.Join: (m.YouJoined, m.YouResumed, m.GameStarts, m.WaitForJoin),
@@ -85,6 +85,10 @@ class Outbox:
     def withdraw(self, but: Key | None) -> None:
         """Take back what carries out a decision that is no longer open; `but` is the one that is."""
         self._waiting = deque(errand for errand in self._waiting if errand.key in (None, but))
+
+    def drop(self, *kinds: type[Command]) -> None:
+        """Take back the waiting commands of these kinds."""
+        self._waiting = deque(errand for errand in self._waiting if not isinstance(errand.command, kinds))
 
     def has(self, *kinds: type[Command]) -> bool:
         """Whether a command of one of these kinds is waiting or in flight."""

@@ -263,4 +263,5 @@ _HANDLERS: Final[Mapping[type[Message], Callable[[Track, Any], Track]]] = {
     m.OpponentGone: _match_over,
     m.YourGameSaved: _match_over,
     m.NotPlaying: _match_over,
+    m.JoinWho: _match_over,
 }

@@ -143,6 +143,7 @@ LOBBY: Final[tuple[Wording[Any], ...]] = (
     says(m.MatchReportLeft, "{player} has left the game with {opponent}."),
     # -- "Show", "Who", "Where"
     says(m.SavedStart, "  opponent          matchlength   score (your points first)"),
+    hears(m.SavedStart, "  opponent          matchlength   score(your points first)"),
     says(
         m.SavedMatch,
         "{stars:stars}{name:name<18} {length:saved_length} {own_points:number>13} - {opponent_points:number>2}",

@@ -12,6 +12,7 @@ from protocol.session import State
 from protocol.words import Colour
 from tests.bot.script import AFTER_61, ME, OWN_INFO, ROLLED_64, START_CELLS, Script, after, board
 
+JOIN = "Type 'join' if you want to play the next game, type 'leave' if you don't."
 PROMPT = "It's your turn. Please roll or double"
 
 # -- wordings -------------------------------------------------------------------------------------------------------
@@ -297,6 +298,24 @@ def test_a_server_that_rolls_late_by_itself_is_not_asked_to() -> None:
     script.server("You roll 6 and 4.", board(cells=AFTER_61, dice="6:4", cube=2, may="0:1"))
     assert isinstance(script.questions[0].question, WhichPlay)
     assert [] == script.wait(100)[1:], "nothing but the keep-alive"
+
+
+@pytest.mark.parametrize("answer", ["** You're not playing.", "** Error: Join who?"])
+def test_nobody_tells_that_the_match_was_saved_when_the_opponent_dropped(answer: str) -> None:
+    script = Script().to_their_turn()
+    assert ["board"] == script.server("8 ford ford drops connection.")
+    script.server(answer)
+    assert State.LOBBY is script.agent.state
+    assert ["ford"] == [event["opponent"] for event in script.events("match_saved")]
+    assert [] == [line for line in script.wait(60) if line in {"join", "board"}]
+
+
+def test_the_end_is_not_held_up_by_a_command_that_makes_no_sense_any_more() -> None:
+    script = Script(matches=1).to_their_turn()
+    assert ["board"] == script.server("8 ford ford drops connection.")
+    script.server("ford wins the game and gets 5 points. Sorry.", JOIN)
+    script.server("ford wins the 5 point match 5-0 .")
+    assert ["bye"] == script.server("** You're not playing.")
 
 
 def test_nobody_tells_that_the_opponent_cannot_move() -> None:
