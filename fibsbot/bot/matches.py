@@ -126,7 +126,7 @@ class Matches:
             score=points if won else points[::-1],
         )
         self._lobby.saved.pop(self.current.opponent, None)
-        self.current = None
+        self._end()
         limit = self._desk.settings.matches
         if limit is not None and self._desk.counters.matches >= limit:
             self._desk.finishing = True
@@ -137,6 +137,11 @@ class Matches:
         self._desk.counters.interruptions += 1
         self._desk.record("match_saved", opponent=self.current.opponent, length=self.current.length, why=why)
         self._lobby.saved[self.current.opponent] = self.current.length
+        self._end()
+
+    def _end(self) -> None:
+        """Take back what was only about this match."""
+        self._outbox.drop(c.Join, c.ShowBoard)
         self.current = None
 
     def on_overdue(self, answered: Answered) -> None:
