@@ -34,6 +34,8 @@ from protocol.messages import Message, Refusal
 from protocol.session import IN_MATCH, LOGGED_IN, Session, State
 from protocol.words import YOU
 
+MOST_BLIND: Final = 5
+"""So many boards in a row that were asked for and did not come, and the connection is given up."""
 MOST_SILENCE: Final = 3
 """So many commands in a row without any word from the server, and the connection is taken for dead."""
 REPLACED: Final = "another login of the same name has taken our place"
@@ -59,6 +61,7 @@ class Agent:
         self._matches = Matches(self._desk, self._outbox, self._lobby)
         self._turns = Turns(self._desk, self._outbox)
         self._silence = 0
+        self._blind = 0
         self._replaced = False
         self._put_out = False
 
@@ -123,6 +126,7 @@ class Agent:
         self._desk.session = Session()
         self._desk.counters.connections += 1
         self._silence = 0
+        self._blind = 0
         self._replaced = False
         self._login.connected()
 
@@ -160,6 +164,8 @@ class Agent:
         answered = self._outbox.take_answer(message)
         for part in (self._login, self._matches, self._lobby, self._turns):
             part.on_message(message)
+        if isinstance(message, m.Board):
+            self._blind = 0
         if answered:
             self._turns.on_answered(answered)
             if answered.refused:
@@ -218,6 +224,10 @@ class Agent:
             self._desk.disconnect("logged out without an answer", End.FINISHED)
         elif self._silence >= MOST_SILENCE:
             self._desk.disconnect("the server is silent")
+        elif isinstance(command, c.ShowBoard):
+            self._blind += 1
+            if self._blind >= MOST_BLIND:
+                self._desk.disconnect("the server does not show the board")
         for part in (self._login, self._matches, self._lobby):
             part.on_overdue(overdue)
         self._turns.on_answered(overdue)

@@ -103,6 +103,7 @@ REFUSALS: Final[tuple[Wording[Any], ...]] = (
     says(m.NameFixed, "** You're not supposed to change your name."),
     # -- game commands
     says(m.NotPlaying, "** You're not playing."),
+    hears(m.NotPlaying, "You are not playing."),
     says(m.AlreadyRolled, "** You did already roll the dice."),
     says(m.NotYourRoll, "** It's not your turn to roll the dice."),
     says(m.NotYourMove, "** It's not your turn to move."),

@@ -300,7 +300,7 @@ def test_a_server_that_rolls_late_by_itself_is_not_asked_to() -> None:
     assert [] == script.wait(100)[1:], "nothing but the keep-alive"
 
 
-@pytest.mark.parametrize("answer", ["** You're not playing.", "** Error: Join who?"])
+@pytest.mark.parametrize("answer", ["** You're not playing.", "You are not playing.", "** Error: Join who?"])
 def test_nobody_tells_that_the_match_was_saved_when_the_opponent_dropped(answer: str) -> None:
     script = Script().to_their_turn()
     assert ["board"] == script.server("8 ford ford drops connection.")
@@ -308,6 +308,15 @@ def test_nobody_tells_that_the_match_was_saved_when_the_opponent_dropped(answer:
     assert State.LOBBY is script.agent.state
     assert ["ford"] == [event["opponent"] for event in script.events("match_saved")]
     assert [] == [line for line in script.wait(60) if line in {"join", "board"}]
+
+
+def test_a_server_that_never_shows_the_board_is_given_up() -> None:
+    script = Script().to_their_turn()
+    assert ["board"] == script.server("8 ford ford drops connection.")
+    while not script.hang_ups and script.now < 1100:
+        script.wait(5)
+        script.server("13 zaphod Does anybody play?")
+    assert ["the server does not show the board"] == [hang_up.reason for hang_up in script.hang_ups]
 
 
 def test_the_end_is_not_held_up_by_a_command_that_makes_no_sense_any_more() -> None:
