@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ class Room:
         """Set up an empty world."""
         self.time = float(NOON)
         self.store = Store(db, self.time)
+        weakref.finalize(self, self.store.close)
         fixtures = Fixtures(self.store, dice or SeededDice(1), lambda: self.time, quirks or Quirks())
         self.world = World(fixtures)
         self._told: dict[User, list[Message]] = {}
