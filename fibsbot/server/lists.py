@@ -19,6 +19,7 @@ from protocol import messages as m
 from protocol.commands import ShowWhat
 from protocol.errors import CommandError
 from protocol.grammar import write_telnet
+from protocol.grammar.arguments import shortened
 from protocol.messages import Message
 from protocol.words import YOU
 
@@ -74,7 +75,7 @@ def _choose(world: World, words: list[str]) -> list[User]:
         return [user for user in users if words[1] in user.host]
     user = world.find(words[0])
     if user is None:
-        raise CommandError(m.NoSuchUser(words[0]))
+        raise CommandError(m.NoSuchUser(shortened(words[0])))
     return [user]
 
 
@@ -257,7 +258,7 @@ def _read_range(words: list[str]) -> _Range:
             names.append(words[index])
             index += 1
     if len(names) > 1:
-        raise CommandError(m.RatingsOneName(names[0], names[1]))
+        raise CommandError(m.RatingsOneName(shortened(names[0]), shortened(names[1])))
     first, last = bounds["from"], bounds["to"]
     if last < first:
         raise CommandError(m.RatingsBadRange(first, last))

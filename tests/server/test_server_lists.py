@@ -271,3 +271,10 @@ def test_help_lines_fit_on_a_screen_and_name_only_topics_that_exist() -> None:
         assert max(map(len, lines)) <= 76, name
     listed = " ".join(topics()["help"][10:]).split()
     assert set() == set(listed) - set(topics())
+
+
+def test_names_with_signs_at_their_ends_are_told_without_them() -> None:
+    room = Room()
+    alice = room.enter("alice")
+    assert ["** Please use only one of the given names 'a' and 'b'."] == room.say(alice, "ratings a. 'b'")
+    assert ["** There is no one called x"] == room.say(alice, "who 'x.")
