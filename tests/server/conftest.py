@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from fibsbot.server.users import User
 from tests.server.raw import Raw
+from tests.server.worlds import ListedDice, Room
 
 
 @pytest.fixture(autouse=True)
@@ -16,3 +18,21 @@ async def _close_connections() -> AsyncIterator[None]:
     for raw in Raw.opened:
         raw.writer.close()
     Raw.opened.clear()
+
+
+@pytest.fixture
+def room() -> Room:
+    """Return an empty world whose first game begins with 6 and 4."""
+    return Room(ListedDice((6, 4)))
+
+
+@pytest.fixture
+def alice(room: Room) -> User:
+    """Log alice in."""
+    return room.enter("alice")
+
+
+@pytest.fixture
+def bob(room: Room) -> User:
+    """Log bob in."""
+    return room.enter("bob")

@@ -8,23 +8,7 @@ from fibsbot.server.texts import topics
 from fibsbot.server.users import Mode, User
 from protocol.grammar.commands import FORMS
 from protocol.words import Toggle
-from tests.server.worlds import ListedDice, Room, boards, two_players
-
-
-@pytest.fixture
-def room() -> Room:
-    return Room(ListedDice((6, 4)))
-
-
-@pytest.fixture
-def alice(room: Room) -> User:
-    return room.enter("alice")
-
-
-@pytest.fixture
-def bob(room: Room) -> User:
-    return room.enter("bob")
-
+from tests.server.worlds import Room, boards, two_players
 
 # -- lists ----------------------------------------------------------------------------------------------------------
 

@@ -8,22 +8,6 @@ from fibsbot.server.users import Mode, User
 from protocol.words import Departure
 from tests.server.worlds import ListedDice, Room, boards, no_boards, two_players
 
-
-@pytest.fixture
-def room() -> Room:
-    return Room(ListedDice((6, 4)))
-
-
-@pytest.fixture
-def alice(room: Room) -> User:
-    return room.enter("alice")
-
-
-@pytest.fixture
-def bob(room: Room) -> User:
-    return room.enter("bob")
-
-
 # -- login ----------------------------------------------------------------------------------------------------------
 
 

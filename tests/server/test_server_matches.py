@@ -12,16 +12,6 @@ from tests.server.worlds import ListedDice, Room, boards, set_state, two_players
 
 
 @pytest.fixture
-def room() -> Room:
-    return Room(ListedDice((6, 4)))
-
-
-@pytest.fixture
-def alice(room: Room) -> User:
-    return room.enter("alice")
-
-
-@pytest.fixture
 def bob(room: Room) -> User:
     user = room.enter("bob")
     room.say(user, "toggle ready")
