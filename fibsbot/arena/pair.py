@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 from fibsbot.bot.runner import Observer, Runner, RunSettings, SessionResult
 from fibsbot.bot.settings import AgentSettings, Timings
+from fibsbot.policy import Lengths, Policy
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
 
@@ -53,7 +54,7 @@ async def play_pair(  # noqa: PLR0913 - what there is to choose about a run
             password=password,
             invite=invite,
             length=length,
-            max_length=max(length, 1),
+            policy=Policy(lengths=Lengths(((1, max(length, 1)),))),
             matches=matches,
             strict=strict,
             timings=timings,

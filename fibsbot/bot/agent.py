@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from fibsbot.bot.actions import Action, End
+from attrs import evolve
+
+from fibsbot.bot.actions import Action, End, Send
+from fibsbot.bot.chat import Chat
 from fibsbot.bot.desk import Counters, Desk
 from fibsbot.bot.events import (
     Connected,
@@ -15,15 +18,20 @@ from fibsbot.bot.events import (
     Event,
     FinishRequested,
     MessageReceived,
+    PauseRequested,
+    QuitRequested,
+    SettingsChanged,
     StrategyAnswered,
     Woken,
 )
 from fibsbot.bot.lobby import Lobby
 from fibsbot.bot.login import Login
 from fibsbot.bot.matches import Matches
+from fibsbot.bot.memory import Memory
 from fibsbot.bot.outbox import Answered, Outbox
 from fibsbot.bot.questions import InvitationKey, Key
 from fibsbot.bot.settings import AgentSettings
+from fibsbot.bot.status import Status, status_of
 from fibsbot.bot.track import Difference, Track, forget
 from fibsbot.bot.tracker import follow
 from fibsbot.bot.turns import Turns
@@ -52,14 +60,15 @@ class DifferenceError(Exception):
 class Agent:
     """One account's player. Its state is nobody else's business; `handle` is all that it does."""
 
-    def __init__(self, settings: AgentSettings) -> None:
-        """Wait for the first event."""
-        self._desk = Desk(settings)
+    def __init__(self, settings: AgentSettings, memory: Memory | None = None) -> None:
+        """Wait for the first event; `memory` is what is known of other players from earlier runs."""
+        self._desk = Desk(settings, memory=memory or Memory())
         self._outbox = Outbox(self._desk)
         self._login = Login(self._desk, self._outbox)
         self._lobby = Lobby(self._desk, self._outbox)
         self._matches = Matches(self._desk, self._outbox, self._lobby)
         self._turns = Turns(self._desk, self._outbox)
+        self._chat = Chat(self._desk, self._outbox, self._lobby, self._matches)
         self._silence = 0
         self._blind = 0
         self._replaced = False
@@ -82,6 +91,11 @@ class Agent:
         """The state of the connection."""
         return self._desk.session.state
 
+    @property
+    def status(self) -> Status:
+        """What an operator wants to know now."""
+        return status_of(self._desk, self._matches, self._lobby)
+
     # -- the function -------------------------------------------------------------------------------------------
 
     def handle(self, event: Event) -> list[Action]:
@@ -101,10 +115,10 @@ class Agent:
                 self._on_connected()
             case ConnectionLost():
                 self._on_lost(event)
-            case FinishRequested():
-                self._desk.finishing = True
             case Woken():
                 self._desk.woken()
+            case FinishRequested() | QuitRequested() | PauseRequested() | SettingsChanged():
+                self._on_operator(event)
         for timer in self._desk.take_due():
             self._on_time(timer)
         self._go_on()
@@ -121,6 +135,19 @@ class Agent:
     def _flush(self) -> None:
         if errand := self._outbox.flush():
             self._turns.on_sent(errand)
+
+    def _on_operator(self, event: FinishRequested | QuitRequested | PauseRequested | SettingsChanged) -> None:
+        desk = self._desk
+        match event:
+            case FinishRequested():
+                desk.finishing = True
+            case QuitRequested():
+                self._quit()
+            case PauseRequested(paused=paused):
+                desk.paused = paused
+                desk.record("paused", paused=paused)
+            case SettingsChanged(settings=settings):
+                desk.settings = evolve(settings, name=desk.settings.name, password=desk.settings.password)
 
     def _on_connected(self) -> None:
         self._desk.session = Session()
@@ -162,7 +189,7 @@ class Agent:
             desk.record("refused", text=write(message), command=in_flight.command.kind() if in_flight else None)
         self._look_for_a_double(message)
         answered = self._outbox.take_answer(message)
-        for part in (self._login, self._matches, self._lobby, self._turns):
+        for part in (self._login, self._matches, self._lobby, self._turns, self._chat):
             part.on_message(message)
         if isinstance(message, m.Board):
             self._blind = 0
@@ -231,6 +258,14 @@ class Agent:
         for part in (self._login, self._matches, self._lobby):
             part.on_overdue(overdue)
         self._turns.on_answered(overdue)
+
+    def _quit(self) -> None:
+        """Log out now, whatever is on; without a connection there is nothing to log out from."""
+        self._desk.finishing = True
+        self._outbox.clear()
+        if self.state in LOGGED_IN:
+            self._desk.act(Send(c.Bye()))
+        self._desk.disconnect("told to quit", End.FINISHED)
 
     def _finish(self) -> None:
         """Log out when that is wanted and no match is on."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from fibsbot.bot.questions import (
     AcceptResignation,
@@ -20,7 +20,7 @@ from fibsbot.bot.questions import (
 from fibsbot.bot.track import Side, Track
 from fibsbot.fibs import play_to_fibs
 from fibsbot.match import MatchState, Owner, Phase
-from fibsbot.notation import format_play
+from fibsbot.notation import NotationError, Xgid, format_play
 from fibsbot.position import Play
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.plays import check_play, legal_plays
@@ -142,6 +142,14 @@ def reply_to(key: Key, answer: Answer, direction: int) -> Reply:
             return Reply(c.Resign(LEVELS[answer.level]), f"resign {answer.level}")
         case Verdict():
             return Reply(c.Accept() if answer.accepted else c.Reject(), "accept" if answer.accepted else "reject")
+
+
+def xgid_of(state: MatchState) -> str | None:
+    """Return a decision as an XGID; None for what no XGID can say. An offer to resign is shown as what comes after."""
+    try:
+        return str(Xgid.of(evolve(state, phase=Phase.ROLL) if state.phase is Phase.RESIGNED else state))
+    except NotationError:
+        return None
 
 
 def _legal(key: Key, play: Play) -> Play:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 from attrs import asdict, define, field
 
 from fibsbot.bot.actions import Action, Disconnect, End, Record, WakeAt
+from fibsbot.bot.memory import Memory
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.track import Track
 from protocol.session import Session
@@ -54,10 +56,16 @@ class Desk:
     session: Session = field(factory=Session)
     track: Track = field(init=False)
     counters: Counters = field(factory=Counters)
+    memory: Memory = field(factory=Memory)
+    chance: random.Random = field(init=False)
+    rating: tuple[float, int] | None = None
+    """Our own rating and experience, as the server told them last."""
     ended: bool = False
     """Whether the run is over."""
     finishing: bool = False
     """Whether to log out once the match is over."""
+    paused: bool = False
+    """Whether to begin no new match."""
     now: float = 0.0
     actions: list[Action] = field(factory=list)
     _timers: dict[str, float] = field(factory=dict)
@@ -65,6 +73,7 @@ class Desk:
 
     def __attrs_post_init__(self) -> None:
         self.track = Track(user=self.settings.name)
+        self.chance = random.Random(self.settings.seed)
 
     def act(self, action: Action) -> None:
         """Have something done."""
@@ -73,6 +82,12 @@ class Desk:
     def record(self, name: str, /, **fields: Any) -> None:
         """Have something remembered."""
         self.act(Record(name, fields))
+
+    def rated(self, rating: float, experience: int) -> None:
+        """Take note of our own rating; a new one is remembered."""
+        if self.rating != (rating, experience):
+            self.rating = rating, experience
+            self.record("rating", rating=rating, experience=experience)
 
     def disconnect(self, reason: str, end: End | None = None) -> None:
         """Have the connection closed; for good if this is the end of the run."""

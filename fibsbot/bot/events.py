@@ -5,6 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from fibsbot.bot.questions import Answer, AnyKey
+from fibsbot.bot.settings import AgentSettings
 from protocol.messages import Message
 
 
@@ -46,6 +47,25 @@ class Woken(Event):
 @frozen
 class FinishRequested(Event):
     """Somebody wants an end: finish the match, then log out."""
+
+
+@frozen
+class QuitRequested(Event):
+    """Somebody wants an end at once: log out, and let the server save the match."""
+
+
+@frozen
+class PauseRequested(Event):
+    """Somebody wants no new matches for now, or wants them again."""
+
+    paused: bool
+
+
+@frozen
+class SettingsChanged(Event):
+    """The operator has changed settings; name and password stay as they are."""
+
+    settings: AgentSettings
 
 
 @frozen

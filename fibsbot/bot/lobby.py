@@ -17,6 +17,7 @@ from fibsbot.bot.desk import Desk
 from fibsbot.bot.outbox import Answered, Outbox
 from fibsbot.bot.questions import AcceptInvitation, Answer, InvitationKey, Verdict
 from fibsbot.fibs import length_from_fibs, length_to_fibs
+from fibsbot.policy import Request, reasons
 from fibsbot.strategies.base import Opponent
 from protocol import commands as c
 from protocol import messages as m
@@ -101,6 +102,8 @@ class Lobby:
                 self._invited = message.name
 
     def _on_who(self, info: m.WhoInfo) -> None:
+        if info.name == self._desk.settings.name:
+            self._desk.rated(info.rating, info.experience)
         before = self.who.get(info.name)
         if before is None and len(self.who) >= MOST_USERS:
             return
@@ -136,16 +139,20 @@ class Lobby:
         elif not self._outbox.has(c.Invite):
             self._outbox.say(c.Invite(name))
 
+    @property
+    def waiting(self) -> int:
+        """How many invitations wait for our answer."""
+        return len(self._offers)
+
     # -- accepting ----------------------------------------------------------------------------------------------
 
     def _consider(self, offer: Offer) -> None:
-        settings = self._desk.settings
-        if not settings.accept or self._desk.finishing:
-            self._refuse(offer, "I don't play anybody else now.")
-        elif sentence := settings.length_fault(offer.length):
-            self._refuse(offer, sentence)
+        info = self.who.get(offer.name)
+        desk = self._desk
+        request = Request(offer.name, offer.length, paused=desk.paused, finishing=desk.finishing)
+        if found := reasons(desk.settings.policy, request):
+            self._refuse(offer, found[0].sentence)
         else:
-            info = self.who.get(offer.name)
             opponent = Opponent(offer.name, info.rating, info.experience, info.client) if info else Opponent(offer.name)
             key = InvitationKey(offer.name, offer.length, offer.number)
             self._desk.act(Ask(key, AcceptInvitation(opponent, offer.length)))
@@ -216,7 +223,7 @@ class Lobby:
         """Yield whom we would like to play, with the length of the match; None to resume."""
         settings = self._desk.settings
         for name, saved_length in self.saved.items():
-            if saved_length is None or not settings.length_fault(saved_length):
+            if saved_length is None or saved_length in settings.policy.lengths:
                 yield name, None
         if settings.invite and settings.invite not in self.saved:
             yield settings.invite, settings.length

@@ -67,6 +67,7 @@ class Login:
                 self._desk.wake("login", self._desk.settings.timings.watchdog)
                 self._desk.record("logged_in", name=message.name)
             case m.OwnInfo():
+                self._desk.rated(message.rating, message.experience)
                 self._settle({toggle: bool(getattr(message, toggle.value)) for toggle in WANTED})
                 self._outbox.say(c.Show(c.ShowWhat.SAVED))
             case m.ToggleSet():

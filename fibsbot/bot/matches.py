@@ -73,7 +73,16 @@ class Matches:
             self._break_off("another match began")
         self.current = Match(opponent, length, agreed)
         self._lobby.match_started()
-        self._desk.record("match_started", opponent=opponent, length=length, resumed=length is None)
+        info = self._lobby.who.get(opponent)
+        self._desk.record(
+            "match_started",
+            opponent=opponent,
+            length=length,
+            resumed=length is None,
+            rating=info.rating if info else None,
+            experience=info.experience if info else None,
+            client=info.client if info else None,
+        )
         if length is not None:
             self._check_length(length)
 
@@ -86,6 +95,9 @@ class Matches:
             self._start(board.opponent, None, agreed=self._lobby.saved.get(board.opponent))
         if self.current and self.current.length is None:
             self.current = Match(self.current.opponent, length, self.current.agreed)
+            self._desk.record(
+                "match_resumed", opponent=board.opponent, length=length, score=[board.score, board.opponent_score]
+            )
             self._check_length(length)
 
     def _check_length(self, length: int) -> None:
@@ -93,7 +105,7 @@ class Matches:
         match = self.current
         if match is None:
             return
-        fits = match.agreed == length or (match.agreed is None and not self._desk.settings.length_fault(length))
+        fits = match.agreed == length or (match.agreed is None and length in self._desk.settings.policy.lengths)
         if not fits:
             self._desk.record("length_swapped", opponent=match.opponent, agreed=match.agreed, length=length)
             self._outbox.say(c.Leave())

@@ -22,7 +22,8 @@ from fibsbot.bot.registration import Registration
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.thinking import Thinker
 from fibsbot.client.backoff import Backoff, Pauses
-from fibsbot.client.connection import Connection, ConnectionFailedError, connect
+from fibsbot.client.connection import Connection, ConnectionFailedError, Tls, connect
+from fibsbot.records.rotation import Rotation
 from fibsbot.records.session_log import SessionLog
 from fibsbot.strategies.base import Strategy
 from protocol.messages import Message
@@ -37,6 +38,8 @@ class RunSettings:
     host: str
     port: int
     agent: AgentSettings
+    tls: Tls | None = None
+    """Whether the server is spoken to through TLS, and how it is known."""
     register: bool = False
     """Whether to make the account first if there is none."""
     deadline: float = field(default=30.0, validator=gt(0))
@@ -49,6 +52,8 @@ class RunSettings:
     """Whether to try again when the very first connection cannot be made."""
     log_path: Path | None = None
     """Where to write the session log."""
+    rotation: Rotation | None = None
+    """When the session log begins a new file; None: never."""
 
 
 class Observer:
@@ -106,7 +111,8 @@ class Runner:
         self._stirred = asyncio.Event()
 
     async def _connect_tcp(self) -> Connection:
-        return await connect(self._settings.host, self._settings.port, timeout=self._settings.connect_timeout)
+        run = self._settings
+        return await connect(run.host, run.port, timeout=run.connect_timeout, tls=run.tls)
 
     def finish(self) -> None:
         """Ask for an end: after the match, or at once if there is none."""

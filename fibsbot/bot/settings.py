@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from attrs import evolve, field, fields, frozen
-from attrs.validators import ge, gt
+from attrs.validators import ge, gt, optional
 
 from fibsbot import __version__
+from fibsbot.policy import NameRule, Policy
 
 
 @frozen
@@ -22,10 +23,52 @@ class Timings:
     """For the third line of an invitation, the warning about a saved match (pitfall 15)."""
     retry: float = field(default=30.0, validator=gt(0))
     """Before inviting the same player again."""
+    left: float = field(default=300.0, validator=gt(0))
+    """After an opponent has left a match, before inviting them once to go on with it."""
+    silence: float = field(default=300.0, validator=gt(0))
+    """Without a byte from the server, before the connection is taken for dead."""
+    finish: float = field(default=3600.0, validator=gt(0))
+    """For the match to end, once an end was asked for; then it is left to the server to save it."""
+    think_least: float = field(default=0.0, validator=ge(0))
+    """Before a play, so that people can follow; the wait is chosen at random between this and the next."""
+    think_most: float = field(default=0.0, validator=ge(0))
 
     def scaled(self, factor: float) -> Timings:
         """Return the same waits, all multiplied."""
         return evolve(self, **{f.name: getattr(self, f.name) * factor for f in fields(Timings)})
+
+
+@frozen
+class ChatSettings:
+    """What the bot says to people. It never shouts."""
+
+    greet: bool = True
+    """Whether to greet the opponent, once a match."""
+    greeting: str = "Hello, I am a computer program. If I stop moving, kibitz `move`; tell me `help` for more."
+    answer: bool = True
+    """Whether to answer `help`, `settings`, `stats`, `score` and `who are you`."""
+    window: float = field(default=300.0, validator=ge(0))
+    """Seconds in which the same person gets one answer to the same question."""
+    operators: tuple[str, ...] = ()
+    """Players whose tells are commands: `status`, `pause`, `resume`, `last`, `quit`."""
+    ignore: tuple[NameRule, ...] = (NameRule("RepBot*"), NameRule("MissManners"))
+    """Players who are never answered, besides other bots: reputation services."""
+
+
+@frozen
+class SeekSettings:
+    """Inviting somebody when there is nothing else to do."""
+
+    after: float | None = None
+    """Seconds without a match before we invite somebody; None: never."""
+    length: int = field(default=5, validator=ge(1))
+    """Points of the matches that we offer."""
+    per_hour: int = field(default=6, validator=ge(1))
+    """Invitations within an hour, at most."""
+    forgive: float = field(default=86_400.0, validator=ge(0))
+    """Seconds before somebody who has refused is invited again."""
+    bots: bool = False
+    """Whether to invite other bots."""
 
 
 @frozen
@@ -41,24 +84,20 @@ class AgentSettings:
     """Whom to invite whenever there is no match."""
     length: int = field(default=1, validator=ge(1))
     """Points of the matches that we invite to."""
-    min_length: int = field(default=1, validator=ge(1))
-    """Invitations to shorter matches are refused."""
-    max_length: int = field(default=25, validator=ge(1))
-    """Invitations to longer matches are refused."""
-    unlimited: bool = False
-    """Whether to play unlimited matches, which never end (pitfall 16)."""
-    accept: bool = True
-    """Whether to accept invitations at all."""
+    policy: Policy = field(factory=Policy)
+    """Whom we play."""
+    seek: SeekSettings = field(factory=SeekSettings)
+    chat: ChatSettings = field(factory=ChatSettings)
+    resign: bool = True
+    """Whether to resign what the strategy takes for lost."""
+    resign_match: bool = False
+    """Whether to resign also where that loses the match."""
     matches: int | None = None
     """Log out after so many finished matches; None plays on for ever."""
+    commands_a_minute: int | None = field(default=None, validator=optional(ge(1)))
+    """No more commands than this within any minute; None does not limit them."""
+    seed: int | None = None
+    """For what is left to chance (how long to think); None: another one each run."""
     strict: bool = False
     """Whether a difference between our state and the server's board is an error (tests, replay)."""
     timings: Timings = field(factory=Timings)
-
-    def length_fault(self, length: int) -> str | None:
-        """Return the sentence that refuses a match of this length (0 is unlimited), None for a length that we play."""
-        if not length:
-            return None if self.unlimited else "I don't play unlimited matches."
-        if not self.min_length <= length <= self.max_length:
-            return f"I play matches of {self.min_length} to {self.max_length} points."
-        return None

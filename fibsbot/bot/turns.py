@@ -13,7 +13,7 @@ from typing import Final
 from attrs import define, evolve, field
 
 from fibsbot.bot.actions import Ask
-from fibsbot.bot.decisions import LEVELS, Reply, obvious_answer, open_key, question_for, reply_to
+from fibsbot.bot.decisions import LEVELS, Reply, obvious_answer, open_key, question_for, reply_to, xgid_of
 from fibsbot.bot.desk import Desk
 from fibsbot.bot.fallback import LastResort
 from fibsbot.bot.outbox import Answered, Errand, Outbox
@@ -53,6 +53,9 @@ class Decision:
 
     key: Key
     direction: int
+    asked: float
+    """When it was seen, on the agent's clock."""
+    xgid: str | None
     question: Question | None = None
     """None for a decision that has only one answer."""
     stage: Stage = Stage.ASKED
@@ -180,7 +183,9 @@ class Turns:
         track = self._desk.track
         if len(self._decisions) >= MOST_DECISIONS:
             self._decisions.clear()
-        decision = self._decisions[key] = Decision(key, track.direction or -1)
+        decision = self._decisions[key] = Decision(
+            key, track.direction or -1, self._desk.now, xgid_of(track.decision(key.phase))
+        )
         answer = obvious_answer(track, key.phase)
         if answer is not None:
             self._answer(decision, answer)
@@ -208,12 +213,17 @@ class Turns:
         decision.reply = reply_to(decision.key, answer, decision.direction)
         decision.stage = Stage.ANSWERED
         self._desk.counters.decisions += 1
+        key = decision.key
         self._desk.record(
             "decision",
-            phase=decision.key.phase.value,
-            dice=decision.key.dice,
+            phase=key.phase.value,
+            game=key.game,
+            turn=key.turn,
+            xgid=decision.xgid,
+            dice=key.dice,
             answer=decision.reply.shown,
             equity=getattr(answer, "equity", None),
+            seconds=round(self._desk.now - decision.asked, 6),
         )
 
     def on_sent(self, errand: Errand) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import ssl
+from pathlib import Path
 from typing import Final
 
 import telnetlib3
+from attrs import frozen
 
 CHUNK: Final = 4096
 """Bytes that one read returns at most."""
@@ -45,8 +48,20 @@ class Connection:
             self._writer.close()
 
 
-async def connect(host: str, port: int, *, timeout: float = 15.0) -> Connection:  # noqa: ASYNC109 - telnetlib3 has its own
-    """Open a connection within `timeout` seconds. Raises ConnectionFailedError.
+@frozen
+class Tls:
+    """How to make sure who the server is, where it offers TLS."""
+
+    ca_file: Path | None = None
+    """Certificates of the authorities to trust; None: those of this machine."""
+
+    def context(self) -> ssl.SSLContext:
+        """Return what a connection needs. Raises OSError when the file cannot be used."""
+        return ssl.create_default_context(cafile=self.ca_file)
+
+
+async def connect(host: str, port: int, *, timeout: float = 15.0, tls: Tls | None = None) -> Connection:  # noqa: ASYNC109 - telnetlib3 has its own
+    """Open a connection within `timeout` seconds, with or without TLS. Raises ConnectionFailedError.
 
     The client agrees to no option but that the server echoes, as FIBS says while it asks for a password.
     """
@@ -61,6 +76,7 @@ async def connect(host: str, port: int, *, timeout: float = 15.0) -> Connection:
             connect_timeout=timeout,
             compression=False,
             limit=BUFFER,
+            ssl=tls.context() if tls else None,
         )
     except OSError as error:
         raise ConnectionFailedError(_reason(error)) from error

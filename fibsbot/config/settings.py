@@ -15,6 +15,7 @@ from fibsbot.bot.settings import AgentSettings, Timings
 from fibsbot.client.backoff import Pauses
 from fibsbot.config.declaring import Section, passed_on, setting
 from fibsbot.log import LogFormat, LogLevel
+from fibsbot.policy import Lengths, Policy
 
 
 def _wait(owner: Section, name: str, about: str, **more: Any) -> Any:
@@ -58,11 +59,11 @@ class BotConfig:
     """What to play and with whom."""
 
     strategy: str = setting("handmade", "Who decides; `fibsbot strategies` lists what is installed.")
-    accept: bool = passed_on(AgentSettings, "accept", "Whether to accept invitations.")
-    min_length: int = _length("min_length", "Invitations to shorter matches are refused.")
-    max_length: int = _length("max_length", "Invitations to longer matches are refused.")
-    accept_unlimited: bool = passed_on(
-        AgentSettings, "unlimited", "Whether to accept unlimited matches, which end only when somebody leaves."
+    accept: bool = passed_on(Policy, "accept", "Whether to accept invitations.")
+    min_length: int = setting(1, "Shorter matches are not played.", unit="points", least=1, most=99)
+    max_length: int = setting(25, "Longer matches are not played.", unit="points", least=1, most=99)
+    accept_unlimited: bool = setting(
+        default=False, about="Whether to play unlimited matches, which end only when somebody leaves."
     )
     invite: str | None = setting(None, "Whom to invite whenever there is no match.", example="arthur", player=True)
     invite_length: int = _length("length", "Length of the matches that we invite to.")
@@ -121,10 +122,10 @@ class Config:
             password=password,
             invite=bot.invite,
             length=bot.invite_length,
-            min_length=bot.min_length,
-            max_length=bot.max_length,
-            unlimited=bot.accept_unlimited,
-            accept=bot.accept,
+            policy=Policy(
+                accept=bot.accept,
+                lengths=Lengths(((bot.min_length, bot.max_length),), bot.accept_unlimited),
+            ),
             matches=bot.matches,
             timings=Timings(timing.watchdog, timing.keep_alive, timing.pause, timing.invitation, timing.retry),
         )

@@ -8,6 +8,7 @@ import pytest
 
 from fibsbot.bot.fallback import LastResort
 from fibsbot.bot.questions import Answer, Verdict
+from fibsbot.policy import Lengths, Policy
 from fibsbot.strategies.base import CubeAction, CubeAnswer
 from tests.bot.script import AFTER_61, ME, OWN_INFO, START_CELLS, Script, board
 
@@ -118,7 +119,7 @@ def answer(script: Script, rng: random.Random) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_a_storm_of_lines_is_weathered(seed: int) -> None:
     rng = random.Random(seed)
-    script = Script(strict=False, unlimited=seed % 2 == 0).to_lobby()
+    script = Script(strict=False, policy=Policy(lengths=Lengths(unlimited=seed % 2 == 0))).to_lobby()
     for _ in range(600):
         script.server(any_line(rng))
         chance = rng.random()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fibsbot.bot.questions import AcceptInvitation
+from fibsbot.policy import Lengths, Policy
 from fibsbot.strategies.base import Opponent
 from protocol.session import State
 from tests.bot.script import AFTER_61, ME, Script, board
@@ -53,13 +54,13 @@ def test_an_opponent_of_a_saved_match_gets_no_new_one() -> None:
     [("a 9 point", "I play matches of 3 to 7 points."), ("a 1 point", "I play matches of 3 to 7 points.")],
 )
 def test_an_invitation_beyond_our_limits_is_refused_with_a_sentence(length: str, sentence: str) -> None:
-    script = Script(min_length=3, max_length=7).to_lobby()
+    script = Script(policy=Policy(lengths=Lengths(((3, 7),)))).to_lobby()
     assert [f"tell ford {sentence}"] == script.server(f"ford wants to play {length} match with you.")
     assert [] == script.questions
 
 
 def test_the_sentence_is_told_once_in_a_while_only() -> None:
-    script = Script(max_length=3).to_lobby()
+    script = Script(policy=Policy(lengths=Lengths(((1, 3),)))).to_lobby()
     assert 1 == len(script.server(*INVITED))
     script.server("16 ford I play")
     assert [] == script.server(*INVITED)
@@ -75,7 +76,7 @@ def test_the_strategy_may_refuse() -> None:
 
 
 def test_unlimited_matches_are_played_if_that_is_wanted() -> None:
-    script = Script(unlimited=True).to_lobby()
+    script = Script(policy=Policy(lengths=Lengths(unlimited=True))).to_lobby()
     script.server("ford wants to play an unlimited match with you.")
     script.verdict(accepted=True)
     assert ["join ford"] == script.wait(1.5)
@@ -147,11 +148,12 @@ def test_a_saved_match_is_resumed_when_its_opponent_is_there() -> None:
     script.server("** You invited ford to resume a saved match.")
     assert ["board"] == script.server("ford has joined you. Your running match was loaded.")
     assert [] == script.server(board(score="1:3", cells=AFTER_61, dice="6:4"))
-    assert {"opponent": "ford", "length": None, "resumed": True} == script.events("match_started")[0]
+    known = {"rating": 1623.45, "experience": 2396, "client": "client"}
+    assert {"opponent": "ford", "length": None, "resumed": True, **known} == script.events("match_started")[0]
 
 
 def test_a_saved_match_longer_than_our_limit_is_left_alone() -> None:
-    script = Script(max_length=3).to_lobby(saved=SAVED)
+    script = Script(policy=Policy(lengths=Lengths(((1, 3),)))).to_lobby(saved=SAVED)
     assert [] == script.server(who("ford"))
 
 
@@ -187,7 +189,7 @@ def test_a_match_of_swapped_length_is_left() -> None:
 
 
 def test_a_resumed_match_beyond_our_limits_is_left() -> None:
-    script = Script(max_length=7).to_lobby()
+    script = Script(policy=Policy(lengths=Lengths(((1, 7),)))).to_lobby()
     assert ["invite ford"] == script.server(*RESUME)
     assert ["board"] == script.server("ford has joined you. Your running match was loaded.")
     assert ["leave"] == script.server(board(length=9, cells=AFTER_61, dice="6:4"))

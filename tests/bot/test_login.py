@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import asdict
 
 from fibsbot.bot.actions import Disconnect, End, Send, SendLine, SendSecret, WakeAt
 from fibsbot.bot.events import Connected, ConnectionLost, MessageReceived, Woken
@@ -156,7 +157,8 @@ def test_the_password_is_in_no_record_and_no_repr() -> None:
 
 
 def test_waits_are_scaled_all_at_once() -> None:
-    assert Timings(watchdog=4, keep_alive=60, pause=0.75, invitation=0.5, retry=15) == Timings().scaled(0.5)
+    halved = {name: seconds / 2 for name, seconds in asdict(Timings()).items()}
+    assert halved == asdict(Timings().scaled(0.5))
 
 
 # -- registration ---------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from fibsbot.bot.events import StrategyAnswered
 from fibsbot.bot.questions import AcceptResignation, Resignation, RollOrWhat, TakeOrPass
 from fibsbot.bot.settings import Timings
 from fibsbot.match import Owner
+from fibsbot.policy import Lengths, Policy
 from fibsbot.position import Move, Play
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from protocol.session import State
@@ -136,7 +137,7 @@ def test_a_double_is_answered() -> None:
 
 
 def test_a_beaver_in_an_unlimited_match() -> None:
-    script = Script(unlimited=True).to_lobby()
+    script = Script(policy=Policy(lengths=Lengths(unlimited=True))).to_lobby()
     script.server("ford has joined you. Your running match was loaded.")
     script.server(board(length=9999, cells=AFTER_61, turn=-1))
     script.server("ford doubles. Type 'accept', 'reject' or 'redouble'.")
@@ -149,7 +150,7 @@ def test_a_beaver_in_an_unlimited_match() -> None:
 
 
 def test_a_double_against_a_beaver_is_answered_again() -> None:
-    script = Script(unlimited=True).to_lobby()
+    script = Script(policy=Policy(lengths=Lengths(unlimited=True))).to_lobby()
     script.server("ford has joined you. Your running match was loaded.")
     script.server(board(length=9999, cells=AFTER_61), PROMPT)
     script.cube(CubeAction.DOUBLE)

@@ -60,7 +60,7 @@ def test_the_file_decides_what_no_option_does(tmp_path: Path, runs: list[RunSett
     assert 1 == result.exit_code
     assert ("localhost", 4712) == (run.host, run.port)
     assert ("marvin", "paranoid") == (run.agent.name, run.agent.password)
-    assert (9, False) == (run.agent.max_length, run.agent.accept)
+    assert (9, False) == (run.agent.policy.lengths.spans[-1][1], run.agent.policy.accept)
     assert (0.25, 3, 5) == (run.agent.timings.pause, run.agent.timings.watchdog, run.pauses.first)
     assert run.log_path
     assert Path("elsewhere") == run.log_path.parent

@@ -1,0 +1,54 @@
+"""What we remember of other players, on the agent's clock. The store fills it at the start of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from attrs import define, field
+
+DAY: Final = 86_400.0
+"""Seconds."""
+MOST_PLAYERS: Final = 10_000
+"""Players that are remembered; who was met longest ago is forgotten first."""
+
+
+@define
+class Acquaintance:
+    """When what happened with one player, in seconds on the agent's clock; before its start they are negative."""
+
+    matches: list[float] = field(factory=list)
+    """Ends of matches that we played to their end, within the last day."""
+    refused: float | None = None
+    """When the player last refused an invitation of ours."""
+
+
+@define
+class Memory:
+    """Everybody whom we remember."""
+
+    _known: dict[str, Acquaintance] = field(factory=dict)
+
+    def of(self, name: str) -> Acquaintance:
+        """Return what is known of a player, which may be nothing."""
+        return self._known.get(name) or Acquaintance()
+
+    def recall(self, name: str, matches: Iterable[float] = (), refused: float | None = None) -> None:
+        """Take what was known before the run began."""
+        self._known[name] = Acquaintance(sorted(matches), refused)
+
+    def played(self, name: str, now: float) -> None:
+        """Remember the end of a match."""
+        known = self._keep(name)
+        known.matches = [*(at for at in known.matches if at > now - DAY), now]
+
+    def was_refused(self, name: str, now: float) -> None:
+        """Remember that a player refused to play us."""
+        self._keep(name).refused = now
+
+    def _keep(self, name: str) -> Acquaintance:
+        known = self._known.pop(name, None) or Acquaintance()
+        if len(self._known) >= MOST_PLAYERS:
+            del self._known[next(iter(self._known))]
+        self._known[name] = known
+        return known

@@ -1,0 +1,8 @@
+"""With whom we play: a policy, and small pure rules that say why not."""
+
+from fibsbot.policy.lengths import Lengths
+from fibsbot.policy.names import NameRule
+from fibsbot.policy.policy import Direction, Policy, Reason, Request
+from fibsbot.policy.rules import reasons
+
+__all__ = ["Direction", "Lengths", "NameRule", "Policy", "Reason", "Request", "reasons"]

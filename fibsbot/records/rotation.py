@@ -1,0 +1,18 @@
+"""When a session log begins a new file, and how long old ones are kept."""
+
+from __future__ import annotations
+
+from attrs import field, frozen
+from attrs.validators import ge, optional
+
+
+@frozen
+class Rotation:
+    """Bounds of a session log's files."""
+
+    max_bytes: int = field(default=64 * 2**20, validator=ge(2**16))
+    """A file that would grow beyond this is closed and compressed, and a new one begun."""
+    daily: bool = True
+    """Whether a new file begins with each day, UTC."""
+    keep_days: int | None = field(default=30, validator=optional(ge(1)))
+    """Compressed files are removed after so many days; None keeps them for ever."""

@@ -1,0 +1,1 @@
+"""Bots that are left running: several accounts in one process, and what an operator sees of them."""
