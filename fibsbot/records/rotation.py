@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attrs import field, frozen
-from attrs.validators import ge, optional
+from attrs.validators import ge
 
 
 @frozen
@@ -14,5 +14,5 @@ class Rotation:
     """A file that would grow beyond this is closed and compressed, and a new one begun."""
     daily: bool = True
     """Whether a new file begins with each day, UTC."""
-    keep_days: int | None = field(default=30, validator=optional(ge(1)))
-    """Compressed files are removed after so many days; None keeps them for ever."""
+    keep_days: int = field(default=30, validator=ge(0))
+    """Compressed files are removed after so many days; 0 keeps them for ever."""
