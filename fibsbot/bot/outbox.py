@@ -1,10 +1,14 @@
-"""Commands on their way: one at a time, with a pause between two, and no next one before the last was answered."""
+"""Commands on their way: one at a time, with a pause between two, and no next one before the last was answered.
+
+What is said to people comes last: it waits until nobody waits for a decision of ours, and a decision does not wait for
+its echo.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 from attrs import frozen
 
@@ -16,6 +20,18 @@ from protocol import commands as c
 from protocol import messages as m
 from protocol.commands import Command
 from protocol.messages import Message, Refusal
+from protocol.session import State
+
+Talk: TypeAlias = c.Tell | c.Kibitz | c.Whisper
+"""What is said to people."""
+MOST_TALK: Final = 8
+"""Lines for people that wait at most."""
+IDLE_TALK: Final = frozenset(
+    {State.LOBBY, State.WATCHING, State.BETWEEN_GAMES, State.THEIR_TURN, State.I_DOUBLED, State.I_RESIGNED}
+)
+"""States in which there is time to talk: no decision of ours is due."""
+DEAF: Final = (m.NoSuchUser, m.WontListen, m.YouDontListen, m.NotWatchingOrPlaying)
+"""Refusals of what was said; no decision is refused so."""
 
 REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.Login: (m.Welcome, m.LoginPrompt),
@@ -28,6 +44,8 @@ REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.ShowBoard: (m.Board,),
     c.Leave: (m.YouLeft,),
     c.Tell: (m.YouSay,),
+    c.Kibitz: (m.YouKibitz, m.Heard),
+    c.Whisper: (m.YouWhisper, m.Heard),
     c.Time: (m.ServerTime,),
     c.Bye: (m.Goodbye,),
 }
@@ -63,12 +81,14 @@ class Outbox:
         """Have nothing to send."""
         self._desk = desk
         self._waiting: deque[Errand] = deque()
+        self._talk: deque[tuple[Talk, float]] = deque()
         self._last_sent: float | None = None
         self.in_flight: Errand | None = None
 
     def clear(self) -> None:
         """Forget everything: the connection is gone."""
         self._waiting.clear()
+        self._talk.clear()
         self._last_sent = None
         self.in_flight = None
 
@@ -81,6 +101,23 @@ class Outbox:
             self._waiting.appendleft(errand)
         else:
             self._waiting.append(errand)
+
+    def talk(self, line: Talk, *, fresh: float) -> bool:
+        """Have something said when there is time, within so many seconds or never; False when too much waits."""
+        self._forget_stale()
+        if len(self._talk) >= MOST_TALK:
+            return False
+        self._talk.append((line, self._desk.now + fresh))
+        return True
+
+    def hush(self, name: str | None = None) -> None:
+        """Take back what waits to be told to this player; without a name, to those at the board."""
+        self._talk = deque(
+            (line, until) for line, until in self._talk if (line.name if isinstance(line, c.Tell) else None) != name
+        )
+
+    def _forget_stale(self) -> None:
+        self._talk = deque((line, until) for line, until in self._talk if until >= self._desk.now)
 
     def withdraw(self, but: Key | None) -> None:
         """Take back what carries out a decision that is no longer open; `but` is the one that is."""
@@ -97,12 +134,18 @@ class Outbox:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is waiting or in flight."""
+        """Whether nothing but talk is waiting, and nothing in flight."""
         return self.in_flight is None and not self._waiting
+
+    @property
+    def silent(self) -> bool:
+        """Whether it is idle, and nothing waits to be said either."""
+        self._forget_stale()
+        return self.idle and not self._talk
 
     def take_answer(self, message: Message) -> Answered | None:
         """Return the command that a message answers; the next one may go."""
-        if self.in_flight is None:
+        if self.in_flight is None or (self.in_flight.key is not None and isinstance(message, DEAF)):
             return None
         replies = REPLIES.get(type(self.in_flight.command), ()) if self.in_flight.key is None else ()
         if isinstance(message, (Refusal, *replies)):
@@ -134,12 +177,12 @@ class Outbox:
     def flush(self) -> Errand | None:
         """Send the next command if its time has come; return it if it was sent."""
         desk, timings = self._desk, self._desk.settings.timings
-        if self.in_flight is not None or not self._waiting:
+        if desk.ended or not self._may_send():
             return None
         if self._last_sent is not None and desk.now < self._last_sent + timings.pause:
             desk.wake("pause", self._last_sent + timings.pause - desk.now)
             return None
-        errand = self._waiting.popleft()
+        errand = self._waiting.popleft() if self._waiting else Errand(self._talk.popleft()[0])
         if not desk.session.may_say(errand.command):
             desk.record("held_back", command=errand.command.kind(), state=desk.session.state.value)
             return self.flush()
@@ -151,3 +194,11 @@ class Outbox:
         self._last_sent = desk.now
         self.in_flight = errand
         return errand
+
+    def _may_send(self) -> bool:
+        """Whether something waits whose turn it is; a decision does not wait for the echo of what was said."""
+        if self.in_flight is not None:
+            overtakes = bool(self._waiting) and self._waiting[0].key is not None
+            return overtakes and isinstance(self.in_flight.command, Talk)
+        self._forget_stale()
+        return bool(self._waiting or (self._talk and self._desk.session.state in IDLE_TALK))
