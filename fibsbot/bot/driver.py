@@ -11,7 +11,7 @@ from attrs import define, field
 
 from fibsbot.bot.actions import Action, Ask, Disconnect, Record, Send, SendLine, SendSecret, WakeAt
 from fibsbot.bot.events import Connected, ConnectionLost, Event, MessageReceived, StrategyAnswered, Woken
-from fibsbot.bot.thinking import Thinker
+from fibsbot.bot.thinking import Thinker, Thought
 from fibsbot.client.connection import Connection, ConnectionFailedError
 from fibsbot.records.session_log import REDACTED, SessionLog
 from protocol.grammar import write_command
@@ -41,11 +41,14 @@ class Driver:
     session_log: SessionLog | None = None
     on_message: Callable[[Message], None] = field(default=lambda _: None)
     on_record: Callable[[Record], None] = field(default=lambda _: None)
+    on_thought: Callable[[Thought, float], None] = field(default=lambda _, __: None)
     ended: Disconnect | None = None
     """The last Disconnect that ends the run."""
     _connection: Connection | None = None
     _reason: str = ""
     _error: Exception | None = None
+    _since: float = 0.0
+    """When the bytes that are being looked at were read."""
     _timer: asyncio.TimerHandle | None = None
     _tasks: set[asyncio.Task[None]] = field(factory=set)
 
@@ -78,6 +81,7 @@ class Driver:
     def _receive(self, reader: MessageReader, data: bytes) -> None:
         if data and self.session_log:
             self.session_log.received(data)
+        self._since = self.clock()
         reader.receive_data(data)
         while (received := reader.next_message()) is not None and self._error is None:
             _log.debug(">>", line=self._shown(received.text))
@@ -102,7 +106,7 @@ class Driver:
             case SendLine(line) | SendSecret(line):
                 self._send(line)
             case Ask():
-                task = asyncio.get_running_loop().create_task(self._think(action))
+                task = asyncio.get_running_loop().create_task(self._think(action, self._since))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
             case Record():
@@ -134,9 +138,10 @@ class Driver:
             line = line.replace(secret, REDACTED)
         return line
 
-    async def _think(self, ask: Ask) -> None:
+    async def _think(self, ask: Ask, since: float) -> None:
         thought = await self.thinker.answer(ask.question)
         self.dispatch(StrategyAnswered(self.clock(), ask.key, thought.answer, thought.fallback))
+        self.on_thought(thought, self.clock() - since)
 
     def _set_timer(self, at: float) -> None:
         if self._timer:

@@ -17,10 +17,11 @@ from fibsbot.bot.actions import End, Record
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.desk import Counters
 from fibsbot.bot.driver import Driver
-from fibsbot.bot.events import ConnectionLost, FinishRequested
+from fibsbot.bot.events import ConnectionLost, Event, FinishRequested, QuitRequested
+from fibsbot.bot.memory import Memory
 from fibsbot.bot.registration import Registration
 from fibsbot.bot.settings import AgentSettings
-from fibsbot.bot.thinking import Thinker
+from fibsbot.bot.thinking import Thinker, Thought
 from fibsbot.client.backoff import Backoff, Pauses
 from fibsbot.client.connection import Connection, ConnectionFailedError, Tls, connect
 from fibsbot.records.rotation import Rotation
@@ -65,6 +66,9 @@ class Observer:
     def on_record(self, record: Record, agent: Agent) -> None:
         """See what the agent thinks worth remembering: decisions, ends of games, differences and so on."""
 
+    def on_thought(self, thought: Thought, seconds: float, agent: Agent) -> None:
+        """See how long a decision took, from the bytes that opened it to its command, written or waiting its turn."""
+
 
 @frozen
 class SessionResult:
@@ -83,22 +87,31 @@ class RegistrationError(Exception):
 class Runner:
     """One account's run, over as many connections as it takes."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a run is made of
         self,
         settings: RunSettings,
-        strategy: Strategy,
+        strategy: Strategy | Thinker,
         *,
         fallback: Strategy | None = None,
         observer: Observer | None = None,
         connect_to: Connect | None = None,
+        memory: Memory | None = None,
     ) -> None:
-        """Play with this strategy; `fallback` decides where it fails. `connect_to` opens other connections than TCP."""
+        """Play with this strategy, or with a thinker that others use too; `fallback` decides where the strategy fails.
+
+        `connect_to` opens other connections than TCP; `memory` is what is known of other players from earlier runs.
+        """
         self._settings = settings
-        self.agent = Agent(settings.agent)
+        self.agent = Agent(settings.agent, memory)
         self._observer = observer or Observer()
         self._connect = connect_to or self._connect_tcp
         self._backoff = Backoff(settings.pauses, random.Random())
-        self._thinker = Thinker([strategy, *([fallback] if fallback else [])], settings.deadline)
+        self._shares = isinstance(strategy, Thinker)
+        self._thinker = (
+            strategy
+            if isinstance(strategy, Thinker)
+            else Thinker([strategy, *([fallback] if fallback else [])], settings.deadline)
+        )
         self._secrets = (settings.agent.password,)
         self._driver = Driver(
             self.agent,
@@ -107,6 +120,7 @@ class Runner:
             self._secrets,
             on_message=lambda message: self._observer.on_message(message, self.agent),
             on_record=lambda record: self._observer.on_record(record, self.agent),
+            on_thought=lambda thought, seconds: self._observer.on_thought(thought, seconds, self.agent),
         )
         self._stirred = asyncio.Event()
 
@@ -116,8 +130,17 @@ class Runner:
 
     def finish(self) -> None:
         """Ask for an end: after the match, or at once if there is none."""
-        self._driver.dispatch(FinishRequested(time.monotonic()))
-        self._stirred.set()
+        self.tell(FinishRequested(time.monotonic()))
+
+    def quit(self) -> None:
+        """Ask for an end at once; the server saves the match."""
+        self.tell(QuitRequested(time.monotonic()))
+
+    def tell(self, event: Event) -> None:
+        """Let the agent know what its operator wants."""
+        self._driver.dispatch(event)
+        if isinstance(event, FinishRequested | QuitRequested):
+            self._stirred.set()
 
     async def run(self) -> SessionResult:
         """Play until the agent says that it is over.
@@ -126,6 +149,8 @@ class Runner:
         OSError when the log cannot be opened, and DifferenceError if the settings are strict.
         """
         with contextlib.ExitStack() as stack:
+            if not self._shares:
+                stack.callback(self._thinker.close)
             if self._settings.log_path:
                 server = f"{self._settings.host}:{self._settings.port}"
                 name = self._settings.agent.name

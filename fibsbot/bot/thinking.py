@@ -1,17 +1,33 @@
-"""Puts questions to strategies in threads, each with a deadline and somebody to ask next."""
+"""Puts questions to strategies in threads, each with a deadline and somebody to ask next.
+
+A `Pool` holds the instances of one or several strategies. It may be shared by any number of bots: questions are
+answered in the order in which they came, by the first instance that is free. An instance that does not come back within
+its deadline is abandoned, and another one takes its place, so that one decision that hangs holds up nobody else.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import threading
-from collections.abc import Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from queue import SimpleQueue
+from typing import Final, TypeAlias
 
-from attrs import frozen
+import structlog
+from attrs import define, field, frozen
 
 from fibsbot.bot.fallback import LastResort
 from fibsbot.bot.questions import Answer, NonsenseError, Question
 from fibsbot.strategies.base import Strategy
+
+SPARES: Final = 8
+"""So many instances of a strategy may hang at the same time before no further one is made."""
+
+Make: TypeAlias = Callable[[], Strategy]
+_log = structlog.get_logger(__name__)
 
 
 @frozen
@@ -20,74 +36,286 @@ class Thought:
 
     answer: Answer
     fallback: str | None = None
+    seconds: float = 0.0
+    """That strategies have worked on it."""
+    waited: float = 0.0
+    """Seconds that it waited for a strategy to be free."""
 
 
 class Thinker:
     """Asks the first strategy; if it is late, raises or answers nonsense, the next; in the end the last resort.
 
-    A strategy gets one question at a time. One that never returns keeps its thread, and is passed over from then on.
+    A strategy instance gets one question at a time. One that never returns keeps its thread, and is passed over.
     """
 
-    def __init__(self, strategies: Sequence[Strategy], deadline: float) -> None:
-        """Ask these strategies in their order, each for at most `deadline` seconds."""
-        self._workers = [_Worker(strategy) for strategy in strategies]
+    def __init__(self, strategies: Sequence[Strategy | Kind], deadline: float) -> None:
+        """Ask these strategies in their order, each for at most `deadline` seconds.
+
+        A strategy is asked in a thread of this thinker's own, a kind in the pool that it belongs to.
+        """
+        self._own = Pool(max(len(strategies), 1))
+        self._kinds = [it if isinstance(it, Kind) else self._own.add(it.name, ready=it) for it in strategies]
         self._deadline = deadline
 
     async def answer(self, question: Question) -> Thought:
         """Return an answer, whatever the strategies do."""
         faults: list[str] = []
-        for worker in self._workers:
+        seconds = waited = 0.0
+        for kind in self._kinds:
+            job = kind.pool.start(kind, question, self._deadline, urgent=bool(faults))
+            answer: Answer | None = None
             try:
-                async with asyncio.timeout(self._deadline):
-                    answer = await worker.ask(question)
-            except TimeoutError:
-                faults.append(f"{worker.name} gave no answer within {self._deadline:g} s")
-            except NonsenseError as error:
-                faults.append(f"{worker.name} answered nonsense: {error}")
-            except _RaisedError as error:
-                faults.append(f"{worker.name} raised {error}")
+                answer = await job.answer
+            except NoAnswerError as error:
+                faults.append(f"{kind.name} {error}")
+            seconds, waited = seconds + job.seconds, waited + job.waited
+            if answer is not None:
+                return Thought(answer, "; ".join(faults) or None, seconds, waited)
+        answer = question.put_to(LastResort())
+        return Thought(answer, "; ".join(faults) or "no strategy to ask", seconds, waited)
+
+    def close(self) -> None:
+        """End this thinker's own threads; those of a pool go on."""
+        self._own.close()
+
+
+class NoAnswerError(Exception):
+    """A strategy has no answer; the text goes on after its name."""
+
+
+@define(eq=False)
+class Kind:
+    """A strategy that a pool knows: where its instances come from, and which are there."""
+
+    pool: Pool
+    name: str
+    make: Make | None
+    """Makes another instance, in the thread that will ask it; None: there is the one and no other."""
+    idle: list[_Worker] = field(factory=list)
+    late: int = 0
+    """Instances that have not come back within their deadline."""
+    living: int = 0
+    """Instances that are idle, or at work and not late."""
+
+    def may_grow(self) -> bool:
+        """Whether another instance may be made."""
+        return self.make is not None and self.late < SPARES
+
+
+@define(eq=False)
+class Job:
+    """A question on its way."""
+
+    kind: Kind
+    question: Question
+    deadline: float
+    answer: asyncio.Future[Answer]
+    seconds: float = 0.0
+    """That the strategy worked on it."""
+    waited: float = 0.0
+    asked: float = field(factory=time.monotonic)
+    timer: asyncio.TimerHandle | None = None
+
+
+class Pool:
+    """Strategies in threads, at most so many at work at the same time.
+
+    All methods are for the event loop's thread. A thread does not keep the program from ending.
+    """
+
+    def __init__(self, size: int) -> None:
+        """Let `size` strategies work at the same time."""
+        self._size = size
+        self._kinds: list[Kind] = []
+        self._working = 0
+        self._waiting: deque[Job] = deque()
+        self._closed = False
+
+    def add(self, name: str, make: Make | None = None, *, ready: Strategy | None = None) -> Kind:
+        """Let the pool know a strategy: an instance that is `ready`, a way to make others, or both.
+
+        What was made here is closed here; the instance that was ready stays its owner's.
+        """
+        kind = Kind(self, name, make)
+        self._kinds.append(kind)
+        if ready is not None:
+            kind.living += 1
+            kind.idle.append(_Worker(kind, ready))
+        return kind
+
+    @property
+    def waiting(self) -> int:
+        """How many questions wait for a strategy."""
+        return len(self._waiting)
+
+    @property
+    def late(self) -> int:
+        """How many instances have not come back within their deadline."""
+        return sum(kind.late for kind in self._kinds)
+
+    def start(self, kind: Kind, question: Question, deadline: float, *, urgent: bool = False) -> Job:
+        """Put a question to a strategy; the job's future gets the answer, or NoAnswerError.
+
+        It is started within `deadline` seconds and answered within as many, or not at all. What is urgent goes first.
+        """
+        loop = asyncio.get_running_loop()
+        job = Job(kind, question, deadline, loop.create_future())
+        if self._hopeless(kind):
+            job.answer.set_exception(NoAnswerError("hangs" if kind.late else "cannot be asked"))
+            return job
+        if not self._waiting and self._begin(job):
+            return job
+        if urgent:
+            self._waiting.appendleft(job)
+        else:
+            self._waiting.append(job)
+        job.timer = loop.call_later(deadline, self._gave_up, job)
+        self._go_on()
+        return job
+
+    def close(self) -> None:
+        """Let idle threads end; those at work end when they come back."""
+        self._closed = True
+        for kind in self._kinds:
+            for worker in kind.idle:
+                worker.inbox.put(None)
+            kind.idle.clear()
+
+    # -- starting -----------------------------------------------------------------------------------------------
+
+    def _hopeless(self, kind: Kind) -> bool:
+        return self._closed or not (kind.living or kind.may_grow())
+
+    def _go_on(self) -> None:
+        """Start whatever can be started, in the order of the questions."""
+        held: list[Job] = []
+        while self._waiting and self._working < self._size:
+            job = self._waiting.popleft()
+            if job.answer.done():
+                _stop(job)
+            elif self._hopeless(job.kind):
+                _stop(job)
+                job.answer.set_exception(NoAnswerError("hangs"))
+            elif not self._begin(job):
+                held.append(job)
+        self._waiting.extendleft(reversed(held))
+
+    def _begin(self, job: Job) -> bool:
+        """Give a job to a free instance; return whether there was one, or one could be made."""
+        kind = job.kind
+        if self._working >= self._size or not (kind.idle or kind.may_grow()):
+            return False
+        if kind.idle:
+            worker = kind.idle.pop()
+        else:
+            worker = _Worker(kind, None)
+            kind.living += 1
+        _stop(job)
+        job.waited = time.monotonic() - job.asked
+        job.timer = job.answer.get_loop().call_later(job.deadline, self._on_late, worker, job)
+        self._working += 1
+        worker.begin(job)
+        return True
+
+    def _gave_up(self, job: Job) -> None:
+        """Tell whoever waits that no instance was free in time."""
+        self._waiting.remove(job)
+        job.waited = job.deadline
+        if not job.answer.done():
+            job.answer.set_exception(NoAnswerError(f"was busy for {job.deadline:g} s"))
+
+    # -- ending -------------------------------------------------------------------------------------------------
+
+    def _on_late(self, worker: _Worker, job: Job) -> None:
+        """Abandon an instance that does not come back; whoever waits goes on with another."""
+        kind = job.kind
+        worker.late = True
+        job.seconds = job.deadline
+        self._working -= 1
+        kind.living -= 1
+        kind.late += 1
+        if not job.answer.done():
+            job.answer.set_exception(NoAnswerError(f"gave no answer within {job.deadline:g} s"))
+        _log.warning("strategy hangs", strategy=kind.name, seconds=job.deadline, hanging=kind.late)
+        self._go_on()
+
+    def done(self, worker: _Worker, job: Job, outcome: Answer | NoAnswerError) -> None:
+        """Take what an instance came back with; for its thread, through the event loop."""
+        kind = job.kind
+        _stop(job)
+        if worker.late:
+            worker.late = False
+            kind.late -= 1
+            kind.living += 1
+        else:
+            self._working -= 1
+        if self._closed or (worker.owned and kind.living > self._size):
+            kind.living -= 1
+            worker.inbox.put(None)
+        else:
+            kind.idle.append(worker)
+        if not job.answer.done():
+            if isinstance(outcome, NoAnswerError):
+                job.answer.set_exception(outcome)
             else:
-                return Thought(answer, "; ".join(faults) or None)
-        return Thought(question.put_to(LastResort()), "; ".join(faults) or "no strategy to ask")
+                job.answer.set_result(outcome)
+        self._go_on()
 
 
-class _RaisedError(Exception):
-    """A strategy raised something; the text says what."""
+def _stop(job: Job) -> None:
+    if job.timer is not None:
+        job.timer.cancel()
+        job.timer = None
 
 
 class _Worker:
-    """One strategy, asked in a thread of its own, which does not keep the program from ending."""
+    """An instance of a strategy, and the thread in which it is asked."""
 
-    def __init__(self, strategy: Strategy) -> None:
+    def __init__(self, kind: Kind, strategy: Strategy | None) -> None:
+        """Have an instance, or None to make one with the first question."""
+        self.inbox: SimpleQueue[Job | None] = SimpleQueue()
+        self.owned = strategy is None
+        self.late = False
+        self._kind = kind
         self._strategy = strategy
-        self._free = asyncio.Lock()
-        self.name = strategy.name
+        self._thread: threading.Thread | None = None
 
-    async def ask(self, question: Question) -> Answer:
-        await self._free.acquire()
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Answer] = loop.create_future()
+    def begin(self, job: Job) -> None:
+        """Have a question answered; `Pool.done` gets the outcome."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name=f"strategy {self._kind.name}", daemon=True)
+            self._thread.start()
+        self.inbox.put(job)
 
-        def finish(answer: Answer | None, error: Exception | None) -> None:
-            self._free.release()
-            if future.done():
-                return  # too late, nobody waits any more
-            if error is not None:
-                future.set_exception(error)
-            elif answer is not None:
-                future.set_result(answer)
-
-        def think() -> None:
-            answer: Answer | None = None
-            failure: Exception | None = None
-            try:
-                answer = question.put_to(self._strategy)
-            except NonsenseError as error:
-                failure = error
-            except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything, SystemExit too
-                failure = _RaisedError(f"{type(error).__name__}: {' '.join(str(error).split())}")
+    def _work(self) -> None:
+        while (job := self.inbox.get()) is not None:
+            outcome = self._outcome(job)
             with contextlib.suppress(RuntimeError):  # the loop is gone, and so is the question
-                loop.call_soon_threadsafe(finish, answer, failure)
+                job.answer.get_loop().call_soon_threadsafe(self._kind.pool.done, self, job, outcome)
+            del job, outcome  # what waits for the next question holds on to nothing
+        if self.owned and self._strategy is not None:
+            try:
+                self._strategy.close()
+            except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
+                _log.warning("strategy cannot be closed", strategy=self._kind.name, error=_one_line(error))
 
-        threading.Thread(target=think, name=f"strategy {self.name}", daemon=True).start()
-        return await future
+    def _outcome(self, job: Job) -> Answer | NoAnswerError:
+        """Ask, whatever it takes and whatever comes of it."""
+        began = time.monotonic()
+        try:
+            if self._strategy is None and self._kind.make is not None:
+                self._strategy = self._kind.make()
+            if self._strategy is None:
+                return NoAnswerError("cannot be asked")
+            return job.question.put_to(self._strategy)
+        except NonsenseError as error:
+            return NoAnswerError(f"answered nonsense: {error}")
+        except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything, SystemExit too
+            return NoAnswerError(f"raised {_one_line(error)}")
+        finally:
+            if not self.late:
+                job.seconds = time.monotonic() - began
+
+
+def _one_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
