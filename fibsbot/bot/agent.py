@@ -68,7 +68,9 @@ class Agent:
         self._lobby = Lobby(self._desk, self._outbox)
         self._matches = Matches(self._desk, self._outbox, self._lobby)
         self._turns = Turns(self._desk, self._outbox)
-        self._chat = Chat(self._desk, self._outbox, self._lobby, self._matches)
+        self._chat = Chat(
+            *(self._desk, self._outbox, self._lobby, self._matches), turns=self._turns, carry_out=self._on_operator
+        )
         self._silence = 0
         self._blind = 0
         self._replaced = False
@@ -271,7 +273,7 @@ class Agent:
         """Log out when that is wanted and no match is on."""
         if not self._desk.finishing or self._desk.ended or self._matches.current is not None:
             return
-        if self.state in (State.LOBBY, State.WATCHING) and self._outbox.idle:
+        if self.state in (State.LOBBY, State.WATCHING) and self._outbox.silent:
             self._outbox.say(c.Bye())
         elif self.state in (State.CONNECTING, State.LOGIN):
             self._desk.disconnect("finished while not logged in", End.FINISHED)

@@ -22,7 +22,7 @@ from protocol.commands import Command
 from protocol.messages import Message, Refusal
 from protocol.session import State
 
-Talk: TypeAlias = c.Tell | c.Kibitz | c.Whisper
+Talk: TypeAlias = c.Tell | c.Kibitz
 """What is said to people."""
 MOST_TALK: Final = 8
 """Lines for people that wait at most."""
@@ -45,7 +45,6 @@ REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.Leave: (m.YouLeft,),
     c.Tell: (m.YouSay,),
     c.Kibitz: (m.YouKibitz, m.Heard),
-    c.Whisper: (m.YouWhisper, m.Heard),
     c.Time: (m.ServerTime,),
     c.Bye: (m.Goodbye,),
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from attrs import evolve, field, fields, frozen
+import re
+
+from attrs import Attribute, evolve, field, fields, frozen
 from attrs.validators import ge, gt, optional
 
 from fibsbot import __version__
@@ -38,13 +40,24 @@ class Timings:
         return evolve(self, **{f.name: getattr(self, f.name) * factor for f in fields(Timings)})
 
 
+def _one_line(_: object, attribute: Attribute[str], text: str) -> None:
+    """Check that a text can be said: the server would cut or spoil anything else."""
+    if not re.fullmatch(r"[ -~]{1,240}", text) or "**" in text or not text.strip():
+        raise ValueError(f"expected {attribute.name} of 1 to 240 ASCII characters without **, got {text!r}")
+
+
 @frozen
 class ChatSettings:
     """What the bot says to people. It never shouts."""
 
     greet: bool = True
     """Whether to greet the opponent, once a match."""
-    greeting: str = "Hello, I am a computer program. If I stop moving, kibitz `move`; tell me `help` for more."
+    greeting: str = field(
+        default="Hello, I am a computer program. If I stop moving, kibitz `move`; tell me `help` for more.",
+        validator=_one_line,
+    )
+    greet_watchers: bool = False
+    """Whether to welcome, by tell and once a match, those who watch us."""
     answer: bool = True
     """Whether to answer `help`, `settings`, `stats`, `score` and `who are you`."""
     window: float = field(default=300.0, validator=ge(0))

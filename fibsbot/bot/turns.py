@@ -278,3 +278,16 @@ class Turns:
             self._probing = step == "roll"
             self._outbox.say(c.ShowBoard())
         self._desk.wake("step", self._desk.settings.timings.watchdog)
+
+    def look_again(self, *, join: bool) -> None:
+        """Look because the opponent waits for us (pitfall 12), unless we know that we are to act and are about to.
+
+        `join`: the opponent waits for the next game.
+        """
+        if self._open is not None and self._open.stage in (Stage.ASKED, Stage.ANSWERED):
+            return
+        if join and self._desk.session.state is State.BETWEEN_GAMES and self._desk.track.game:
+            self._outbox.say(c.Join())
+        elif self._desk.session.state in IN_MATCH:
+            self._probing = self._next_step() == "roll"
+            self._outbox.say(c.ShowBoard())

@@ -16,7 +16,7 @@ from fibsbot.bot.events import (
     Woken,
 )
 from fibsbot.bot.questions import AcceptResignation, Answer, Key, RollOrWhat, TakeOrPass, Verdict, WhichPlay
-from fibsbot.bot.settings import AgentSettings, Timings
+from fibsbot.bot.settings import AgentSettings, ChatSettings, Timings
 from fibsbot.fibs import cells_from_position, position_from_cells
 from fibsbot.match import MatchState
 from fibsbot.position import Play
@@ -76,6 +76,7 @@ class Script:
         """Make an agent called ME that waits for nothing but the server, unless the settings say otherwise."""
         settings.setdefault("timings", Timings(pause=0, invitation=1))
         settings.setdefault("strict", True)
+        settings.setdefault("chat", ChatSettings(greet=False))
         self.agent = Agent(AgentSettings(settings.pop("name", ME), "pass:word", **settings))
         self.now = 1000.0
         self.questions: list[Ask] = []

@@ -1,0 +1,78 @@
+"""What the bot says to people: each text is one line of plain ASCII."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fibsbot.bot.desk import Counters
+from fibsbot.bot.hearing import Topic
+from fibsbot.bot.orders import Order
+
+LONGEST: Final = 240
+"""Characters of a line; servers cut at 255 or later."""
+HINT: Final = "I am a computer program and understand little. Tell me `help` to see what."
+WELCOME: Final = "Welcome! I am a computer program; tell me `help` for more."
+"""For somebody who watches us."""
+QUITTING: Final = "I log out now."
+
+_UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+
+
+def line(text: str) -> str:
+    """Return a text as one line that every server takes: printable ASCII, bounded, without the stars of its errors."""
+    plain = "".join(character if " " <= character <= "~" else "?" for character in " ".join(text.split()))
+    while "**" in plain:
+        plain = plain.replace("**", "*")
+    return plain if len(plain) <= LONGEST else plain[: LONGEST - 3].rstrip() + "..."
+
+
+def sentence(text: str) -> str:
+    """Return a text as a sentence: with a capital letter and a full stop."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+def help_text(*, operator: bool) -> str:
+    """Say what can be asked, and what an operator can order."""
+    topics = ", ".join(topic.value for topic in Topic if topic is not Topic.HELP)
+    asked = f"Tell me one of these: {topics}. If I stop moving in our match, kibitz move, roll or join."
+    return asked + (f" Your orders: {', '.join(order.value for order in Order)}." if operator else "")
+
+
+def who_text(program: str) -> str:
+    """Say that no person plays here."""
+    return f"I am a computer program ({program}) and play without help. Nobody reads what you tell me."
+
+
+def stats_text(counters: Counters, seconds: float) -> str:
+    """Say what happened since the start of the run, so many seconds ago."""
+    since = f"Since I began {duration(seconds)} ago I have"
+    if not counters.matches:
+        return f"{since} finished no match yet."
+    return f"{since} finished {counters.matches} match{'es' * (counters.matches != 1)} and won {counters.wins}."
+
+
+def score_text(opponent: str | None, length: int | None, score: tuple[int, int] | None, *, to_opponent: bool) -> str:
+    """Say how the match stands; `length` is 0 for unlimited, and the score is ours first. What is None is not known."""
+    if opponent is None:
+        return "I am in no match now."
+    whom = "we play" if to_opponent else f"I play {opponent}"
+    match = {None: "a match", 0: "an unlimited match"}.get(length, f"a {length} point match")
+    if score is None:
+        return sentence(f"{whom} {match}; I don't know the score yet")
+    ours, theirs = score
+    if ours == theirs:
+        stands = f"it is {ours}-{theirs}"
+    elif ours > theirs:
+        stands = f"I lead {ours}-{theirs}"
+    else:
+        stands = f"{'you lead' if to_opponent else f'{opponent} leads'} {theirs}-{ours}"
+    return sentence(f"{whom} {match}; {stands}")
+
+
+def duration(seconds: float) -> str:
+    """Say a time in its largest unit: `2 days`, `less than a minute`."""
+    for unit, name in _UNITS:
+        if seconds >= unit:
+            count = int(seconds // unit)
+            return f"{count} {name}{'s' * (count != 1)}"
+    return "less than a minute"
