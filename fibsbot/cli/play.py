@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-import os
 import re
 import signal
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 import structlog
@@ -18,12 +18,16 @@ from fibsbot.bot.actions import End
 from fibsbot.bot.runner import RegistrationError, Runner, RunSettings, SessionResult
 from fibsbot.cli import ConfigError, UserError
 from fibsbot.client.connection import ConnectionFailedError
-from fibsbot.config import Config, ConfigProblemsError, load_config
+from fibsbot.config import Config, ConfigProblemsError, UnknownAccountError, load_config
+from fibsbot.config.doubting import doubts
+from fibsbot.config.plans import run_settings
+from fibsbot.config.secrets import VARIABLE, password_of
+from fibsbot.config.settings import AccountConfig
 from fibsbot.log import LogFormat, LogLevel, configure
+from fibsbot.policy import Lengths
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, check, load
 
-DEFAULTS: Final = Config()
 FALLBACK: Final = "handmade"
 """The strategy that decides where the chosen one fails."""
 
@@ -35,7 +39,9 @@ class RunError(click.ClickException):
     """The run failed for a reason outside this program: exit status 1."""
 
 
-def _address(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[str, int]:
+def _address(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, int] | None:
+    if value is None:
+        return None
     host, _, port = value.rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 65536:
         raise click.BadParameter(f"expected HOST:PORT with a port from 1 to 65535, got {value!r}")
@@ -48,137 +54,142 @@ def _name(_ctx: click.Context, _param: click.Parameter, value: str | None) -> st
     return value
 
 
-def _config(ctx: click.Context, _param: click.Parameter, path: Path | None) -> Config:
-    """Read the file, and make what it says the defaults of the other options."""
+def _config(_ctx: click.Context, _param: click.Parameter, path: Path | None) -> Config | None:
     if path is None:
-        return DEFAULTS
+        return None
     try:
-        config = load_config(path)
+        return load_config(path)
     except ConfigProblemsError as error:
         raise ConfigError("\n".join(f"{path}: {problem}" for problem in error.problems)) from None
-    defaults = {
-        "server": f"{config.server.host}:{config.server.port}",
-        "user": config.account.name,
-        "password_file": config.account.password_file,
-        "register": config.server.register,
-        "invite": config.bot.invite,
-        "length": config.bot.invite_length,
-        "max_length": config.bot.max_length,
-        "strategy_name": config.bot.strategy,
-        "matches": config.bot.matches,
-        "deadline": config.timing.deadline,
-        "pause": config.timing.pause,
-        "log_dir": config.log.directory,
-        "log_format": config.log.format.value,
-    }
-    ctx.default_map = {name: value for name, value in defaults.items() if value is not None}
-    return config
+
+
+OVERRULED: Final = {
+    "register": ("server", "register"),
+    "invite": ("bot", "invite"),
+    "length": ("bot", "invite_length"),
+    "strategy": ("bot", "strategy"),
+    "matches": ("bot", "matches"),
+    "deadline": ("timing", "deadline"),
+    "pause": ("timing", "pause"),
+    "log_dir": ("log", "directory"),
+    "log_format": ("log", "format"),
+}
+"""Options that go before a setting: its section and name."""
+
+
+def _option(name: str, about: str, kind: Any = None) -> Callable[[Any], Any]:
+    """Make an option that goes before a setting, and shows the setting's default."""
+    section, setting = OVERRULED[name.removeprefix("--").replace("-", "_")]
+    default = getattr(getattr(Config(), section), setting)
+    shown = str(getattr(default, "value", default)) if default is not None else False
+    return click.option(name, type=kind, show_default=shown, help=about)
 
 
 @click.command()
 @click.option(
     "--config",
-    is_eager=True,
     metavar="FILE",
     type=click.Path(path_type=Path),
     callback=_config,
     help="TOML file with settings (see config/fibsbot.toml); options go before it.",
 )
-@click.option("--server", required=True, metavar="HOST:PORT", callback=_address, help="Where to connect.")
-@click.option("--user", required=True, metavar="NAME", callback=_name, help="Name of the account.")
+@click.option("--server", metavar="HOST:PORT", callback=_address, help="Where to connect.")
+@click.option("--user", metavar="NAME", callback=_name, help="Name of the account.")
 @click.option(
     "--password-file",
     type=click.Path(path_type=Path),
-    help=f"File whose first line is the password. Without it, the variable {DEFAULTS.account.password_env}.",
+    help=f"File whose first line is the password. Without it, what the file says, or the variable {VARIABLE}.",
 )
-@click.option("--register", is_flag=True, help="Make the account if the server has none of this name.")
+@click.option("--register", is_flag=True, default=None, help="Make the account if the server has none of this name.")
 @click.option("--invite", metavar="NAME", callback=_name, help="Whom to invite whenever no match is on.")
-@click.option(
-    "--length",
-    default=DEFAULTS.bot.invite_length,
-    show_default=True,
-    type=click.IntRange(1, 99),
-    help="Points of the matches to invite to.",
-)
+@_option("--length", "Points of the matches to invite to.", click.IntRange(1, 99))
 @click.option(
     "--max-length",
-    default=DEFAULTS.bot.max_length,
-    show_default=True,
+    show_default=str(Lengths().spans[-1][1]),
     type=click.IntRange(1, 99),
     help="Longest match to be invited to.",
 )
-@click.option("--strategy", "strategy_name", default=DEFAULTS.bot.strategy, show_default=True, help="Who decides.")
+@_option("--strategy", "Who decides.")
 @click.option("--matches", type=click.IntRange(1), help="Log out after so many matches.")
-@click.option(
-    "--deadline",
-    default=DEFAULTS.timing.deadline,
-    show_default=True,
-    type=click.FloatRange(0, min_open=True),
-    help="Seconds a decision.",
-)
-@click.option(
-    "--pause",
-    default=DEFAULTS.timing.pause,
-    show_default=True,
-    type=click.FloatRange(0),
-    help="Seconds between two commands at least.",
-)
-@click.option(
-    "--log-dir",
-    default=DEFAULTS.log.directory,
-    show_default=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Where the session log goes.",
-)
-@click.option(
-    "--log-format",
-    default=DEFAULTS.log.format.value,
-    show_default=True,
-    type=click.Choice([f.value for f in LogFormat]),
-    help="Form of the program's own log, on stderr.",
-)
+@_option("--deadline", "Seconds a decision.", click.FloatRange(0, min_open=True))
+@_option("--pause", "Seconds between two commands at least.", click.FloatRange(0))
+@_option("--log-dir", "Where the session log goes.", click.Path(file_okay=False, path_type=Path))
+@_option("--log-format", "Form of the program's own log, on stderr.", click.Choice([form.value for form in LogFormat]))
 @click.option("--verbose", is_flag=True, help="Log every line sent (<<) and received (>>).")
 def play(  # noqa: PLR0913 - one argument an option
-    config: Config,
-    server: tuple[str, int],
-    user: str,
+    config: Config | None,
+    server: tuple[str, int] | None,
+    user: str | None,
     password_file: Path | None,
+    max_length: int | None,
     *,
-    register: bool,
-    invite: str | None,
-    length: int,
-    max_length: int,
-    strategy_name: str,
-    matches: int | None,
-    deadline: float,
-    pause: float,
-    log_dir: Path,
-    log_format: str,
     verbose: bool,
+    **options: Any,
 ) -> None:
     """Connect to a server and play.
 
     Ctrl-C finishes the match and logs out; a second Ctrl-C leaves at once, and the server saves the match.
     """
-    configure(LogFormat(log_format), LogLevel.DEBUG if verbose else config.log.level)
-    for warning in config.warnings():
+    if server is None and config is None:
+        raise click.UsageError("Missing option '--server'.")
+    account = _account(config or Config(), user)
+    if password_file:
+        account = evolve(account, password_file=password_file)
+    chosen = _overruled((config or Config()).only(account), options)
+    if server:
+        chosen = evolve(chosen, server=evolve(chosen.server, host=server[0], port=server[1]))
+    if max_length:
+        chosen = evolve(chosen, policy=evolve(chosen.policy, lengths=_cut(chosen.policy.lengths, max_length)))
+    configure(chosen.log.format, LogLevel.DEBUG if verbose else chosen.log.level)
+    _play_it(chosen)
+
+
+def _account(config: Config, user: str | None) -> AccountConfig:
+    """Return the account that plays: the only one, whatever it is called, or the one of several with this name."""
+    try:
+        account = config.account_called(user) if len(config.accounts) > 1 else [*config.accounts, AccountConfig()][0]
+    except UnknownAccountError as error:
+        raise UserError(f"--user: {error}") from None
+    if user is None and account.name is None:
+        raise click.UsageError("Missing option '--user'.")
+    return evolve(account, name=user or account.name)
+
+
+def _overruled(config: Config, options: Mapping[str, Any]) -> Config:
+    """Return the configuration with the options' values, where they have any."""
+    for option, (section, setting) in OVERRULED.items():
+        if options[option] is not None:
+            value = LogFormat(options[option]) if option == "log_format" else options[option]
+            table = evolve(getattr(config, section), **{setting: value})
+            config = evolve(config, **{section: table})
+    return config
+
+
+def _cut(lengths: Lengths, longest: int) -> Lengths:
+    """Return the lengths from the shortest that is played anyway up to this one."""
+    shortest = min((least for least, _ in lengths.spans), default=1)
+    return evolve(lengths, spans=((min(shortest, longest), longest),))
+
+
+def _play_it(config: Config) -> None:
+    """Play with the only account of a configuration."""
+    (account,) = config.accounts
+    try:
+        secret = password_of(account)
+    except ConfigProblemsError as error:
+        raise ConfigError(str(error)) from None
+    for warning in [*doubts(config), *([secret.warning] if secret.warning else [])]:
         _log.warning(warning)
-    strategy = _load(strategy_name)
+    strategy = _load(config.bot.strategy)
+    fallback = None if config.bot.strategy == FALLBACK else _load(FALLBACK)
     stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%dT%H%M%SZ")
-    chosen = evolve(
-        config,
-        server=evolve(config.server, host=server[0], port=server[1], register=register),
-        bot=evolve(config.bot, invite=invite, invite_length=length, max_length=max_length, matches=matches),
-        timing=evolve(config.timing, deadline=deadline, pause=pause),
-    )
-    password = _password(password_file, config.account.password_env)
-    settings = chosen.run_settings(user, password, log_dir / f"{user}-{stamp}.jsonl")
-    fallback = None if strategy_name == FALLBACK else _load(FALLBACK)
+    log_path = config.log.directory / f"{account.name}-{stamp}.jsonl"
+    settings = run_settings(config, account, secret.text, log_path)
     result = _run(settings, strategy, fallback)
     counters = result.counters
     if result.end is End.REFUSED:
-        raise RunError(f"{settings.host}:{settings.port} does not take the name {user!r} with this password")
-    click.echo(f"{counters.matches} matches played, {counters.wins} won. Session log: {settings.log_path}")
+        raise RunError(f"{settings.host}:{settings.port} does not take the name {account.name!r} with this password")
+    click.echo(f"{counters.matches} matches played, {counters.wins} won. Session log: {log_path}")
     if result.end is not End.FINISHED:
         raise RunError(result.reason)
 
@@ -191,21 +202,6 @@ def _load(name: str) -> Strategy:
     if faults := check(strategy):
         raise UserError(f"strategy {name!r} does not work: {faults[0]}")
     return strategy
-
-
-def _password(path: Path | None, variable: str) -> str:
-    if path is None:
-        password = os.environ.get(variable, "")
-        where = f"the variable {variable}"
-    else:
-        try:
-            password = (path.read_text("utf-8").splitlines() or [""])[0]
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"cannot read the password from {path}: {type(error).__name__}") from None
-        where = f"the first line of {path}"
-    if not password.isascii() or not password.isprintable() or not password or " " in password:
-        raise ConfigError(f"expected a password without blanks, printable ASCII, in {where}")
-    return password
 
 
 def _run(settings: RunSettings, strategy: Strategy, fallback: Strategy | None) -> SessionResult:

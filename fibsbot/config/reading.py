@@ -3,42 +3,24 @@
 from __future__ import annotations
 
 import difflib
-import enum
-import math
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import fields, frozen
+from attrs import evolve
 from cattrs import ClassValidationError, Converter
 from cattrs.errors import ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn, override
 
-from fibsbot.config.declaring import Section, Setting, sections_of, settings_of
-from fibsbot.config.settings import Config
+from fibsbot.config.declaring import Table, sections_of, settings_of
+from fibsbot.config.problems import ConfigProblem, ConfigProblemsError, shown
+from fibsbot.config.settings import AccountConfig, Config
+from fibsbot.config.taking import take
 
-
-@frozen
-class ConfigProblem:
-    """One thing that is wrong with a configuration."""
-
-    path: str
-    """`section.setting`, or the file when it cannot be read at all."""
-    expected: str
-    got: str
-
-    def __str__(self) -> str:
-        """Say it in one line."""
-        return f"{self.path}: expected {self.expected}, got {self.got}"
-
-
-class ConfigProblemsError(ValueError):
-    """A configuration cannot be used; the text has a line for each problem."""
-
-    def __init__(self, problems: tuple[ConfigProblem, ...]) -> None:
-        super().__init__("\n".join(map(str, problems)))
-        self.problems = problems
+APART: Final = {it.name: it.table for it in sections_of(Config) if it.apart}
+"""The sections that an account may have for itself."""
+ACCOUNT: Final = "account"
 
 
 def load_config(path: Path) -> Config:
@@ -56,112 +38,125 @@ def load_config(path: Path) -> Config:
 
 def parse_config(text: str) -> Config:
     """Read the text of a file. Raises TOMLDecodeError when it is no TOML, else ConfigProblemsError."""
-    try:
-        return _converter().structure(tomllib.loads(text), Config)
-    except ClassValidationError as error:
-        raise ConfigProblemsError(tuple(_problems(error))) from None
-
-
-class _WrongValueError(ValueError):
-    """One value cannot be used."""
-
-    def __init__(self, expected: str, got: str) -> None:
-        super().__init__(expected, got)
-        self.expected = expected
-        self.got = got
+    config: Config = _structured(_converter(), tomllib.loads(text), Config)
+    return config
 
 
 def _converter() -> Converter:
     converter = Converter(forbid_extra_keys=True)
-    for _, section in sections_of(Config):
-        converter.register_structure_hook(section, _section_reader(converter, section))
+    for section in sections_of(Config):
+        hooks: dict[str, Any] = {it.name: override(struct_hook=_hook(take, it)) for it in settings_of(section.table)}
+        if section.many:
+            hooks["own"] = override(omit=True)
+        converter.register_structure_hook(section.table, make_dict_structure_fn(section.table, converter, **hooks))
+    hooks = {
+        it.attribute: override(
+            rename=it.name, struct_hook=_hook(_accounts, converter) if it.many else _hook(_table, converter, it.table)
+        )
+        for it in sections_of(Config)
+    }
+    converter.register_structure_hook(Config, make_dict_structure_fn(Config, converter, **hooks))
     return converter
 
 
-def _section_reader(converter: Converter, section: Section) -> Callable[[Any, Any], Any]:
-    hooks: dict[str, Any] = {it.name: override(struct_hook=_setting_reader(it)) for it in settings_of(section)}
-    read = make_dict_structure_fn(section, converter, **hooks)
-
-    def hook(value: Any, _: Any) -> Any:
-        if not isinstance(value, dict):
-            raise _WrongValueError("a table of settings", _shown(value))
-        return read(value, section)
-
-    return hook
+def _hook(function: Callable[..., Any], *arguments: Any) -> Callable[[Any, Any], Any]:
+    """Return a hook that calls the function with these arguments and the value."""
+    return lambda value, _: function(*arguments, value)
 
 
-def _setting_reader(setting: Setting) -> Callable[[Any, Any], Any]:
-    def hook(value: Any, _: Any) -> Any:
-        taken = _take(setting.kind, value)
-        if taken is None or not setting.allows(taken):
-            raise _WrongValueError(setting.expected, "something else" if setting.about.hidden else _shown(value))
-        return taken
-
-    return hook
+def _table(converter: Converter, table: Table, value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise ConfigProblemsError([ConfigProblem("", "a table of settings", shown(value))])
+    return _structured(converter, value, table)
 
 
-def _take(kind: type, value: Any) -> Any:
-    """Return the value of a setting of this kind, None when the file's value is of another."""
-    if issubclass(kind, enum.Enum):
-        return next((choice for choice in kind if choice.value == value), None)
-    return _TAKERS[kind](value)
+def _structured(converter: Converter, value: dict[str, Any], table: type[Any]) -> Any:
+    try:
+        return converter.structure(value, table)
+    except ClassValidationError as error:
+        raise ConfigProblemsError(_problems(error)) from None
 
 
-def _take_bool(value: Any) -> bool | None:
-    return value if isinstance(value, bool) else None
+# -- accounts -------------------------------------------------------------------------------------------------------
 
 
-def _take_whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+def _accounts(converter: Converter, value: Any) -> tuple[AccountConfig, ...]:
+    """Read `[account]`, or each of several `[[account]]`."""
+    if isinstance(value, dict):
+        return (_account(converter, value),)
+    if not isinstance(value, list) or not all(isinstance(it, dict) for it in value):
+        raise ConfigProblemsError([ConfigProblem("", "a table of settings, or several", shown(value))])
+    problems = list(_same_names(value))
+    accounts = []
+    for number, table in enumerate(value, 1):
+        try:
+            accounts.append(_account(converter, table))
+        except ConfigProblemsError as error:
+            problems += [it.below(f"[{number}]") for it in error.problems]
+    if problems:
+        raise ConfigProblemsError(problems)
+    return tuple(accounts)
 
 
-def _take_number(value: Any) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) else None
-
-
-def _take_word(value: Any) -> str | None:
-    return value if isinstance(value, str) and value.isprintable() and value.split() == [value] else None
-
-
-def _take_path(value: Any) -> Path | None:
-    return Path(value) if isinstance(value, str) and value and value.isprintable() else None
-
-
-_TAKERS: Final[dict[type, Callable[[Any], Any]]] = {
-    bool: _take_bool,
-    int: _take_whole,
-    float: _take_number,
-    str: _take_word,
-    Path: _take_path,
-}
-
-
-def _problems(error: ClassValidationError, path: str = "") -> Iterator[ConfigProblem]:
-    """Yield what is wrong, and where, from the tree of errors that cattrs raises."""
-    noted, others = error.group_exceptions()
-    for inner, note in noted:
-        where = f"{path}{note.name}"
-        if isinstance(inner, ClassValidationError):
-            yield from _problems(inner, f"{where}.")
-        elif isinstance(inner, _WrongValueError):
-            yield ConfigProblem(where, inner.expected, inner.got)
+def _account(converter: Converter, table: dict[str, Any]) -> AccountConfig:
+    """Read one account: its own settings, and below them those of other sections that are for it alone."""
+    problems: list[ConfigProblem] = []
+    account, own = AccountConfig(), {}
+    parts = {name: part for name, part in table.items() if name in APART}
+    try:
+        account = _structured(converter, {key: it for key, it in table.items() if key not in parts}, AccountConfig)
+    except ConfigProblemsError as error:
+        problems += error.problems
+    for name, part in parts.items():
+        try:
+            settings = _table(converter, APART[name], part)
+        except ConfigProblemsError as error:
+            problems += [it.below(name) for it in error.problems]
         else:
+            own[name] = {key: getattr(settings, key) for key in part}
+    if problems:
+        raise ConfigProblemsError(problems)
+    return evolve(account, own=own)
+
+
+def _same_names(tables: Sequence[dict[str, Any]]) -> Iterator[ConfigProblem]:
+    """Yield what is wrong with the names of several accounts: each needs one, and another than those before."""
+    seen: dict[str, int] = {}
+    for number, table in enumerate(tables, 1):
+        name = table.get("name")
+        if name is None and len(tables) > 1:
+            yield ConfigProblem(f"[{number}].name", "a name, for there are several accounts", "none")
+        elif isinstance(name, str):
+            if name in seen:
+                yield ConfigProblem(f"[{number}].name", f"another name than that of account[{seen[name]}]", shown(name))
+            seen.setdefault(name, number)
+
+
+# -- problems -------------------------------------------------------------------------------------------------------
+
+
+def _problems(error: ClassValidationError) -> Iterator[ConfigProblem]:
+    """Yield what is wrong, and where, from the errors that cattrs raises."""
+    noted, others = error.group_exceptions()
+    names = {it.attribute: it.name for it in sections_of(Config)}
+    for inner, note in noted:
+        if not isinstance(inner, ConfigProblemsError):
             raise inner
+        for problem in inner.problems:
+            yield problem.below(names.get(note.name, note.name))
     for other in others:
         if not isinstance(other, ForbiddenExtraKeysError):
             raise other
-        known = [attribute.name for attribute in fields(other.cl)]
+        known = _known(other.cl)
         for key in sorted(other.extra_fields):
             near = difflib.get_close_matches(key, known, n=1)
             expected = f"{near[0]}, perhaps" if near else f"one of {', '.join(known)}"
             # The value stays unsaid: whoever has misspelt `password_file` may have written a password beside it.
-            yield ConfigProblem(f"{path}{key}", expected, "an unknown setting")
+            yield ConfigProblem(key, expected, "an unknown setting")
 
 
-def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, dict | list):
-        return "a table" if isinstance(value, dict) else "a list"
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def _known(table: type[Any]) -> list[str]:
+    """Return what may stand in a table."""
+    if table is Config:
+        return [it.name for it in sections_of(Config)]
+    return [it.name for it in settings_of(table)] + (list(APART) if table is AccountConfig else [])

@@ -3,71 +3,224 @@
 Where a setting is only passed on to another room, its default is that room's default and stands there alone.
 """
 
+# ruff: noqa: RUF009 - what is called here declares attrs fields
+
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
 from fibsbot.bot.runner import RunSettings
-from fibsbot.bot.settings import AgentSettings, Timings
+from fibsbot.bot.settings import AgentSettings, ChatSettings, SeekSettings, Timings
 from fibsbot.client.backoff import Pauses
-from fibsbot.config.declaring import Section, passed_on, setting
+from fibsbot.config.declaring import Table, made, passed_on, section, sections, setting
 from fibsbot.log import LogFormat, LogLevel
-from fibsbot.policy import Lengths, Policy
+from fibsbot.policy import Lengths, NameRule, Policy
+from fibsbot.records.rotation import Rotation
+from fibsbot.service.settings import ServiceSettings
+
+DAY: Final = 86_400
+MONTH: Final = 30 * DAY
+MEGABYTE: Final = 2**20
+_DIRECTIONS: Final = "`:from` means their invitations only, `:to` only ours."
+_ROTATION: Final = Rotation()
+_PASSWORD_IN_URL: Final = re.compile(r"[a-z0-9+]+://(?:[^/@]*:[^/@]*@|.*[?&]password=)", re.IGNORECASE)
+_PLAYER: Final[Mapping[str, Any]] = {
+    "takes": "a name of letters and underscores, at most 20",
+    "fits": re.compile(r"[A-Za-z_]{1,20}").fullmatch,
+}
 
 
-def _wait(owner: Section, name: str, about: str, **more: Any) -> Any:
-    """Declare a time to wait, a day at most."""
-    return passed_on(owner, name, about, unit="seconds", most=86_400, **more)
+def _wait(owner: Table, name: str, about: str, **more: Any) -> Any:
+    """Declare a time to wait, a day at most unless it says more."""
+    return passed_on(owner, name, about, **{"unit": "seconds", "most": DAY, **more})
 
 
-def _length(name: str, about: str) -> Any:
+def _length(owner: Table, name: str, about: str) -> Any:
     """Declare the length of a match; FIBS plays up to 99 points."""
-    return passed_on(AgentSettings, name, about, unit="points", least=1, most=99)
+    return passed_on(owner, name, about, unit="points", least=1, most=99)
+
+
+def _limit(name: str, about: str, **more: Any) -> Any:
+    """Declare a limit of the policy."""
+    return passed_on(Policy, name, about, least=0, **more)
+
+
+def _is_line(text: str) -> bool:
+    return text.isascii() and len(text) <= 200
+
+
+class UnknownAccountError(LookupError):
+    """No account has that name; the text is one line."""
 
 
 @frozen
 class ServerConfig:
     """Where to play."""
 
-    host: str = setting("127.0.0.1", "Host name or address of the server; FIBS is fibs.com.")
-    port: int = setting(4321, "TCP port of the server.", least=1, most=65535)
-    register: bool = passed_on(RunSettings, "register", "Whether to make the account first if there is none.")
+    host: str = setting("127.0.0.1", "Host name or address of the server; FIBS is fibs.com.", fixed=True)
+    port: int = setting(4321, "TCP port of the server.", least=1, most=65535, fixed=True)
+    register: bool = passed_on(
+        RunSettings, "register", "Whether to make the account first if there is none.", fixed=True
+    )
+    tls: bool = setting(
+        default=False,
+        about="Whether to speak TLS with the server. FIBS itself offers none: telnet sends the password in clear.",
+        fixed=True,
+    )
+    tls_ca: Path | None = setting(
+        None,
+        "File with the certificates that the server's own must be signed by, instead of this machine's.",
+        example="server.pem",
+        fixed=True,
+    )
 
 
 @frozen
 class AccountConfig:
-    """Who plays. The password never stands in this file: it comes from a file of its own or from the environment."""
+    """Who plays. The password never stands in this file, only where it is."""
 
-    name: str | None = setting(None, "Name of the account.", example="marvin", player=True)
-    password_file: Path | None = setting(  # noqa: RUF009 - an attrs field
+    name: str | None = setting(None, "Name of the account.", example="marvin", fixed=True, **_PLAYER)
+    password_file: Path | None = setting(
+        None, "File with the password in its first line.", example="/etc/fibsbot/marvin", hidden=True, fixed=True
+    )
+    password_credential: str | None = setting(
+        None, "Name of the systemd credential that holds the password.", example="marvin", hidden=True, fixed=True
+    )
+    password_env: str | None = setting(
+        None, "Environment variable that holds the password.", example="MARVINS_PASSWORD", hidden=True, fixed=True
+    )
+    password_keyring: str | None = setting(
         None,
-        "File with the password in its first line; goes before the environment.",
-        example="/run/secrets/fibsbot",
+        "Service under which this machine's keyring has the password of the account.",
+        example="fibsbot",
+        blanks=True,
         hidden=True,
+        fixed=True,
     )
-    password_env: str = setting("FIBSBOT_PASSWORD", "Environment variable that holds the password.", hidden=True)
     client: str | None = setting(
-        None, "What we call ourselves to the server, instead of name and version.", example="marvins_bot", longest=20
+        None,
+        "What the bot's program calls itself to the server, instead of its name and version.",
+        example="marvins_bot",
+        longest=20,
+        fits=str.isascii,
+        fixed=True,
     )
+    own: Mapping[str, Mapping[str, Any]] = field(factory=dict, kw_only=True)
+    """Settings that hold for this account alone, by section and name."""
 
 
 @frozen
 class BotConfig:
-    """What to play and with whom."""
+    """Who decides, and what there is to do."""
 
-    strategy: str = setting("handmade", "Who decides; `fibsbot strategies` lists what is installed.")
-    accept: bool = passed_on(Policy, "accept", "Whether to accept invitations.")
-    min_length: int = setting(1, "Shorter matches are not played.", unit="points", least=1, most=99)
-    max_length: int = setting(25, "Longer matches are not played.", unit="points", least=1, most=99)
-    accept_unlimited: bool = setting(
-        default=False, about="Whether to play unlimited matches, which end only when somebody leaves."
+    strategy: str = setting("handmade", "Who decides; `fibsbot strategies` lists what is installed.", fixed=True)
+    invite: str | None = passed_on(
+        AgentSettings, "invite", "Whom to invite whenever there is no match.", example="arthur", **_PLAYER
     )
-    invite: str | None = setting(None, "Whom to invite whenever there is no match.", example="arthur", player=True)
-    invite_length: int = _length("length", "Length of the matches that we invite to.")
-    matches: int | None = setting(None, "Log out after so many matches; play on for ever without.", example=10, least=1)
+    invite_length: int = _length(AgentSettings, "length", "Length of the matches that we invite that player to.")
+    matches: int | None = passed_on(
+        AgentSettings,
+        "matches",
+        "Log out after so many matches; without it the bot plays on for ever.",
+        example=10,
+        least=1,
+    )
+    resign: bool = passed_on(AgentSettings, "resign", "Whether to resign games that the strategy takes for lost.")
+    resign_match: bool = passed_on(AgentSettings, "resign_match", "Whether to resign also where that loses the match.")
+
+
+@frozen
+class PolicyConfig:
+    """With whom to play. Who is refused is told the reason; `fibsbot explain-invite` tells you."""
+
+    accept: bool = passed_on(Policy, "accept", "Whether to accept invitations at all.")
+    lengths: Lengths = passed_on(
+        Policy, "lengths", "Lengths of the matches that are played: single ones, ranges, unlimited."
+    )
+    min_rating: float | None = _limit("min_rating", "Lowest rating of the other player.", example=1450.0)
+    max_rating: float | None = _limit("max_rating", "Highest rating of the other player.", example=1900.0)
+    min_experience: int | None = _limit(
+        "min_experience", "Least experience of the other player: points played on this server.", example=50
+    )
+    max_experience: int | None = _limit("max_experience", "Most experience of the other player.", example=10_000)
+    experience_per_point: float = _limit(
+        "experience_per_point", "The other's experience must be so many times the length of the match."
+    )
+    block: tuple[NameRule, ...] = passed_on(
+        Policy, "block", f"Who is not played. {_DIRECTIONS}", example=("Quitter*", "ford:to")
+    )
+    allow: tuple[NameRule, ...] = passed_on(
+        Policy,
+        "allow",
+        f"If anybody stands here, nobody else is played. {_DIRECTIONS}",
+        example=("arthur", "tri*:from"),
+    )
+    bots: bool = passed_on(Policy, "bots", "Whether to accept invitations of other bots.")
+    people: bool = passed_on(Policy, "people", "Whether to accept invitations of people.")
+    max_saved_games: int | None = _limit(
+        "max_saved_games", "Saved games that the other may have; FIBS is asked for them first.", example=8
+    )
+    cool_down: float = _wait(
+        Policy, "cool_down", "After a match, before the next one with the same player.", least=0, most=MONTH
+    )
+    max_per_day: int | None = passed_on(
+        Policy, "max_per_day", "New matches with the same player within 24 hours.", least=1, example=5
+    )
+
+
+@frozen
+class SeekConfig:
+    """Inviting somebody when there is nothing else to do. Nobody is invited whom the policy would refuse."""
+
+    after: float | None = _wait(
+        SeekSettings,
+        "after",
+        "Without a match, before somebody is invited; without it nobody is.",
+        above=0,
+        example=600.0,
+    )
+    length: int = _length(SeekSettings, "length", "Length of the matches that we offer.")
+    per_hour: int = passed_on(SeekSettings, "per_hour", "Invitations within an hour at most.", least=1, most=60)
+    forgive: float = _wait(
+        SeekSettings, "forgive", "Before somebody who has refused is invited again.", least=0, most=MONTH
+    )
+    bots: bool = passed_on(SeekSettings, "bots", "Whether to invite other bots.")
+
+
+@frozen
+class ChatConfig:
+    """What to say to people. The bot never shouts, and never answers another bot."""
+
+    greet: bool = passed_on(ChatSettings, "greet", "Whether to greet the opponent, once a match.")
+    greeting: str = passed_on(
+        ChatSettings,
+        "greeting",
+        "What to greet with.",
+        takes="a line of at most 200 ASCII characters",
+        fits=_is_line,
+        blanks=True,
+    )
+    answer: bool = passed_on(
+        ChatSettings, "answer", "Whether to answer `help`, `settings`, `stats`, `score` and `who are you`."
+    )
+    window: float = _wait(
+        ChatSettings, "window", "In which the same person gets one answer to the same question.", least=0
+    )
+    operators: tuple[str, ...] = passed_on(
+        ChatSettings,
+        "operators",
+        "Players whose tells are orders: `status`, `pause`, `resume`, `last`, `quit`.",
+        example=("zaphod",),
+        **_PLAYER,
+    )
+    ignore: tuple[NameRule, ...] = passed_on(
+        ChatSettings, "ignore", "Who is never answered, besides other bots: reputation services."
+    )
 
 
 @frozen
@@ -75,77 +228,146 @@ class TimingConfig:
     """How long to wait."""
 
     pause: float = _wait(Timings, "pause", "Between two commands at least.", least=0)
-    deadline: float = _wait(RunSettings, "deadline", "For a decision of the strategy; then others are asked.", above=0)
+    commands_a_minute: int | None = passed_on(
+        AgentSettings, "commands_a_minute", "No more commands than this within any minute.", least=1, example=60
+    )
+    think_least: float = _wait(
+        Timings, "think_least", "Before a play at least, so that people can follow; chosen anew for each play.", least=0
+    )
+    think_most: float = _wait(Timings, "think_most", "Before a play at most.", least=0)
+    deadline: float = _wait(
+        RunSettings, "deadline", "For a decision of the strategy; then others are asked.", above=0, fixed=True
+    )
     watchdog: float = _wait(Timings, "watchdog", "For the server's next step, before asking for the board.", above=0)
     keep_alive: float = _wait(Timings, "keep_alive", "Between two commands at most, so as not to be idle.", above=0)
+    silence: float = _wait(
+        Timings, "silence", "Without a byte from the server, before the connection is taken for dead.", above=0
+    )
     invitation: float = _wait(Timings, "invitation", "For the rest of an invitation, before answering it.", least=0)
     retry: float = _wait(Timings, "retry", "Before inviting the same player again.", above=0)
-    connect: float = _wait(RunSettings, "connect_timeout", "For a connection to be made.", above=0)
+    left: float = _wait(
+        Timings, "left", "After an opponent has left a match, before inviting them once to go on with it.", above=0
+    )
+    finish: float = _wait(
+        Timings, "finish", "For the match to end once an end was asked for; then the server saves it.", above=0
+    )
+    connect: float = _wait(RunSettings, "connect_timeout", "For a connection to be made.", above=0, fixed=True)
 
 
 @frozen
 class ReconnectConfig:
     """How pauses grow between attempts to connect again."""
 
-    first: float = _wait(Pauses, "first", "The first pause.", above=0)
-    longest: float = _wait(Pauses, "longest", "No pause grows longer than this.", above=0)
-    factor: float = passed_on(Pauses, "factor", "How much longer each pause is than the one before.", least=1)
-    jitter: float = passed_on(Pauses, "jitter", "Each pause gets a random part of itself added, up to this.", least=0)
-    healthy: float = _wait(Pauses, "healthy", "A connection that lasted so long starts the pauses anew.", above=0)
+    first: float = _wait(Pauses, "first", "The first pause.", above=0, fixed=True)
+    longest: float = _wait(Pauses, "longest", "No pause grows longer than this.", above=0, fixed=True)
+    factor: float = passed_on(
+        Pauses, "factor", "How much longer each pause is than the one before.", least=1, fixed=True
+    )
+    jitter: float = passed_on(
+        Pauses, "jitter", "Each pause gets a random part of itself added, up to this.", least=0, fixed=True
+    )
+    healthy: float = _wait(
+        Pauses, "healthy", "A connection that lasted so long starts the pauses anew.", above=0, fixed=True
+    )
 
 
 @frozen
 class LogConfig:
     """What is written down."""
 
-    directory: Path = setting(Path("logs"), "Where session logs go, the exact bytes of each connection.")  # noqa: RUF009 - an attrs field
-    format: LogFormat = setting(LogFormat.CONSOLE, "Form of the program's own log.")  # noqa: RUF009
-    level: LogLevel = setting(LogLevel.INFO, "What is worth a line in the program's own log.")  # noqa: RUF009
+    format: LogFormat = setting(LogFormat.CONSOLE, "Form of the program's own log.")
+    level: LogLevel = setting(LogLevel.INFO, "What is worth a line in the program's own log.")
+    directory: Path = setting(Path("logs"), "Where session logs go, the exact bytes of each connection.", fixed=True)
+    max_megabytes: int = setting(
+        _ROTATION.max_bytes // MEGABYTE,
+        "A session log that would grow beyond this begins a new file.",
+        unit="MB",
+        least=1,
+        most=100_000,
+        fixed=True,
+    )
+    daily: bool = passed_on(Rotation, "daily", "Whether a new file begins with each day, UTC.", fixed=True)
+    keep_days: int = passed_on(
+        Rotation,
+        "keep_days",
+        "Old session logs, which are compressed, are removed after this; 0 keeps them for ever.",
+        unit="days",
+        least=0,
+        most=36_500,
+        fixed=True,
+    )
+
+
+@frozen
+class ServiceConfig:
+    """The process of `fibsbot run`."""
+
+    store: str | None = setting(
+        "fibsbot.db",
+        "Where matches, opponents and ratings are remembered: a file, or the URL of a database such as"
+        " postgresql+psycopg://host/name, which finds its password in ~/.pgpass.",
+        takes="a path, or a URL without a password",
+        fits=lambda text: not _PASSWORD_IN_URL.match(text),
+        blanks=True,
+        hidden=True,
+        fixed=True,
+    )
+    control: Path | None = setting(
+        Path("fibsbot.sock"), "Socket at which `fibsbot status` and others give their orders.", fixed=True
+    )
+    web_port: int | None = passed_on(
+        ServiceSettings,
+        "web_port",
+        "Port on 127.0.0.1 for /metrics and /healthz; 0 takes a free one.",
+        least=0,
+        most=65_535,
+        example=9464,
+        fixed=True,
+    )
+    thinkers: int = passed_on(
+        ServiceSettings,
+        "thinkers",
+        "Decisions that strategies work on at the same time, all accounts together.",
+        least=1,
+        most=256,
+        fixed=True,
+    )
 
 
 @frozen
 class Config:
     """All settings, by section."""
 
-    server: ServerConfig = field(factory=ServerConfig)
-    account: AccountConfig = field(factory=AccountConfig)
-    bot: BotConfig = field(factory=BotConfig)
-    timing: TimingConfig = field(factory=TimingConfig)
-    reconnect: ReconnectConfig = field(factory=ReconnectConfig)
-    log: LogConfig = field(factory=LogConfig)
+    server: ServerConfig = section(ServerConfig, apart=True)
+    accounts: tuple[AccountConfig, ...] = sections("account", AccountConfig)
+    bot: BotConfig = section(BotConfig, apart=True)
+    policy: PolicyConfig = section(PolicyConfig, apart=True)
+    seek: SeekConfig = section(SeekConfig, apart=True)
+    chat: ChatConfig = section(ChatConfig, apart=True)
+    timing: TimingConfig = section(TimingConfig, apart=True)
+    reconnect: ReconnectConfig = section(ReconnectConfig, apart=True)
+    log: LogConfig = section(LogConfig)
+    service: ServiceConfig = section(ServiceConfig)
 
-    def run_settings(self, name: str, password: str, log_path: Path | None = None) -> RunSettings:
-        """Return what a run needs; name and password are passed in, for a command line may know better."""
-        bot, timing, reconnect = self.bot, self.timing, self.reconnect
-        agent = AgentSettings(
-            name=name,
-            password=password,
-            invite=bot.invite,
-            length=bot.invite_length,
-            policy=Policy(
-                accept=bot.accept,
-                lengths=Lengths(((bot.min_length, bot.max_length),), bot.accept_unlimited),
-            ),
-            matches=bot.matches,
-            timings=Timings(timing.watchdog, timing.keep_alive, timing.pause, timing.invitation, timing.retry),
-        )
-        return RunSettings(
-            host=self.server.host,
-            port=self.server.port,
-            agent=evolve(agent, client=self.account.client) if self.account.client else agent,
-            register=self.server.register,
-            deadline=timing.deadline,
-            connect_timeout=timing.connect,
-            pauses=Pauses(reconnect.first, reconnect.longest, reconnect.factor, reconnect.jitter, reconnect.healthy),
-            log_path=log_path,
-        )
+    def account_called(self, name: str | None) -> AccountConfig:
+        """Return an account by its name; None means the only one. Raises UnknownAccountError."""
+        found = [it for it in self.accounts if name in {None, it.name}]
+        if len(found) == 1:
+            return found[0]
+        names = ", ".join(it.name or "one without a name" for it in self.accounts) or "none"
+        raise UnknownAccountError(f"expected the name of an account ({names}), got {name or 'none'}")
 
-    def warnings(self) -> tuple[str, ...]:
-        """Return what is allowed, but cannot be meant, a sentence each."""
-        bot, reconnect = self.bot, self.reconnect
-        found = (
-            (bot.min_length > bot.max_length, "bot.min_length is above bot.max_length: no invitation can be accepted"),
-            (not bot.accept and bot.invite is None, "bot.accept is false and bot.invite is missing: nothing is played"),
-            (reconnect.first > reconnect.longest, "reconnect.first is above reconnect.longest: every pause is longest"),
-        )
-        return tuple(text for useless, text in found if useless)
+    def only(self, account: AccountConfig) -> Config:
+        """Return what holds for this account: its own settings go before those of all."""
+        own = {part: evolve(getattr(self, part), **values) for part, values in account.own.items()}
+        return evolve(self, accounts=(evolve(account, own={}),), **own)
+
+    def policy_of(self, name: str | None) -> Policy:
+        """Return with whom an account plays; None: the only one, or what holds for all. Raises UnknownAccountError."""
+        if name is None and len(self.accounts) != 1:
+            return made(Policy, self.policy)
+        return made(Policy, self.only(self.account_called(name)).policy)
+
+    def service_settings(self) -> ServiceSettings:
+        """Return the settings of the process."""
+        return made(ServiceSettings, self.service, deadline=self.timing.deadline)

@@ -1,0 +1,144 @@
+"""Where a password comes from. It is never part of a configuration, and no message here shows any of it.
+
+A source that the configuration names must have the password, and nothing else is tried. If several are named, the first
+of these counts: file, credential, environment, keyring. If none is named, the credential with the account's name is
+looked for; a bot that is alone finds its password also in the credential `password`, and then in FIBSBOT_PASSWORD.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from attrs import field, frozen
+
+from fibsbot.config.problems import ConfigProblem, ConfigProblemsError
+from fibsbot.config.settings import AccountConfig
+
+VARIABLE: Final = "FIBSBOT_PASSWORD"
+"""The environment variable for a bot that is alone and says nothing else."""
+CREDENTIAL: Final = "password"
+"""The credential for a bot that is alone and says nothing else."""
+CREDENTIALS: Final = "CREDENTIALS_DIRECTORY"
+"""The variable by which systemd tells where the credentials are."""
+LONGEST: Final = 4096
+"""Bytes of a file that are read at most."""
+OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+
+
+@frozen
+class Secret:
+    """A password that was found."""
+
+    text: str = field(repr=False)
+    source: str
+    """Where it was, in words."""
+    warning: str | None = None
+    """What is wrong with the place."""
+
+
+def password_of(
+    account: AccountConfig, path: str = "account", *, alone: bool = True, environment: Mapping[str, str] = os.environ
+) -> Secret:
+    """Find the password of an account. Raises ConfigProblemsError; `path` is where the account stands in the file.
+
+    `alone`: it is the only account of the file.
+    """
+    where, look = _place(account, path, alone=alone, environment=environment)
+    try:
+        return look()
+    except _NoPasswordError as error:
+        raise ConfigProblemsError([ConfigProblem(where, error.expected, error.got)]) from None
+
+
+class _NoPasswordError(Exception):
+    """A place does not have a password."""
+
+    def __init__(self, expected: str, got: str) -> None:
+        super().__init__(expected, got)
+        self.expected = expected
+        self.got = got
+
+
+def _place(
+    account: AccountConfig, path: str, *, alone: bool, environment: Mapping[str, str]
+) -> tuple[str, Callable[[], Secret]]:
+    """Return the one place where the password has to be: its setting's path, and how to look there."""
+    if account.password_file is not None:
+        return f"{path}.password_file", partial(_from_file, account.password_file)
+    if account.password_credential is not None:
+        return f"{path}.password_credential", partial(_from_credential, account.password_credential, environment)
+    if account.password_env is not None:
+        return f"{path}.password_env", partial(_from_variable, account.password_env, environment)
+    if account.password_keyring is not None:
+        return f"{path}.password_keyring", partial(_from_keyring, account.password_keyring, account.name or "")
+    for name in [account.name, *([CREDENTIAL] if alone else [])]:
+        if name and CREDENTIALS in environment and Path(environment[CREDENTIALS], name).exists():
+            return path, partial(_from_credential, name, environment)
+    if alone and environment.get(VARIABLE):
+        return path, partial(_from_variable, VARIABLE, environment)
+    return path, partial(_from_nowhere, f", or from the variable {VARIABLE}" if alone else "")
+
+
+def _from_file(path: Path) -> Secret:
+    try:
+        with path.open("rb") as file:
+            open_to_others = stat.S_ISREG(os.fstat(file.fileno()).st_mode) and os.fstat(file.fileno()).st_mode & OTHERS
+            text = _first_line(file.read(LONGEST))
+    except OSError as error:
+        raise _NoPasswordError("a file that can be read", error.strerror or type(error).__name__) from None
+    warning = "the password file can be read by others: chmod 600 helps" if open_to_others else None
+    return Secret(_checked(text, "in the first line of the file"), "a file", warning)
+
+
+def _from_credential(name: str, environment: Mapping[str, str]) -> Secret:
+    if not (folder := environment.get(CREDENTIALS)):
+        raise _NoPasswordError(f"a systemd credential, in the folder that ${CREDENTIALS} names", "no such variable")
+    try:
+        with Path(folder, name).open("rb") as file:
+            text = _first_line(file.read(LONGEST))
+    except (OSError, ValueError) as error:
+        got = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+        raise _NoPasswordError(f"a systemd credential of this name in ${CREDENTIALS}", got) from None
+    return Secret(_checked(text, "in the first line of the credential"), "a systemd credential")
+
+
+def _from_variable(name: str, environment: Mapping[str, str]) -> Secret:
+    if name not in environment:
+        raise _NoPasswordError("the name of a variable that is set", "one that is not")
+    return Secret(_checked(environment[name], "in the variable"), "an environment variable")
+
+
+def _from_nowhere(more: str) -> Secret:
+    settings = "password_file, password_credential, password_env, password_keyring"
+    raise _NoPasswordError(f"a password from one of {settings}{more}", "none")
+
+
+def _from_keyring(service: str, name: str) -> Secret:
+    try:
+        import keyring  # noqa: PLC0415 - optional, and slow to import
+    except ImportError:
+        raise _NoPasswordError("the package keyring (pip install 'fibsbot[keyring]')", "none installed") from None
+    try:
+        text = keyring.get_password(service, name)
+    except Exception as error:  # noqa: BLE001 - a backend may raise anything, and its text may tell too much
+        raise _NoPasswordError("a keyring that answers", type(error).__name__) from None
+    if text is None:
+        raise _NoPasswordError(f"a keyring with a password of {name!r} for this service", "none")
+    return Secret(_checked(text, "in the keyring"), "the keyring")
+
+
+def _first_line(data: bytes) -> str:
+    return (data.decode("utf-8", "replace").splitlines() or [""])[0]
+
+
+def _checked(text: str, where: str) -> str:
+    if not text.isascii() or not text.isprintable() or not text or " " in text:
+        raise _NoPasswordError(
+            f"a password without blanks, printable ASCII, {where}", "something else" if text else "nothing"
+        )
+    return text
