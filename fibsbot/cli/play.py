@@ -174,14 +174,14 @@ def _cut(lengths: Lengths, longest: int) -> Lengths:
 def _play_it(config: Config) -> None:
     """Play with the only account of a configuration."""
     (account,) = config.accounts
+    strategy = _load(config.bot.strategy)
+    fallback = None if config.bot.strategy == FALLBACK else _load(FALLBACK)
     try:
         secret = password_of(account)
     except ConfigProblemsError as error:
         raise ConfigError(str(error)) from None
     for warning in [*doubts(config), *([secret.warning] if secret.warning else [])]:
         _log.warning(warning)
-    strategy = _load(config.bot.strategy)
-    fallback = None if config.bot.strategy == FALLBACK else _load(FALLBACK)
     stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%dT%H%M%SZ")
     log_path = config.log.directory / f"{account.name}-{stamp}.jsonl"
     settings = run_settings(config, account, secret.text, log_path)

@@ -48,11 +48,12 @@ def password_of(
 
     `alone`: it is the only account of the file.
     """
-    where, look = _place(account, path, alone=alone, environment=environment)
+    setting, look = _named(account, environment) or ("", _unnamed(account.name, alone=alone, environment=environment))
     try:
         return look()
     except _NoPasswordError as error:
-        raise ConfigProblemsError([ConfigProblem(where, error.expected, error.got)]) from None
+        problem = ConfigProblem(setting, error.expected, error.got)
+        raise ConfigProblemsError([problem.below(path)]) from None
 
 
 class _NoPasswordError(Exception):
@@ -64,24 +65,27 @@ class _NoPasswordError(Exception):
         self.got = got
 
 
-def _place(
-    account: AccountConfig, path: str, *, alone: bool, environment: Mapping[str, str]
-) -> tuple[str, Callable[[], Secret]]:
-    """Return the one place where the password has to be: its setting's path, and how to look there."""
+def _named(account: AccountConfig, environment: Mapping[str, str]) -> tuple[str, Callable[[], Secret]] | None:
+    """Return the setting that names a place, and how to look there; None if there is none."""
     if account.password_file is not None:
-        return f"{path}.password_file", partial(_from_file, account.password_file)
+        return "password_file", partial(_from_file, account.password_file)
     if account.password_credential is not None:
-        return f"{path}.password_credential", partial(_from_credential, account.password_credential, environment)
+        return "password_credential", partial(_from_credential, account.password_credential, environment)
     if account.password_env is not None:
-        return f"{path}.password_env", partial(_from_variable, account.password_env, environment)
+        return "password_env", partial(_from_variable, account.password_env, environment)
     if account.password_keyring is not None:
-        return f"{path}.password_keyring", partial(_from_keyring, account.password_keyring, account.name or "")
-    for name in [account.name, *([CREDENTIAL] if alone else [])]:
-        if name and CREDENTIALS in environment and Path(environment[CREDENTIALS], name).exists():
-            return path, partial(_from_credential, name, environment)
+        return "password_keyring", partial(_from_keyring, account.password_keyring, account.name or "")
+    return None
+
+
+def _unnamed(name: str | None, *, alone: bool, environment: Mapping[str, str]) -> Callable[[], Secret]:
+    """Return how to look where a password is without being named."""
+    for credential in [name, *([CREDENTIAL] if alone else [])]:
+        if credential and CREDENTIALS in environment and Path(environment[CREDENTIALS], credential).exists():
+            return partial(_from_credential, credential, environment)
     if alone and environment.get(VARIABLE):
-        return path, partial(_from_variable, VARIABLE, environment)
-    return path, partial(_from_nowhere, f", or from the variable {VARIABLE}" if alone else "")
+        return partial(_from_variable, VARIABLE, environment)
+    return partial(_from_nowhere, f", or from the variable {VARIABLE}" if alone else "")
 
 
 def _from_file(path: Path) -> Secret:
