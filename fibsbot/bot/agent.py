@@ -264,7 +264,7 @@ class Agent:
     def _quit(self) -> None:
         """Log out now, whatever is on; without a connection there is nothing to log out from."""
         self._desk.finishing = True
-        self._outbox.clear()
+        self._outbox.close()
         if self.state in LOGGED_IN:
             self._desk.act(Send(c.Bye()))
         self._desk.disconnect("told to quit", End.FINISHED)

@@ -82,6 +82,7 @@ class Outbox:
         self._waiting: deque[Errand] = deque()
         self._talk: deque[tuple[Talk, float]] = deque()
         self._last_sent: float | None = None
+        self._closed = False
         self.in_flight: Errand | None = None
 
     def clear(self) -> None:
@@ -89,7 +90,13 @@ class Outbox:
         self._waiting.clear()
         self._talk.clear()
         self._last_sent = None
+        self._closed = False
         self.in_flight = None
+
+    def close(self) -> None:
+        """Send nothing more on this connection."""
+        self.clear()
+        self._closed = True
 
     def say(self, command: Command, key: Key | None = None) -> None:
         """Have a command sent as soon as may be; one that is on its way already is not sent twice."""
@@ -176,7 +183,7 @@ class Outbox:
     def flush(self) -> Errand | None:
         """Send the next command if its time has come; return it if it was sent."""
         desk, timings = self._desk, self._desk.settings.timings
-        if desk.ended or not self._may_send():
+        if not self._may_send():
             return None
         if self._last_sent is not None and desk.now < self._last_sent + timings.pause:
             desk.wake("pause", self._last_sent + timings.pause - desk.now)
@@ -196,6 +203,8 @@ class Outbox:
 
     def _may_send(self) -> bool:
         """Whether something waits whose turn it is; a decision does not wait for the echo of what was said."""
+        if self._closed:
+            return False
         if self.in_flight is not None:
             overtakes = bool(self._waiting) and self._waiting[0].key is not None
             return overtakes and isinstance(self.in_flight.command, Talk)
