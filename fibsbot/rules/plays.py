@@ -10,7 +10,8 @@ the generator never looks at a checker behind the one that it has just moved.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias
+from functools import lru_cache
+from typing import Final, TypeAlias
 
 from fibsbot.match import Dice
 from fibsbot.position import BAR, OFF, Move, Play, Position
@@ -20,8 +21,11 @@ Cells: TypeAlias = tuple[int, ...]
 """The 26 cells of `Position.points`."""
 Steps: TypeAlias = tuple[tuple[int, int], ...]
 """Source and target of each move of a play."""
+REMEMBERED: Final = 128
+"""Throws whose plays are kept in mind: whoever plays looks at each throw several times."""
 
 
+@lru_cache(REMEMBERED)
 def legal_plays(position: Position, dice: Dice) -> tuple[Play, ...]:
     """Return one play for each distinct position that the dice allow; nothing when no checker can move.
 
