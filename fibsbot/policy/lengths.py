@@ -46,6 +46,15 @@ class Lengths:
             return False
         return any(least <= length <= most for least, most in self.spans) if length else self.unlimited
 
+    def longest(self, limit: int = LONGEST) -> int | None:
+        """Return the most points, up to `limit`, that belong to it; None when there are none."""
+        return max((min(most, limit) for least, most in self.spans if least <= limit), default=None)
+
+    @property
+    def shortest(self) -> int | None:
+        """The fewest points that belong to it; None when there are none."""
+        return min((least for least, _ in self.spans), default=None)
+
     def words(self) -> tuple[str, ...]:
         """Return the words that `parse` reads."""
         spans = tuple(str(least) if least == most else f"{least}-{most}" for least, most in self.spans)

@@ -8,6 +8,8 @@ from typing import Final, Self
 
 from attrs import frozen
 
+_SHORTEST: Final = 3
+"""Characters of the shortest names on FIBS."""
 _RULE: Final = re.compile(r"([A-Za-z_*?]{1,20})(?::(from|to))?")
 
 
@@ -32,6 +34,20 @@ class NameRule:
     def fits(self, name: str) -> bool:
         """Whether the pattern fits this name."""
         return fnmatchcase(name, self.pattern)
+
+    def covers(self, other: NameRule) -> bool:
+        """Whether it is about all invitations that the other rule is about."""
+        return (self.theirs or not other.theirs) and (self.ours or not other.ours)
+
+    @property
+    def fits_all(self) -> bool:
+        """Whether there is no name that the pattern does not fit: names have at least three characters."""
+        return self.pattern.count("?") <= _SHORTEST and set(self.pattern) in ({"*"}, {"*", "?"})
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it fits one name only."""
+        return not set(self.pattern) & {"*", "?"}
 
     def __str__(self) -> str:
         """Write what `parse` reads."""

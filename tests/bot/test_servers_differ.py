@@ -392,7 +392,7 @@ def test_equal_opening_dice_without_automatic_double() -> None:
 def test_unlimited_matches_are_refused_by_default() -> None:
     script = Script().to_lobby()
     sent = script.server("ford wants to play an unlimited match with you.", "Type 'join ford' to accept.")
-    assert ["tell ford I don't play unlimited matches."] == sent
+    assert ["tell ford I don't play unlimited matches. I play matches of 1 to 25 points."] == sent
 
 
 def test_user_text_that_imitates_the_server_changes_nothing() -> None:

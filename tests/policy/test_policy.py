@@ -1,0 +1,246 @@
+"""Parts of a policy: lengths, names, who is a bot, what cannot be meant, how it is told."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fibsbot.policy import Direction, Lengths, NameRule, Policy, Request, describe, is_bot, reasons
+from fibsbot.policy.wording import duration
+from tests.policy.anything import NAMES, PATTERNS, lengths, policies
+
+# -- lengths --------------------------------------------------------------------------------------------------------
+
+
+@given(lengths())
+def test_lengths_are_read_as_they_are_written(some: Lengths) -> None:
+    assert some == Lengths.parse(some.words())
+
+
+@given(lengths(), st.integers(0, 99))
+def test_the_longest_length_up_to_a_limit_is_one_of_them(some: Lengths, limit: int) -> None:
+    played = [length for length in range(1, limit + 1) if length in some]
+    assert max(played, default=None) == some.longest(limit)
+    assert min((length for length in range(1, 100) if length in some), default=None) == some.shortest
+
+
+@pytest.mark.parametrize("word", ["0", "5-3", "100", "x", "", "1-", "-3", "unlimited "])
+def test_what_is_no_length_is_refused(word: str) -> None:
+    with pytest.raises(ValueError, match="expected a length such as 5, 1-9 or unlimited, got"):
+        Lengths.parse([word])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["1"], "1 point"),
+        (["1-9", "11", "unlimited"], "1 to 9 or 11 points or unlimited length"),
+        (["unlimited"], "unlimited length"),
+        ([], "no length"),
+    ],
+)
+def test_lengths_are_said_in_english(words: list[str], said: str) -> None:
+    assert said == str(Lengths.parse(words))
+
+
+# -- names ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["ford", "GammonBot*:from", "tri?_*:to", "*"])
+def test_a_rule_about_names_is_read_as_it_is_written(word: str) -> None:
+    assert word == str(NameRule.parse(word))
+
+
+@pytest.mark.parametrize("word", ["", "ford:", "ford:both", "f[ao]rd", "zaphod7", "a b", "x" * 21])
+def test_what_is_no_rule_about_names_is_refused(word: str) -> None:
+    with pytest.raises(ValueError, match="expected a name with [*] and [?] as wildcards"):
+        NameRule.parse(word)
+
+
+def test_case_matters_as_on_fibs() -> None:
+    assert NameRule("Ford").fits("Ford")
+    assert not NameRule("Ford").fits("ford")
+
+
+@given(PATTERNS | st.sampled_from(["**", "*???", "???*", "*????", "???"]), NAMES)
+def test_a_pattern_that_fits_all_fits_each(pattern: str, name: str) -> None:
+    assert NameRule(pattern).fits(name) or not NameRule(pattern).fits_all
+    assert not NameRule(pattern).is_name or NameRule(pattern).fits(name) == (pattern == name)
+
+
+# -- bots -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "client"),
+    [
+        ("GammonBot", None),
+        ("GammonBot_XIV", "-"),
+        ("gammonbot", None),
+        ("bot_anna", None),
+        ("MY_BOT", None),
+        ("RepBotNG", None),
+        ("Computer_player", None),
+        ("wildbg", None),
+        ("MonteCarlo", None),
+        ("MatchDog", None),
+        ("anna", "fibsbot_0.2.0"),
+        ("anna", "ParlorBot"),
+        ("anna", "Computer_player"),
+        ("anna", "bot_1p_matches_only"),
+        ("anna", "=Xyz01234567890abcde"),
+    ],
+)
+def test_bots_are_known_by_name_or_client(name: str, client: str | None) -> None:
+    assert is_bot(name, client)
+
+
+@pytest.mark.parametrize(
+    ("name", "client"),
+    [
+        ("ford", None),
+        ("Botticelli", "JavaFIBS2001"),
+        ("message_in_a_bottle", "3DFiBs"),
+        ("abbott", "Jibs_1.2"),
+        ("both_of_us", "BackFlip_(Mac)_7.0"),
+        ("carlo", ""),
+        ("anna", "x=y"),
+    ],
+)
+def test_people_are_no_bots(name: str, client: str | None) -> None:
+    assert not is_bot(name, client)
+
+
+@given(st.text(max_size=30), st.none() | st.text(max_size=30))
+def test_whatever_a_name_is_it_is_one_or_the_other(name: str, client: str | None) -> None:
+    assert isinstance(is_bot(name, client), bool)
+
+
+# -- what cannot be meant -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("policy", "warning"),
+    [
+        (
+            Policy(min_rating=1800, max_rating=1500),
+            "min_rating is above max_rating: nobody whose rating is known is played",
+        ),
+        (
+            Policy(min_experience=9, max_experience=8),
+            "min_experience is above max_experience: nobody whose experience is known is played",
+        ),
+        (Policy(bots=False, people=False), "bots and people are both false: every invitation is refused"),
+        (Policy(lengths=Lengths(())), "lengths is empty: no match is played"),
+        (
+            Policy(lengths=Lengths(((5, 9),)), experience_per_point=10, max_experience=49),
+            "experience_per_point is above max_experience even for the shortest match: nobody is played",
+        ),
+        (Policy(block=(NameRule("*"),)), "block has *: nobody is played"),
+        (Policy(block=(NameRule("???*", ours=False),)), "block has ???*:from: every invitation is refused"),
+        (Policy(block=(NameRule("*", theirs=False),)), "block has *:to: nobody is invited"),
+        (Policy(lengths=Lengths(((1, 5), (5, 9)))), "lengths names some length more than once"),
+        (
+            Policy(allow=(NameRule("ford"),), block=(NameRule("f*"),)),
+            "allow has ford, whom block has, too: block counts",
+        ),
+        (
+            Policy(cool_down=43_200, max_per_day=2),
+            "max_per_day makes no difference: cool_down lets no more matches happen in 24 hours",
+        ),
+    ],
+)
+def test_what_cannot_be_meant_is_said(policy: Policy, warning: str) -> None:
+    assert (warning,) == policy.useless()
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Policy(),
+        Policy(min_rating=1500, max_rating=1500, min_experience=8, max_experience=8),
+        Policy(lengths=Lengths(((1, 9),)), experience_per_point=10, max_experience=10),
+        Policy(lengths=Lengths((), unlimited=True), experience_per_point=10, max_experience=5),
+        Policy(block=(NameRule("????*"), NameRule("?"))),
+        Policy(allow=(NameRule("ford", ours=False),), block=(NameRule("ford", theirs=False),)),
+        Policy(allow=(NameRule("*"),)),
+        Policy(cool_down=43_199, max_per_day=2),
+    ],
+)
+def test_what_can_be_meant_is_not_questioned(policy: Policy) -> None:
+    assert () == policy.useless()
+
+
+@given(policies(), NAMES, st.integers(0, 99), st.floats(0, 3000), st.integers(0, 100_000))
+def test_who_is_warned_that_nobody_is_played_plays_nobody(
+    policy: Policy, name: str, length: int, rating: float, experience: int
+) -> None:
+    found = [warning for warning in policy.useless() if warning.endswith(("is played", "invitation is refused"))]
+    request = Request(name, length, Direction.THEIRS, rating, experience)
+    assert not found or reasons(policy, request)
+
+
+# -- how it is told -------------------------------------------------------------------------------------------------
+
+
+@given(policies())
+def test_a_policy_is_told_in_one_line(policy: Policy) -> None:
+    said = describe(policy)
+    assert said.isascii()
+    assert said.isprintable()
+    assert said.endswith(".")
+
+
+def test_a_policy_is_told_as_people_say_it() -> None:
+    assert "I play matches of 1 to 25 points with anybody." == describe(Policy())
+    assert "I accept no invitations at the moment." == describe(Policy(accept=False))
+    assert "I play matches of 1 to 25 points with people." == describe(Policy(bots=False))
+    assert "I play matches of 1 to 25 points with bots rated at most 1800." == describe(
+        Policy(people=False, max_rating=1800)
+    )
+    policy = Policy(
+        lengths=Lengths.parse(["1-9", "unlimited"]),
+        min_rating=1450,
+        min_experience=50,
+        experience_per_point=10,
+        max_saved_games=8,
+        max_per_day=3,
+        cool_down=600,
+        allow=(NameRule("ford"),),
+    )
+    said = (
+        "I play matches of 1 to 9 points or unlimited length with players rated at least 1450, of experience at least "
+        "50, of experience at least 10 for each point of the match, with at most 8 saved games. With the same player: "
+        "at most 3 matches in 24 hours, a break of 10 minutes after a match. Only players on my operator's list are "
+        "played."
+    )
+    assert said == describe(policy)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "1 second"),
+        (0.4, "1 second"),
+        (59, "59 seconds"),
+        (60, "1 minute"),
+        (90, "90 seconds"),
+        (300, "5 minutes"),
+        (301, "6 minutes"),
+        (3600, "1 hour"),
+        (3660, "61 minutes"),
+        (86_400, "1 day"),
+        (100_000, "28 hours"),
+        (300_000, "4 days"),
+    ],
+)
+def test_a_time_is_said_in_few_words(seconds: float, said: str) -> None:
+    assert said == duration(seconds)
+
+
+@given(st.floats(0, 1e7))
+def test_a_time_is_never_said_too_short(seconds: float) -> None:
+    count, unit = duration(seconds).split()
+    size = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}[unit.removesuffix("s")]
+    assert seconds <= int(count) * size

@@ -1,0 +1,226 @@
+"""Whom we play, whom we don't, and what the other player is told about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fibsbot.policy import Direction, Lengths, NameRule, Policy, Request, reasons, reasons_not_to_resume
+from fibsbot.policy.rules import FOR_SAVED, RULES
+from tests.policy.anything import EXPERIENCES, RATINGS, policies, requests
+
+LIMITLESS = Policy(lengths=Lengths(((1, 99),), unlimited=True))
+OURS = Direction.OURS
+
+
+def codes(policy: Policy, request: Request) -> set[str]:
+    return {reason.code for reason in reasons(policy, request)}
+
+
+def sentence(policy: Policy, request: Request) -> str:
+    """Return the only sentence."""
+    (reason,) = reasons(policy, request)
+    return reason.sentence
+
+
+# -- what holds of all rules ----------------------------------------------------------------------------------------
+
+
+@given(requests())
+def test_without_limits_everybody_is_played_unless_we_pause_or_go(request: Request) -> None:
+    assert codes(LIMITLESS, request) <= {"paused", "finishing"}
+
+
+@given(policies(), requests())
+def test_reasons_come_once_each_and_in_the_order_of_the_rules(policy: Policy, request: Request) -> None:
+    found = [reason.code for reason in reasons(policy, request)]
+    assert [code for code in RULES if code in found] == found
+
+
+@given(policies(), requests())
+def test_every_sentence_fits_into_one_line_of_the_protocol(policy: Policy, request: Request) -> None:
+    for reason in reasons(policy, request):
+        assert reason.sentence.isascii()
+        assert reason.sentence.isprintable()
+        assert 0 < len(reason.sentence) <= 200
+        assert reason.sentence.endswith(".")
+        assert request.name not in reason.sentence, "a sentence is told to the player whom it is about"
+
+
+@given(policies(), requests())
+def test_what_is_not_known_is_not_held_against_anybody(policy: Policy, request: Request) -> None:
+    blank = evolve(request, rating=None, experience=None, saved_games=None, since_last=None, matches_today=0)
+    known = {"rating_low", "rating_high", "experience_low", "experience_high", "experience_for_length"}
+    assert codes(policy, request) - known - {"saved_games", "cool_down", "max_per_day"} == codes(policy, blank)
+
+
+@given(policies(), requests())
+def test_a_saved_match_is_refused_for_less_than_a_new_one(policy: Policy, request: Request) -> None:
+    found = {reason.code for reason in reasons_not_to_resume(policy, request)}
+    assert codes(policy, request) & FOR_SAVED == found
+
+
+@given(policies(), requests(), st.data())
+def test_lifting_a_limit_adds_no_reason(policy: Policy, request: Request, data: st.DataObject) -> None:
+    lifted: dict[str, Any] = {
+        **dict.fromkeys(("min_rating", "max_rating", "min_experience", "max_experience")),
+        **dict.fromkeys(("max_saved_games", "max_per_day")),
+        "experience_per_point": 0.0,
+        "cool_down": 0.0,
+        "block": (),
+        "allow": (),
+        "accept": True,
+        "bots": True,
+        "people": True,
+        "lengths": LIMITLESS.lengths,
+    }
+    name = data.draw(st.sampled_from(sorted(lifted)))
+    assert codes(evolve(policy, **{name: lifted[name]}), request) <= codes(policy, request)
+
+
+@given(policies(), requests())
+def test_what_paused_and_finishing_add_is_their_own_reason(policy: Policy, request: Request) -> None:
+    quiet = codes(policy, evolve(request, paused=False, finishing=False))
+    assert not quiet & {"paused", "finishing"}
+    assert quiet | {"paused"} == codes(policy, evolve(request, paused=True, finishing=False))
+    assert quiet | {"finishing"} == codes(policy, evolve(request, paused=False, finishing=True))
+
+
+# -- each rule ------------------------------------------------------------------------------------------------------
+
+
+def test_who_accepts_no_invitations_may_still_invite() -> None:
+    policy = Policy(accept=False)
+    assert "I accept no invitations at the moment." == sentence(policy, Request("ford", 5))
+    assert () == reasons(policy, Request("ford", 5, OURS))
+
+
+@pytest.mark.parametrize("direction", Direction)
+def test_lengths_hold_whoever_invites(direction: Direction) -> None:
+    policy = Policy(lengths=Lengths.parse(["3", "5-7"]))
+    played = {length for length in range(1, 100) if not reasons(policy, Request("ford", length, direction))}
+    assert {3, 5, 6, 7} == played
+    assert "I play matches of 3 or 5 to 7 points." == sentence(policy, Request("ford", 9, direction))
+
+
+def test_unlimited_matches_are_no_long_matches() -> None:
+    said = "I don't play unlimited matches. I play matches of 1 to 25 points."
+    assert said == sentence(Policy(), Request("ford", 0))
+    policy = Policy(lengths=Lengths((), unlimited=True))
+    assert () == reasons(policy, Request("ford", 0))
+    assert "I play matches of unlimited length." == sentence(policy, Request("ford", 25))
+
+
+@given(RATINGS, RATINGS, RATINGS)
+def test_ratings_include_both_limits(least: float, most: float, rating: float) -> None:
+    policy = evolve(LIMITLESS, min_rating=least, max_rating=most)
+    found = codes(policy, Request("ford", 5, rating=rating))
+    assert found == {code for code, out in (("rating_low", rating < least), ("rating_high", rating > most)) if out}
+
+
+@given(EXPERIENCES, EXPERIENCES, EXPERIENCES)
+def test_experiences_include_both_limits(least: int, most: int, experience: int) -> None:
+    policy = evolve(LIMITLESS, min_experience=least, max_experience=most)
+    found = codes(policy, Request("ford", 5, experience=experience))
+    low, high = experience < least, experience > most
+    assert found == {code for code, out in (("experience_low", low), ("experience_high", high)) if out}
+
+
+@pytest.mark.parametrize(
+    ("policy", "request_", "said"),
+    [
+        (Policy(min_rating=1450), {"rating": 1423.456}, "I play ratings of at least 1450; yours is 1423.46."),
+        (Policy(max_rating=1500), {"rating": 1501}, "I play ratings of at most 1500; yours is 1501.00."),
+        (
+            Policy(min_rating=1450, max_rating=1500.5),
+            {"rating": 1501},
+            "I play ratings of 1450 to 1500.5; yours is 1501.00.",
+        ),
+        (Policy(min_experience=50), {"experience": 3}, "I play an experience of at least 50; yours is 3."),
+        (Policy(max_experience=50), {"experience": 51}, "I play an experience of at most 50; yours is 51."),
+        (
+            Policy(max_saved_games=8),
+            {"saved_games": 12},
+            "You have 12 saved games, and I play those with at most 8. Please finish some first.",
+        ),
+        (
+            Policy(cool_down=1200),
+            {"since_last": 301.5},
+            "We have just played. I will play you again in 15 minutes.",
+        ),
+        (
+            Policy(max_per_day=3),
+            {"matches_today": 3},
+            "We have played 3 matches in 24 hours, which is as much as I play with anybody. Please come back later.",
+        ),
+    ],
+)
+def test_limits_are_told(policy: Policy, request_: dict[str, Any], said: str) -> None:
+    assert said == sentence(policy, Request("ford", 5, **request_))
+
+
+@given(st.integers(1, 99), st.integers(0, 2000), st.floats(0.5, 50))
+def test_a_longer_match_needs_more_experience(length: int, experience: int, per_point: float) -> None:
+    policy = evolve(LIMITLESS, experience_per_point=per_point)
+    refused = codes(policy, Request("ford", length, experience=experience))
+    assert refused == ({"experience_for_length"} if experience < per_point * length else set())
+
+
+def test_it_is_told_which_length_the_experience_is_enough_for() -> None:
+    policy = Policy(lengths=Lengths.parse(["1-3", "7-25"]), experience_per_point=10)
+    said = "For 9 points I ask for an experience of 90; yours is {}.{}"
+    for experience, more in (
+        (75, " I would play you up to 7 points."),
+        (69, " I would play you up to 3 points."),
+        (15, " I would play you up to 1 point."),
+        (9, ""),
+    ):
+        assert said.format(experience, more) == sentence(policy, Request("ford", 9, experience=experience))
+
+
+@pytest.mark.parametrize(
+    ("rule", "theirs", "ours"), [("ford", True, True), ("ford:from", True, False), ("ford:to", False, True)]
+)
+def test_lists_of_names_have_a_direction(rule: str, *, theirs: bool, ours: bool) -> None:
+    rules = (NameRule.parse(rule),)
+    for direction, listed in ((Direction.THEIRS, theirs), (OURS, ours)):
+        ford, zaphod = (Request(name, 5, direction) for name in ("ford", "zaphod"))
+        assert listed == bool(reasons(Policy(block=rules), ford))
+        assert () == reasons(Policy(block=rules), zaphod)
+        assert () == reasons(Policy(allow=rules), ford)
+        assert listed == bool(reasons(Policy(allow=rules), zaphod)), "a list about one direction leaves the other free"
+
+
+def test_who_is_on_both_lists_is_blocked() -> None:
+    both = NameRule.parse("*o*")
+    assert {"blocked"} == codes(Policy(block=(both,), allow=(both,)), Request("ford", 5))
+
+
+@pytest.mark.parametrize(("name", "client"), [("GammonBot", None), ("ford", "fibsbot_0.2")])
+def test_bots_and_people_are_told_apart_when_they_invite(name: str, client: str | None) -> None:
+    bot, person = Request(name, 5, client=client), Request("ford", 5, client="JavaFIBS")
+    assert ("I play people only, no other bots.", ()) == (
+        sentence(Policy(bots=False), bot),
+        reasons(Policy(bots=False), person),
+    )
+    assert ("I play other bots only.", ()) == (
+        sentence(Policy(people=False), person),
+        reasons(Policy(people=False), bot),
+    )
+    assert () == reasons(Policy(bots=False, people=False), evolve(bot, direction=OURS))
+
+
+@given(st.floats(0, 200_000), st.floats(0, 200_000))
+def test_a_cool_down_is_over_when_it_is_over(cool_down: float, since: float) -> None:
+    found = codes(evolve(LIMITLESS, cool_down=cool_down), Request("ford", 5, since_last=since))
+    assert found == ({"cool_down"} if since < cool_down else set())
+
+
+@given(st.integers(1, 9), st.integers(0, 9))
+def test_as_many_matches_a_day_as_are_allowed(most: int, played: int) -> None:
+    found = codes(evolve(LIMITLESS, max_per_day=most), Request("ford", 5, matches_today=played))
+    assert found == ({"max_per_day"} if played >= most else set())
