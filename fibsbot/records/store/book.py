@@ -1,0 +1,265 @@
+"""One account's rows inside one transaction: what a record has to be fitted into.
+
+Nothing is remembered from one transaction to the next. So the rows alone say how things stand: after a rollback, after
+a restart, and where another process has written meanwhile.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from typing import Any, Final, TypeAlias
+
+from attrs import define
+from sqlalchemy import ColumnElement, Connection, Table, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from fibsbot.records.store.schema import (
+    ACCOUNTS,
+    DECISIONS,
+    FACTS,
+    GAMES,
+    MATCHES,
+    OPEN,
+    OPPONENTS,
+    RATINGS,
+    Fact,
+    Outcome,
+)
+
+Score: TypeAlias = tuple[int, int]
+"""Ours first."""
+Rating: TypeAlias = tuple[float, int]
+"""Rating and experience."""
+
+
+@define
+class MatchRow:
+    """A row of `matches`, as far as it decides anything."""
+
+    id: int
+    opponent: str
+    opponent_id: int
+    length: int | None
+    started: dt.datetime
+    seen: dt.datetime
+    ended: dt.datetime | None
+    outcome: Outcome
+    inferred: bool
+    resumed: int
+    score: Score | None
+    before: Rating | None
+    after: Rating | None
+
+
+@define
+class GameRow:
+    """A row of `games` that has no end yet."""
+
+    id: int
+    number: int
+    started: dt.datetime
+
+
+_COLUMNS: Final = (
+    MATCHES.c.id,
+    OPPONENTS.c.name.label("opponent"),
+    *(MATCHES.c[name] for name in ("opponent_id", "length", "started", "seen", "ended", "outcome", "inferred")),
+    *(MATCHES.c[name] for name in ("resumed", "own_score", "opponent_score")),
+    *(MATCHES.c[name] for name in ("rating_before", "experience_before", "rating_after", "experience_after")),
+)
+
+
+def open_accounts(connection: Connection, names: Iterable[str]) -> dict[str, Book]:
+    """Return the books of these accounts; nobody else writes into them until the transaction ends.
+
+    SQLite has one writer at a time. PostgreSQL locks the accounts' rows, always in the same order.
+    """
+    wanted = sorted(set(names))
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    query = select(ACCOUNTS.c.id, ACCOUNTS.c.name).where(ACCOUNTS.c.name.in_(wanted)).order_by(ACCOUNTS.c.name)
+    rows = connection.execute(query.with_for_update()).all()
+    if len(rows) < len(wanted):
+        connection.execute(dialect.insert(ACCOUNTS).on_conflict_do_nothing(), [{"name": name} for name in wanted])
+        rows = connection.execute(query.with_for_update()).all()
+    return {row.name: Book(connection, row.id) for row in rows}
+
+
+class Book:
+    """An account's rows."""
+
+    def __init__(self, connection: Connection, account_id: int) -> None:
+        """Read nothing yet."""
+        self._db = connection
+        self.account_id = account_id
+        self._playing: MatchRow | None = None
+        self._game: GameRow | None = None
+        self._decisions: list[dict[str, Any]] = []
+
+    # -- people -------------------------------------------------------------------------------------------------
+
+    def met(self, name: str, at: dt.datetime, **known: Any) -> int:
+        """Note that we saw somebody, and what is known of them; return the opponent's id."""
+        values = {"last_seen": at, **{key: value for key, value in known.items() if value is not None}}
+        mine = (OPPONENTS.c.account_id == self.account_id) & (OPPONENTS.c.name == name)
+        found = self._db.scalar(update(OPPONENTS).where(mine).values(values).returning(OPPONENTS.c.id))
+        return found if found is not None else self.add(OPPONENTS, name=name, first_seen=at, **values)
+
+    def count(self, opponent_id: int, fact: Fact, at: dt.datetime) -> None:
+        """Count something that happened with an opponent."""
+        key = (FACTS.c.opponent_id == opponent_id) & (FACTS.c.fact == fact.value)
+        once_more = update(FACTS).where(key).values(times=FACTS.c.times + 1, last_at=at)
+        if not self._db.execute(once_more).rowcount:
+            row = {"opponent_id": opponent_id, "fact": fact.value, "times": 1, "first_at": at, "last_at": at}
+            self._db.execute(insert(FACTS), row)
+
+    # -- ratings ------------------------------------------------------------------------------------------------
+
+    def rating(self) -> Rating | None:
+        """Return our own rating and experience as they were told last."""
+        mine = select(RATINGS.c.rating, RATINGS.c.experience).where(RATINGS.c.account_id == self.account_id)
+        row = self._db.execute(mine.order_by(RATINGS.c.id.desc()).limit(1)).first()
+        return (row.rating, row.experience) if row else None
+
+    def next_rating(self, before: Rating, since: dt.datetime) -> Rating | None:
+        """Return the first rating told since then with another experience than before."""
+        mine = select(RATINGS.c.rating, RATINGS.c.experience).where(RATINGS.c.account_id == self.account_id)
+        other = (RATINGS.c.at >= since) & (RATINGS.c.experience != before[1])
+        row = self._db.execute(mine.where(other).order_by(RATINGS.c.id).limit(1)).first()
+        return (row.rating, row.experience) if row else None
+
+    # -- matches ------------------------------------------------------------------------------------------------
+
+    def matches(self, *conditions: ColumnElement[bool]) -> list[MatchRow]:
+        """Return matches that fulfil all conditions, oldest first."""
+        query = select(*_COLUMNS).join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id)
+        query = query.where(MATCHES.c.account_id == self.account_id, *conditions).order_by(MATCHES.c.id)
+        return [_match(row._mapping) for row in self._db.execute(query)]  # noqa: SLF001 - its public name
+
+    def open_matches(self) -> list[MatchRow]:
+        """Return the matches that may go on."""
+        return self.matches(MATCHES.c.outcome.in_([outcome.value for outcome in OPEN]))
+
+    def last_match(self, opponent_id: int) -> MatchRow | None:
+        """Return the last match with an opponent, whatever became of it."""
+        last = select(func.max(MATCHES.c.id)).where(MATCHES.c.opponent_id == opponent_id).scalar_subquery()
+        return next(iter(self.matches(MATCHES.c.id == last)), None)
+
+    @property
+    def playing(self) -> MatchRow | None:
+        """The match that is on."""
+        if self._playing is None:
+            self._playing = next(iter(self.matches(MATCHES.c.outcome == Outcome.PLAYING.value)), None)
+        return self._playing
+
+    def add_match(self, opponent_id: int, at: dt.datetime, **values: Any) -> MatchRow:
+        """Add a match."""
+        self._forget()
+        new = self.add(MATCHES, opponent_id=opponent_id, started=at, **_as_columns({"seen": at, **values}))
+        return self.matches(MATCHES.c.id == new)[0]
+
+    def change(self, match: MatchRow, **values: Any) -> None:
+        """Change a match."""
+        if "outcome" in values:
+            self._forget()
+        for name, value in values.items():
+            if hasattr(match, name):
+                setattr(match, name, value)
+        self._db.execute(update(MATCHES).where(MATCHES.c.id == match.id).values(_as_columns(values)))
+
+    # -- games --------------------------------------------------------------------------------------------------
+
+    def open_game(self, match: MatchRow) -> GameRow | None:
+        """Return the game of this match that has not ended."""
+        if self._game is not None and match is self._playing:
+            return self._game
+        query = select(GAMES.c.id, GAMES.c.number, GAMES.c.started)
+        query = query.where(GAMES.c.match_id == match.id, GAMES.c.ended.is_(None)).order_by(GAMES.c.id.desc()).limit(1)
+        row = self._db.execute(query).first()
+        game = GameRow(row.id, row.number, row.started) if row else None
+        if match is self._playing:
+            self._game = game
+        return game
+
+    def add_game(self, match: MatchRow, at: dt.datetime) -> GameRow:
+        """Add the next game of a match."""
+        last = self._db.scalar(select(func.max(GAMES.c.number)).where(GAMES.c.match_id == match.id)) or 0
+        game = GameRow(self.add(GAMES, account=False, match_id=match.id, number=last + 1, started=at), last + 1, at)
+        self._game = game if match is self._playing else None
+        return game
+
+    def end_game(self, game: GameRow, **values: Any) -> None:
+        """Note how a game has ended."""
+        self._game = None
+        self._db.execute(update(GAMES).where(GAMES.c.id == game.id).values(values))
+
+    def count_games(self, match: MatchRow, *conditions: ColumnElement[bool]) -> int:
+        """Count the games of a match that fulfil all conditions."""
+        query = select(func.count()).select_from(GAMES).where(GAMES.c.match_id == match.id, *conditions)
+        return self._db.scalar(query) or 0
+
+    def decided(self, game: GameRow) -> bool:
+        """Whether a game has any decision."""
+        if any(row["game_id"] == game.id for row in self._decisions):
+            return True
+        return self._db.scalar(select(DECISIONS.c.id).where(DECISIONS.c.game_id == game.id).limit(1)) is not None
+
+    def add_decision(self, game: GameRow, **values: Any) -> None:
+        """Add a decision; it is written with the others of this transaction."""
+        self._decisions.append({"game_id": game.id, **values})
+
+    # -- all of them --------------------------------------------------------------------------------------------
+
+    def add(self, table: Table, *, account: bool = True, **values: Any) -> int:
+        """Add a row, the account's own if the table says whose it is; return its id."""
+        if account:
+            values["account_id"] = self.account_id
+        new: int = self._db.scalar(insert(table).values(values).returning(table.c.id))
+        return new
+
+    def execute(self, statement: Any) -> int:
+        """Change rows; return how many."""
+        return int(self._db.execute(statement).rowcount)
+
+    def close(self) -> None:
+        """Write what is still to be written."""
+        if self._decisions:
+            self._db.execute(insert(DECISIONS), self._decisions)
+            self._decisions = []
+
+    def _forget(self) -> None:
+        self._playing = self._game = None
+
+
+def _match(row: Any) -> MatchRow:
+    return MatchRow(
+        **{name: row[name] for name in ("id", "opponent", "opponent_id", "length", "started", "seen", "ended")},
+        outcome=Outcome(row["outcome"]),
+        inferred=row["inferred"],
+        resumed=row["resumed"],
+        score=_both(row["own_score"], row["opponent_score"]),
+        before=_both(row["rating_before"], row["experience_before"]),
+        after=_both(row["rating_after"], row["experience_after"]),
+    )
+
+
+def _both(first: Any, second: Any) -> Any:
+    return None if first is None or second is None else (first, second)
+
+
+_PAIRS: Final = {
+    "score": ("own_score", "opponent_score"),
+    "before": ("rating_before", "experience_before"),
+    "after": ("rating_after", "experience_after"),
+}
+
+
+def _as_columns(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns that these values go into."""
+    columns: dict[str, Any] = {}
+    for name, value in values.items():
+        if name in _PAIRS:
+            columns |= dict(zip(_PAIRS[name], value or (None, None), strict=True))
+        else:
+            columns[name] = value.value if isinstance(value, Outcome) else value
+    return columns

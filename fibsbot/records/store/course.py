@@ -1,0 +1,240 @@
+"""The course of matches and games: what a record means for the rows, given how they stand.
+
+FIBS keeps at most one unfinished match for two players, so a match that is resumed is the open one with that opponent.
+Lines get lost, come twice, or come after a restart; whatever comes, the rows stay a story that can have happened.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Final
+
+from attrs import frozen
+
+from fibsbot.records.store.book import Book, GameRow, MatchRow, Rating, Score
+from fibsbot.records.store.schema import FINISHED, MATCHES, Fact, Outcome
+
+SAME: Final = dt.timedelta(seconds=60)
+"""What comes a second time within this time, with nothing between, is the same thing told twice."""
+
+
+@frozen
+class GameEnd:
+    """What we are told when a game ends."""
+
+    winner: str
+    """The opponent's name, or anything else for ourselves."""
+    points: int | None
+    how: str | None
+    cube: int | None
+    score: Score | None
+
+
+@frozen
+class MatchEnd:
+    """What we are told when a match ends."""
+
+    length: int | None
+    won: bool
+    score: Score | None
+
+
+# -- matches ----------------------------------------------------------------------------------------------------
+
+
+def begin(book: Book, opponent_id: int, length: int | None, at: dt.datetime) -> None:
+    """A new match begins; a saved one with the same opponent is none any more."""
+    for match in book.open_matches():
+        if match.opponent_id != opponent_id:
+            _interrupt(book, match, "another match began")
+        elif match.length == length and at - match.started <= SAME and not _played(book, match):
+            book.change(match, outcome=Outcome.PLAYING, seen=at, why=None)
+            return
+        else:
+            vanish(book, match, at)
+    book.add_match(opponent_id, at, length=length, outcome=Outcome.PLAYING, score=(0, 0), before=book.rating())
+    book.count(opponent_id, Fact.STARTED, at)
+
+
+def resume(book: Book, opponent_id: int, at: dt.datetime) -> MatchRow:
+    """Go on with the match with this opponent; with one that the store does not know if need be."""
+    for other in book.open_matches():
+        if other.opponent_id != opponent_id:
+            _interrupt(book, other, "another match began")
+    match = book.last_match(opponent_id)
+    mistaken = match is not None and match.outcome is Outcome.UNSEEN and not match.inferred
+    if match is not None and (match.outcome.open or mistaken):
+        now = book.rating()
+        book.change(
+            match, outcome=Outcome.PLAYING, resumed=match.resumed + 1, seen=at, ended=None, why=None, before=now
+        )
+    else:
+        match = book.add_match(opponent_id, at, outcome=Outcome.PLAYING, resumed=1, before=book.rating())
+    book.count(opponent_id, Fact.RESUMED, at)
+    return match
+
+
+def compare(book: Book, opponent_id: int, length: int | None, score: Score | None, at: dt.datetime) -> None:
+    """Hold what the first board of a match that goes on says against what we know of it."""
+    match = book.playing
+    if match is None or match.opponent_id != opponent_id:
+        match = resume(book, opponent_id, at)
+    known = match.score or score or (0, 0)
+    other_length = match.length is not None and length is not None and match.length != length
+    if other_length or (score and (score[0] < known[0] or score[1] < known[1])):
+        # Not the match that we knew: that one ended, and another one began, without us.
+        vanish(book, match, at)
+        match = book.add_match(opponent_id, at, outcome=Outcome.PLAYING, resumed=1, before=book.rating())
+        known = score or (0, 0)
+    if score and score != known and (game := book.open_game(match)):
+        _infer_end(book, game, known, score, at)
+    book.change(match, seen=at, length=match.length if length is None else length, score=score or match.score)
+
+
+def interrupt(book: Book, opponent_id: int, length: int | None, why: str | None, at: dt.datetime) -> None:
+    """The match has broken off, and the server keeps it."""
+    match = book.playing
+    if match is None or match.opponent_id != opponent_id:
+        return
+    book.change(match, seen=at, length=match.length if match.length is not None else length)
+    _interrupt(book, match, why)
+
+
+def _interrupt(book: Book, match: MatchRow, why: str | None) -> None:
+    if match.outcome is Outcome.PLAYING:
+        book.change(match, outcome=Outcome.SAVED, why=why)
+
+
+def interrupt_all(book: Book, why: str) -> None:
+    """Whatever was on is not on any more, and we did not see it stop."""
+    for match in book.open_matches():
+        _interrupt(book, match, why)
+
+
+def finish(book: Book, opponent_id: int, end: MatchEnd, at: dt.datetime) -> None:
+    """A match was played to its end."""
+    outcome = Outcome.WON if end.won else Outcome.LOST
+    match = book.last_match(opponent_id)
+    if match is None or not match.outcome.open:
+        if match is not None and match.outcome is outcome and match.ended and at - match.ended <= SAME:
+            return  # the same end told twice
+        match = book.add_match(opponent_id, at, outcome=Outcome.PLAYING)
+    if game := book.open_game(match):
+        _infer_end(book, game, match.score, end.score, at)
+    length = match.length if end.length is None else end.length
+    book.change(match, outcome=outcome, ended=at, seen=at, length=length, score=end.score or match.score, why=None)
+    _settle(book, match, book.rating(), match.before)
+    book.count(opponent_id, Fact.FINISHED, at)
+
+
+def vanish(book: Book, match: MatchRow, at: dt.datetime) -> None:
+    """The server has this match no more, and we did not see its end; our rating may tell it."""
+    if game := book.open_game(match):
+        book.end_game(game, ended=at, inferred=True)
+    book.change(match, outcome=Outcome.UNSEEN, ended=at)
+    if match.before is not None:
+        _settle(book, match, book.next_rating(match.before, match.seen), match.before)
+
+
+def vanish_all_but(book: Book, saved: frozenset[str], at: dt.datetime) -> None:
+    """The server has told all the matches that it keeps."""
+    for match in book.open_matches():
+        if match.outcome is Outcome.SAVED and match.opponent not in saved:
+            vanish(book, match, at)
+
+
+def _played(book: Book, match: MatchRow) -> bool:
+    """Whether anything has happened in a match."""
+    game = book.open_game(match)
+    return book.count_games(match) > (game is not None) or (game is not None and book.decided(game))
+
+
+# -- games ------------------------------------------------------------------------------------------------------
+
+
+def begin_game(book: Book, opponent_id: int, at: dt.datetime) -> None:
+    """The next game begins."""
+    match = book.playing
+    if match is None or match.opponent_id != opponent_id:
+        match = resume(book, opponent_id, at)
+    if game := book.open_game(match):
+        if at - game.started <= SAME and not book.decided(game):
+            return
+        book.end_game(game, ended=at, inferred=True)
+    book.add_game(match, at)
+    book.change(match, seen=at)
+
+
+def current_game(book: Book, at: dt.datetime) -> tuple[MatchRow, GameRow] | None:
+    """Return the match and the game that are on; a game that began before we came is begun here."""
+    match = book.playing
+    if match is None:
+        return None
+    return match, book.open_game(match) or book.add_game(match, at)
+
+
+def end_game(book: Book, end: GameEnd, at: dt.datetime) -> None:
+    """A game has ended."""
+    match = book.playing
+    if match is None:
+        return
+    won, score = end.winner != match.opponent, end.score
+    game = book.open_game(match)
+    if game is None and score is not None and score == match.score:
+        return  # the same end told twice
+    if score is None and match.score is not None and end.points is not None:
+        score = (match.score[0] + end.points * won, match.score[1] + end.points * (not won))
+    game = game or book.add_game(match, at)
+    book.end_game(game, ended=at, won=won, points=end.points, how=end.how, cube=end.cube)
+    book.change(match, seen=at, score=score or match.score)
+
+
+def _infer_end(book: Book, game: GameRow, before: Score | None, after: Score | None, at: dt.datetime) -> None:
+    """Work out from the score how a game ended whose end we did not see."""
+    won = points = None
+    if before and after:
+        mine, theirs = after[0] - before[0], after[1] - before[1]
+        if min(mine, theirs) == 0 < max(mine, theirs):
+            won, points = mine > 0, max(mine, theirs)
+    book.end_game(game, ended=at, won=won, points=points, inferred=True)
+
+
+# -- ratings ----------------------------------------------------------------------------------------------------
+
+
+def rate(book: Book, new: Rating) -> None:
+    """Find the match that explains our new rating. The history has it not yet."""
+    old = book.rating()
+    explained = False
+    pending = MATCHES.c.experience_before.is_not(None) & MATCHES.c.experience_after.is_(None)
+    waiting = book.matches(pending, MATCHES.c.outcome.in_([it.value for it in (*FINISHED, Outcome.UNSEEN)]))
+    seen = [match for match in waiting if match.outcome in FINISHED and _explains(match, new)]
+    unseen = [match for match in waiting if match.outcome is Outcome.UNSEEN and _explains(match, new)]
+    if seen:
+        book.change(seen[0], after=new)
+        explained = True
+    elif len(unseen) == 1 and unseen[0].before == old:
+        _settle(book, unseen[0], new, old)
+        explained = True
+    match = book.playing
+    if match is not None and (explained or not _explains(match, new)):
+        book.change(match, before=new)
+
+
+def _explains(match: MatchRow, new: Rating) -> bool:
+    """Whether our experience is what it is after this match."""
+    return bool(match.length) and match.before is not None and new[1] == match.before[1] + (match.length or 0)
+
+
+def _settle(book: Book, match: MatchRow, new: Rating | None, old: Rating | None) -> None:
+    """Take a rating as the one after a match, if it can be that; tells also who won where we did not see it."""
+    if new is None or old is None or not _explains(match, new):
+        return
+    others = book.matches(MATCHES.c.experience_after == new[1], MATCHES.c.id != match.id)
+    if others:
+        return
+    if match.outcome is Outcome.UNSEEN and new[0] != old[0]:
+        book.change(match, outcome=Outcome.WON if new[0] > old[0] else Outcome.LOST, inferred=True, after=new)
+        book.count(match.opponent_id, Fact.FINISHED, match.ended or match.seen)
+    elif match.outcome in FINISHED:
+        book.change(match, after=new)

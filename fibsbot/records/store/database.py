@@ -1,0 +1,117 @@
+"""From a path or a URL to a database: how it is opened on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import importlib.util
+import sqlite3
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
+
+BUSY: Final = 5.0
+"""Seconds that SQLite waits for another process which writes, before it gives up."""
+REACH: Final = 5
+"""Seconds that a PostgreSQL server may take to answer a connection."""
+DEAD: Final = 30
+"""Seconds without a sign of life, before a connection to PostgreSQL is taken for dead."""
+
+
+class StoreError(Exception):
+    """The store cannot be used as it is; the text is one line, says why, and shows no password."""
+
+
+def locate(where: str | Path) -> URL:
+    """Return the database's URL; a path means SQLite. Raises StoreError when it is none that we can use."""
+    if isinstance(where, Path) or "://" not in where:
+        path = Path(where).expanduser()
+        if not path.name:
+            raise StoreError(f"expected a file or a URL for the store, got {str(where)!r}")
+        return URL.create("sqlite", database=str(path))
+    try:
+        url = make_url(where)
+    except (ArgumentError, ValueError):
+        # The text may have a password in it, so it is not shown.
+        raise StoreError("expected a URL such as postgresql://host/name for the store, got something else") from None
+    kind = url.drivername.partition("+")[0]
+    if kind == "sqlite" and url.database and url.database != ":memory:":
+        return URL.create("sqlite", database=str(Path(url.database).expanduser()))
+    if kind in {"postgresql", "postgres"}:
+        if importlib.util.find_spec("psycopg") is None:
+            raise StoreError("a store on PostgreSQL needs the extra: pip install 'fibsbot[postgresql]'")
+        return url.set(drivername="postgresql+psycopg")
+    raise StoreError(f"expected a store on SQLite (a file) or PostgreSQL, got {url.render_as_string()}")
+
+
+def shown(url: URL) -> str:
+    """Return how people call a store: without its password."""
+    return str(url.database) if is_sqlite(url) else url.render_as_string()
+
+
+def is_sqlite(url: URL) -> bool:
+    """Whether it is a file."""
+    return url.drivername == "sqlite"
+
+
+def open_engine(url: URL, *, writing: bool = False) -> Engine:
+    """Return an engine; nothing is opened yet. Only one for writing makes a file that is not there."""
+    return _sqlite(Path(str(url.database)), writing=writing) if is_sqlite(url) else _postgresql(url)
+
+
+def _sqlite(path: Path, *, writing: bool) -> Engine:
+    def connect() -> sqlite3.Connection:
+        # Without isolation_level the module begins no transactions by itself: BEGIN stands below, and covers DDL too.
+        uri = f"file:{quote(str(path))}?mode={'rwc' if writing else 'rw'}"
+        opened = sqlite3.connect(uri, uri=True, timeout=BUSY, isolation_level=None, check_same_thread=False)
+        try:
+            _set_up(opened, writing=writing)
+        except BaseException:
+            opened.close()
+            raise
+        return opened
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # Who means to write says so at once: to find out half-way that another process was quicker would be an error.
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+    return engine
+
+
+def _set_up(opened: sqlite3.Connection, *, writing: bool) -> None:
+    opened.execute("PRAGMA foreign_keys = ON")
+    opened.execute("PRAGMA temp_store = MEMORY")
+    if writing:
+        opened.execute("PRAGMA journal_mode = WAL")
+        # NORMAL: what is committed is with the operating system, so that a killed process loses nothing. Whether it is
+        # on the disk when the power fails is decided transaction by transaction; see StoreWriter.
+        opened.execute("PRAGMA synchronous = NORMAL")
+
+
+def _postgresql(url: URL) -> Engine:
+    wanted: dict[str, Any] = {
+        "connect_timeout": REACH,
+        "application_name": "fibsbot",
+        "keepalives_idle": DEAD,
+        "keepalives_interval": DEAD // 3,
+        "keepalives_count": 3,
+        "tcp_user_timeout": DEAD * 1000,
+    }
+    arguments = {name: value for name, value in wanted.items() if name not in url.query}
+    return create_engine(url, poolclass=NullPool, connect_args=arguments)
+
+
+def reason(error: BaseException) -> str:
+    """Return in one line what is wrong with the database, as the database said it."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    return " ".join(str(cause).split()) or type(cause).__name__
+
+
+def is_hopeless(error: DBAPIError) -> bool:
+    """Whether it is of no use to wait until a store can be opened: its file is none, or may not be opened at all."""
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    return code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CORRUPT)

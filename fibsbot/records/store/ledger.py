@@ -1,0 +1,156 @@
+"""Which rows a record becomes. The records are those of docs/agent.md; what is not here is not stored."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+from sqlalchemy import Connection, func, select, update
+
+from fibsbot.records.store import course
+from fibsbot.records.store.book import Book, open_accounts
+from fibsbot.records.store.buffer import Rank
+from fibsbot.records.store.course import GameEnd, MatchEnd
+from fibsbot.records.store.entries import Entry, Fields, UnusableRecordError
+from fibsbot.records.store.schema import CONNECTIONS, RATINGS, Fact
+
+Handler: TypeAlias = Callable[[Book, Fields, dt.datetime], None]
+
+
+def enter(connection: Connection, entries: list[Entry]) -> list[tuple[Entry, UnusableRecordError]]:
+    """Write records, oldest first, within the transaction that is on; return those that say nothing usable."""
+    books = open_accounts(connection, (entry.account for entry in entries))
+    unusable = []
+    for entry in entries:
+        try:
+            HANDLERS[entry.name][1](books[entry.account], Fields(entry.fields), entry.at)
+        except UnusableRecordError as error:
+            unusable.append((entry, error))
+    for book in books.values():
+        book.close()
+    return unusable
+
+
+# -- connections ------------------------------------------------------------------------------------------------
+
+
+def _logged_in(book: Book, _: Fields, at: dt.datetime) -> None:
+    course.interrupt_all(book, "not seen")
+    book.add(CONNECTIONS, logged_in=at)
+
+
+def _connection_lost(book: Book, fields: Fields, at: dt.datetime) -> None:
+    values: dict[str, Any] = {"lost": at, "state": fields.text("state"), "reason": fields.text("reason")}
+    last = select(func.max(CONNECTIONS.c.id)).where(CONNECTIONS.c.account_id == book.account_id).scalar_subquery()
+    ours = update(CONNECTIONS).where(CONNECTIONS.c.id == last, CONNECTIONS.c.lost.is_(None))
+    if not book.execute(ours.values(values)):
+        book.add(CONNECTIONS, **values)
+
+
+# -- opponents --------------------------------------------------------------------------------------------------
+
+
+def _count(fact: Fact, whose: str) -> Handler:
+    """Return what counts a fact about the player whom the record's field `whose` names."""
+
+    def handler(book: Book, fields: Fields, at: dt.datetime) -> None:
+        book.count(book.met(fields.name(whose), at), fact, at)
+
+    return handler
+
+
+def _rating(book: Book, fields: Fields, at: dt.datetime) -> None:
+    rating, experience = fields.number("rating"), fields.whole("experience")
+    if rating is None or experience is None:
+        raise UnusableRecordError("expected a record with rating and experience")
+    if book.rating() != (rating, experience):
+        course.rate(book, (rating, experience))
+        book.add(RATINGS, at=at, rating=rating, experience=experience)
+
+
+# -- matches ----------------------------------------------------------------------------------------------------
+
+
+def _match_started(book: Book, fields: Fields, at: dt.datetime) -> None:
+    known = {"rating": fields.number("rating"), "experience": fields.whole("experience")}
+    opponent = book.met(fields.name("opponent"), at, client=fields.text("client"), **known)
+    if fields.flag("resumed"):
+        course.resume(book, opponent, at)
+    else:
+        course.begin(book, opponent, fields.whole("length"), at)
+
+
+def _match_resumed(book: Book, fields: Fields, at: dt.datetime) -> None:
+    opponent = book.met(fields.name("opponent"), at)
+    course.compare(book, opponent, fields.whole("length"), fields.pair("score"), at)
+
+
+def _match_saved(book: Book, fields: Fields, at: dt.datetime) -> None:
+    opponent, why = book.met(fields.name("opponent"), at), fields.text("why")
+    course.interrupt(book, opponent, fields.whole("length"), why, at)
+    if why == "opponent_gone":
+        book.count(opponent, Fact.DROPPED, at)
+
+
+def _match_ended(book: Book, fields: Fields, at: dt.datetime) -> None:
+    opponent, won = book.met(fields.name("opponent"), at), fields.flag("won")
+    if won is None:
+        raise UnusableRecordError("expected a record with won")
+    course.finish(book, opponent, MatchEnd(fields.whole("length"), won, fields.pair("score")), at)
+
+
+def _saved_matches(book: Book, fields: Fields, at: dt.datetime) -> None:
+    course.vanish_all_but(book, fields.names("opponents"), at)
+
+
+# -- games ------------------------------------------------------------------------------------------------------
+
+
+def _game_started(book: Book, fields: Fields, at: dt.datetime) -> None:
+    course.begin_game(book, book.met(fields.name("opponent"), at), at)
+
+
+def _game_ended(book: Book, fields: Fields, at: dt.datetime) -> None:
+    winner, points = fields.name("winner"), fields.whole("points")
+    end = GameEnd(winner, points, fields.text("how"), fields.whole("cube"), fields.pair("score"))
+    course.end_game(book, end, at)
+
+
+def _decision(book: Book, fields: Fields, at: dt.datetime) -> None:
+    found = course.current_game(book, at)
+    if found is None:
+        raise UnusableRecordError("expected a decision within a match")
+    match, game = found
+    dice = fields.pair("dice")
+    book.add_decision(
+        game,
+        at=at,
+        sitting=match.resumed,
+        turn=fields.whole("turn"),
+        phase=fields.name("phase"),
+        xgid=fields.text("xgid"),
+        dice="".join(map(str, dice)) if dice else None,
+        answer=fields.name("answer"),
+        equity=fields.number("equity"),
+        seconds=fields.number("seconds"),
+        fallback=fields.text("fallback"),
+    )
+
+
+HANDLERS: Final[Mapping[str, tuple[Rank, Handler]]] = {
+    "logged_in": (Rank.COURSE, _logged_in),
+    "connection_lost": (Rank.NEWS, _connection_lost),
+    "invited": (Rank.NEWS, _count(Fact.INVITED, "by")),
+    "invitation_refused": (Rank.NEWS, _count(Fact.DECLINED, "by")),
+    "length_swapped": (Rank.NEWS, _count(Fact.SWAPPED, "opponent")),
+    "rating": (Rank.COURSE, _rating),
+    "match_started": (Rank.COURSE, _match_started),
+    "match_resumed": (Rank.COURSE, _match_resumed),
+    "match_saved": (Rank.COURSE, _match_saved),
+    "match_ended": (Rank.COURSE, _match_ended),
+    "saved_matches": (Rank.COURSE, _saved_matches),
+    "game_started": (Rank.COURSE, _game_started),
+    "game_ended": (Rank.COURSE, _game_ended),
+    "decision": (Rank.DECISION, _decision),
+}

@@ -1,0 +1,68 @@
+"""From an older schema to the one that this program knows: one step a version, each in a transaction of its own.
+
+The steps are our own few lines instead of Alembic, which would bring a folder of scripts, a configuration file and a
+command line of its own for what is a list of functions here: there is one line of versions and no way back.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+from sqlalchemy import Connection, Engine, func, insert, inspect, select, text
+
+from fibsbot import __version__
+from fibsbot.records.store import schema
+from fibsbot.records.store.database import StoreError
+
+Step: TypeAlias = Callable[[Connection], None]
+
+STEPS: Final[Mapping[int, Step]] = {}
+"""What makes each version from the one before. A step says everything itself: the tables of schema.py go on."""
+
+_LOCK: Final = 0x46494253
+"""Whoever makes or changes the tables on PostgreSQL holds this advisory lock."""
+
+
+def version_of(connection: Connection) -> int:
+    """Return the schema's version, 0 for an empty database.
+
+    Raises StoreError for the database of another program, and for a version that this program does not know.
+    """
+    known = set(inspect(connection).get_table_names())
+    if schema.STORE_VERSION.name not in known:
+        # On PostgreSQL other programs may have their tables beside ours, as long as they are called otherwise.
+        foreign = known if connection.dialect.name == "sqlite" else known & set(schema.METADATA.tables)
+        if foreign:
+            raise StoreError(f"this is the database of another program: it has a table {min(foreign)!r}")
+        return 0
+    version = connection.scalar(select(func.max(schema.STORE_VERSION.c.version))) or 0
+    if version > schema.VERSION:
+        raise StoreError(f"the store has schema version {version}; this program knows versions up to {schema.VERSION}")
+    return version
+
+
+def prepare(engine: Engine) -> None:
+    """Make the tables, or bring them up to date. Several processes may do so at once."""
+    while _advance(engine) < schema.VERSION:
+        pass
+
+
+def _advance(engine: Engine) -> int:
+    """Do the next step; return the version after it."""
+    with engine.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        version = version_of(connection)
+        if version == schema.VERSION:
+            return version
+        if version == 0:
+            schema.METADATA.create_all(connection, checkfirst=False)
+            version = schema.VERSION
+        else:
+            version += 1
+            STEPS[version](connection)
+        row = {"version": version, "applied": dt.datetime.now(dt.UTC), "program": __version__}
+        connection.execute(insert(schema.STORE_VERSION), row)
+        return version

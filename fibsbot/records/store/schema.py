@@ -1,0 +1,258 @@
+"""The tables of the match store, the same on SQLite and PostgreSQL.
+
+A change of anything here is a new version: VERSION goes up by one, and `migrations.py` gets the step that makes an old
+store a new one. A test compares what the steps make with what this page says.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import enum
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Dialect,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.dialects.postgresql import TIMESTAMP
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+VERSION: Final = 1
+"""Of the schema; kept in `store_version`."""
+
+
+class Outcome(enum.Enum):
+    """What became of a match."""
+
+    PLAYING = "playing"
+    SAVED = "saved"
+    """Broken off; the server keeps it."""
+    WON = "won"
+    LOST = "lost"
+    UNSEEN = "unseen"
+    """Over or forgotten by the server while we were away."""
+
+    @property
+    def open(self) -> bool:
+        """Whether the match may go on."""
+        return self in OPEN
+
+
+OPEN: Final = (Outcome.PLAYING, Outcome.SAVED)
+FINISHED: Final = (Outcome.WON, Outcome.LOST)
+
+
+class Fact(enum.Enum):
+    """What can have happened with an opponent, as often as it is counted. None of it is a judgement."""
+
+    INVITED = "invited"
+    """They invited us."""
+    DECLINED = "declined"
+    """We refused their invitation."""
+    ASKED = "asked"
+    """We invited them."""
+    REFUSED = "refused"
+    """They refused our invitation."""
+    STARTED = "started"
+    """A match began."""
+    RESUMED = "resumed"
+    """A saved match went on."""
+    DROPPED = "dropped"
+    """A match broke off because they were gone, in whichever way."""
+    SWAPPED = "swapped"
+    """A match began that was not the one agreed on."""
+    FINISHED = "finished"
+    """A match was played to its end."""
+
+
+class UtcTime(TypeDecorator[dt.datetime]):
+    """A time, UTC: `timestamp with time zone` on PostgreSQL; on SQLite, which has no such type, ISO 8601 of one width.
+
+    One width makes the text sort as the times do. A time without a time zone is refused.
+    """
+
+    impl = String
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """Return the column's type on this database."""
+        kind = TIMESTAMP(timezone=True) if dialect.name == "postgresql" else String(32)
+        return dialect.type_descriptor(kind)
+
+    def process_bind_param(self, value: dt.datetime | None, dialect: Dialect) -> Any:
+        """Return what is written."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"expected a time with its time zone, got {value}")
+        utc = value.astimezone(dt.UTC)
+        return utc if dialect.name == "postgresql" else utc.isoformat(timespec="microseconds")
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> dt.datetime | None:  # noqa: ARG002 - its signature
+        """Return what was read."""
+        if value is None:
+            return None
+        time = value if isinstance(value, dt.datetime) else dt.datetime.fromisoformat(value)
+        return time.astimezone(dt.UTC)
+
+
+METADATA: Final = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+_Id: Final = BigInteger().with_variant(Integer, "sqlite")  # only INTEGER numbers its rows by itself on SQLite
+
+
+def _belongs_to(table: str, column: str) -> Column[Any]:
+    return Column(column, _Id, ForeignKey(f"{table}.id", ondelete="CASCADE"), nullable=False)
+
+
+STORE_VERSION: Final = Table(
+    "store_version",
+    METADATA,
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("applied", UtcTime, nullable=False),
+    Column("program", Text, nullable=False),
+)
+"""One row for the version that the store was made with, and one for each step since."""
+
+ACCOUNTS: Final = Table(
+    "accounts",
+    METADATA,
+    Column("id", _Id, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+)
+
+OPPONENTS: Final = Table(
+    "opponents",
+    METADATA,
+    Column("id", _Id, primary_key=True),
+    _belongs_to("accounts", "account_id"),
+    Column("name", Text, nullable=False),
+    Column("first_seen", UtcTime, nullable=False),
+    Column("last_seen", UtcTime, nullable=False),
+    Column("rating", Double),
+    Column("experience", BigInteger),
+    Column("client", Text),
+    UniqueConstraint("account_id", "name"),
+)
+"""Whom an account has met; rating, experience and client are the last that were known."""
+
+FACTS: Final = Table(
+    "facts",
+    METADATA,
+    Column("opponent_id", _Id, ForeignKey("opponents.id", ondelete="CASCADE"), primary_key=True),
+    Column("fact", Text, primary_key=True),
+    Column("times", Integer, nullable=False),
+    Column("first_at", UtcTime, nullable=False),
+    Column("last_at", UtcTime, nullable=False),
+    CheckConstraint("times > 0", "times"),
+)
+"""How often something happened with an opponent; see Fact."""
+
+MATCHES: Final = Table(
+    "matches",
+    METADATA,
+    Column("id", _Id, primary_key=True),
+    _belongs_to("accounts", "account_id"),
+    _belongs_to("opponents", "opponent_id"),
+    Column("length", Integer),
+    Column("started", UtcTime, nullable=False),
+    Column("seen", UtcTime, nullable=False),
+    Column("ended", UtcTime),
+    Column("outcome", Text, nullable=False),
+    Column("inferred", Boolean, nullable=False, default=False),
+    Column("own_score", Integer),
+    Column("opponent_score", Integer),
+    Column("resumed", Integer, nullable=False, default=0),
+    Column("why", Text),
+    Column("rating_before", Double),
+    Column("experience_before", BigInteger),
+    Column("rating_after", Double),
+    Column("experience_after", BigInteger),
+    CheckConstraint("outcome IN ('playing', 'saved', 'won', 'lost', 'unseen')", "outcome"),
+    Index(None, "account_id", "outcome"),
+    Index(None, "account_id", "started"),
+    Index(None, "opponent_id"),
+)
+"""Length is null while unknown and 0 for unlimited; `seen` is when we last saw anything of the match, `why` why it
+broke off last. `inferred` marks an end that we did not see but worked out from our rating."""
+
+GAMES: Final = Table(
+    "games",
+    METADATA,
+    Column("id", _Id, primary_key=True),
+    _belongs_to("matches", "match_id"),
+    Column("number", Integer, nullable=False),
+    Column("started", UtcTime, nullable=False),
+    Column("ended", UtcTime),
+    Column("won", Boolean),
+    Column("points", Integer),
+    Column("how", Text),
+    Column("cube", Integer),
+    Column("inferred", Boolean, nullable=False, default=False),
+    UniqueConstraint("match_id", "number"),
+)
+"""`inferred` marks an end that we did not see but worked out from the score."""
+
+DECISIONS: Final = Table(
+    "decisions",
+    METADATA,
+    Column("id", _Id, primary_key=True),
+    _belongs_to("games", "game_id"),
+    Column("at", UtcTime, nullable=False),
+    Column("sitting", Integer, nullable=False),
+    Column("turn", Integer),
+    Column("phase", Text, nullable=False),
+    Column("xgid", Text),
+    Column("dice", Text),
+    Column("answer", Text, nullable=False),
+    Column("equity", Double),
+    Column("seconds", Double),
+    Column("fallback", Text),
+    Index(None, "game_id"),
+)
+"""`sitting` counts how often the match had been resumed: turns are counted anew then."""
+
+RATINGS: Final = Table(
+    "ratings",
+    METADATA,
+    Column("id", _Id, primary_key=True),
+    _belongs_to("accounts", "account_id"),
+    Column("at", UtcTime, nullable=False),
+    Column("rating", Double, nullable=False),
+    Column("experience", BigInteger, nullable=False),
+    Index(None, "account_id", "at"),
+)
+"""The account's own rating, a row whenever the server told another one."""
+
+CONNECTIONS: Final = Table(
+    "connections",
+    METADATA,
+    Column("id", _Id, primary_key=True),
+    _belongs_to("accounts", "account_id"),
+    Column("logged_in", UtcTime),
+    Column("lost", UtcTime),
+    Column("state", Text),
+    Column("reason", Text),
+    CheckConstraint("logged_in IS NOT NULL OR lost IS NOT NULL", "times"),
+    Index(None, "account_id"),
+)
+"""One that never got as far as a login has no `logged_in`; one whose end we did not see has no `lost`."""

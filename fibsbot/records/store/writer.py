@@ -1,0 +1,255 @@
+"""Writes records into the store as they come, and never in the way of the play.
+
+`put` only appends to a queue; one thread writes, and commits as soon as anything is there. So whatever was put a few
+milliseconds ago survives the death of the process. On SQLite a commit does not wait for the disk (`synchronous =
+NORMAL`): the operating system has the data, which is what counts when a process is killed. When the power fails the
+last transactions may be missing, but the file is whole. Because a lost match would be worse than a lost decision, a
+transaction with the course of a match in it does wait for the disk (`FULL`), and takes along what came before it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
+
+from fibsbot.records.store.buffer import Buffer, Rank
+from fibsbot.records.store.database import StoreError, is_hopeless, is_sqlite, locate, open_engine, reason, shown
+from fibsbot.records.store.entries import Entry
+from fibsbot.records.store.ledger import HANDLERS, enter
+from fibsbot.records.store.migrations import prepare
+
+LIMIT: Final = 10_000
+"""Records that wait in memory at most while the database is away."""
+BATCH: Final = 500
+"""Records in one transaction at most."""
+PAUSES: Final = (0.5, 30.0)
+"""Seconds before the first next attempt, and before any later one; each is twice as long as the one before."""
+WARNING_INTERVAL: Final = 3600.0
+"""Seconds between two warnings."""
+
+_log = structlog.get_logger(__name__)
+
+
+def _warn(text: str) -> None:
+    _log.warning(text)
+
+
+class StoreWriter:
+    """Keeps what happens to any number of accounts."""
+
+    def __init__(
+        self,
+        url: str | Path,
+        *,
+        on_trouble: Callable[[str], None] = _warn,
+        limit: int = LIMIT,
+        pauses: tuple[float, float] = PAUSES,
+    ) -> None:
+        """Write into the store at this path or URL, which is made if it is not there.
+
+        `on_trouble` is told in a sentence that the database cannot be used, at most once an hour, in the writing
+        thread. Raises StoreError where no waiting would help: a URL that is none, the database of another program, a
+        schema that is newer than this program. A database that is away for now is no error; it may come back.
+        """
+        self._url = locate(url)
+        self._on_trouble = on_trouble
+        self._pauses = pauses
+        self._engine: Engine = open_engine(self._url, writing=True)
+        self._connection: Connection | None = None
+        self._buffer = Buffer(limit)
+        self._changed = threading.Condition()
+        self._numbers = 0
+        self._closing: float | None = None
+        self._closed = False
+        self._warned: float | None = None
+        self.trouble: str | None = None
+        """What is wrong with the database at the moment, in one line."""
+        self.lost = 0
+        """Records that were dropped because too many waited, or that could not be stored."""
+        self.written = 0
+        """Records that are in the database."""
+        self._open_at_first()
+        self._thread = threading.Thread(target=self._run, name="store", daemon=True)
+        self._thread.start()
+
+    # -- for whoever has something to remember ------------------------------------------------------------------
+
+    def put(self, account: str, name: str, fields: Mapping[str, Any], at: dt.datetime) -> None:
+        """Have a record of an account remembered, if the store remembers its kind. Never waits, never raises."""
+        known = HANDLERS.get(name)
+        if known is None:
+            return
+        with self._changed:
+            if self._closing is not None:
+                self.lost += 1
+                return
+            self._numbers += 1
+            self.lost += self._buffer.put(known[0], Entry(self._numbers, account, name, dict(fields), at))
+            self._changed.notify_all()
+
+    @property
+    def waiting(self) -> int:
+        """How many records are not in the database yet."""
+        with self._changed:
+            return len(self._buffer)
+
+    @property
+    def healthy(self) -> bool:
+        """Whether records get into the database."""
+        return self.trouble is None and self._thread.is_alive()
+
+    def flush(self, deadline: float = 10.0) -> bool:
+        """Wait until everything is in the database, so many seconds at most; return whether it is."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not len(self._buffer), deadline)
+
+    def close(self, deadline: float = 10.0) -> bool:
+        """Write what waits, within so many seconds, and end; return whether nothing was left over."""
+        with self._changed:
+            self._closing = time.monotonic() + deadline
+            self._changed.notify_all()
+        self._thread.join(deadline + 1.0)
+        with self._changed:
+            left, self._closed = len(self._buffer), True
+        if left:
+            self.lost += left
+            _log.error("store closed before everything was written", store=shown(self._url), records=left)
+        return not left
+
+    # -- the thread ---------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            self._write_all()
+        finally:
+            self._disconnect()
+
+    def _write_all(self) -> None:
+        pause = self._pauses[0]
+        while (batch := self._next_batch()) is not None:
+            try:
+                lost = self._write(batch)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the play goes on, and so do we
+                self._have_trouble(error)
+                self._rest(pause)
+                pause = min(2 * pause, self._pauses[1])
+            else:
+                pause = self._pauses[0]
+                self._written(len(batch) - lost, lost)
+
+    def _next_batch(self) -> list[Entry] | None:
+        """Wait for something to write; None when the end has come."""
+        with self._changed:
+            self._changed.wait_for(lambda: len(self._buffer) or self._closing is not None)
+            over = self._closing is not None and time.monotonic() >= self._closing
+            return None if over or not len(self._buffer) else self._buffer.take(BATCH)
+
+    def _write(self, batch: list[Entry]) -> int:
+        """Write a batch; return how many of it were dropped. Raises whatever keeps the database from being used."""
+        try:
+            return self._transact(batch)
+        except Exception as error:
+            self._disconnect()
+            if _is_trouble(error):
+                raise
+        # One of them does not go in, which is our own mistake; it must not keep out the others.
+        return sum(map(self._write_alone, batch))
+
+    def _write_alone(self, entry: Entry) -> int:
+        try:
+            return self._transact([entry])
+        except Exception as error:
+            self._disconnect()
+            if _is_trouble(error):
+                raise
+            _log.error("record not stored", account=entry.account, record=entry.name, error=reason(error))
+            return 1
+
+    def _transact(self, batch: list[Entry]) -> int:
+        connection = self._connect()
+        if is_sqlite(self._url):
+            dear = any(HANDLERS[entry.name][0] is Rank.COURSE for entry in batch)
+            opened: Any = connection.connection.driver_connection
+            opened.execute(f"PRAGMA synchronous = {'FULL' if dear else 'NORMAL'}")
+        with connection.begin():
+            unusable = enter(connection, batch)
+        for entry, error in unusable:
+            _log.warning("record not stored", account=entry.account, record=entry.name, error=str(error))
+        return len(unusable)
+
+    def _written(self, count: int, lost: int) -> None:
+        with self._changed:
+            self._buffer.done()
+            self.written += count
+            self.lost += lost
+            recovered, self.trouble = self.trouble is not None, None
+            left = len(self._buffer)
+            self._changed.notify_all()
+        if recovered:
+            _log.info("store can be written again", store=shown(self._url), waiting=left, lost=self.lost)
+
+    # -- trouble ------------------------------------------------------------------------------------------------
+
+    def _have_trouble(self, error: Exception) -> None:
+        with self._changed:
+            self._buffer.give_back()
+            self.trouble = reason(error)
+            waiting = len(self._buffer)
+        now = time.monotonic()
+        if self._warned is None or now >= self._warned + WARNING_INTERVAL:
+            self._warned = now
+            store = f"the store {shown(self._url)}"
+            self._on_trouble(f"{store} cannot be written: {self.trouble}; {waiting} records wait, {self.lost} are lost")
+
+    def _rest(self, pause: float) -> None:
+        """Wait before the next attempt; towards the end not for long."""
+        with self._changed:
+            if self._closing is None:
+                self._changed.wait_for(lambda: self._closing is not None, pause)
+            else:
+                self._changed.wait(min(pause, max(self._closing - time.monotonic(), 0.0)))
+
+    # -- the connection -----------------------------------------------------------------------------------------
+
+    def _open_at_first(self) -> None:
+        if is_sqlite(self._url):
+            path = Path(str(self._url.database))
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise StoreError(f"cannot make the folder {path.parent}: {error.strerror}") from None
+        try:
+            self._connect()
+        except (DBAPIError, StoreError) as error:
+            self._disconnect()
+            if isinstance(error, StoreError) or is_hopeless(error):
+                raise StoreError(f"cannot use the store {shown(self._url)}: {reason(error)}") from None
+            self._have_trouble(error)
+
+    def _connect(self) -> Connection:
+        if self._connection is None:
+            prepare(self._engine)
+            self._connection = self._engine.connect()
+        return self._connection
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with contextlib.suppress(Exception):
+                connection.close()
+
+
+def _is_trouble(error: Exception) -> bool:
+    """Whether the database cannot be used, rather than the record stored."""
+    if isinstance(error, DBAPIError):
+        return not isinstance(error, DataError | IntegrityError)
+    return isinstance(error, StoreError)
