@@ -19,6 +19,8 @@ class Pauses:
     """Each pause is made longer by a random part of itself, up to this, so that not all come back at once."""
     healthy: float = field(default=600.0, validator=gt(0))
     """A connection that lasted so long starts the pauses anew."""
+    restart: float = field(default=300.0, validator=gt(0))
+    """The least pause after the server has said that it restarts or shuts down; never above `longest`."""
 
 
 @define
@@ -29,9 +31,15 @@ class Backoff:
     _random: random.Random = field(factory=random.Random)
     _next: float = 0.0
 
-    def next_pause(self, lasted: float = 0.0) -> float:
-        """Return how long to wait now, after a connection that lasted so many seconds (0: none was made)."""
+    def next_pause(self, lasted: float = 0.0, *, restarting: bool = False) -> float:
+        """Return how long to wait now, after a connection that lasted so many seconds (0: none was made).
+
+        `restarting`: the server has said that it goes away.
+        """
         pauses = self.pauses
         pause = pauses.first if lasted >= pauses.healthy or not self._next else self._next
-        self._next = min(pause * pauses.factor, pauses.longest)
+        if restarting:
+            pause = max(pause, pauses.restart)
+        pause = min(pause, pauses.longest)
+        self._next = pause * pauses.factor
         return pause * (1 + pauses.jitter * self._random.random())

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import collections
+import logging
 import os
+import socket
 import ssl
 from pathlib import Path
 from typing import Final
@@ -13,11 +17,16 @@ from attrs import frozen
 CHUNK: Final = 4096
 """Bytes that one read returns at most."""
 BUFFER: Final = 2**20
-"""Bytes that may wait to be read before the server is slowed down."""
+"""Bytes that may wait to be read before the server is slowed down, and to be sent before it is given up."""
+LINGER: Final = 10.0
+"""Seconds that a server has to take what was sent before the connection was closed."""
+
+# It warns of every odd telnet byte, some with a traceback: a hostile server could fill the log of this program.
+logging.getLogger("telnetlib3").setLevel(logging.CRITICAL)
 
 
 class ConnectionFailedError(OSError):
-    """No connection could be made; the text is one line and says why."""
+    """No connection could be made, or it broke; the text is one line and says why."""
 
 
 class Connection:
@@ -29,10 +38,23 @@ class Connection:
         self._writer = writer
         self._closed = False
 
-    async def read(self) -> bytes:
-        """Return the next bytes, `b""` at the end. Raises ConnectionFailedError when the connection breaks."""
+    async def read(self, silence: float | None = None) -> bytes:
+        """Return the next bytes, `b""` at the end; with `silence`, wait for them so many seconds at most.
+
+        Raises ConnectionFailedError when the connection breaks, when nothing came in time, or when the server does not
+        take what we send: telnet options make even this program answer, and the answers may not pile up.
+        """
+        if self._unsent() > BUFFER:
+            self.abort()
+            raise ConnectionFailedError("the server does not take what is sent to it")
         try:
-            return await self._reader.read(CHUNK)
+            async with asyncio.timeout(silence):
+                return await self._reader.read(CHUNK)
+        except TimeoutError as error:
+            if silence is None:  # the system's own: it has given up to send again what nobody acknowledged
+                raise ConnectionFailedError(_reason(error)) from error
+            self.abort()
+            raise ConnectionFailedError(f"nothing came for {silence:g} seconds") from error
         except (OSError, EOFError) as error:
             raise ConnectionFailedError(_reason(error)) from error
 
@@ -42,10 +64,27 @@ class Connection:
             self._writer.write(data)
 
     def close(self) -> None:
-        """Close the connection; a reader that waits gets `b""`."""
-        if not self._closed:
-            self._closed = True
-            self._writer.close()
+        """Close the connection; a reader that waits gets `b""`, and a server that reads what was written."""
+        if self._closed:
+            return
+        self._closed = True
+        transport = self._writer.transport
+        unsent = self._unsent()
+        self._writer.close()
+        if unsent and isinstance(transport, asyncio.WriteTransport):
+            # Where nobody takes it, it would keep the socket open until the system gives up: a quarter of an hour.
+            asyncio.get_running_loop().call_later(LINGER, transport.abort)
+
+    def abort(self) -> None:
+        """Close the connection at once: nobody is there any more."""
+        transport = self._writer.transport
+        if isinstance(transport, asyncio.WriteTransport):
+            transport.abort()
+        self.close()
+
+    def _unsent(self) -> int:
+        transport = self._writer.transport
+        return transport.get_write_buffer_size() if isinstance(transport, asyncio.WriteTransport) else 0
 
 
 @frozen
@@ -56,20 +95,39 @@ class Tls:
     """Certificates of the authorities to trust; None: those of this machine."""
 
     def context(self) -> ssl.SSLContext:
-        """Return what a connection needs. Raises OSError when the file cannot be used."""
-        return ssl.create_default_context(cafile=self.ca_file)
+        """Return what a connection needs. Raises OSError, with one line, when the file cannot be used."""
+        try:
+            return ssl.create_default_context(cafile=self.ca_file)
+        except OSError as error:
+            raise OSError(f"cannot use the certificates in {self.ca_file}: {_reason(error)}") from error
+
+
+class _Writer(telnetlib3.TelnetWriter):
+    """Leaves out what a hostile server could use: no option that we agree to needs more than its name."""
+
+    def handle_subnegotiation(self, buf: collections.deque[bytes]) -> None:
+        """Do nothing: telnetlib3 would begin to decompress, without any bound, where nobody has agreed to it."""
+
+
+class _Client(telnetlib3.TelnetClient):
+    """Loses nothing at the end."""
+
+    _writer_factory = _Writer
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Hand out what came right before the end: through TLS both come at once, and telnetlib3 would drop it."""
+        while self._rx_queue and not self._closing:
+            self._process_chunk(self._rx_queue.popleft())
+        super().connection_lost(exc)
 
 
 async def connect(host: str, port: int, *, timeout: float = 15.0, tls: Tls | None = None) -> Connection:  # noqa: ASYNC109 - telnetlib3 has its own
-    """Open a connection within `timeout` seconds, with or without TLS. Raises ConnectionFailedError.
-
-    The client agrees to no option but that the server echoes, as FIBS says while it asks for a password.
-    """
+    """Open a connection within `timeout` seconds, with or without TLS. Raises ConnectionFailedError."""
     try:
         reader, writer = await telnetlib3.open_connection(
             host,
             port,
-            client_factory=telnetlib3.TelnetClient,
+            client_factory=_Client,
             encoding=False,
             connect_minwait=0,
             connect_maxwait=0.5,
@@ -86,6 +144,14 @@ async def connect(host: str, port: int, *, timeout: float = 15.0, tls: Tls | Non
 
 
 def _reason(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.errno:
-        return os.strerror(error.errno)
+    """Say in one line what went wrong."""
+    match error:
+        case ssl.SSLCertVerificationError():
+            return f"the server's certificate is not trusted: {error.verify_message}"
+        case ssl.SSLError():
+            return f"TLS failed: {(error.reason or 'no reason given').lower().replace('_', ' ')}"
+        case socket.gaierror():
+            return error.strerror or "unknown host"
+        case OSError(errno=int(number)) if number > 0:
+            return os.strerror(number)
     return " ".join(str(error).split()) or type(error).__name__

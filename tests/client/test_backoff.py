@@ -36,3 +36,21 @@ def test_two_bots_do_not_come_back_at_the_same_time() -> None:
 def test_a_thousand_failures_are_no_number_too_large() -> None:
     backoff = Backoff(Pauses(factor=1e6, jitter=0))
     assert 900 == [backoff.next_pause() for _ in range(1000)][-1]
+
+
+def test_a_server_that_restarts_is_given_time_and_never_given_up() -> None:
+    backoff = Backoff(Pauses(jitter=0))
+    assert [300, 600, 900, 900] == [backoff.next_pause(5000, restarting=True), *(backoff.next_pause() for _ in "abc")]
+    assert [10] == [backoff.next_pause(601)]
+
+
+def test_no_pause_grows_beyond_the_longest_whatever_asks_for_it() -> None:
+    assert [2, 2] == [
+        Backoff(Pauses(first=9, longest=2, jitter=0)).next_pause(restarting=flag) for flag in (True, False)
+    ]
+
+
+@given(st.lists(st.floats(0, 599), min_size=8, max_size=30))
+def test_being_dropped_again_and_again_leads_to_the_longest_pause(lasted: list[float]) -> None:
+    backoff = Backoff(Pauses(jitter=0))
+    assert 900 == [backoff.next_pause(seconds) for seconds in lasted][-1]

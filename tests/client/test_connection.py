@@ -4,22 +4,46 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
 import socket
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 
 import pytest
 
-from fibsbot.client.connection import Connection, ConnectionFailedError, connect
+from fibsbot.client.connection import Connection, ConnectionFailedError, Tls, connect
+from tests.client.certificates import NO_OPENSSL, certificate, server_context
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @contextlib.asynccontextmanager
+async def listening(talk: Talk, tls: Path | None = None, sock: socket.socket | None = None) -> AsyncIterator[int]:
+    """Run a server on this machine that talks like this, with a certificate or without; yield its port."""
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        tasks.add(task)
+        with contextlib.suppress(ConnectionError, asyncio.CancelledError):
+            await talk(reader, writer)
+        writer.transport.abort() if task.cancelling() else writer.close()
+
+    where = {"sock": sock} if sock else {"host": "127.0.0.1", "port": 0}
+    async with await asyncio.start_server(serve, ssl=server_context(tls) if tls else None, **where) as server:
+        yield server.sockets[0].getsockname()[1]
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks)
+
+
+@contextlib.asynccontextmanager
 async def connected(talk: Talk) -> AsyncIterator[Connection]:
     """Connect to a server on this machine that talks like this."""
-    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
-        port = server.sockets[0].getsockname()[1]
+    async with listening(talk) as port:
         connection = await connect("127.0.0.1", port, timeout=5)
         try:
             yield connection
@@ -127,3 +151,134 @@ async def test_where_nobody_listens_there_is_one_line() -> None:
         unused.bind(("127.0.0.1", 0))
         with pytest.raises(ConnectionFailedError, match=r"^Connection refused$"):
             await connect("127.0.0.1", unused.getsockname()[1], timeout=5)
+
+
+# -- servers that are not as they should be -------------------------------------------------------------------------
+
+
+async def test_a_server_that_goes_mute_is_noticed() -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"login: ")
+        await reader.read()
+        writer.close()
+
+    async with connected(talk) as connection:
+        assert b"login: " == await connection.read(5)
+        with pytest.raises(ConnectionFailedError, match=r"^nothing came for 0.05 seconds$"):
+            await connection.read(0.05)
+        assert b"" == await connection.read(5), "it is closed"
+
+
+async def test_a_server_that_takes_nothing_is_left_before_memory_runs_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fibsbot.client.connection.BUFFER", 2**12)
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        reader._transport.pause_reading()  # type: ignore[attr-defined]  # a server that never reads the answers
+        while True:
+            writer.write(b"\xff\xfb\x2a\xff\xfd\x2b" * 10_000 + b".")
+            await writer.drain()
+
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        listener.bind(("127.0.0.1", 0))
+        async with listening(talk, sock=listener) as port:
+            connection = await connect("127.0.0.1", port, timeout=5)
+            connection._writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+            with pytest.raises(ConnectionFailedError, match=r"^the server does not take what is sent to it$"):
+                await asyncio.wait_for(read_all(connection), 60)
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_telnet_bytes_of_any_kind_do_no_harm_and_make_no_noise(
+    seed: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    rng = random.Random(seed)
+
+    def wish() -> bytes:
+        match rng.randrange(4):
+            case 0:
+                return bytes([255, rng.randrange(251, 255), rng.randrange(256)])
+            case 1:
+                return bytes([255, 250, rng.randrange(255)]) + rng.randbytes(9).replace(b"\xff", b"") + b"\xff\xf0"
+            case 2:
+                return bytes([255, rng.choice([241, 242, 246, 249])])
+        return b"\xff\xff"
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"".join(wish() for _ in range(2000)).replace(b"\xff\xfd\x12", b""))  # DO LOGOUT
+        writer.write(b"\r\nlogin: ")
+        writer.write_eof()
+        await reader.read()
+        writer.close()
+
+    async with connected(talk) as connection:
+        assert (await read_all(connection)).endswith(b"\r\nlogin: ")
+    assert ("", "") == capfd.readouterr()
+
+
+async def test_nobody_makes_us_unpack_what_was_never_agreed_on() -> None:
+    async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"\xff\xfb\x56\xff\xfa\x56\xff\xf0" + b"in clear")  # "from here on I compress"
+        writer.close()
+
+    async with connected(talk) as connection:
+        assert b"in clear" == await read_all(connection)
+
+
+# -- TLS ------------------------------------------------------------------------------------------------------------
+
+
+async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Echo one line after a greeting."""
+    writer.write(b"login: ")
+    writer.write(await reader.readline())
+    await writer.drain()
+
+
+@pytest.mark.skipif(NO_OPENSSL, reason="needs the program openssl to make certificates")
+async def test_bytes_go_both_ways_through_tls(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    ours = certificate(tmp_path, "127.0.0.1")
+    async with listening(greet, ours) as port:
+        connection = await connect("127.0.0.1", port, timeout=5, tls=Tls(ours))
+        assert b"login: " == await connection.read(5)
+        connection.write(b"hello\r\n")
+        assert b"hello\r\n" == await read_all(connection)
+        connection.close()
+    assert ("", "") == capfd.readouterr()
+
+
+@pytest.mark.skipif(NO_OPENSSL, reason="needs the program openssl to make certificates")
+async def test_a_server_that_is_not_who_it_should_be_is_no_connection_and_one_line(tmp_path: Path) -> None:
+    ours, other = certificate(tmp_path, "127.0.0.1"), certificate(tmp_path, "elsewhere.example")
+    untrusted = "^the server's certificate is not trusted: "
+    async with listening(greet, ours) as port:
+        with pytest.raises(ConnectionFailedError, match=untrusted + "self-signed certificate$"):
+            await connect("127.0.0.1", port, timeout=5, tls=Tls())
+        with pytest.raises(ConnectionFailedError, match=untrusted + "self-signed certificate$"):
+            await connect("127.0.0.1", port, timeout=5, tls=Tls(other))
+    async with listening(greet, other) as port:
+        with pytest.raises(ConnectionFailedError, match=untrusted + "IP address mismatch.*127.0.0.1'.$"):
+            await connect("127.0.0.1", port, timeout=5, tls=Tls(other))
+
+
+async def test_a_server_without_tls_is_one_line_in_time() -> None:
+    async with listening(greet) as port:
+        with pytest.raises(ConnectionFailedError, match=r"^TLS failed: \w[\w ]+$"):
+            await connect("127.0.0.1", port, timeout=5, tls=Tls())
+
+    async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    async with listening(mute) as port:
+        with pytest.raises(ConnectionFailedError, match=r"^TCP connection to .* timed out after 0.2s$"):
+            await connect("127.0.0.1", port, timeout=0.2, tls=Tls())
+
+
+@pytest.mark.parametrize("text", [None, "this is no certificate"])
+async def test_a_file_without_certificates_is_one_line(text: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "ca.pem"
+    if text:
+        path.write_text(text)
+    with pytest.raises(ConnectionFailedError, match=r"^cannot use the certificates in .*ca.pem: [\w :]+$"):
+        await connect("127.0.0.1", 1, timeout=5, tls=Tls(path))
