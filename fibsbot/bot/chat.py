@@ -22,6 +22,7 @@ from fibsbot.bot.outbox import Outbox
 from fibsbot.bot.settings import ChatSettings
 from fibsbot.bot.status import status_of
 from fibsbot.bot.turns import Turns
+from fibsbot.policy import describe, is_bot
 from protocol import commands as c
 from protocol import messages as m
 from protocol.messages import Message
@@ -101,7 +102,7 @@ class Chat:
     def _listens_to(self, name: str) -> bool:
         """Whether this is somebody to talk to: no bot, no reputation service, not ourselves."""
         info = self._lobby.who.get(name)
-        if name == self._desk.settings.name or _is_bot(name, info.client if info else None):
+        if name == self._desk.settings.name or is_bot(name, info.client if info else None):
             return False
         return not any(rule.fits(name) for rule in self._settings.ignore)
 
@@ -123,7 +124,7 @@ class Chat:
             case Topic.HELP:
                 return sayings.help_text(operator=name in self._settings.operators)
             case Topic.SETTINGS:
-                return f"I play matches of {desk.settings.policy.lengths}."
+                return describe(desk.settings.policy)
             case Topic.STATS:
                 return sayings.stats_text(desk.counters, desk.now - (self._began or desk.now))
             case Topic.SCORE:
@@ -212,8 +213,3 @@ class Chat:
         if order is not Order.QUIT:
             status = status_of(desk, self._matches, self._lobby)
             self._say(c.Tell(operator, sayings.line(sayings.sentence(status.sentence))))
-
-
-def _is_bot(name: str, client: str | None) -> bool:
-    """Whether a player is known for a program: by what it logs in with, or by its name."""
-    return (client or "").startswith(("fibsbot", "=")) or "bot" in name.lower()

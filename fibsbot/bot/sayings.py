@@ -7,6 +7,7 @@ from typing import Final
 from fibsbot.bot.desk import Counters
 from fibsbot.bot.hearing import Topic
 from fibsbot.bot.orders import Order
+from fibsbot.policy.wording import counted, duration
 
 LONGEST: Final = 240
 """Characters of a line; servers cut at 255 or later."""
@@ -15,15 +16,19 @@ WELCOME: Final = "Welcome! I am a computer program; tell me `help` for more."
 """For somebody who watches us."""
 QUITTING: Final = "I log out now."
 
-_UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
-
 
 def line(text: str) -> str:
-    """Return a text as one line that every server takes: printable ASCII, bounded, without the stars of its errors."""
+    """Return a text as one line that every server takes: printable ASCII, bounded, without the stars of its errors.
+
+    What is too long ends with its last whole sentence, or with dots if not even the first one has room.
+    """
     plain = "".join(character if " " <= character <= "~" else "?" for character in " ".join(text.split()))
     while "**" in plain:
         plain = plain.replace("**", "*")
-    return plain if len(plain) <= LONGEST else plain[: LONGEST - 3].rstrip() + "..."
+    if len(plain) <= LONGEST:
+        return plain
+    end = plain.rfind(". ", 0, LONGEST) + 1
+    return plain[:end] or plain[: LONGEST - 3].rstrip() + "..."
 
 
 def sentence(text: str) -> str:
@@ -48,7 +53,7 @@ def stats_text(counters: Counters, seconds: float) -> str:
     since = f"Since I began {duration(seconds)} ago I have"
     if not counters.matches:
         return f"{since} finished no match yet."
-    return f"{since} finished {counters.matches} match{'es' * (counters.matches != 1)} and won {counters.wins}."
+    return f"{since} finished {counted(counters.matches, 'match')} and won {counters.wins}."
 
 
 def score_text(opponent: str | None, length: int | None, score: tuple[int, int] | None, *, to_opponent: bool) -> str:
@@ -67,12 +72,3 @@ def score_text(opponent: str | None, length: int | None, score: tuple[int, int] 
     else:
         stands = f"{'you lead' if to_opponent else f'{opponent} leads'} {theirs}-{ours}"
     return sentence(f"{whom} {match}; {stands}")
-
-
-def duration(seconds: float) -> str:
-    """Say a time in its largest unit: `2 days`, `less than a minute`."""
-    for unit, name in _UNITS:
-        if seconds >= unit:
-            count = int(seconds // unit)
-            return f"{count} {name}{'s' * (count != 1)}"
-    return "less than a minute"

@@ -122,8 +122,8 @@ def test_watchers_are_welcomed_once_if_that_is_wanted() -> None:
 def test_questions_are_answered_by_tell() -> None:
     script = Script().to_their_turn()
     assert ["We play a 5 point match; it is 0-0."] == asked(script, "score")
-    assert "I play matches of 1 to 25 points." in asked(script, "settings")[0]
-    assert ["Since I began less than a minute ago I have finished no match yet."] == asked(script, "stats")
+    assert ["I play matches of 1 to 25 points with anybody."] == asked(script, "settings")
+    assert re.fullmatch(r"Since I began \d seconds? ago I have finished no match yet\.", asked(script, "stats")[0])
     assert re.fullmatch(r"I am a computer program \(fibsbot_\S+\) .*", asked(script, "who are you?")[0])
     assert all(topic.value in asked_help for topic in set(Topic) - {Topic.HELP} for asked_help in asked(script, "help"))
 
@@ -332,7 +332,7 @@ def test_an_operator_pauses_and_resumes() -> None:
     script = Script(chat=OPERATED).to_lobby()
     assert ["Waiting for a match, paused."] == asked(script, "pause", "slarti")
     refused = told(script.server("ford wants to play a 5 point match with you."), "ford")
-    assert ["I am taking a break and begin no new match."] == refused
+    assert ["I am taking a break and begin no new match; please try again later."] == refused
     script.server("16 ford I am")
     assert ["Waiting for a match."] == asked(script, "resume", "slarti")
     assert [] == script.server("arthur wants to play a 5 point match with you.")
