@@ -120,6 +120,7 @@ class Matches:
             winner=message.winner,
             points=message.points,
             how=message.kind(),
+            cube=track.state.cube if track.state else None,
             score=list(track.state.score) if track.state else None,
         )
 

@@ -207,9 +207,9 @@ class Turns:
         if fallback:
             self._desk.counters.fallbacks += 1
             self._desk.record("fallback", phase=key.phase.value, reason=fallback)
-        self._answer(decision, answer)
+        self._answer(decision, answer, fallback)
 
-    def _answer(self, decision: Decision, answer: Answer) -> None:
+    def _answer(self, decision: Decision, answer: Answer, fallback: str | None = None) -> None:
         decision.reply = reply_to(decision.key, answer, decision.direction)
         decision.stage = Stage.ANSWERED
         self._desk.counters.decisions += 1
@@ -221,9 +221,11 @@ class Turns:
             turn=key.turn,
             xgid=decision.xgid,
             dice=key.dice,
+            offer=key.offer,
             answer=decision.reply.shown,
             equity=getattr(answer, "equity", None),
             seconds=round(self._desk.now - decision.asked, 6),
+            fallback=fallback,
         )
 
     def on_sent(self, errand: Errand) -> None:
