@@ -180,7 +180,7 @@ def _play_it(config: Config) -> None:
         secret = password_of(account)
     except ConfigProblemsError as error:
         raise ConfigError(str(error)) from None
-    for warning in [*doubts(config), *([secret.warning] if secret.warning else [])]:
+    for warning in doubts(config, process=False):
         _log.warning(warning)
     stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%dT%H%M%SZ")
     log_path = config.log.directory / f"{account.name}-{stamp}.jsonl"

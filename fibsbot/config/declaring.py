@@ -52,10 +52,19 @@ def setting(default: Any, about: str, **more: Any) -> Any:
 
 
 def passed_on(owner: Table, name: str, about: str, **more: Any) -> Any:
-    """Declare a setting that is passed on to another room, whose default it takes."""
-    default = getattr(fields(owner), name).default
-    make = getattr(default, "factory", None)
-    return setting(make() if make else default, about, **more)
+    """Declare a setting that is passed on to another room, whose default it takes, and whose validator holds for it."""
+    attribute = getattr(fields(owner), name)
+    make = getattr(attribute.default, "factory", None)
+
+    def fits(value: Any) -> bool:
+        if attribute.validator:
+            try:
+                attribute.validator(None, attribute, value)
+            except (TypeError, ValueError):
+                return False
+        return more.get("fits") is None or bool(more["fits"](value))
+
+    return setting(make() if make else attribute.default, about, **{**more, "fits": fits})
 
 
 @frozen

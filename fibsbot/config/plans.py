@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -12,12 +13,13 @@ from fibsbot.bot.settings import AgentSettings, ChatSettings, SeekSettings, Timi
 from fibsbot.client.backoff import Pauses
 from fibsbot.client.connection import Tls
 from fibsbot.config.declaring import made
-from fibsbot.config.problems import ConfigProblem, ConfigProblemsError
+from fibsbot.config.problems import ConfigProblem, ConfigProblemsError, shown
 from fibsbot.config.secrets import password_of
 from fibsbot.config.settings import MEGABYTE, AccountConfig, Config
 from fibsbot.policy import Policy
 from fibsbot.records.rotation import Rotation
 from fibsbot.service.settings import AccountPlan
+from fibsbot.strategies.loader import available
 
 
 def plans(config: Config, passwords: Mapping[str, str] | None = None) -> tuple[AccountPlan, ...]:
@@ -37,7 +39,7 @@ def plans(config: Config, passwords: Mapping[str, str] | None = None) -> tuple[A
         except ConfigProblemsError as error:
             problems += error.problems
     if problems:
-        raise ConfigProblemsError(problems)
+        raise ConfigProblemsError(dict.fromkeys(problems))
     return tuple(made_plans)
 
 
@@ -48,11 +50,34 @@ def paths_of(config: Config) -> Iterator[tuple[str, AccountConfig]]:
 
 
 def _plan(config: Config, account: AccountConfig, path: str, known: Mapping[str, str]) -> AccountPlan:
+    one, password, problems = config.only(account), known.get(account.name or ""), []
     if account.name is None:
-        raise ConfigProblemsError([ConfigProblem(f"{path}.name", "the name of an account", "none")])
-    password = known.get(account.name) or password_of(account, path, alone=len(config.accounts) == 1).text
+        problems.append(ConfigProblem(f"{path}.name", "the name of an account", "none"))
+    if password is None:
+        try:
+            password = password_of(account, path, alone=len(config.accounts) == 1).text
+        except ConfigProblemsError as error:
+            problems += error.problems
+    for (section, name), problem in _unusable(one):
+        own = name in account.own.get(section, {})
+        problems.append(problem.below(f"{path}.{section}.{name}" if own else f"{section}.{name}"))
+    if problems or password is None:
+        raise ConfigProblemsError(problems)
     log_path = config.log.directory / f"{account.name}.jsonl"
-    return AccountPlan(run_settings(config, account, password, log_path), config.only(account).bot.strategy)
+    return AccountPlan(run_settings(config, account, password, log_path), one.bot.strategy)
+
+
+def _unusable(one: Config) -> Iterator[tuple[tuple[str, str], ConfigProblem]]:
+    """Yield the settings of an account that ask for something which is not there."""
+    names = list(dict.fromkeys(origin.name for origin in available()))
+    if one.bot.strategy not in names:
+        yield ("bot", "strategy"), ConfigProblem("", f"one of {', '.join(names)}", shown(one.bot.strategy))
+    if one.server.tls and one.server.tls_ca:
+        try:
+            ssl.create_default_context(cafile=one.server.tls_ca)
+        except OSError as error:
+            got = "something else" if isinstance(error, ssl.SSLError) else error.strerror or type(error).__name__
+            yield ("server", "tls_ca"), ConfigProblem("", "a file with certificates", got)
 
 
 def run_settings(config: Config, account: AccountConfig, password: str, log_path: Path | None = None) -> RunSettings:

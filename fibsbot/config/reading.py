@@ -6,7 +6,7 @@ import difflib
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from attrs import evolve
 from cattrs import ClassValidationError, Converter
@@ -18,6 +18,7 @@ from fibsbot.config.problems import ConfigProblem, ConfigProblemsError, shown
 from fibsbot.config.settings import AccountConfig, Config
 from fibsbot.config.taking import take
 
+T = TypeVar("T")
 APART: Final = {it.name: it.table for it in sections_of(Config) if it.apart}
 """The sections that an account may have for itself."""
 ACCOUNT: Final = "account"
@@ -25,8 +26,18 @@ ACCOUNT: Final = "account"
 
 def load_config(path: Path) -> Config:
     """Read a file. Raises ConfigProblemsError with everything that is wrong."""
+    return _structured(_converter(), read_toml(path), Config)
+
+
+def parse_config(text: str) -> Config:
+    """Read the text of a file. Raises TOMLDecodeError when it is no TOML, else ConfigProblemsError."""
+    return _structured(_converter(), tomllib.loads(text), Config)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read the tables of a file. Raises ConfigProblemsError."""
     try:
-        return parse_config(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         problem = ConfigProblem(str(path), "a TOML file", " ".join(str(error).split()))
     except UnicodeDecodeError:
@@ -34,12 +45,6 @@ def load_config(path: Path) -> Config:
     except OSError as error:
         problem = ConfigProblem(str(path), "a file that can be read", error.strerror or str(error))
     raise ConfigProblemsError((problem,))
-
-
-def parse_config(text: str) -> Config:
-    """Read the text of a file. Raises TOMLDecodeError when it is no TOML, else ConfigProblemsError."""
-    config: Config = _structured(_converter(), tomllib.loads(text), Config)
-    return config
 
 
 def _converter() -> Converter:
@@ -70,7 +75,7 @@ def _table(converter: Converter, table: Table, value: Any) -> Any:
     return _structured(converter, value, table)
 
 
-def _structured(converter: Converter, value: dict[str, Any], table: type[Any]) -> Any:
+def _structured(converter: Converter, value: dict[str, Any], table: type[T]) -> T:
     try:
         return converter.structure(value, table)
     except ClassValidationError as error:

@@ -8,7 +8,6 @@ looked for; a bot that is alone finds its password also in the credential `passw
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -27,7 +26,6 @@ CREDENTIALS: Final = "CREDENTIALS_DIRECTORY"
 """The variable by which systemd tells where the credentials are."""
 LONGEST: Final = 4096
 """Bytes of a file that are read at most."""
-OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 @frozen
@@ -37,8 +35,6 @@ class Secret:
     text: str = field(repr=False)
     source: str
     """Where it was, in words."""
-    warning: str | None = None
-    """What is wrong with the place."""
 
 
 def password_of(
@@ -91,12 +87,10 @@ def _unnamed(name: str | None, *, alone: bool, environment: Mapping[str, str]) -
 def _from_file(path: Path) -> Secret:
     try:
         with path.open("rb") as file:
-            open_to_others = stat.S_ISREG(os.fstat(file.fileno()).st_mode) and os.fstat(file.fileno()).st_mode & OTHERS
             text = _first_line(file.read(LONGEST))
     except OSError as error:
         raise _NoPasswordError("a file that can be read", error.strerror or type(error).__name__) from None
-    warning = "the password file can be read by others: chmod 600 helps" if open_to_others else None
-    return Secret(_checked(text, "in the first line of the file"), "a file", warning)
+    return Secret(_checked(text, "in the first line of the file"), "a file")
 
 
 def _from_credential(name: str, environment: Mapping[str, str]) -> Secret:

@@ -7,6 +7,7 @@ Where a setting is only passed on to another room, its default is that room's de
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -48,10 +49,6 @@ def _length(owner: Table, name: str, about: str) -> Any:
 def _limit(name: str, about: str, **more: Any) -> Any:
     """Declare a limit of the policy."""
     return passed_on(Policy, name, about, least=0, **more)
-
-
-def _is_line(text: str) -> bool:
-    return text.isascii() and len(text) <= 200
 
 
 class UnknownAccountError(LookupError):
@@ -201,9 +198,11 @@ class ChatConfig:
         ChatSettings,
         "greeting",
         "What to greet with.",
-        takes="a line of at most 200 ASCII characters",
-        fits=_is_line,
         blanks=True,
+        takes="1 to 240 ASCII characters without **",
+    )
+    greet_watchers: bool = passed_on(
+        ChatSettings, "greet_watchers", "Whether to welcome those who watch a match, by tell, once a match."
     )
     answer: bool = passed_on(
         ChatSettings, "answer", "Whether to answer `help`, `settings`, `stats`, `score` and `who are you`."
@@ -313,7 +312,11 @@ class ServiceConfig:
         fixed=True,
     )
     control: Path | None = setting(
-        Path("fibsbot.sock"), "Socket at which `fibsbot status` and others give their orders.", fixed=True
+        Path("fibsbot.sock"),
+        "Socket at which `fibsbot status` and others give their orders.",
+        takes="a path of at most 100 bytes",
+        fits=lambda path: len(os.fsencode(path)) <= 100,  # sockets take no more than 107
+        fixed=True,
     )
     web_port: int | None = passed_on(
         ServiceSettings,
