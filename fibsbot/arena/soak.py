@@ -152,7 +152,7 @@ async def _play_share(  # noqa: PLR0913, PLR0917 - what `run` knows
     report: Report,
     on_match: OnMatch,
 ) -> None:
-    names = f"bot_{_letters(number)}", f"foe_{_letters(number)}"
+    names = f"bot_{letters(number)}", f"foe_{letters(number)}"
     watches = _Watch(names[0], report, on_match), _Watch(names[1], report, lambda: None)
     entrants = [
         Entrant(name, strategy, watch, soak.log_dir / f"{name}.jsonl" if soak.log_dir else None)
@@ -176,7 +176,7 @@ async def _play_share(  # noqa: PLR0913, PLR0917 - what `run` knows
             report.quote(f"{names[0]} and {names[1]}: {type(error).__name__}: {error}")
 
 
-def _letters(number: int) -> str:
+def letters(number: int) -> str:
     """Write a number with letters: names on a server have no digits."""
     letters = ""
     while True:

@@ -1,0 +1,287 @@
+"""What came of a chaos run: how often each fault struck, how long recovery took, and whether what must hold held."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import statistics
+from collections import Counter
+from typing import Any, Final
+
+from attrs import asdict, define, field, frozen
+from rich.box import SIMPLE_HEAD
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from fibsbot.arena.chaos.house import House
+from fibsbot.arena.chaos.records import Written, lost_decisions, lost_lines, lost_matches, read_logs
+from fibsbot.arena.chaos.recovery import Incident
+from fibsbot.arena.chaos.schedule import SPARED, Kind
+
+EXAMPLES: Final = 20
+"""So many of each kind of trouble are quoted; all are counted."""
+GROWTH: Final = 0.10
+"""By so much of itself a bot's memory may have grown at the end, and by GROWTH_BYTES."""
+GROWTH_BYTES: Final = 6 * 2**20
+SETTLED: Final = 0.3
+"""After this share of its life a process is warm."""
+_MIB: Final = 2**20
+
+
+@frozen
+class KindReport:
+    """One kind of fault."""
+
+    kind: str
+    planned: int
+    struck: int
+    recovered: int
+    median: float | None
+    """Seconds from the fault's end to the next command or login that was taken; None if there is nothing to tell."""
+    worst: float | None
+    median_scaled: float | None
+    """The same on the bots' clock."""
+    worst_scaled: float | None
+
+
+@frozen
+class Verdict:
+    """Something that must hold."""
+
+    name: str
+    holds: bool
+    what: str
+    """A sentence with the figures."""
+    examples: tuple[str, ...] = ()
+
+
+@define
+class Report:
+    """What came of a run."""
+
+    minutes: float
+    seed: int
+    pairs: int
+    length: int
+    speed: float
+    seconds: float
+    """All in all, with the quiet time in the end."""
+    faults: int
+    """That struck."""
+    kinds: int
+    """Different ones that struck."""
+    by_kind: list[KindReport]
+    matches: int
+    """Begun, as the server's database counts them."""
+    matches_finished: int
+    games: int
+    decisions: int
+    """Game commands of the bots that the server took."""
+    commands: int
+    logins: int
+    bot_starts: int
+    refusals: dict[str, int]
+    """What the server refused without harm, by its words."""
+    refusal_examples: list[str]
+    verdicts: list[Verdict]
+    faults_struck: list[dict[str, Any]] = field(factory=list)
+
+    @property
+    def clean(self) -> bool:
+        """Whether all held that must hold."""
+        return all(verdict.holds for verdict in self.verdicts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report as JSON can write it."""
+        return {**asdict(self), "clean": self.clean}
+
+
+def report_on(house: House, memory: dict[str, list[tuple[int, float, int]]], seconds: float) -> Report:
+    """Look at everything that a run has left behind; nothing runs any more."""
+    plan, incidents = house.plan, house.recoveries.incidents
+    ledgers = [ledger for pair in house.pairs for ledger in (pair.bot, pair.foe)]
+    bots = [pair.bot for pair in house.pairs]
+    database = _database(house)
+    harmless = [refusal for ledger in ledgers for refusal in ledger.refusals if not refusal.illegal]
+    written = {pair.bot.account: read_logs(pair.folder / "logs") for pair in house.pairs}
+    return Report(
+        minutes=plan.minutes,
+        seed=plan.seed,
+        pairs=plan.pairs,
+        length=plan.length,
+        speed=plan.speed,
+        seconds=round(seconds, 1),
+        faults=sum(incident.struck is not None for incident in incidents),
+        kinds=len({incident.fault.kind for incident in incidents if incident.struck is not None}),
+        by_kind=[_kind_report(kind, incidents, plan.speed) for kind in Kind],
+        matches=sum(serial for serial, _ in database.values()),
+        matches_finished=sum(serial - (not over) for serial, over in database.values()),
+        games=sum(len(bot.games) for bot in bots),
+        decisions=sum(len(bot.answers) for bot in bots),
+        commands=sum(bot.commands for bot in bots),
+        logins=sum(bot.logins for bot in bots),
+        bot_starts=sum(pair.child.starts for pair in house.pairs),
+        refusals=dict(Counter(refusal.text for refusal in harmless)),
+        refusal_examples=[str(refusal) for refusal in harmless][:EXAMPLES],
+        verdicts=[
+            _finished(house, database),
+            _legal(house),
+            _once(house),
+            *_recorded(house, written),
+            _logs(house),
+            _flat(house, memory),
+            _stayed(house),
+        ],
+        faults_struck=[_incident(incident) for incident in incidents if incident.struck is not None],
+    )
+
+
+def _incident(incident: Incident) -> dict[str, Any]:
+    fault = incident.fault
+    times = {name: _rounded(getattr(incident, name)) for name in ("struck", "ended", "recovered")}
+    return {"number": fault.number, "kind": fault.kind.value, "pair": fault.pair, **times}
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 3)
+
+
+def _kind_report(kind: Kind, incidents: list[Incident], speed: float) -> KindReport:
+    mine = [incident for incident in incidents if incident.fault.kind is kind]
+    times = [incident.seconds for incident in mine if incident.seconds is not None]
+    median, worst = (statistics.median(times), max(times)) if times else (None, None)
+    return KindReport(
+        kind.value,
+        planned=len(mine),
+        struck=sum(incident.struck is not None for incident in mine),
+        recovered=len(times),
+        median=_rounded(median),
+        worst=_rounded(worst),
+        median_scaled=None if median is None else round(median * speed, 1),
+        worst_scaled=None if worst is None else round(worst * speed, 1),
+    )
+
+
+def _database(house: House) -> dict[tuple[str, str], tuple[int, bool]]:
+    """Return how many matches each two have begun, and whether the last is over, as the server remembers it."""
+    with contextlib.closing(sqlite3.connect(house.database)) as db:
+        rows = db.execute("SELECT low, high, serial, over FROM matches").fetchall()
+    return {(low, high): (serial, bool(over)) for low, high, serial, over in rows}
+
+
+# -- what must hold -------------------------------------------------------------------------------------------------
+
+
+def _finished(house: House, database: dict[tuple[str, str], tuple[int, bool]]) -> Verdict:
+    wrong = []
+    for pair in house.pairs:
+        serial, over = database.get((pair.bot.account, pair.foe.account), (0, True))
+        if not over:
+            wrong.append(f"{pair.bot.account} and {pair.foe.account}: the last match is not over")
+        ended = max(sum(match.score is not None for match in ledger.matches) for ledger in (pair.bot, pair.foe))
+        if ended != serial:
+            wrong.append(f"{pair.bot.account} and {pair.foe.account}: {serial} matches begun, {ended} seen to end")
+        if not serial:
+            wrong.append(f"{pair.bot.account} and {pair.foe.account}: no match at all")
+    count = sum(serial for serial, _ in database.values())
+    return _verdict("finished", wrong, f"{count} matches were begun, all of them are finished")
+
+
+def _legal(house: House) -> Verdict:
+    refused = [refusal for pair in house.pairs for ledger in (pair.bot, pair.foe) for refusal in ledger.refusals]
+    wrong = [str(refusal) for refusal in refused if refusal.illegal]
+    crossed = sum(refusal.game for refusal in refused) - len(wrong)
+    return _verdict("legal", wrong, f"no command was illegal ({crossed} crossed what made them so)")
+
+
+def _once(house: House) -> Verdict:
+    wrong = [text for pair in house.pairs for ledger in (pair.bot, pair.foe) for text in ledger.twice]
+    return _verdict("once", wrong, "no decision was answered twice")
+
+
+def _recorded(house: House, written: dict[str, Written]) -> list[Verdict]:
+    unreadable, decisions, lines, matches, unheard = [], [], [], [], 0
+    for pair in house.pairs:
+        logs = written[pair.bot.account]
+        unreadable += logs.unreadable
+        decisions += lost_decisions(pair.bot, logs)
+        lines += lost_lines(pair.bot, logs)
+        wrong, count = lost_matches(pair.bot, logs)
+        matches += wrong
+        unheard += count
+    count = sum(len(pair.bot.answers) for pair in house.pairs)
+    return [
+        _verdict("session logs", [*unreadable, *lines], f"each of {count} commands taken is in the session logs"),
+        _verdict("decisions", decisions, f"each of {count} commands taken is recorded as a decision"),
+        _verdict("matches", matches, f"each finished match is recorded once ({unheard} ended unheard)"),
+    ]
+
+
+def _logs(house: House) -> Verdict:
+    wrong = [text for pair in house.pairs for text in pair.child.troubles] + house.server.troubles
+    return _verdict("no exception", wrong, "no error and no exception in any log")
+
+
+def _flat(house: House, memory: dict[str, list[tuple[int, float, int]]]) -> Verdict:
+    """Compare the memory of the bot that is never ended: once warm, and in the end."""
+    name = house.pairs[SPARED].child.name
+    sizes = [size for life, _, size in memory.get(name, []) if life == 1]
+    if len(sizes) < 10:
+        return Verdict("memory", holds=False, what=f"the memory of {name} was not seen often enough")
+    tenth = max(len(sizes) // 10, 1)
+    begin = int(len(sizes) * SETTLED)
+    warm, late = (statistics.median(part) for part in (sizes[begin : begin + tenth], sizes[-tenth:]))
+    what = f"{name} had {warm / _MIB:.1f} MiB once warm and {late / _MIB:.1f} MiB in the end"
+    return Verdict("memory", holds=late <= warm * (1 + GROWTH) + GROWTH_BYTES, what=what)
+
+
+def _stayed(house: House) -> Verdict:
+    wrong = [text for pair in house.pairs for text in pair.child.exits] + house.server.exits
+    for pair in house.pairs:
+        task = pair.playing
+        if task is not None and task.done() and not task.cancelled() and task.exception():
+            wrong.append(f"{pair.foe.account}: {task.exception()!r}")
+    return _verdict("stayed", wrong, "no bot gave up")
+
+
+def _verdict(name: str, wrong: list[str], what: str) -> Verdict:
+    return Verdict(name, not wrong, f"{len(wrong)} times not so: {what}" if wrong else what, tuple(wrong[:EXAMPLES]))
+
+
+# -- for people -----------------------------------------------------------------------------------------------------
+
+
+def told(report: Report) -> Group:
+    """Tell a report as tables and sentences."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("fault")
+    for name in ("struck", "recovered", "median", "worst", "median, bots' clock", "worst, bots' clock"):
+        table.add_column(name, justify="right")
+    for kind in report.by_kind:
+        times = (_seconds(kind.median), _seconds(kind.worst), _seconds(kind.median_scaled), _seconds(kind.worst_scaled))
+        table.add_row(kind.kind, str(kind.struck), str(kind.recovered), *times)
+    facts = (
+        f"{report.faults} faults of {report.kinds} kinds struck {report.pairs} pairs in {report.minutes:g} minutes.",
+        (
+            f"{report.matches_finished} of {report.matches} matches finished, {report.games} games, {report.decisions}"
+            f" decisions, {report.logins} logins, {report.bot_starts} starts of bots."
+        ),
+        *(f"{count} x {text}" for text, count in report.refusals.items()),
+    )
+    verdicts = [
+        Text.assemble((" holds " if v.holds else " FAILS ", "green" if v.holds else "bold red"), f" {v.name}: {v.what}")
+        for v in report.verdicts
+    ]
+    examples = [Text(f"        {text}") for v in report.verdicts for text in v.examples]
+    return Group(table, *map(Text, facts), Text(""), *verdicts, *examples)
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f} s"
+
+
+def as_json(report: Report) -> str:
+    """Return the report as one JSON object."""
+    return json.dumps(report.as_dict())

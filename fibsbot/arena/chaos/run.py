@@ -1,0 +1,87 @@
+"""A chaos run, from the first process to the report."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from fibsbot.arena.chaos.house import House, Pair, build
+from fibsbot.arena.chaos.proxy import until
+from fibsbot.arena.chaos.report import Report, report_on
+from fibsbot.arena.chaos.schedule import Plan, schedule
+from fibsbot.arena.chaos.striking import Striker
+
+WARM_UP: Final = 60.0
+"""Seconds that all bots have to begin a match before the faults begin."""
+QUIET: Final = 180.0
+"""Seconds that each pair has in the end to play what is left."""
+SAMPLE: Final = 0.5
+"""Seconds between two looks at the memory."""
+
+OnTick: TypeAlias = Callable[[float, str], None]
+"""Told now and then how many seconds of the faults have passed, and what goes on."""
+
+
+async def run(plan: Plan, folder: Path, strategies: tuple[str, str], on_tick: OnTick = lambda *_: None) -> Report:
+    """Run everything in an empty folder, in which logs, records and databases stay; return what came of it.
+
+    Raises ChildError when a process cannot be started, and OSError from files and ports.
+    """
+    house = await build(plan, folder, strategies)
+    memory: dict[str, list[tuple[int, float, int]]] = {}
+    started = time.monotonic()
+    try:
+        await house.open()
+        await until(lambda: all(pair.bot.playing for pair in house.pairs), WARM_UP)
+        async with asyncio.TaskGroup() as group:
+            watching = group.create_task(_watch(house, memory, on_tick))
+            await _faults(house)
+            on_tick(plan.seconds, "the last matches are played to their end")
+            await asyncio.gather(*(_finish(pair) for pair in house.pairs))
+            watching.cancel()
+    finally:
+        await house.close()
+    return report_on(house, memory, time.monotonic() - started)
+
+
+async def _faults(house: House) -> None:
+    """Let all faults strike, and give them up when their time is over."""
+    striker = Striker(house)
+    house.recoveries.begin()
+    tasks = [asyncio.create_task(striker.strike(fault)) for fault in schedule(house.plan)]
+    await asyncio.wait(tasks, timeout=house.plan.seconds)
+    async with house.server_busy:  # whoever ends the server starts it again first
+        for task in tasks:
+            task.cancel()
+    for result in await asyncio.gather(*tasks, return_exceptions=True):
+        if isinstance(result, Exception):
+            raise result
+
+
+async def _finish(pair: Pair) -> None:
+    """Let a bot play its match to the end and go."""
+    end = time.monotonic() + QUIET
+    while time.monotonic() < end:
+        if not pair.child.running:
+            if all(match.score for match in pair.bot.matches):
+                return
+            await pair.child.start()
+        await until(lambda: pair.bot.playing or not pair.child.running, 10.0)
+        pair.child.signal(signal.SIGTERM)
+        await until(lambda: not pair.child.running, max(end - time.monotonic(), 1.0))
+
+
+async def _watch(house: House, memory: dict[str, list[tuple[int, float, int]]], on_tick: OnTick) -> None:
+    """Look at the memory of the bots, by account: which life of the process, when, how many bytes."""
+    while True:
+        now = house.recoveries.now
+        for pair in house.pairs:
+            if (size := pair.child.memory) is not None:
+                memory.setdefault(pair.child.name, []).append((pair.child.starts, now, size))
+        struck = sum(incident.struck is not None for incident in house.recoveries.incidents)
+        on_tick(min(now, house.plan.seconds), f"{struck} faults")
+        await asyncio.sleep(SAMPLE)
