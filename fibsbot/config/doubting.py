@@ -65,7 +65,7 @@ def _play(config: Config, account: AccountConfig) -> Doubts:
     if bot.invite:
         request = Request(bot.invite, bot.invite_length, Direction.OURS)
         codes = ", ".join(reason.code for reason in reasons(made(Policy, config.policy), request))
-        yield codes, f"bot.invite is {bot.invite}, whom [policy] does not let be invited ({codes})"
+        yield codes, f"bot.invite is {bot.invite}, whom the policy does not let us invite ({codes})"
 
 
 def _seeking(config: Config, _: AccountConfig) -> Doubts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from attrs import evolve, frozen
@@ -34,6 +35,11 @@ class ConfigProblemsError(ValueError):
     def __init__(self, problems: Iterable[ConfigProblem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
+
+
+def told(path: Path, problems: Iterable[ConfigProblem]) -> str:
+    """Return a line for each problem of a file, all of which begin with the file."""
+    return "\n".join(str(it) if it.path == str(path) else f"{path}: {it}" for it in problems)
 
 
 def shown(value: Any) -> str:

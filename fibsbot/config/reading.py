@@ -26,12 +26,17 @@ ACCOUNT: Final = "account"
 
 def load_config(path: Path) -> Config:
     """Read a file. Raises ConfigProblemsError with everything that is wrong."""
-    return _structured(_converter(), read_toml(path), Config)
+    return structure(read_toml(path))
 
 
 def parse_config(text: str) -> Config:
     """Read the text of a file. Raises TOMLDecodeError when it is no TOML, else ConfigProblemsError."""
-    return _structured(_converter(), tomllib.loads(text), Config)
+    return structure(tomllib.loads(text))
+
+
+def structure(tables: dict[str, Any]) -> Config:
+    """Make a configuration of what a file says. Raises ConfigProblemsError with everything that is wrong."""
+    return _structured(_converter(), tables, Config)
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def _take_word(value: Any) -> str | None:
 
 
 def _take_text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value and value.isprintable() and value.strip() == value else None
+    return value if isinstance(value, str) and value.strip() and value.isprintable() else None
 
 
 def _take_path(value: Any) -> Path | None:

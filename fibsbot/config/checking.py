@@ -1,0 +1,92 @@
+"""Everything that is wrong with a file, told at once: its settings, and what they ask for."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import field, frozen
+
+from fibsbot.config.plans import paths_of, plans
+from fibsbot.config.problems import ConfigProblem, ConfigProblemsError
+from fibsbot.config.reading import read_toml, structure
+from fibsbot.config.secrets import Secret, password_of
+from fibsbot.config.settings import Config
+from fibsbot.service.settings import AccountPlan
+
+_STEP: Final = re.compile(r"[^.\[\]]+")
+
+
+@frozen
+class Checked:
+    """What a file comes to."""
+
+    problems: tuple[ConfigProblem, ...]
+    config: Config
+    """What it says, where it says it rightly."""
+    plans: tuple[AccountPlan, ...] = ()
+    """What the accounts are to do; nothing while there are problems."""
+    secrets: Mapping[str, Secret] = field(factory=dict)
+    """The passwords that were found, by account."""
+
+
+def check(path: Path) -> Checked:
+    """Read a file, and look for the passwords and everything else that it names."""
+    try:
+        tables = read_toml(path)
+    except ConfigProblemsError as error:
+        return Checked(error.problems, Config())
+    config, problems = _salvage(tables)
+    if config is None:
+        return Checked(problems, Config())
+    secrets = _secrets(config)
+    try:
+        found = plans(config, {name: secret.text for name, secret in secrets.items()})
+    except ConfigProblemsError as error:
+        later = [it for it in error.problems if not any(_follows(it, before) for before in problems)]
+        return Checked((*problems, *later), config)
+    return Checked(problems, config, () if problems else found, secrets)
+
+
+def _secrets(config: Config) -> dict[str, Secret]:
+    """Return the passwords that can be found."""
+    secrets = {}
+    for path, account in paths_of(config):
+        with contextlib.suppress(ConfigProblemsError):  # `plans` tells what is missing
+            secrets[account.name or ""] = password_of(account, path, alone=len(config.accounts) == 1)
+    return secrets
+
+
+def _salvage(tables: dict[str, Any]) -> tuple[Config | None, tuple[ConfigProblem, ...]]:
+    """Return what can be made of a file without the settings that are wrong, and what is wrong with them."""
+    try:
+        return structure(tables), ()
+    except ConfigProblemsError as error:
+        problems = error.problems
+    for problem in problems:
+        _leave_out(tables, _STEP.findall(problem.path))
+    try:
+        return structure(tables), problems
+    except ConfigProblemsError:
+        return None, problems
+
+
+def _leave_out(tables: dict[str, Any], steps: list[str]) -> None:
+    """Take a setting out of the tables: the last step that is the name of one."""
+    table: Any = tables
+    for step, following in zip(steps, [*steps[1:], ""], strict=True):
+        below = table[int(step) - 1] if isinstance(table, list) else table.get(step)
+        many = isinstance(below, list) and all(isinstance(it, dict) for it in below)
+        if following and (isinstance(below, dict) or many):
+            table = below
+        else:
+            table.pop(step, None)
+            return
+
+
+def _follows(problem: ConfigProblem, before: ConfigProblem) -> bool:
+    """Whether a problem is there only because of another one: a setting that was left out is missing."""
+    return problem.path == before.path or before.path.startswith(f"{problem.path}.password")
