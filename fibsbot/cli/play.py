@@ -21,6 +21,7 @@ from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.config import Config, ConfigProblemsError, UnknownAccountError, load_config
 from fibsbot.config.doubting import doubts
 from fibsbot.config.plans import run_settings
+from fibsbot.config.problems import told
 from fibsbot.config.secrets import VARIABLE, password_of
 from fibsbot.config.settings import AccountConfig
 from fibsbot.log import LogFormat, LogLevel, configure
@@ -60,7 +61,7 @@ def _config(_ctx: click.Context, _param: click.Parameter, path: Path | None) -> 
     try:
         return load_config(path)
     except ConfigProblemsError as error:
-        raise ConfigError("\n".join(f"{path}: {problem}" for problem in error.problems)) from None
+        raise ConfigError(told(path, error.problems)) from None
 
 
 OVERRULED: Final = {
