@@ -76,6 +76,8 @@ class Disconnect:
     reason: str
     end: End | None = None
     """None: connect again."""
+    restarting: bool = False
+    """Whether the server has said that it goes away: it needs time before it can be connected to again."""
 
 
 Action: TypeAlias = Send | SendSecret | SendLine | Ask | Record | WakeAt | Disconnect

@@ -79,6 +79,11 @@ class Agent:
     # -- what others may look at --------------------------------------------------------------------------------
 
     @property
+    def settings(self) -> AgentSettings:
+        """What the operator has chosen, as it is now."""
+        return self._desk.settings
+
+    @property
     def counters(self) -> Counters:
         """What happened so far."""
         return self._desk.counters

@@ -11,6 +11,7 @@ from attrs import define, field
 
 from fibsbot.bot.actions import Action, Ask, Disconnect, Record, Send, SendLine, SendSecret, WakeAt
 from fibsbot.bot.events import Connected, ConnectionLost, Event, MessageReceived, StrategyAnswered, Woken
+from fibsbot.bot.sieve import Sieve
 from fibsbot.bot.thinking import Thinker, Thought
 from fibsbot.client.connection import Connection, ConnectionFailedError
 from fibsbot.records.session_log import REDACTED, SessionLog
@@ -42,8 +43,12 @@ class Driver:
     on_message: Callable[[Message], None] = field(default=lambda _: None)
     on_record: Callable[[Record], None] = field(default=lambda _: None)
     on_thought: Callable[[Thought, float], None] = field(default=lambda _, __: None)
+    silence: Callable[[], float | None] = field(default=lambda: None)
+    """Tells after how many seconds without a byte the connection is taken for dead; None: never."""
     ended: Disconnect | None = None
     """The last Disconnect that ends the run."""
+    restarting: bool = False
+    """Whether the last connection ended because the server goes away."""
     _connection: Connection | None = None
     _reason: str = ""
     _error: Exception | None = None
@@ -51,18 +56,25 @@ class Driver:
     """When the bytes that are being looked at were read."""
     _timer: asyncio.TimerHandle | None = None
     _tasks: set[asyncio.Task[None]] = field(factory=set)
+    _sieve: Sieve = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._sieve = Sieve(self.clock)
 
     async def drive(self, connection: Connection) -> str:
         """Drive the handler until the connection ends; return why it ended.
 
         Raises whatever the handler raised, such as DifferenceError.
         """
-        self._connection, self._reason = connection, ""
+        self._connection, self._reason, self.restarting = connection, "", False
         reader = MessageReader()
         failure = ""
         try:
-            self.dispatch(Connected(self.clock()))
-            while data := await connection.read():
+            if self.ended is None:
+                self.dispatch(Connected(self.clock()))
+            else:  # somebody wanted the end while the connection was being made
+                self._hang_up(self.ended.reason)
+            while data := await connection.read(self.silence()):
                 self._receive(reader, data)
             self._receive(reader, b"")
         except ConnectionFailedError as error:
@@ -74,6 +86,8 @@ class Driver:
         reason = self._reason or failure or "closed by the server"
         self.dispatch(ConnectionLost(self.clock(), reason, by_server=not (self._reason or failure)))
         self._clear()
+        for record in self._sieve.settle():
+            self._write_down(record)
         if self._error is not None:
             raise self._error
         return reason
@@ -83,7 +97,7 @@ class Driver:
             self.session_log.received(data)
         self._since = self.clock()
         reader.receive_data(data)
-        while (received := reader.next_message()) is not None and self._error is None:
+        while (received := reader.next_message()) is not None and not self._reason:
             _log.debug(">>", line=self._shown(received.text))
             self.dispatch(MessageReceived(self.clock(), received.message))
             self.on_message(received.message)
@@ -97,7 +111,7 @@ class Driver:
                 self._do(action)
         except Exception as error:  # noqa: BLE001 - a timer or a thread may have called; `drive` raises it
             self._error = error
-            self._hang_up(str(error))
+            self._hang_up(str(error) or type(error).__name__)
 
     def _do(self, action: Action) -> None:
         match action:
@@ -115,10 +129,15 @@ class Driver:
                 self._set_timer(at)
             case Disconnect():
                 self.ended = action if action.end else self.ended
+                self.restarting = self.restarting or action.restarting
                 self._hang_up(action.reason)
 
     def note(self, record: Record) -> None:
-        """Write a record into the logs and show it to whoever watches."""
+        """Write a record into the logs and show it to whoever watches; of a flood only the beginning and the number."""
+        for admitted in self._sieve.admit(record):
+            self._write_down(admitted)
+
+    def _write_down(self, record: Record) -> None:
         if self.session_log:
             self.session_log.event(record.name, **record.fields)
         _log.info(record.name, **record.fields)

@@ -118,6 +118,7 @@ class Runner:
             self._thinker,
             time.monotonic,
             self._secrets,
+            silence=lambda: self.agent.settings.timings.silence,
             on_message=lambda message: self._observer.on_message(message, self.agent),
             on_record=lambda record: self._observer.on_record(record, self.agent),
             on_thought=lambda thought, seconds: self._observer.on_thought(thought, seconds, self.agent),
@@ -180,7 +181,8 @@ class Runner:
                 driver.dispatch(ConnectionLost(time.monotonic(), str(error)))
             retry = True
             if driver.ended is None:
-                await self._pause(self._backoff.next_pause(time.monotonic() - started))
+                restarting, driver.restarting = driver.restarting, False
+                await self._pause(self._backoff.next_pause(time.monotonic() - started, restarting=restarting))
             if driver.ended and driver.ended.end:
                 return SessionResult(driver.ended.end, driver.ended.reason, self.agent.counters)
 
