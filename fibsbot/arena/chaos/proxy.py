@@ -249,6 +249,8 @@ class Gate:
         self._witness = witness
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._links: set[Link] = set()
+        self._closed = False
 
     async def open(self) -> None:
         """Begin to listen. Raises OSError if the port is not free."""
@@ -265,8 +267,9 @@ class Gate:
     async def close(self) -> None:
         """End everything."""
         self.shut()
-        for task in self._tasks:
-            task.cancel()
+        self._closed = True
+        for link in self._links:
+            link.break_off(Break.CUT)
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def connected(self, *, logged_in: bool = False) -> Link:
@@ -293,10 +296,14 @@ class Gate:
             writer.transport.abort()
             return
         link = self.link = Link(self._witness, (reader, writer), upstream)
+        self._links.add(link)
         if self.shape_next is not None:
             shape, self.shape_next = self.shape_next, None
             shape(link)
+        if self._closed:
+            link.break_off(Break.CUT)
         await link.run()
+        self._links.discard(link)
 
 
 POLL: Final = 0.02

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sqlite3
 import statistics
 from collections import Counter
@@ -47,6 +46,18 @@ class KindReport:
 
 
 @frozen
+class Struck:
+    """One fault that struck. Times are seconds since the faults began."""
+
+    number: int
+    kind: str
+    pair: int
+    struck: float
+    ended: float | None
+    recovered: float | None
+
+
+@frozen
 class Verdict:
     """Something that must hold."""
 
@@ -86,7 +97,8 @@ class Report:
     """What the server refused without harm, by its words."""
     refusal_examples: list[str]
     verdicts: list[Verdict]
-    faults_struck: list[dict[str, Any]] = field(factory=list)
+    struck: list[Struck] = field(factory=list)
+    """Every fault that struck, in the order in which their time came."""
 
     @property
     def clean(self) -> bool:
@@ -134,14 +146,15 @@ def report_on(house: House, memory: dict[str, list[tuple[int, float, int]]], sec
             _flat(house, memory),
             _stayed(house),
         ],
-        faults_struck=[_incident(incident) for incident in incidents if incident.struck is not None],
+        struck=[_struck(incident, round(incident.struck, 3)) for incident in incidents if incident.struck is not None],
     )
 
 
-def _incident(incident: Incident) -> dict[str, Any]:
+def _struck(incident: Incident, struck: float) -> Struck:
     fault = incident.fault
-    times = {name: _rounded(getattr(incident, name)) for name in ("struck", "ended", "recovered")}
-    return {"number": fault.number, "kind": fault.kind.value, "pair": fault.pair, **times}
+    return Struck(
+        fault.number, fault.kind.value, fault.pair, struck, _rounded(incident.ended), _rounded(incident.recovered)
+    )
 
 
 def _rounded(seconds: float | None) -> float | None:
@@ -256,9 +269,9 @@ def _verdict(name: str, wrong: list[str], what: str) -> Verdict:
 def told(report: Report) -> Group:
     """Tell a report as tables and sentences."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("fault")
-    for name in ("struck", "recovered", "median", "worst", "median, bots' clock", "worst, bots' clock"):
-        table.add_column(name, justify="right")
+    table.add_column("fault", no_wrap=True)
+    for name in ("struck", "recovered", "median", "worst", "median\nscaled", "worst\nscaled"):
+        table.add_column(name, justify="right", no_wrap=True)
     for kind in report.by_kind:
         times = (_seconds(kind.median), _seconds(kind.worst), _seconds(kind.median_scaled), _seconds(kind.worst_scaled))
         table.add_row(kind.kind, str(kind.struck), str(kind.recovered), *times)
@@ -280,8 +293,3 @@ def told(report: Report) -> Group:
 
 def _seconds(value: float | None) -> str:
     return "" if value is None else f"{value:.1f} s"
-
-
-def as_json(report: Report) -> str:
-    """Return the report as one JSON object."""
-    return json.dumps(report.as_dict())

@@ -19,8 +19,10 @@ WARM_UP: Final = 60.0
 """Seconds that all bots have to begin a match before the faults begin."""
 QUIET: Final = 180.0
 """Seconds that each pair has in the end to play what is left."""
+SAMPLES: Final = 200
+"""So often at least the memory is looked at while faults strike ..."""
 SAMPLE: Final = 0.5
-"""Seconds between two looks at the memory."""
+"""... and no longer than so many seconds pass between."""
 
 OnTick: TypeAlias = Callable[[float, str], None]
 """Told now and then how many seconds of the faults have passed, and what goes on."""
@@ -84,4 +86,4 @@ async def _watch(house: House, memory: dict[str, list[tuple[int, float, int]]], 
                 memory.setdefault(pair.child.name, []).append((pair.child.starts, now, size))
         struck = sum(incident.struck is not None for incident in house.recoveries.incidents)
         on_tick(min(now, house.plan.seconds), f"{struck} faults")
-        await asyncio.sleep(SAMPLE)
+        await asyncio.sleep(min(SAMPLE, house.plan.seconds / SAMPLES))

@@ -84,6 +84,10 @@ class Fault:
     """Chooses among what else a kind leaves open."""
 
 
+LEAST_PAIRS: Final = 2
+"""One bot is spared what others suffer."""
+
+
 @frozen
 class Plan:
     """What to run."""
@@ -91,7 +95,7 @@ class Plan:
     minutes: float = field(validator=gt(0))
     """So long faults strike; then matches are played to their end."""
     seed: int
-    pairs: int = field(default=6, validator=ge(2))
+    pairs: int = field(default=6, validator=ge(LEAST_PAIRS))
     """Bots, each with an opponent of its own."""
     length: int = field(default=3, validator=ge(1))
     """Points of each match."""
