@@ -17,6 +17,7 @@ from fibsbot.bot.questions import (
     Verdict,
     WhichPlay,
 )
+from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.track import Side, Track
 from fibsbot.fibs import play_to_fibs
 from fibsbot.match import MatchState, Owner, Phase
@@ -108,8 +109,13 @@ def obvious_answer(track: Track, phase: Phase) -> Answer | None:
     return None
 
 
-def question_for(track: Track, phase: Phase, *, cube_closed: bool, resign_from: int) -> Question:
-    """Return the question to put to the strategy. `cube_closed`: the server has refused a double on this turn."""
+def question_for(
+    track: Track, phase: Phase, settings: AgentSettings, *, cube_closed: bool, resign_from: int
+) -> Question:
+    """Return the question to put to the strategy.
+
+    `cube_closed`: the server has refused a double on this turn. `resign_from` is the least level that may be offered.
+    """
     state = track.decision(phase)
     match phase:
         case Phase.MOVE:
@@ -118,7 +124,16 @@ def question_for(track: Track, phase: Phase, *, cube_closed: bool, resign_from: 
             return TakeOrPass(state)
         case Phase.RESIGNED:
             return AcceptResignation(state)
-    return RollOrWhat(state, not cube_closed and _may_double(state), resign_from)
+    return RollOrWhat(state, not cube_closed and _may_double(state), resign_from, _most_to_resign(state, settings))
+
+
+def _most_to_resign(state: MatchState, settings: AgentSettings) -> int:
+    """Return the highest level that we may resign, 0 for none: the match itself is only resigned if that is wanted."""
+    if not settings.resign:
+        return 0
+    if settings.resign_match or not state.length:
+        return max(LEVELS)
+    return max((level for level in LEVELS if level * state.cube < state.away[1]), default=0)
 
 
 def _may_double(state: MatchState) -> bool:

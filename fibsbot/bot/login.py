@@ -55,8 +55,9 @@ class Login:
 
     @property
     def settled(self) -> bool:
-        """Whether the switches stand as wanted, as far as we know."""
-        return self._told and not self._outbox.has(c.ToggleCommand, c.SetCommand, c.Show)
+        """Whether the switches stand as wanted and our saved matches are known, as far as we know."""
+        throwing = self._outbox.has(c.ToggleCommand, c.SetCommand)
+        return self._told and not throwing and not self._outbox.holds(c.Show(c.ShowWhat.SAVED))
 
     def on_message(self, message: Message) -> None:
         """Follow the login."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from fibsbot.bot.desk import Desk
 from fibsbot.bot.lobby import Lobby
@@ -12,7 +12,7 @@ from protocol import commands as c
 from protocol import messages as m
 from protocol.messages import Message
 from protocol.session import State
-from protocol.words import YOU
+from protocol.words import YOU, Departure
 
 
 @frozen
@@ -24,6 +24,8 @@ class Match:
     """Points, 0 for unlimited; None for a resumed match before its first board."""
     agreed: int | None
     """The length that we agreed to; None where anything within our limits will do."""
+    swapped: bool = False
+    """Whether it is another match than the one that we agreed to, which we leave."""
 
 
 class Matches:
@@ -44,9 +46,10 @@ class Matches:
         """Follow a match."""
         match message:
             case m.OpponentJoined() | m.YouJoined():
-                self._on_joined(message)
+                ours = isinstance(message, m.OpponentJoined)
+                self._start(message.name, length_from_fibs(message.length), ours=ours)
             case m.OpponentResumed() | m.YouResumed():
-                self._start(message.name, None, agreed=self._lobby.saved.get(message.name))
+                self._start(message.name, None, ours=isinstance(message, m.OpponentResumed))
                 self._outbox.say(c.ShowBoard())
             case m.Board() if message.state.player == YOU:
                 self._on_board(message)
@@ -61,18 +64,15 @@ class Matches:
             case m.LoggedOut() if self.current and message.name == self.current.opponent:
                 self._outbox.say(c.ShowBoard())  # some servers say nothing else about the match
             case m.OpponentGone() | m.YourGameSaved() | m.YouLeft() | m.NotPlaying() | m.JoinWho():
-                self._break_off(message.kind())
+                self._break_off(message.kind(), message.how if isinstance(message, m.OpponentGone) else None)
 
-    def _on_joined(self, message: m.OpponentJoined | m.YouJoined) -> None:
-        invited = isinstance(message, m.OpponentJoined)
-        agreed = self._desk.settings.length if invited else self._lobby.agreed_length(message.name)
-        self._start(message.name, length_from_fibs(message.length), agreed=agreed)
-
-    def _start(self, opponent: str, length: int | None, *, agreed: int | None) -> None:
+    def _start(self, opponent: str, length: int | None, *, ours: bool) -> None:
+        """Begin a match; without a length, go on with a saved one. `ours`: the other has accepted our invitation."""
         if self.current is not None:
             self._break_off("another match began")
+        agreed = self._lobby.agreed_length(opponent, resumed=length is None, ours=ours)
         self.current = Match(opponent, length, agreed)
-        self._lobby.match_started()
+        self._lobby.match_started(opponent)
         info = self._lobby.who.get(opponent)
         self._desk.record(
             "match_started",
@@ -92,9 +92,9 @@ class Matches:
         if self.current is None:
             if self._desk.session.state in (State.LOBBY, State.WATCHING):
                 return
-            self._start(board.opponent, None, agreed=self._lobby.saved.get(board.opponent))
+            self._start(board.opponent, None, ours=False)
         if self.current and self.current.length is None:
-            self.current = Match(self.current.opponent, length, self.current.agreed)
+            self.current = evolve(self.current, length=length)
             self._desk.record(
                 "match_resumed", opponent=board.opponent, length=length, score=[board.score, board.opponent_score]
             )
@@ -107,6 +107,7 @@ class Matches:
             return
         fits = match.agreed == length or (match.agreed is None and length in self._desk.settings.policy.lengths)
         if not fits:
+            self.current = evolve(match, swapped=True)
             self._desk.record("length_swapped", opponent=match.opponent, agreed=match.agreed, length=length)
             self._outbox.say(c.Leave())
 
@@ -138,18 +139,23 @@ class Matches:
             won=won,
             score=points if won else points[::-1],
         )
-        self._lobby.saved.pop(self.current.opponent, None)
+        self._lobby.match_ended(self.current.opponent)
         self._end()
         limit = self._desk.settings.matches
         if limit is not None and self._desk.counters.matches >= limit:
             self._desk.finishing = True
 
-    def _break_off(self, why: str) -> None:
-        if self.current is None:
+    def _break_off(self, why: str, how: Departure | None = None) -> None:
+        """Take the match for saved. `how` is how the opponent went, if it was the opponent."""
+        match = self.current
+        if match is None:
             return
         self._desk.counters.interruptions += 1
-        self._desk.record("match_saved", opponent=self.current.opponent, length=self.current.length, why=why)
-        self._lobby.saved[self.current.opponent] = self.current.length
+        self._desk.record(
+            "match_saved", opponent=match.opponent, length=match.length, why=why, how=how.value if how else None
+        )
+        left = how in (Departure.LEFT, Departure.TERMINATED)
+        self._lobby.match_saved(match.opponent, match.length, swapped=match.swapped, left=left)
         self._end()
 
     def _end(self) -> None:

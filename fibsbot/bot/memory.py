@@ -18,9 +18,17 @@ class Acquaintance:
     """When what happened with one player, in seconds on the agent's clock; before its start they are negative."""
 
     matches: list[float] = field(factory=list)
-    """Ends of matches that we played to their end, within the last day."""
+    """Ends of matches that we played to their end: those of the last day, and the last one however old it is."""
     refused: float | None = None
     """When the player last refused an invitation of ours."""
+
+    def since_last(self, now: float) -> float | None:
+        """Return the seconds since the last match ended; None if there was none."""
+        return now - self.matches[-1] if self.matches else None
+
+    def matches_today(self, now: float) -> int:
+        """Count the matches that ended within the last day."""
+        return sum(at > now - DAY for at in self.matches)
 
 
 @define
@@ -35,7 +43,9 @@ class Memory:
 
     def recall(self, name: str, matches: Iterable[float] = (), refused: float | None = None) -> None:
         """Take what was known before the run began."""
-        self._known[name] = Acquaintance(sorted(matches), refused)
+        known = self._keep(name)
+        known.matches = sorted([*matches, *known.matches])
+        known.refused = max((at for at in (refused, known.refused) if at is not None), default=None)
 
     def played(self, name: str, now: float) -> None:
         """Remember the end of a match."""

@@ -37,7 +37,7 @@ REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.Login: (m.Welcome, m.LoginPrompt),
     c.SetCommand: (m.SettingChanged,),
     c.ToggleCommand: (m.ToggleSet, m.TogglesStart),
-    c.Show: (m.SavedStart, m.SavedMatch, m.NoSavedGames),
+    c.Show: (m.SavedStart, m.SavedMatch, m.NoSavedGames, m.SavedCount),
     c.Rawwho: (m.WhoEnd,),
     c.Invite: (m.YouInvited, m.YouInvitedToResume, m.OpponentJoined, m.OpponentResumed),
     c.Join: (m.YouJoined, m.YouResumed, m.GameStarts, m.WaitForJoin),
@@ -137,6 +137,10 @@ class Outbox:
         """Whether a command of one of these kinds is waiting or in flight."""
         errands = [*self._waiting, *([self.in_flight] if self.in_flight else [])]
         return any(isinstance(errand.command, kinds) for errand in errands)
+
+    def holds(self, command: Command) -> bool:
+        """Whether this very command is waiting or in flight."""
+        return any(errand.command == command for errand in (*self._waiting, self.in_flight) if errand)
 
     @property
     def idle(self) -> bool:

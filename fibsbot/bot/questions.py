@@ -115,13 +115,16 @@ class RollOrWhat:
     may_double: bool
     resign_from: int = 1
     """The lowest level that may be offered: a lower one was rejected in this game."""
+    resign_to: int = 3
+    """The highest level that may be offered; below the lowest, the strategy is not asked whether to resign."""
 
     def put_to(self, strategy: Strategy) -> CubeAnswer | Resignation:
         """Ask whether to resign, then whether to double."""
-        level = strategy.resign(self.state)
-        _check(answers.resignation_fault(level))
-        if level >= self.resign_from:
-            return Resignation(level)
+        if self.resign_from <= self.resign_to:
+            level = strategy.resign(self.state)
+            _check(answers.resignation_fault(level))
+            if self.resign_from <= level <= self.resign_to:
+                return Resignation(level)
         if not self.may_double:
             return CubeAnswer(CubeAction.ROLL)
         answer = strategy.offer_double(self.state)
@@ -131,10 +134,16 @@ class RollOrWhat:
     def fault(self, answer: Answer) -> str | None:
         """Return what is wrong with an answer."""
         if isinstance(answer, Resignation):
-            return answers.resignation_fault(answer.level)
+            return answers.resignation_fault(answer.level) or self._level_fault(answer.level)
         if isinstance(answer, CubeAnswer) and answer.action is CubeAction.DOUBLE and not self.may_double:
             return "expected no double where none is allowed"
         return answers.offer_fault(answer)
+
+    def _level_fault(self, level: int) -> str | None:
+        if self.resign_from <= level <= self.resign_to:
+            return None
+        none = self.resign_from > self.resign_to
+        return f"expected {'none' if none else f'{self.resign_from} to {self.resign_to}'} to resign, got {level}"
 
 
 @frozen

@@ -191,7 +191,9 @@ class Turns:
             self._answer(decision, answer)
         else:
             closed = self._cube_closed == track.turns
-            decision.question = question_for(track, key.phase, cube_closed=closed, resign_from=self._resign_from)
+            decision.question = question_for(
+                track, key.phase, self._desk.settings, cube_closed=closed, resign_from=self._resign_from
+            )
             self._desk.act(Ask(key, decision.question))
         return decision
 

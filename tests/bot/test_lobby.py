@@ -152,9 +152,11 @@ def test_a_saved_match_is_resumed_when_its_opponent_is_there() -> None:
     assert {"opponent": "ford", "length": None, "resumed": True, **known} == script.events("match_started")[0]
 
 
-def test_a_saved_match_longer_than_our_limit_is_left_alone() -> None:
-    script = Script(policy=Policy(lengths=Lengths(((1, 3),)))).to_lobby(saved=SAVED)
-    assert [] == script.server(who("ford"))
+def test_a_saved_match_longer_than_our_limit_is_finished_if_points_were_played_for() -> None:
+    only_short = Policy(lengths=Lengths(((1, 3),)))
+    assert ["invite ford"] == Script(policy=only_short).to_lobby(saved=SAVED).server(who("ford"))
+    swapped_in = (SAVED[0], SAVED[1].replace("1 -  3", "0 -  0"))
+    assert [] == Script(policy=only_short).to_lobby(saved=swapped_in).server(who("ford"))
 
 
 def test_an_invitation_to_resume_is_answered_with_our_own() -> None:
@@ -201,7 +203,8 @@ def test_a_match_that_the_opponent_left_is_resumed_when_he_is_back() -> None:
     script = Script().to_my_roll()
     script.server("ford drops connection. The game was saved.", "8 ford ford drops connection.")
     assert [] == script.wait(60)
-    assert {"opponent": "ford", "length": 5, "why": "opponent_gone"} == script.events("match_saved")[0]
+    expected = {"opponent": "ford", "length": 5, "why": "opponent_gone", "how": "dropped connection"}
+    assert expected == script.events("match_saved")[0]
     assert [] == script.server("7 ford ford logs in.", who("ford", ready=False))
     assert ["invite ford"] == script.server(who("ford"))
 

@@ -54,7 +54,7 @@ def test_a_rule_about_names_is_read_as_it_is_written(word: str) -> None:
 
 @pytest.mark.parametrize("word", ["", "ford:", "ford:both", "f[ao]rd", "zaphod7", "a b", "x" * 21])
 def test_what_is_no_rule_about_names_is_refused(word: str) -> None:
-    with pytest.raises(ValueError, match="expected a name with [*] and [?] as wildcards"):
+    with pytest.raises(ValueError, match=r"expected a name with [*] and [?] as wildcards"):
         NameRule.parse(word)
 
 

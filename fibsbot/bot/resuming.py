@@ -1,0 +1,209 @@
+"""Saved matches: which there are, and when the next one is taken up again (docs/protocol.md, pitfall 15).
+
+A saved match is resumed by our own `invite`, even where the opponent has invited us: what is joined may be another
+match than the one that was looked at. So that two who do the same do not wait for each other, the one whose invitation
+the server took first joins; both see which one that was from the order of the lines.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from attrs import define
+
+from fibsbot.bot.desk import Desk
+from fibsbot.bot.inviting import Inviting, Why
+from fibsbot.bot.outbox import Answered, Outbox
+from fibsbot.bot.people import People
+from fibsbot.fibs import length_from_fibs
+from fibsbot.policy import Direction, Reason, reasons, reasons_not_to_resume
+from fibsbot.policy.wording import duration
+from protocol import commands as c
+from protocol import messages as m
+from protocol.messages import Message
+
+MOST_SAVED: Final = 1_000
+"""Saved matches that we keep in mind; FIBS lets nobody have more than a few dozen."""
+MOST_ASKED: Final = 3
+"""The list of saved matches is asked for so often at most, when no answer comes."""
+FRESH: Final = 60.0
+"""Seconds in which it is of use to tell somebody why the match will not go on at once."""
+
+
+@define
+class Saved:
+    """A match that was broken off."""
+
+    length: int | None
+    """Points, 0 for unlimited; None while it is not known."""
+    since: float | None = None
+    """When it broke off, on the agent's clock; None: before this run."""
+    begun: bool = False
+    """Whether points were played for in it, or were about to be: such a match is finished, whatever the policy says."""
+    swapped: bool = False
+    """Whether we have left it because it was not the match that we had agreed to."""
+    wanted: bool = False
+    """Whether the opponent waits for us to go on."""
+    due: float | None = None
+    """When we invite an opponent who left, which we do once."""
+    spent: bool = False
+    """Whether an opponent who left was invited once and has to come by himself now."""
+
+
+class Resuming:
+    """Our saved matches, and whom we invite to go on with one."""
+
+    def __init__(self, desk: Desk, outbox: Outbox, people: People, inviting: Inviting) -> None:
+        """Have no saved match."""
+        self._desk = desk
+        self._outbox = outbox
+        self._people = people
+        self._inviting = inviting
+        self.matches: dict[str, Saved] = {}
+        """By opponent. Those that the server lists come first, in its order; then those that broke off since."""
+        self._asked = 0
+        self._told: dict[str, float] = {}
+
+    def disconnected(self) -> None:
+        """Expect the server's list again."""
+        self._asked = 0
+        for saved in self.matches.values():
+            saved.wanted = False
+
+    # -- which there are ----------------------------------------------------------------------------------------
+
+    def on_message(self, message: Message) -> None:
+        """Keep up with the list of saved matches, and with opponents who come back."""
+        match message:
+            case m.SavedStart() | m.NoSavedGames():
+                # What broke off in this run is kept: an invitation will show whether the server still has it.
+                self.matches = {name: saved for name, saved in self.matches.items() if saved.since is not None}
+            case m.SavedMatch():
+                self._on_listed(message)
+            case m.NoSavedMatch():
+                self.matches.pop(message.name, None)
+            case m.LoggedIn() | m.LoggedOut() if saved := self.matches.get(message.name):
+                saved.due, saved.spent, saved.wanted = None, False, False
+            case m.SavedMatchCorrupt() if (ours := self._inviting.waiting) and ours.why is Why.RESUME:
+                self.matches.pop(ours.name, None)
+
+    def _on_listed(self, row: m.SavedMatch) -> None:
+        length, known = length_from_fibs(row.length), self.matches.get(row.name)
+        if known is not None:
+            known.length = length
+        else:
+            self._keep(row.name, Saved(length, begun=row.own_points + row.opponent_points > 0))
+
+    def _keep(self, name: str, saved: Saved) -> None:
+        if len(self.matches) >= MOST_SAVED:
+            del self.matches[next(iter(self.matches))]
+        self.matches[name] = saved
+
+    def broke_off(self, name: str, length: int | None, *, swapped: bool, left: bool) -> None:
+        """Keep a match that was broken off. `left`: the opponent wanted it so; `swapped`: we did."""
+        old = self.matches.pop(name, None) or Saved(None)
+        saved = Saved(old.length, self._desk.now, old.begun, old.swapped)
+        if length is not None:
+            saved = Saved(length, self._desk.now, begun=not swapped, swapped=swapped)
+        self._keep(name, saved)
+        if left and not self._against(name, saved, Direction.OURS):
+            wait = self._desk.settings.timings.left
+            saved.due = self._desk.now + wait
+            self._desk.wake("left", wait)
+            self._say_when(name, wait)
+
+    def _say_when(self, name: str, wait: float) -> None:
+        """Tell an opponent who left how it goes on; but who leaves again and again knows."""
+        now = self._desk.now
+        self._told = {name: at for name, at in self._told.items() if now < at + wait}
+        if name not in self._told and len(self._told) < MOST_SAVED:
+            self._told[name] = now
+            said = f"You left our match, which is saved. I will invite you once, in {duration(wait)}, to go on with it."
+            self._outbox.talk(c.Tell(name, said), fresh=FRESH)
+
+    def finished(self, name: str) -> None:
+        """Forget a match that is over."""
+        self.matches.pop(name, None)
+
+    def agreed_length(self, name: str) -> int | None:
+        """Return the length of the saved match with this player, if it is known."""
+        saved = self.matches.get(name)
+        return saved.length if saved else None
+
+    # -- which ones go on ---------------------------------------------------------------------------------------
+
+    def goes_on(self, name: str) -> bool:
+        """Whether there is a saved match with this player that we would go on with."""
+        saved = self.matches.get(name)
+        return saved is not None and not self._against(name, saved, Direction.THEIRS)
+
+    def asked(self, name: str) -> tuple[Reason, ...]:
+        """Go on with a match because the opponent wants to; return why not, if we don't."""
+        if name not in self.matches:
+            self._keep(name, Saved(None))
+        saved = self.matches[name]
+        if found := self._against(name, saved, Direction.THEIRS):
+            return found
+        saved.due, saved.spent, saved.swapped = None, False, False
+        ours = self._inviting.waiting
+        if self._inviting.was_first(name):
+            self._outbox.say(c.Join(name))
+        elif not self._outbox.has(c.Invite):
+            self._invite(name, saved)
+        else:
+            saved.wanted = ours is None or ours.name != name
+        return ()
+
+    def step(self, *, wanted: bool = False) -> bool:
+        """Invite the next opponent, with `wanted` only one who waits for it; return whether somebody was invited."""
+        oldest_first = sorted(self.matches.items(), key=lambda item: item[1].since or -math.inf)
+        for name, saved in oldest_first:
+            if saved.wanted or (not wanted and self._is_next(name, saved)):
+                self._invite(name, saved)
+                return True
+        return False
+
+    def _is_next(self, name: str, saved: Saved) -> bool:
+        """Whether it is time to invite an opponent who has not asked us."""
+        if saved.swapped or saved.spent or not self._people.is_free(name):
+            return False
+        if saved.due is not None and self._desk.now < saved.due:
+            if not self._desk.is_set("left"):
+                self._desk.wake("left", saved.due - self._desk.now)
+            return False
+        return self._inviting.may_try(name) and not self._against(name, saved, Direction.OURS)
+
+    def _invite(self, name: str, saved: Saved) -> None:
+        saved.wanted = False
+        saved.due, saved.spent = None, saved.due is not None
+        self._inviting.invite(name, None, Why.RESUME)
+
+    def _against(self, name: str, saved: Saved, direction: Direction) -> tuple[Reason, ...]:
+        """Return what speaks against going on with a match.
+
+        What we have begun is played to its end, whatever its length; only a match without an end needs the policy's
+        consent.
+        """
+        policy = self._desk.settings.policy
+        request = self._people.request(name, saved.length or 0, direction)
+        found = reasons_not_to_resume(policy, request)
+        if saved.length is None or (saved.begun and saved.length):
+            return found
+        return found + tuple(it for it in reasons(policy, request) if it.code in {"length", "unlimited"})
+
+    # -- what becomes of it -------------------------------------------------------------------------------------
+
+    def on_overdue(self, answered: Answered) -> None:
+        """Ask again for the list of saved matches."""
+        if answered.errand.command == c.Show(c.ShowWhat.SAVED) and self._asked < MOST_ASKED:
+            self._asked += 1
+            self._outbox.say(answered.errand.command)
+
+    def on_refusal(self, answered: Answered) -> None:
+        """Take note that an invitation did not reach the opponent, or that there is no match to go on with."""
+        match answered.errand.command:
+            case c.Join(name=str(name)) if isinstance(answered.message, m.SavedMatchCorrupt):
+                self.matches.pop(name, None)
+            case c.Invite(name=name, length=None) if (saved := self.matches.get(name)) and saved.spent:
+                saved.spent, saved.due = False, self._desk.now + self._desk.settings.timings.retry
