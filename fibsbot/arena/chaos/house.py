@@ -29,6 +29,11 @@ PASSWORD: Final = "FIBSBOT_PASSWORD"  # noqa: S105 - the name of a variable
 PORTS: Final = range(20_000, 32_000)
 """Where ports are looked for: below those that a system gives away by itself, so that a port stays free while nobody
 listens on it."""
+LONGEST: Final = 160.0
+"""Seconds between two attempts to connect at most, by the bots' clock: faults come every few minutes, and a bot that
+pauses for a quarter of an hour after them would see none."""
+HEALTHY: Final = 60.0
+"""Seconds after which a connection counts as healthy, for the same reason."""
 
 
 @define(eq=False)
@@ -196,8 +201,7 @@ def _opponent(plan: Plan, port: int, name: str, password: str, strategy: str) ->
 
 
 def _pauses(plan: Plan) -> Pauses:
-    usual = Pauses()
-    return Pauses(usual.first / plan.speed, usual.longest / plan.speed, healthy=usual.healthy / plan.speed)
+    return Pauses(Pauses().first / plan.speed, LONGEST / plan.speed, healthy=HEALTHY / plan.speed)
 
 
 def _free_ports(count: int) -> list[int]:

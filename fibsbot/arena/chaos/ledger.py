@@ -164,7 +164,6 @@ class Ledger:
     account: str
     on_progress: Callable[[str], None] = field(default=lambda _: None)
     """Called with the account's name whenever it got on: a game command was taken, or a login came to the lobby."""
-    playing: bool = False
     logins: int = 0
     matches: list[Match] = field(factory=list)
     games: list[tuple[bool, int]] = field(factory=list)
@@ -177,6 +176,7 @@ class Ledger:
     twice: list[str] = field(factory=list)
     """Game commands without a decision that the server had shown since the last one."""
     _track: Track = field(init=False)
+    _playing: bool = False
     _shown: bool = False
     _last: str = ""
     _link: Link | None = None
@@ -184,6 +184,11 @@ class Ledger:
 
     def __attrs_post_init__(self) -> None:
         self._track = Track(self.account)
+
+    @property
+    def playing(self) -> bool:
+        """Whether a match is on, and the connection is there on which it is."""
+        return self._playing and self._link is not None and not self._link.over
 
     # -- the witness ------------------------------------------------------------------------------------------------
 
@@ -284,7 +289,7 @@ class Ledger:
         if isinstance(message, m.Welcome):
             self._link, link.logged_in = link, False
             self.logins += 1
-            self.playing = False
+            self._playing = False
         if link is not self._link:
             return
         self._settle(talk, message)
@@ -296,19 +301,19 @@ class Ledger:
                 self.on_progress(self.account)
             case m.OpponentJoined(name=name) | m.YouJoined(name=name):
                 self.matches.append(Match(name))
-                self.playing = True
+                self._playing = True
             case m.OpponentResumed() | m.YouResumed():
-                self.playing = True
+                self._playing = True
             case m.GameWon() | m.GaveUp() | m.ResignAccepted():
                 self.games.append((message.winner == YOU, message.points))
             case m.MatchWon():
                 self._on_match_won(message)
             case m.OpponentGone() | m.YourGameSaved() | m.YouLeft():
-                self.playing = False
+                self._playing = False
                 self._track = forget(self._track)
 
     def _on_match_won(self, message: m.MatchWon) -> None:
-        self.playing = False
+        self._playing = False
         points = message.winner_points, message.loser_points
         if not self.matches or self.matches[-1].score is not None:
             self.matches.append(Match("?"))  # its beginning was lost with a server that was killed

@@ -1,0 +1,176 @@
+"""What faults do to bytes: everything in its order, and exactly what each fault is there for."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fibsbot.arena.chaos.shapers import (
+    Act,
+    Break,
+    CutAfter,
+    Delay,
+    DropLine,
+    Duplicate,
+    Fragment,
+    Glue,
+    Insert,
+    LineShaper,
+    Lost,
+    Pause,
+    Shaper,
+    any_line,
+    board_line,
+    game_line,
+)
+
+LINES = st.lists(st.sampled_from([b"board:You:foe:3", b"", b"You roll 3 and 1.", b"5 foe - -", b"6", b"12 a b"]))
+ENDINGS = st.sampled_from([b"\r\n", b"\n"])
+
+
+@st.composite
+def chunked(draw: st.DrawFn) -> tuple[bytes, list[bytes]]:
+    """A stream of lines, and the same in chunks of any size."""
+    end = draw(ENDINGS)
+    stream = b"".join(line + end for line in draw(LINES)) + draw(st.sampled_from([b"", b"half a li", b"login: "]))
+    cuts = sorted(draw(st.lists(st.integers(0, len(stream)), max_size=8)))
+    edges = [0, *cuts, len(stream)]
+    return stream, [stream[a:b] for a, b in itertools.pairwise(edges) if b > a]
+
+
+def acts(shaper: Shaper, chunks: Iterable[bytes]) -> list[Act]:
+    """Feed chunks until something breaks; then take what is held back."""
+    done: list[Act] = []
+    for chunk in chunks:
+        for act in shaper.feed(chunk):
+            done.append(act)
+            if isinstance(act, Break):
+                return done
+    return [*done, shaper.rest()]
+
+
+def passed(done: Iterable[Act]) -> bytes:
+    """Return the bytes that were passed on."""
+    return b"".join(act for act in done if isinstance(act, bytes))
+
+
+def never(_: bytes) -> bool:
+    """Apply to no line."""
+    return False
+
+
+QUIET: list[Callable[[], Shaper]] = [
+    Shaper,
+    lambda: Delay(0.1),
+    Fragment,
+    lambda: CutAfter(10**6),
+    lambda: CutAfter(0, b"never said"),
+    lambda: DropLine(never),
+    lambda: Duplicate(never),
+    lambda: Glue(never),
+    lambda: Insert(never, text=b"!"),
+]
+
+
+@pytest.mark.parametrize("make", QUIET)
+@given(stream=chunked())
+def test_nothing_is_lost_or_changed_before_a_fault_strikes(
+    make: Callable[[], Shaper], stream: tuple[bytes, list[bytes]]
+) -> None:
+    assert stream[0] == passed(acts(make(), stream[1]))
+
+
+@given(stream=chunked())
+def test_a_fragmented_stream_comes_byte_by_byte(stream: tuple[bytes, list[bytes]]) -> None:
+    pieces = [act for act in acts(Fragment(), stream[1]) if isinstance(act, bytes) and act]
+    assert {1} >= {len(piece) for piece in pieces}
+
+
+@given(stream=chunked())
+def test_a_delay_comes_before_every_chunk(stream: tuple[bytes, list[bytes]]) -> None:
+    done = acts(Delay(0.5), stream[1])[:-1]
+    assert [Pause(0.5)] * len(stream[1]) == done[::2]
+    assert stream[1] == done[1::2]
+
+
+@given(stream=chunked(), count=st.integers(0, 60))
+def test_a_cut_lets_exactly_so_many_bytes_pass(stream: tuple[bytes, list[bytes]], count: int) -> None:
+    shaper = CutAfter(count)
+    done = acts(shaper, stream[1])
+    assert stream[0][:count] == passed(done)
+    assert (len(stream[0]) > count) == shaper.struck == (Break.CUT in done)
+
+
+@given(stream=chunked(), count=st.integers(0, 30), marker=st.sampled_from([b"roll 3", b"board:", b"\n", b"5"]))
+def test_a_cut_at_a_marker_counts_from_where_the_marker_begins(
+    stream: tuple[bytes, list[bytes]], count: int, marker: bytes
+) -> None:
+    place = stream[0].find(marker)
+    done = acts(CutAfter(count, marker), stream[1])
+    if place < 0:
+        assert stream[0] == passed(done)
+        return
+    # What came before the marker was known to be one has been passed on.
+    at_least = stream[0][: place + count]
+    at_most = stream[0][: place + max(count, len(marker) - 1)]
+    assert at_most.startswith(passed(done))
+    assert passed(done).startswith(at_least)
+
+
+def lines_of(stream: bytes) -> list[bytes]:
+    """Return the lines that are complete."""
+    return [line for line in stream.splitlines(keepends=True) if line.endswith(b"\n")]
+
+
+@pytest.mark.parametrize("applies", [any_line, board_line, game_line])
+@given(stream=chunked())
+def test_a_dropped_line_is_one_whole_line_and_told(
+    applies: Callable[[bytes], bool], stream: tuple[bytes, list[bytes]]
+) -> None:
+    first = next((line for line in lines_of(stream[0]) if applies(line)), None)
+    done = acts(DropLine(applies), stream[1])
+    assert ([] if first is None else [Lost(first)]) == [act for act in done if isinstance(act, Lost)]
+    assert (stream[0] if first is None else without(stream[0], first)) == passed(done)
+
+
+def without(stream: bytes, line: bytes) -> bytes:
+    """Take the first occurrence of a line away, which begins where a line begins."""
+    place = stream.index(line) if stream.startswith(line) else stream.index(b"\n" + line) + 1
+    return stream[:place] + stream[place + len(line) :]
+
+
+@given(stream=chunked())
+def test_a_duplicated_board_comes_twice_in_a_row(stream: tuple[bytes, list[bytes]]) -> None:
+    first = next((line for line in lines_of(stream[0]) if board_line(line)), b"")
+    assert stream[0].replace(first, first * 2, 1) == passed(acts(Duplicate(board_line), stream[1]))
+
+
+@given(stream=chunked())
+def test_a_glued_line_loses_its_end_and_nothing_else(stream: tuple[bytes, list[bytes]]) -> None:
+    first = next((line for line in lines_of(stream[0]) if board_line(line)), b"")
+    assert stream[0].replace(first, first.rstrip(), 1) == passed(acts(Glue(board_line), stream[1]))
+
+
+@given(stream=chunked())
+def test_garbage_comes_between_two_lines(stream: tuple[bytes, list[bytes]]) -> None:
+    shaper = Insert(board_line, text=b"what?\r\n")
+    said = passed(acts(shaper, stream[1]))
+    assert stream[0] == said.replace(b"what?\r\n", b"", 1)
+    assert not shaper.struck or b"what?\r\nboard:" in said
+
+
+@given(stream=chunked(), make=st.sampled_from([DropLine, Duplicate, Glue]))
+def test_the_rest_of_a_line_that_was_under_way_is_left_alone(
+    stream: tuple[bytes, list[bytes]], make: type[LineShaper]
+) -> None:
+    shaper = make(any_line, mid_line=True)
+    said = passed(acts(shaper, [b"'s a rest\r\n", *stream[1]]))
+    assert said.startswith(b"'s a rest\r\n")
+
+
+def test_a_prompt_is_never_held_back() -> None:
+    assert [b"login: "] == list(DropLine(any_line).feed(b"login: "))
