@@ -208,6 +208,14 @@ class Book:
         """Add a decision; it is written with the others of this transaction."""
         self._decisions.append({"game_id": game.id, **values})
 
+    def refuse_decision(self, game: GameRow, text: str) -> None:
+        """Note that the server did not take the last decision's answer."""
+        if own := [row for row in self._decisions if row["game_id"] == game.id]:
+            own[-1]["refused"] = text
+        else:
+            last = select(func.max(DECISIONS.c.id)).where(DECISIONS.c.game_id == game.id).scalar_subquery()
+            self._db.execute(update(DECISIONS).where(DECISIONS.c.id == last).values(refused=text))
+
     # -- all of them --------------------------------------------------------------------------------------------
 
     def add(self, table: Table, *, account: bool = True, **values: Any) -> int:

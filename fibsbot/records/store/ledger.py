@@ -15,6 +15,9 @@ from fibsbot.records.store.course import GameEnd, MatchEnd
 from fibsbot.records.store.entries import Entry, Fields, UnusableRecordError
 from fibsbot.records.store.schema import CONNECTIONS, RATINGS, Fact
 
+IN_GAME: Final = frozenset({"roll", "move", "double", "accept", "reject", "redouble", "resign"})
+"""Commands that carry out a decision."""
+
 Handler: TypeAlias = Callable[[Book, Fields, dt.datetime], None]
 
 
@@ -131,11 +134,19 @@ def _decision(book: Book, fields: Fields, at: dt.datetime) -> None:
         phase=fields.name("phase"),
         xgid=fields.text("xgid"),
         dice="".join(map(str, dice)) if dice else None,
+        offer=fields.whole("offer"),
         answer=fields.name("answer"),
         equity=fields.number("equity"),
         seconds=fields.number("seconds"),
         fallback=fields.text("fallback"),
+        refused=None,
     )
+
+
+def _refused(book: Book, fields: Fields, _: dt.datetime) -> None:
+    match = book.playing
+    if match is not None and fields.text("command") in IN_GAME and (game := book.open_game(match)):
+        book.refuse_decision(game, fields.text("text") or "")
 
 
 HANDLERS: Final[Mapping[str, tuple[Rank, Handler]]] = {
@@ -143,6 +154,8 @@ HANDLERS: Final[Mapping[str, tuple[Rank, Handler]]] = {
     "connection_lost": (Rank.NEWS, _connection_lost),
     "invited": (Rank.NEWS, _count(Fact.INVITED, "by")),
     "invitation_refused": (Rank.NEWS, _count(Fact.DECLINED, "by")),
+    "inviting": (Rank.NEWS, _count(Fact.ASKED, "name")),
+    "refused_by": (Rank.NEWS, _count(Fact.REFUSED, "name")),
     "length_swapped": (Rank.NEWS, _count(Fact.SWAPPED, "opponent")),
     "rating": (Rank.COURSE, _rating),
     "match_started": (Rank.COURSE, _match_started),
@@ -153,4 +166,5 @@ HANDLERS: Final[Mapping[str, tuple[Rank, Handler]]] = {
     "game_started": (Rank.COURSE, _game_started),
     "game_ended": (Rank.COURSE, _game_ended),
     "decision": (Rank.DECISION, _decision),
+    "refused": (Rank.DECISION, _refused),
 }

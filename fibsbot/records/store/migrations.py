@@ -18,7 +18,22 @@ from fibsbot.records.store.database import StoreError
 
 Step: TypeAlias = Callable[[Connection], None]
 
-STEPS: Final[Mapping[int, Step]] = {}
+
+def _to_2(connection: Connection) -> None:
+    """Tell decisions apart better, and let a writer find out what it has written."""
+    time = "TIMESTAMP WITH TIME ZONE" if connection.dialect.name == "postgresql" else "VARCHAR(32)"
+    connection.execute(text("ALTER TABLE decisions ADD COLUMN offer INTEGER"))
+    connection.execute(text("ALTER TABLE decisions ADD COLUMN refused TEXT"))
+    connection.execute(
+        text(
+            "CREATE TABLE writers (id TEXT NOT NULL, host TEXT NOT NULL, process INTEGER NOT NULL,"
+            f" program TEXT NOT NULL, started {time} NOT NULL, seen {time} NOT NULL, sequence BIGINT NOT NULL,"
+            " CONSTRAINT pk_writers PRIMARY KEY (id))"
+        )
+    )
+
+
+STEPS: Final[Mapping[int, Step]] = {2: _to_2}
 """What makes each version from the one before. A step says everything itself: the tables of schema.py go on."""
 
 _LOCK: Final = 0x46494253

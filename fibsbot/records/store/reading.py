@@ -1,17 +1,40 @@
-"""What the store knows, as frozen objects."""
+"""Reads what is in a store, also while bots write into it."""
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
-from sqlalchemy import select
+from attrs import AttrsInstance, fields
+from sqlalchemy import URL, Column, ColumnElement, Engine, RowMapping, Select, Table, func, select
+from sqlalchemy import Connection as DatabaseConnection
+from sqlalchemy.exc import DBAPIError
 
-from fibsbot.records.store.database import locate, open_engine
+from fibsbot.records.store import schema
+from fibsbot.records.store.database import StoreError, is_sqlite, locate, open_engine, reason, shown
 from fibsbot.records.store.migrations import version_of
-from fibsbot.records.store.schema import ACCOUNTS, FACTS, FINISHED, MATCHES, OPPONENTS, Fact
+from fibsbot.records.store.schema import (
+    ACCOUNTS,
+    CONNECTIONS,
+    DECISIONS,
+    FACTS,
+    FINISHED,
+    GAMES,
+    MATCHES,
+    OPPONENTS,
+    RATINGS,
+    Fact,
+    Outcome,
+    UtcTime,
+)
+from fibsbot.records.store.views import Connection, Decision, Game, Match, Opponent, RatingPoint, Tally
+
+CHUNK: Final = 1000
+"""Rows that are fetched at once."""
 
 
 class Recollection(NamedTuple):
@@ -23,32 +46,199 @@ class Recollection(NamedTuple):
     """When the player last refused an invitation of ours."""
 
 
-def acquaintances(url: str | Path, account: str, since: dt.datetime) -> Mapping[str, Recollection]:
+class Store:
+    """A store that is there, for reading.
+
+    What yields rows reads them as they are asked for, from the state that the store had when the first was: nothing
+    that is written meanwhile shows up half. Every method raises StoreError when the database cannot be read.
+    """
+
+    def __init__(self, engine: Engine, url: URL) -> None:
+        """Read through this engine; see `open`."""
+        self._engine = engine
+        self.url = url
+
+    @classmethod
+    def open(cls, where: str | Path) -> Self:
+        """Open the store at this path or URL, which must be there and have the schema that this program knows."""
+        store = cls(open_engine(url := locate(where)), url)
+        version = store.version
+        if version == 0:
+            raise StoreError(f"{shown(url)} is empty: no bot has written into it yet")
+        if version < schema.VERSION:
+            newer = f"`fibsbot db upgrade`, or a bot that writes into it, makes it version {schema.VERSION}"
+            raise StoreError(f"{shown(url)} has schema version {version}: {newer}")
+        return store
+
+    def close(self) -> None:
+        """Let go of the database; iterators that are not exhausted keep theirs."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[DatabaseConnection]:
+        """Give a connection that sees one unchanging state of all tables."""
+        if is_sqlite(self.url) and not Path(str(self.url.database)).is_file():
+            raise StoreError(f"there is no store {shown(self.url)}")
+        try:
+            with self._engine.connect() as connection:
+                if not is_sqlite(self.url):
+                    connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+                with connection.begin():
+                    yield connection
+        except DBAPIError as error:
+            raise StoreError(f"cannot read the store {shown(self.url)}: {reason(error)}") from None
+
+    @property
+    def version(self) -> int:
+        """The schema's version, 0 for an empty database."""
+        with self.reading() as connection:
+            return version_of(connection)
+
+    # -- accounts -----------------------------------------------------------------------------------------------
+
+    def accounts(self) -> list[str]:
+        """Return the names of all accounts that have written here."""
+        return [row["account"] for row in self._rows(select(_ACCOUNT).order_by(_ACCOUNT))]
+
+    def ratings(self, account: str, *, since: dt.datetime | None = None) -> Iterator[RatingPoint]:
+        """Yield how an account's rating went, oldest first."""
+        query = select(_ACCOUNT, *_columns(RATINGS, RatingPoint)).select_from(RATINGS.join(ACCOUNTS))
+        query = _narrow(query, (ACCOUNTS.c.name, account), since=(RATINGS.c.at, since))
+        for row in self._rows(query.order_by(RATINGS.c.id)):
+            yield RatingPoint(**row)
+
+    def connections(self, account: str, *, since: dt.datetime | None = None) -> Iterator[Connection]:
+        """Yield an account's connections, oldest first; `since` is about their end, or their login while they stand."""
+        query = select(_ACCOUNT, *_columns(CONNECTIONS, Connection)).select_from(CONNECTIONS.join(ACCOUNTS))
+        latest = func.coalesce(CONNECTIONS.c.lost, CONNECTIONS.c.logged_in, type_=UtcTime())
+        query = _narrow(query, (ACCOUNTS.c.name, account), since=(latest, since))
+        for row in self._rows(query.order_by(CONNECTIONS.c.id)):
+            yield Connection(**row)
+
+    def opponents(self, *, account: str | None = None, name: str | None = None) -> Iterator[Opponent]:
+        """Yield the players whom all accounts, or one, have met, by account and name."""
+        query = select(OPPONENTS.c.id, _ACCOUNT, *_columns(OPPONENTS, Opponent))
+        query = query.add_columns(FACTS.c.fact, FACTS.c.times, FACTS.c.first_at, FACTS.c.last_at)
+        query = query.select_from(OPPONENTS.join(ACCOUNTS).outerjoin(FACTS))
+        query = _narrow(query, (ACCOUNTS.c.name, account), (OPPONENTS.c.name, name))
+        rows = self._rows(query.order_by(ACCOUNTS.c.name, OPPONENTS.c.name, FACTS.c.fact))
+        for _, group in itertools.groupby(rows, key=lambda row: row["id"]):
+            of_one = list(group)
+            known = {name: of_one[0][name] for name in _names(Opponent) if name != "facts"}
+            tallies = {row["fact"]: Tally(row["times"], row["first_at"], row["last_at"]) for row in of_one}
+            yield Opponent(**known, facts={fact: tallies[fact.value] for fact in Fact if fact.value in tallies})
+
+    # -- matches ------------------------------------------------------------------------------------------------
+
+    def matches(
+        self,
+        *,
+        account: str | None = None,
+        opponent: str | None = None,
+        since: dt.datetime | None = None,
+        outcome: Outcome | None = None,
+    ) -> Iterator[Match]:
+        """Yield the matches that fit, in the order in which they began; `since` is about their beginning."""
+        wanted = outcome.value if outcome else None
+        query = _narrow(
+            _MATCHES,
+            (ACCOUNTS.c.name, account),
+            (OPPONENTS.c.name, opponent),
+            (MATCHES.c.outcome, wanted),
+            since=(MATCHES.c.started, since),
+        )
+        return map(_match, self._rows(query.order_by(MATCHES.c.started, MATCHES.c.id)))
+
+    def match(self, match_id: int) -> Match | None:
+        """Return a match by its number, None if there is none."""
+        rows = list(self._rows(_MATCHES.where(MATCHES.c.id == match_id)))
+        return _match(rows[0]) if rows else None
+
+    def games(self, match: Match) -> Iterator[Game]:
+        """Yield the games of a match in their order."""
+        query = select(*_columns(GAMES, Game)).where(GAMES.c.match_id == match.id)
+        for row in self._rows(query.order_by(GAMES.c.number)):
+            yield Game(**row)
+
+    def decisions(self, of: Game | Match) -> Iterator[Decision]:
+        """Yield our decisions in a game, or in all games of a match, in their order."""
+        games = select(GAMES.c.id).where(GAMES.c.id == of.id if isinstance(of, Game) else GAMES.c.match_id == of.id)
+        query = select(*_columns(DECISIONS, Decision)).where(DECISIONS.c.game_id.in_(games))
+        for row in self._rows(query.order_by(DECISIONS.c.id)):
+            dice = (int(row["dice"][0]), int(row["dice"][1])) if row["dice"] else None
+            yield Decision(**{**row, "dice": dice})
+
+    # -- what the bot remembers ---------------------------------------------------------------------------------
+
+    def acquaintances(self, account: str, since: dt.datetime) -> Mapping[str, Recollection]:
+        """Return by name what an account has to remember of the players whom it has met since then."""
+        outcomes = [outcome.value for outcome in FINISHED]
+        ended = select(OPPONENTS.c.name, MATCHES.c.ended)
+        ended = ended.select_from(MATCHES.join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id))
+        ended = ended.join(ACCOUNTS, MATCHES.c.account_id == ACCOUNTS.c.id).where(MATCHES.c.outcome.in_(outcomes))
+        refused = select(OPPONENTS.c.name, FACTS.c.last_at).select_from(FACTS.join(OPPONENTS).join(ACCOUNTS))
+        refused = refused.where(FACTS.c.fact == Fact.REFUSED.value)
+        known: dict[str, Recollection] = {}
+        ours = (ACCOUNTS.c.name, account)
+        for row in self._rows(_narrow(ended, ours, since=(MATCHES.c.ended, since)).order_by(MATCHES.c.ended)):
+            before = known.get(row["name"], Recollection())
+            known[row["name"]] = before._replace(matches=(*before.matches, row["ended"]))
+        for row in self._rows(_narrow(refused, ours, since=(FACTS.c.last_at, since))):
+            known[row["name"]] = known.get(row["name"], Recollection())._replace(refused=row["last_at"])
+        return known
+
+    def _rows(self, query: Select[*tuple[Any, ...]]) -> Iterator[RowMapping]:
+        with self.reading() as connection:
+            yield from connection.execution_options(yield_per=CHUNK).execute(query).mappings()
+
+
+def acquaintances(where: str | Path, account: str, since: dt.datetime) -> Mapping[str, Recollection]:
     """Return by name what an account has to remember of the players whom it has met since then.
 
-    An empty store knows nobody. Raises StoreError when there is no store, DBAPIError when it cannot be reached.
+    Raises StoreError when the store cannot be read, also where there is none yet.
     """
-    engine = open_engine(locate(url))
-    with engine.begin() as connection:
-        if not version_of(connection):
-            return {}
-        ours = ACCOUNTS.c.name == account
-        ended = (
-            select(OPPONENTS.c.name, MATCHES.c.ended)
-            .select_from(MATCHES.join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id))
-            .join(ACCOUNTS, MATCHES.c.account_id == ACCOUNTS.c.id)
-            .where(ours, MATCHES.c.ended >= since, MATCHES.c.outcome.in_([outcome.value for outcome in FINISHED]))
-            .order_by(MATCHES.c.ended)
-        )
-        refused = (
-            select(OPPONENTS.c.name, FACTS.c.last_at)
-            .select_from(FACTS.join(OPPONENTS).join(ACCOUNTS))
-            .where(ours, FACTS.c.fact == Fact.REFUSED.value, FACTS.c.last_at >= since)
-        )
-        known: dict[str, Recollection] = {}
-        for name, at in connection.execute(ended):
-            before = known.get(name, Recollection())
-            known[name] = before._replace(matches=(*before.matches, at))
-        for name, at in connection.execute(refused):
-            known[name] = known.get(name, Recollection())._replace(refused=at)
-        return known
+    with Store.open(where) as store:
+        return store.acquaintances(account, since)
+
+
+def _names(view: type[AttrsInstance]) -> tuple[str, ...]:
+    return tuple(attribute.name for attribute in fields(view))
+
+
+def _columns(table: Table, view: type[AttrsInstance]) -> list[Column[Any]]:
+    """Return the columns that a view takes from its table, in the view's order."""
+    return [table.c[name] for name in _names(view) if name in table.c]
+
+
+def _narrow(
+    query: Select[*tuple[Any, ...]],
+    *equal: tuple[ColumnElement[Any], Any],
+    since: tuple[ColumnElement[Any], dt.datetime | None] | None = None,
+) -> Select[*tuple[Any, ...]]:
+    """Leave only the rows in which these columns are what is wanted, where anything is."""
+    conditions = [column == value for column, value in equal if value is not None]
+    if since and since[1]:
+        conditions.append(since[0] >= since[1])
+    return query.where(*conditions)
+
+
+_ACCOUNT: Final = ACCOUNTS.c.name.label("account")
+_MATCHES: Final = (
+    select(_ACCOUNT, OPPONENTS.c.name.label("opponent"), *_columns(MATCHES, Match))
+    .add_columns(MATCHES.c.own_score, MATCHES.c.opponent_score)
+    .select_from(MATCHES.join(ACCOUNTS, MATCHES.c.account_id == ACCOUNTS.c.id))
+    .join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id)
+)
+
+
+def _match(row: RowMapping) -> Match:
+    values: dict[str, Any] = {**row}
+    own, theirs = values.pop("own_score"), values.pop("opponent_score")
+    score = None if own is None or theirs is None else (own, theirs)
+    return Match(**{**values, "outcome": Outcome(values["outcome"]), "score": score})

@@ -29,7 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import TIMESTAMP
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the schema; kept in `store_version`."""
 
 
@@ -223,13 +223,16 @@ DECISIONS: Final = Table(
     Column("phase", Text, nullable=False),
     Column("xgid", Text),
     Column("dice", Text),
+    Column("offer", Integer),
     Column("answer", Text, nullable=False),
     Column("equity", Double),
     Column("seconds", Double),
     Column("fallback", Text),
+    Column("refused", Text),
     Index(None, "game_id"),
 )
-"""`sitting` counts how often the match had been resumed: turns are counted anew then."""
+"""`sitting` counts how often the match had been resumed: turns are counted anew then. `fallback` is why the answer is
+not the strategy's own, `refused` what the server said where it did not take the answer."""
 
 RATINGS: Final = Table(
     "ratings",
@@ -256,3 +259,17 @@ CONNECTIONS: Final = Table(
     Index(None, "account_id"),
 )
 """One that never got as far as a login has no `logged_in`; one whose end we did not see has no `lost`."""
+
+WRITERS: Final = Table(
+    "writers",
+    METADATA,
+    Column("id", Text, primary_key=True),
+    Column("host", Text, nullable=False),
+    Column("process", Integer, nullable=False),
+    Column("program", Text, nullable=False),
+    Column("started", UtcTime, nullable=False),
+    Column("seen", UtcTime, nullable=False),
+    Column("sequence", BigInteger, nullable=False),
+)
+"""The processes that write, and how many of its records each has written: one whose connection broke during a commit
+finds out here whether it went through."""

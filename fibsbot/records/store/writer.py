@@ -11,21 +11,26 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import os
+import socket
 import threading
 import time
+import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import structlog
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, delete, insert, select, update
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 
+from fibsbot import __version__
 from fibsbot.records.store.buffer import Buffer, Rank
 from fibsbot.records.store.database import StoreError, is_hopeless, is_sqlite, locate, open_engine, reason, shown
 from fibsbot.records.store.entries import Entry
 from fibsbot.records.store.ledger import HANDLERS, enter
 from fibsbot.records.store.migrations import prepare
+from fibsbot.records.store.schema import WRITERS
 
 LIMIT: Final = 10_000
 """Records that wait in memory at most while the database is away."""
@@ -35,6 +40,9 @@ PAUSES: Final = (0.5, 30.0)
 """Seconds before the first next attempt, and before any later one; each is twice as long as the one before."""
 WARNING_INTERVAL: Final = 3600.0
 """Seconds between two warnings."""
+
+KEPT: Final = dt.timedelta(days=30)
+"""How long a process that writes no more is remembered."""
 
 _log = structlog.get_logger(__name__)
 
@@ -65,12 +73,15 @@ class StoreWriter:
         self._pauses = pauses
         self._engine: Engine = open_engine(self._url, writing=True)
         self._connection: Connection | None = None
+        self._id = uuid.uuid4().hex
+        self._file: tuple[int, int] | None = None
+        self._sequence = 0
+        """The number of the last of our records that the database has."""
         self._buffer = Buffer(limit)
         self._changed = threading.Condition()
         self._numbers = 0
         self._closing: float | None = None
-        self._closed = False
-        self._warned: float | None = None
+        self._warned: dict[str, float] = {}
         self.trouble: str | None = None
         """What is wrong with the database at the moment, in one line."""
         self.lost = 0
@@ -119,7 +130,7 @@ class StoreWriter:
             self._changed.notify_all()
         self._thread.join(deadline + 1.0)
         with self._changed:
-            left, self._closed = len(self._buffer), True
+            left = len(self._buffer)
         if left:
             self.lost += left
             _log.error("store closed before everything was written", store=shown(self._url), records=left)
@@ -171,19 +182,25 @@ class StoreWriter:
             self._disconnect()
             if _is_trouble(error):
                 raise
-            _log.error("record not stored", account=entry.account, record=entry.name, error=reason(error))
+            self._tell_dropped(entry, error)
             return 1
 
     def _transact(self, batch: list[Entry]) -> int:
         connection = self._connect()
+        batch = [entry for entry in batch if entry.number > self._sequence]
+        if not batch:
+            return 0
         if is_sqlite(self._url):
             dear = any(HANDLERS[entry.name][0] is Rank.COURSE for entry in batch)
             opened: Any = connection.connection.driver_connection
             opened.execute(f"PRAGMA synchronous = {'FULL' if dear else 'NORMAL'}")
         with connection.begin():
             unusable = enter(connection, batch)
+            mark = {"sequence": batch[-1].number, "seen": batch[-1].at}
+            connection.execute(update(WRITERS).where(WRITERS.c.id == self._id).values(mark))
+        self._sequence = batch[-1].number
         for entry, error in unusable:
-            _log.warning("record not stored", account=entry.account, record=entry.name, error=str(error))
+            self._tell_dropped(entry, error)
         return len(unusable)
 
     def _written(self, count: int, lost: int) -> None:
@@ -204,11 +221,22 @@ class StoreWriter:
             self._buffer.give_back()
             self.trouble = reason(error)
             waiting = len(self._buffer)
-        now = time.monotonic()
-        if self._warned is None or now >= self._warned + WARNING_INTERVAL:
-            self._warned = now
+        if self._may_warn("trouble"):
             store = f"the store {shown(self._url)}"
             self._on_trouble(f"{store} cannot be written: {self.trouble}; {waiting} records wait, {self.lost} are lost")
+
+    def _tell_dropped(self, entry: Entry, error: Exception) -> None:
+        if self._may_warn("dropped"):
+            _log.warning("record not stored", account=entry.account, record=entry.name, error=reason(error))
+
+    def _may_warn(self, what: str) -> bool:
+        """Whether nobody was warned of this within the last hour."""
+        now = time.monotonic()
+        last = self._warned.get(what)
+        if last is not None and now < last + WARNING_INTERVAL:
+            return False
+        self._warned[what] = now
+        return True
 
     def _rest(self, pause: float) -> None:
         """Wait before the next attempt; towards the end not for long."""
@@ -236,10 +264,39 @@ class StoreWriter:
             self._have_trouble(error)
 
     def _connect(self) -> Connection:
+        """Return the connection; make one where there is none, or where its file is not the one at this path any more.
+
+        SQLite would go on with a file that somebody has moved or deleted, and nobody would ever see what is in it.
+        """
+        if self._connection is not None and self._file != self._file_now():
+            self._disconnect()
         if self._connection is None:
             prepare(self._engine)
             self._connection = self._engine.connect()
+            self._file = self._file_now()
+            self._sign_in(self._connection)
         return self._connection
+
+    def _file_now(self) -> tuple[int, int] | None:
+        if not is_sqlite(self._url):
+            return None
+        try:
+            found = Path(str(self._url.database)).stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def _sign_in(self, connection: Connection) -> None:
+        """Find out how much of ours the database has: a connection may break when nobody knows whether it has it."""
+        now = dt.datetime.now(dt.UTC)
+        with connection.begin():
+            connection.execute(delete(WRITERS).where(WRITERS.c.seen < now - KEPT))
+            known = connection.scalar(select(WRITERS.c.sequence).where(WRITERS.c.id == self._id))
+            if known is None:
+                who = {"id": self._id, "host": socket.gethostname(), "process": os.getpid(), "program": __version__}
+                row = {**who, "started": now, "seen": now, "sequence": 0}
+                connection.execute(insert(WRITERS), row)
+        self._sequence = known or 0
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None

@@ -1,0 +1,171 @@
+"""What can be read from the store: one frozen class a kind of row. All times are UTC."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from attrs import field, frozen
+
+from fibsbot.records.store.schema import FINISHED, Fact, Outcome
+
+Score: TypeAlias = tuple[int, int]
+"""Ours first."""
+
+
+@frozen
+class Match:
+    """A match, finished or not."""
+
+    id: int
+    account: str
+    opponent: str
+    length: int | None
+    """Points, 0 for unlimited; None where we never learnt it."""
+    started: dt.datetime
+    seen: dt.datetime
+    """When anything was last seen of it."""
+    ended: dt.datetime | None
+    """None while it may go on; where we did not see its end, when we learnt of it."""
+    outcome: Outcome
+    inferred: bool
+    """Whether who won was worked out from our rating, because we did not see the end."""
+    score: Score | None
+    """As we saw it last."""
+    resumed: int
+    """How often it went on after a break."""
+    why: str | None
+    """Why it broke off; None for one that is on or over."""
+    rating_before: float | None
+    """Our rating when it began, or went on for the last time."""
+    experience_before: int | None
+    rating_after: float | None
+    """Our rating after its end; None until the server has told it."""
+    experience_after: int | None
+
+    @property
+    def finished(self) -> bool:
+        """Whether it was played to its end, and we know who won."""
+        return self.outcome in FINISHED
+
+    @property
+    def won(self) -> bool | None:
+        """Whether we won; None for a match that is not finished."""
+        return self.outcome is Outcome.WON if self.finished else None
+
+    @property
+    def gain(self) -> float | None:
+        """What the match did to our rating."""
+        if self.rating_before is None or self.rating_after is None:
+            return None
+        return self.rating_after - self.rating_before
+
+
+@frozen
+class Game:
+    """A game of a match."""
+
+    id: int
+    match_id: int
+    number: int
+    """Counted from 1, as far as we were there."""
+    started: dt.datetime
+    ended: dt.datetime | None
+    """None for one that is on, or waits in a saved match."""
+    won: bool | None
+    """Whether we won; None where nobody has yet, or we did not see it."""
+    points: int | None
+    how: str | None
+    """The message that told the end, such as `game_won`, `gave_up` or `resign_accepted`."""
+    cube: int | None
+    """What the cube was worth at the end."""
+    inferred: bool
+    """Whether we did not see the end; winner and points are then from the score, if it tells them."""
+
+
+@frozen
+class Decision:
+    """A decision of ours."""
+
+    id: int
+    game_id: int
+    at: dt.datetime
+    """When the answer was there."""
+    sitting: int
+    """How often the match had been resumed by then; turns are counted anew each time."""
+    turn: int | None
+    """Throws and passes of the game before it, as far as we were there."""
+    phase: str
+    """`roll`, `move`, `doubled` or `resigned`."""
+    xgid: str | None
+    """The position, None where no XGID can say it."""
+    dice: tuple[int, int] | None
+    offer: int | None
+    """What the cube would show, the points offered, or the least level at which we may resign."""
+    answer: str
+    """As people write it: a play, or one word."""
+    equity: float | None
+    """What the strategy expects of it, if it says so."""
+    seconds: float | None
+    """From when the decision was seen to its answer."""
+    fallback: str | None
+    """Why the answer is not the strategy's own; None where it is."""
+    refused: str | None
+    """What the server said instead of taking it; None where it took it."""
+
+
+@frozen
+class RatingPoint:
+    """An account's rating, told at a time."""
+
+    account: str
+    at: dt.datetime
+    rating: float
+    experience: int
+
+
+@frozen
+class Connection:
+    """A connection, or a vain attempt."""
+
+    account: str
+    logged_in: dt.datetime | None
+    """None for an attempt that never got so far."""
+    lost: dt.datetime | None
+    """None while it stands; also where the process ended before it could tell."""
+    state: str | None
+    """How far it was when it was lost, as protocol/session.py calls it."""
+    reason: str | None
+    """Why it was lost."""
+
+
+@frozen
+class Tally:
+    """How often something happened."""
+
+    times: int
+    first: dt.datetime
+    last: dt.datetime
+
+
+@frozen
+class Opponent:
+    """A player whom an account has met."""
+
+    account: str
+    name: str
+    first_seen: dt.datetime
+    last_seen: dt.datetime
+    rating: float | None
+    """As it was known last; so are experience and client."""
+    experience: int | None
+    client: str | None
+    """The program that they use, as they call it."""
+    facts: Mapping[Fact, Tally] = field(factory=dict)
+    """What happened between the two, counted; what never happened is not in it."""
+
+    def times(self, fact: Fact) -> int:
+        """Return how often something happened."""
+        tally = self.facts.get(fact)
+        return tally.times if tally else 0

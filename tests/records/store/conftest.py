@@ -1,0 +1,99 @@
+"""A store on either database: SQLite files, and a PostgreSQL server of the tests' own."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import psycopg
+import pytest
+from attrs import frozen
+
+BIN: Final = max(Path("/usr/lib/postgresql").glob("*/bin"), default=Path("/nowhere"))
+USER: Final = "postgres"
+"""PostgreSQL refuses to run as root; then it runs as this user."""
+UNSAFE: Final = "-c fsync=off -c full_page_writes=off -c synchronous_commit=off -c unix_socket_directories="
+"""Quick, and reachable only over TCP on 127.0.0.1. No test pulls the plug."""
+
+
+@frozen
+class Postgres:
+    """A running server."""
+
+    folder: Path
+    port: int
+
+    def control(self, *arguments: str) -> None:
+        """Run pg_ctl."""
+        _run("pg_ctl", "-D", str(self.folder / "data"), "-w", *arguments)
+
+    def start(self) -> None:
+        """Start the server."""
+        options = f"-h 127.0.0.1 -p {self.port} {UNSAFE}"
+        self.control("-l", str(self.folder / "log"), "-o", options, "start")
+
+    def stop(self) -> None:
+        """Stop the server at once; whoever is connected sees it go."""
+        self.control("-m", "immediate", "stop")
+
+    def url(self, database: str) -> str:
+        """Return where a database is."""
+        return f"postgresql://fibsbot@127.0.0.1:{self.port}/{database}"
+
+    def make(self, database: str) -> str:
+        """Make an empty database; return its URL."""
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {database} TEMPLATE template0".encode())
+        return self.url(database)
+
+
+def _run(program: str, *arguments: str) -> None:
+    as_user = ["runuser", "-u", USER, "--"] if os.geteuid() == 0 else []
+    command = [*as_user, str(BIN / program), *arguments]
+    subprocess.run(command, check=True, capture_output=True, timeout=60, cwd="/")
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """Run a server in a folder of its own. Pytest's own folders are closed to the user it runs as."""
+    if not BIN.is_dir():
+        pytest.skip("no PostgreSQL in /usr/lib/postgresql")
+    if os.geteuid() == 0 and shutil.which("runuser") is None:
+        pytest.skip("PostgreSQL does not run as root, and there is no runuser")
+    folder = Path(tempfile.mkdtemp(prefix="fibsbot-postgres-"))
+    try:
+        if os.geteuid() == 0:
+            shutil.chown(folder, USER)
+        _run("initdb", "-D", str(folder / "data"), "-U", "fibsbot", "-A", "trust", "-E", "UTF8", "-N", "--no-locale")
+        server = Postgres(folder, _free_port())
+        server.start()
+        yield server
+        server.stop()
+    finally:
+        shutil.rmtree(folder)
+
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Say where an empty store may be made, on one database after the other."""
+    if request.param == "sqlite":
+        return str(tmp_path / "store.sqlite")
+    server: Postgres = request.getfixturevalue("postgres")
+    return server.make(f"store_{next(_numbers)}")
