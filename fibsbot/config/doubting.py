@@ -99,6 +99,7 @@ def _waits(config: Config, _: AccountConfig) -> Doubts:
 def _pauses(config: Config, _: AccountConfig) -> Doubts:
     it = config.reconnect
     yield it.first > it.longest, "reconnect.first is above reconnect.longest: no pause grows"
+    yield it.restart > it.longest, "reconnect.restart is above reconnect.longest, which no pause exceeds"
 
 
 _PARTS: Final[tuple[Callable[[Config, AccountConfig], Doubts], ...]] = (
@@ -119,7 +120,8 @@ def _passwords(config: Config) -> Doubts:
 
 def _process(config: Config) -> Doubts:
     """Yield what is in doubt about the process that runs all accounts."""
-    service = config.service
+    service, log = config.service, config.log
+    yield 0 < log.max_total_megabytes < log.max_megabytes, "log.max_total_megabytes is below log.max_megabytes"
     names = [account.name for account in config.accounts if account.name]
     for name in names:
         twins = [it for it in names if it.lower() == name.lower()]

@@ -105,5 +105,10 @@ def run_settings(config: Config, account: AccountConfig, password: str, log_path
         connect_timeout=one.timing.connect,
         pauses=made(Pauses, one.reconnect),
         log_path=log_path,
-        rotation=made(Rotation, one.log, max_bytes=one.log.max_megabytes * MEGABYTE),
+        rotation=made(
+            Rotation,
+            one.log,
+            max_bytes=one.log.max_megabytes * MEGABYTE,
+            max_total_bytes=one.log.max_total_megabytes * MEGABYTE,
+        ),
     )

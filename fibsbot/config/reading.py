@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -52,6 +53,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     raise ConfigProblemsError((problem,))
 
 
+@functools.cache
 def _converter() -> Converter:
     converter = Converter(forbid_extra_keys=True)
     for section in sections_of(Config):

@@ -265,6 +265,13 @@ class ReconnectConfig:
     jitter: float = passed_on(
         Pauses, "jitter", "Each pause gets a random part of itself added, up to this.", least=0, fixed=True
     )
+    restart: float = _wait(
+        Pauses,
+        "restart",
+        "The least pause after the server has said that it restarts or shuts down.",
+        above=0,
+        fixed=True,
+    )
     healthy: float = _wait(
         Pauses, "healthy", "A connection that lasted so long starts the pauses anew.", above=0, fixed=True
     )
@@ -283,6 +290,14 @@ class LogConfig:
         unit="MB",
         least=1,
         most=100_000,
+        fixed=True,
+    )
+    max_total_megabytes: int = setting(
+        _ROTATION.max_total_bytes // MEGABYTE,
+        "All session logs of an account together: the oldest are removed when there is more; 0 does not limit them.",
+        unit="MB",
+        least=0,
+        most=10_000_000,
         fixed=True,
     )
     daily: bool = passed_on(Rotation, "daily", "Whether a new file begins with each day, UTC.", fixed=True)

@@ -1,24 +1,26 @@
-"""Settings are read strictly, problems are told all at once, and sample and documentation follow the definition."""
+"""Settings are read strictly, and all problems are told at once, each with its path."""
+
+from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from attrs import fields
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.bot.settings import AgentSettings, Timings
 from fibsbot.config import Config, ConfigProblem, ConfigProblemsError, load_config, parse_config
-from fibsbot.config.declaring import Setting, sections_of, settings_of
-from fibsbot.config.writing import page, sample
+from fibsbot.config.reading import structure
 from fibsbot.log import LogFormat
+from fibsbot.policy import Lengths, NameRule
 
-ROOT = Path(__file__).parent.parent.parent
-WRITE_ANEW = "the definition has changed: run python -m fibsbot.config"
-SETTINGS = [(name, setting) for name, section in sections_of(Config) for setting in settings_of(section)]
+NAME = "a name of letters and underscores, at most 20"
+PATTERN = "a name, perhaps with * and ? for anything, perhaps with :from or :to at its end"
+LENGTH = "a length such as 5, 1-9 or unlimited"
 
 
 def problems(text: str) -> tuple[ConfigProblem, ...]:
+    """Return what is wrong with the text of a file."""
     with pytest.raises(ConfigProblemsError) as caught:
         parse_config(text)
     return caught.value.problems
@@ -26,23 +28,6 @@ def problems(text: str) -> tuple[ConfigProblem, ...]:
 
 def test_an_empty_file_gives_the_defaults() -> None:
     assert Config() == parse_config("")
-
-
-def test_the_sample_gives_the_defaults_and_follows_the_definition() -> None:
-    path = ROOT / "config/fibsbot.toml"
-    assert Config() == load_config(path)
-    assert sample() == path.read_text(encoding="utf-8"), WRITE_ANEW
-
-
-def test_the_sample_is_right_with_every_comment_sign_taken_away() -> None:
-    lines = [line.removeprefix("# ") if " = " in line else line for line in sample().splitlines()]
-    config = parse_config("\n".join(lines))
-    assert "marvin" == config.account.name
-    assert 10 == config.bot.matches
-
-
-def test_the_documentation_follows_the_definition() -> None:
-    assert page() == (ROOT / "docs/configuration.md").read_text(encoding="utf-8"), WRITE_ANEW
 
 
 def test_a_value_is_taken_as_it_stands() -> None:
@@ -53,29 +38,80 @@ def test_a_value_is_taken_as_it_stands() -> None:
     assert Path("a b") == config.log.directory
 
 
+def test_lists_of_words_become_what_they_mean() -> None:
+    config = parse_config(
+        """
+        policy.lengths = ["11", "1-9", "unlimited"]
+        policy.block = ["Quit*", "ford:to"]
+        policy.allow = []
+        chat.operators = ["zaphod", "trillian"]
+        chat.greeting = "Hello, I am a program."
+        """
+    )
+    assert Lengths(((1, 9), (11, 11)), unlimited=True) == config.policy.lengths
+    assert (NameRule("Quit*"), NameRule("ford", theirs=False)) == config.policy.block
+    assert () == config.policy.allow
+    assert ("zaphod", "trillian") == config.chat.operators
+    assert "Hello, I am a program." == config.chat.greeting
+
+
+def test_false_is_no_value_where_there_need_be_none() -> None:
+    config = parse_config(
+        "service.store = false\nservice.control = false\nseek.after = false\npolicy.min_rating = false"
+    )
+    assert (None, None) == (config.service.store, config.service.control)
+    assert (None, None) == (config.seek.after, config.policy.min_rating)
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
         ('server.port = "7"', "server.port: expected a whole number from 1 to 65535, got '7'"),
         ("server.port = 7.0", "server.port: expected a whole number from 1 to 65535, got 7.0"),
         ("server.port = true", "server.port: expected a whole number from 1 to 65535, got true"),
+        ("server.port = false", "server.port: expected a whole number from 1 to 65535, got false"),
         ("server.port = 0", "server.port: expected a whole number from 1 to 65535, got 0"),
         ("server.host = 127", "server.host: expected a word without blanks, got 127"),
         ('server.host = ""', "server.host: expected a word without blanks, got ''"),
         (
             'account.client = "a\\nb"',
-            "account.client: expected a word without blanks of at most 20 characters, got 'a\\nb'",
+            "account.client: expected a word without blanks of at most 20 characters, or false, got 'a\\nb'",
         ),
-        ('account.name = "a1"', "account.name: expected a name of letters and underscores, at most 20, got 'a1'"),
-        ("bot.accept = 1", "bot.accept: expected true or false, got 1"),
+        (
+            'account.client = "bötchen"',
+            "account.client: expected a word without blanks of at most 20 characters, or false, got 'bötchen'",
+        ),
+        ('account.name = "a1"', f"account.name: expected {NAME}, or false, got 'a1'"),
+        ("policy.accept = 1", "policy.accept: expected true or false, got 1"),
+        ("policy.min_rating = true", "policy.min_rating: expected a number from 0, or false, got true"),
+        ("policy.max_per_day = 0", "policy.max_per_day: expected a whole number from 1, or false, got 0"),
+        ('policy.lengths = "5"', 'policy.lengths: expected a list such as ["1-9", "11", "unlimited"], got \'5\''),
+        ("policy.lengths = [5]", f"policy.lengths[1]: expected {LENGTH}, got 5"),
+        ('policy.lengths = ["5", "9-1"]', f"policy.lengths[2]: expected {LENGTH}, got '9-1'"),
+        (
+            'policy.block = ["a b"]',
+            f"policy.block[1]: expected {PATTERN}, got 'a b'",
+        ),
+        ('chat.operators = ["a b"]', f"chat.operators[1]: expected {NAME}, got 'a b'"),
+        ('chat.operators = "zaphod"', f"chat.operators: expected a list, in it {NAME}, got 'zaphod'"),
+        ('chat.greeting = "ö"', "chat.greeting: expected 1 to 240 ASCII characters without **, got 'ö'"),
         ("timing.watchdog = 0", "timing.watchdog: expected a number above 0 and at most 86400, got 0"),
         ("timing.pause = nan", "timing.pause: expected a number from 0 to 86400, got nan"),
+        ("seek.forgive = 1e9", "seek.forgive: expected a number from 0 to 2592000, got 1000000000.0"),
         ('log.format = "xml"', 'log.format: expected "console" or "json", got \'xml\''),
         ("log.directory = [1]", "log.directory: expected a path, got a list"),
+        ("log.directory = {}", "log.directory: expected a path, got a table"),
+        (
+            f'service.control = "{"x" * 101}"',
+            f"service.control: expected a path of at most 100 bytes, or false, got '{'x' * 56}...",
+        ),
         ("server = 3", "server: expected a table of settings, got 3"),
         ("server.prot = 3", "server.prot: expected port, perhaps, got an unknown setting"),
         ("sever.port = 3", "sever: expected server, perhaps, got an unknown setting"),
-        ("log.x = 3", "log.x: expected one of directory, format, level, got an unknown setting"),
+        (
+            "reconnect.x = 3",
+            "reconnect.x: expected one of first, longest, factor, jitter, restart, healthy, got an unknown setting",
+        ),
     ],
 )
 def test_a_wrong_setting_is_refused_in_one_line(text: str, problem: str) -> None:
@@ -83,15 +119,71 @@ def test_a_wrong_setting_is_refused_in_one_line(text: str, problem: str) -> None
 
 
 def test_all_problems_are_told_at_once() -> None:
-    found = problems('[server]\nport = "x"\nhost = 1\nextra = 2\n[bot]\nmax_length = 100\n[more]\n')
-    assert {"server.port", "server.host", "server.extra", "bot.max_length", "more"} == {it.path for it in found}
+    found = problems(
+        """
+        [server]
+        port = "x"
+        host = 1
+        extra = 2
+        [policy]
+        lengths = ["x", "5", "y"]
+        [[account]]
+        name = "marvin"
+        more = 1
+        [account.chat]
+        window = -1
+        [[account]]
+        name = 4
+        [more]
+        """
+    )
+    assert {
+        "server.port",
+        "server.host",
+        "server.extra",
+        "policy.lengths[1]",
+        "policy.lengths[3]",
+        "account[1].more",
+        "account[1].chat.window",
+        "account[2].name",
+        "more",
+    } == {it.path for it in found}
 
 
 def test_no_message_shows_what_may_be_a_password() -> None:
-    text = 'password = "swordfish"\npassword_file = 77123\npassword_env = "sword fish"\npasword_file = "swordfish"'
-    told = "\n".join(map(str, problems(f"[account]\n{text}")))
-    assert 4 == len(told.splitlines())
+    lines = [
+        'password = "swordfish"',
+        "password_file = 77123",
+        'password_env = "sword fish"',
+        'password_credential = "sword fish"',
+        "password_keyring = 77123",
+        'pasword_file = "swordfish"',
+    ]
+    found = problems("[account]\n" + "\n".join(lines)) + problems('service.store = "postgresql://me:swordfish@h/db"')
+    told = "\n".join(map(str, found))
+    assert len(lines) + 1 == len(told.splitlines())
     assert not any(secret in told for secret in ("swordfish", "sword fish", "77123"))
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        "bot files/fibsbot.db",
+        "postgresql+psycopg://db.example/bots",
+        "postgresql+psycopg://me@db.example/bots?sslmode=require",
+    ],
+)
+def test_a_store_is_a_file_or_a_database(store: str) -> None:
+    assert store == parse_config(f'service.store = "{store}"').service.store
+
+
+@pytest.mark.parametrize(
+    "user", ["me:swordfish@db.example/bots", ":swordfish@db.example/bots", "h/b?x=1&password=swordfish"]
+)
+def test_a_store_has_no_password_in_it(user: str) -> None:
+    (problem,) = problems(f'service.store = "postgresql+psycopg://{user}"')
+    expected = "service.store: expected a path, or a URL without a password, or false, got something else"
+    assert expected == str(problem)
 
 
 @pytest.mark.parametrize(
@@ -109,65 +201,23 @@ def test_a_file_that_cannot_be_read_is_one_problem(tmp_path: Path, content: byte
     assert 1 == len(str(problem).splitlines())
 
 
-def extremes(setting: Setting) -> list[object]:
-    about = setting.about
-    above = None if about.above is None else about.above + 1e-9
-    values = [about.example if setting.default is None else setting.default, about.least, above, about.most]
-    if setting.about.longest:
-        values.append("x" * setting.about.longest)
-    return [str(it) if isinstance(it, Path) else getattr(it, "value", it) for it in values if it is not None]
+KEYS = st.sampled_from(
+    ["server", "account", "policy", "lengths", "name", "chat", "operators", "seek", "after", "x", "a.b", "password_env"]
+)
+VALUES = st.recursive(
+    st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["5", "x*", "marvin"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=20,
+)
 
 
-@settings(max_examples=30)
-@given(st.data())
-def test_whatever_the_definition_allows_makes_a_run(data: st.DataObject) -> None:
-    lines = []
-    for name, setting in SETTINGS:
-        value = data.draw(st.sampled_from([None, *extremes(setting)]))
-        if value is not None:
-            shown = repr(value) if not isinstance(value, bool) else str(value).lower()
-            lines.append(f"{name}.{setting.name} = {shown}")
-    run = parse_config("\n".join(lines)).run_settings("marvin", "paranoid")
-    assert "marvin" == run.agent.name
-
-
-def test_defaults_are_those_of_the_rooms_that_use_them() -> None:
-    agent = Config().run_settings("marvin", "paranoid").agent
-    assert AgentSettings("marvin", "paranoid") == agent
-    assert Timings() == agent.timings
-
-
-def test_every_setting_reaches_the_run_or_the_command() -> None:
-    """A setting that nobody uses would be a lie; the ones named here are used by the command itself."""
-    by_command = {
-        ("account", "name"),
-        ("account", "password_file"),
-        ("account", "password_env"),
-        ("bot", "strategy"),
-        ("log", "directory"),
-        ("log", "format"),
-        ("log", "level"),
-    }
-    default = Config().run_settings("marvin", "paranoid")
-    silent = set()
-    for name, setting in SETTINGS:
-        other = {bool: "true" if setting.default is False else "false", str: '"zaphod"', Path: '"x"'}.get(
-            setting.kind, "13"
-        )
-        if (name, setting.name) not in by_command:
-            run = parse_config(f"{name}.{setting.name} = {other}").run_settings("marvin", "paranoid")
-            if run == default:
-                silent.add((name, setting.name))
-    assert set() == silent
-    assert by_command <= {(name, setting.name) for name, setting in SETTINGS}
-
-
-def test_settings_that_cannot_be_meant_are_warned_of() -> None:
-    assert () == Config().warnings()
-    text = "[bot]\nmin_length = 9\nmax_length = 3\naccept = false\n[reconnect]\nfirst = 10\nlongest = 1"
-    assert 3 == len(parse_config(text).warnings())
-
-
-def test_every_setting_is_described() -> None:
-    assert all(setting.about.help.endswith(".") for _, setting in SETTINGS)
-    assert all(field.type for field in fields(Config))
+@given(st.dictionaries(KEYS, VALUES, max_size=6))
+def test_whatever_a_file_says_is_a_configuration_or_has_problems_of_one_line(tables: dict[str, Any]) -> None:
+    try:
+        config = structure(tables)
+    except ConfigProblemsError as error:
+        lines = [str(it).splitlines() for it in error.problems]
+        assert lines
+        assert {1} == {len(it) for it in lines}
+    else:
+        assert isinstance(config, Config)

@@ -13,6 +13,7 @@ from fibsbot.bot.runner import RunSettings
 from fibsbot.cli import main
 from fibsbot.cli import play as command
 from fibsbot.client.connection import ConnectionFailedError
+from fibsbot.policy import Lengths
 
 FILE = """
 [server]
@@ -22,7 +23,8 @@ name = "marvin"
 password_env = "MARVINS_PASSWORD"
 [bot]
 strategy = "random"
-max_length = 7
+[policy]
+lengths = ["3-7", "unlimited"]
 accept = false
 [timing]
 pause = 0.25
@@ -60,7 +62,7 @@ def test_the_file_decides_what_no_option_does(tmp_path: Path, runs: list[RunSett
     assert 1 == result.exit_code
     assert ("localhost", 4712) == (run.host, run.port)
     assert ("marvin", "paranoid") == (run.agent.name, run.agent.password)
-    assert (9, False) == (run.agent.policy.lengths.spans[-1][1], run.agent.policy.accept)
+    assert (Lengths(((3, 9),), unlimited=True), False) == (run.agent.policy.lengths, run.agent.policy.accept)
     assert (0.25, 3, 5) == (run.agent.timings.pause, run.agent.timings.watchdog, run.pauses.first)
     assert run.log_path
     assert Path("elsewhere") == run.log_path.parent
@@ -69,7 +71,65 @@ def test_the_file_decides_what_no_option_does(tmp_path: Path, runs: list[RunSett
 def test_what_cannot_be_meant_is_warned_of(tmp_path: Path, runs: list[RunSettings]) -> None:
     result = play(tmp_path, FILE)
     assert 1 == len(runs)
-    assert "bot.accept is false and bot.invite is missing: nothing is played" in result.stderr
+    assert "policy.accept is false, bot.invite and seek.after are missing: only saved matches" in result.stderr
+
+
+def test_what_the_file_says_holds_without_options(tmp_path: Path, runs: list[RunSettings]) -> None:
+    play(tmp_path, FILE)
+    (run,) = runs
+    assert ("127.0.0.1", 4711) == (run.host, run.port)
+    assert Lengths(((3, 7),), unlimited=True) == run.agent.policy.lengths
+
+
+TWO = """
+[[account]]
+name = "marvin"
+password_env = "MARVINS_PASSWORD"
+[account.policy]
+lengths = ["3"]
+[[account]]
+name = "ford"
+password_env = "MARVINS_PASSWORD"
+"""
+
+
+def test_one_of_several_accounts_is_chosen_by_its_name(tmp_path: Path, runs: list[RunSettings]) -> None:
+    play(tmp_path, TWO, "--user", "marvin")
+    play(tmp_path, TWO, "--user", "ford")
+    assert ["marvin", "ford"] == [run.agent.name for run in runs]
+    assert [Lengths(((3, 3),)), Lengths()] == [run.agent.policy.lengths for run in runs]
+
+
+@pytest.mark.parametrize(("options", "got"), [((), "none"), (("--user", "zaphod"), "zaphod")])
+def test_several_accounts_need_a_name_that_is_theirs(tmp_path: Path, options: tuple[str, ...], got: str) -> None:
+    result = play(tmp_path, TWO, *options)
+    assert 2 == result.exit_code
+    assert f"--user: expected the name of an account (marvin, ford), got {got}" in result.stderr
+
+
+def test_another_name_takes_the_place_of_the_only_account(tmp_path: Path, runs: list[RunSettings]) -> None:
+    play(tmp_path, FILE, "--user", "ford")
+    (run,) = runs
+    assert ("ford", 0.25) == (run.agent.name, run.agent.timings.pause)
+
+
+def test_every_option_goes_before_the_file(tmp_path: Path, runs: list[RunSettings]) -> None:
+    options = {
+        "--invite": "arthur",
+        "--length": "7",
+        "--matches": "3",
+        "--deadline": "4",
+        "--pause": "0.5",
+        "--strategy": "handmade",
+        "--log-dir": "there",
+    }
+    play(tmp_path, FILE, "--register", *(word for option in options.items() for word in option))
+    (run,) = runs
+    agent = run.agent
+    assert (True, "arthur", 7, 3) == (run.register, agent.invite, agent.length, agent.matches)
+    assert (4, 0.5) == (run.deadline, agent.timings.pause)
+    assert run.log_path
+    assert Path("there") == run.log_path.parent
 
 
 def test_a_file_without_a_name_needs_the_option(tmp_path: Path) -> None:
@@ -93,4 +153,5 @@ def test_every_problem_of_the_file_is_a_line_and_the_status_78(tmp_path: Path) -
 def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["play", "--config", str(tmp_path / "none.toml")])
     assert 78 == result.exit_code
-    assert "expected a file that can be read, got No such file or directory" in result.stderr
+    path = tmp_path / "none.toml"
+    assert f"Error: {path}: expected a file that can be read, got No such file or directory\n" == result.stderr
