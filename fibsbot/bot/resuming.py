@@ -62,11 +62,14 @@ class Resuming:
         self._inviting = inviting
         self.matches: dict[str, Saved] = {}
         """By opponent. Those that the server lists come first, in its order; then those that broke off since."""
+        self._listing: list[str] | None = None
+        """Opponents in the server's list, as far as it has come."""
         self._asked = 0
         self._told: dict[str, float] = {}
 
     def disconnected(self) -> None:
         """Expect the server's list again."""
+        self._listing = None
         self._asked = 0
         for saved in self.matches.values():
             saved.wanted = False
@@ -75,6 +78,7 @@ class Resuming:
 
     def on_message(self, message: Message) -> None:
         """Keep up with the list of saved matches, and with opponents who come back."""
+        self._follow_list(message)
         match message:
             case m.SavedStart() | m.NoSavedGames():
                 # What broke off in this run is kept: an invitation will show whether the server still has it.
@@ -87,6 +91,16 @@ class Resuming:
                 saved.due, saved.spent, saved.wanted = None, False, False
             case m.SavedMatchCorrupt() if (ours := self._inviting.waiting) and ours.why is Why.RESUME:
                 self.matches.pop(ours.name, None)
+
+    def _follow_list(self, message: Message) -> None:
+        """Tell which matches the server keeps, once its list is whole: no line says that it is, but the next does."""
+        if isinstance(message, m.SavedMatch) and self._listing is not None and len(self._listing) < MOST_SAVED:
+            self._listing.append(message.name)
+        elif not isinstance(message, m.SavedMatch):
+            listed = [] if isinstance(message, m.NoSavedGames) else self._listing
+            if listed is not None:
+                self._desk.record("saved_matches", opponents=listed)
+            self._listing = [] if isinstance(message, m.SavedStart) else None
 
     def _on_listed(self, row: m.SavedMatch) -> None:
         length, known = length_from_fibs(row.length), self.matches.get(row.name)

@@ -231,3 +231,24 @@ def test_the_rest_of_a_match_is_played_before_the_end() -> None:
     assert ["join"] == script.server("Type 'join' if you want to play the next game, type 'leave' if you don't.")
     script.server("Starting a new game with ford.", "ford wins the game and gets 5 points. Sorry.")
     assert ["bye"] == script.server("ford wins the 5 point match 5-1 .")
+
+
+# -- the list of saved matches ---------------------------------------------------------------------------------------
+
+
+def test_the_saved_matches_are_told_once_their_list_is_whole() -> None:
+    script = Script().to_lobby(saved=(*SAVED, "**arthur              7              0 -  2"))
+    script.server("7 zaphod zaphod logs in.")
+    assert [{"opponents": ["ford", "arthur"]}] == script.events("saved_matches")
+
+
+def test_that_there_is_no_saved_match_is_told_too() -> None:
+    assert [{"opponents": []}] == Script().to_lobby().events("saved_matches")
+
+
+def test_a_list_that_the_connection_cut_off_is_not_told() -> None:
+    script = Script().to_lobby()
+    script.server(*SAVED)
+    script.lose()
+    script.connect()
+    assert [{"opponents": []}] == script.events("saved_matches")
