@@ -1,0 +1,319 @@
+"""Many bots in one process: matches a minute, time from prompt to command, memory.
+
+Three processes: the embedded server, the service with its bots, and another one with their opponents, so that time and
+memory are the service's own. Every bot plays 1-point matches against an opponent of its own, one after the other.
+
+The time of a decision counts from the moment at which the bytes that open it have been read to the moment at which its
+command is written, or waits for the pause between two commands. What the strategy took of it is left out and told
+apart, and so is the time that the decision waited because all strategies were at work for other bots.
+
+The service remembers everything in a store, as where bots are left running, and with --logs in session logs too.
+
+    python bench/bench_fleet.py [--bots 20] [--minutes 1] [--pause 0] [--json OUT]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import math
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from array import array
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import define, field
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from fibsbot.bot.runner import RunSettings
+from fibsbot.bot.settings import AgentSettings, Timings
+from fibsbot.bot.thinking import Thought
+from fibsbot.client.backoff import Pauses
+from fibsbot.log import LogFormat, LogLevel, configure
+from fibsbot.records.rotation import Rotation
+from fibsbot.records.store import StoreWriter
+from fibsbot.server.limits import Limits
+from fibsbot.server.server import Server
+from fibsbot.service.account import Hooks
+from fibsbot.service.settings import AccountPlan, ServiceSettings
+from fibsbot.service.supervisor import Supervisor
+from fibsbot.strategies.loader import load
+
+PASSWORD: Final = "benchmark"  # noqa: S105 - of accounts that live for this run
+AIM: Final = 5.0
+"""Milliseconds from prompt to command, without the strategy, in 99 of 100 decisions."""
+UNHURRIED: Final = Limits(commands_per_second=1e9, burst=10**6, password_cost=2**4)
+"""No limit on commands, and passwords that cost nothing: neither is what is measured here."""
+WARM_UP: Final = 5.0
+"""Seconds after the start that do not count."""
+SAMPLE: Final = 5.0
+"""Seconds between two looks at the service."""
+TROUBLES: Final = ("refusals", "differences", "timeouts", "fallbacks", "interruptions")
+"""Counters that should stay 0."""
+
+
+def name(number: int, *, opponent: bool = False) -> str:
+    """Return a bot's name: letters only."""
+    return ("foe_" if opponent else "bot_") + "".join(chr(97 + int(digit)) for digit in str(number))
+
+
+# -- the processes --------------------------------------------------------------------------------------------------
+
+
+async def serve(bots: int) -> None:
+    """Be the server: register everybody, tell the port, end with the standard input."""
+    configure(LogFormat.JSON, LogLevel.WARNING)
+    async with Server(seed=1, limits=UNHURRIED) as server:
+        for number in range(bots):
+            await server.register(name(number), PASSWORD)
+            await server.register(name(number, opponent=True), PASSWORD)
+        print(server.port, flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+
+
+class Times:
+    """A histogram of times whose size does not grow with their number; its buckets are 1% wide."""
+
+    def __init__(self) -> None:
+        """Have seen nothing."""
+        self._buckets = array("Q", bytes(8 * 2000))
+        self.count = 0
+
+    def add(self, seconds: float) -> None:
+        """Take in a time, from a microsecond to some minutes."""
+        bucket = int(100 * math.log(max(seconds, 1e-6) * 1e6))
+        self._buckets[min(bucket, 1999)] += 1
+        self.count += 1
+
+    def quantile(self, share: float) -> float:
+        """Return the time, in milliseconds, that so many of all stay below."""
+        left = share * self.count
+        for bucket, count in enumerate(self._buckets):
+            left -= count
+            if left <= 0 and count:
+                return math.exp((bucket + 1) / 100) / 1000
+        return 0.0
+
+    def as_dict(self) -> dict[str, float]:
+        """Return what is told."""
+        return {title: round(self.quantile(share), 3) for title, share in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))}
+
+
+@define
+class Meter:
+    """What is measured inside the service."""
+
+    begins: float
+    own: Times = field(factory=Times)
+    """From prompt to command, without the strategy and the wait for it."""
+    engine: Times = field(factory=Times)
+    waited: Times = field(factory=Times)
+    whole: Times = field(factory=Times)
+
+    def note(self, _: str, thought: Thought, seconds: float) -> None:
+        """Take in a decision."""
+        if time.monotonic() >= self.begins:
+            self.own.add(seconds - thought.seconds - thought.waited)
+            self.engine.add(thought.seconds)
+            self.waited.add(thought.waited)
+            self.whole.add(seconds)
+
+
+def plans(port: int, options: argparse.Namespace) -> Iterator[AccountPlan]:
+    """Yield the accounts of this process; those of the service invite."""
+    for number in range(options.bots):
+        opponent = options.be == "opponents"
+        own, other = name(number, opponent=opponent), name(number, opponent=not opponent)
+        agent = AgentSettings(
+            own,
+            PASSWORD,
+            invite=None if opponent else other,
+            length=options.length,
+            timings=Timings(pause=options.pause, invitation=0.05, retry=0.5),
+        )
+        log = Path(options.folder) / f"{own}.jsonl" if options.logs and not opponent else None
+        run = RunSettings("127.0.0.1", port, agent, pauses=Pauses(first=1.0), log_path=log, rotation=Rotation())
+        yield AccountPlan(run, options.strategy)
+
+
+async def play(options: argparse.Namespace) -> None:
+    """Be the service or the opponents: play, tell a line of JSON every few seconds, end with the standard input."""
+    configure(LogFormat.JSON, LogLevel.WARNING)
+    meter = Meter(time.monotonic() + WARM_UP)
+    settings = ServiceSettings(thinkers=options.thinkers)
+    store = StoreWriter(Path(options.folder) / "store.db") if options.be == "service" else None
+    hooks = Hooks(keep=store.put, note=meter.note) if store else Hooks()
+    supervisor = Supervisor(plans(options.port, options), settings, load, hooks=hooks)
+    running = asyncio.create_task(supervisor.run())
+    reading = asyncio.create_task(asyncio.to_thread(sys.stdin.readline))
+    while not running.done():
+        await asyncio.wait({reading, running}, timeout=SAMPLE, return_when=asyncio.FIRST_COMPLETED)
+        if reading.done():
+            break
+        print(json.dumps(told(supervisor, meter, store)), flush=True)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    if store:
+        store.close()
+
+
+def told(supervisor: Supervisor, meter: Meter, store: StoreWriter | None) -> dict[str, Any]:
+    """Return what the service tells of itself."""
+    statuses = supervisor.statuses()
+    counters = {key: sum(getattr(status.counters, key) for status in statuses) for key in ("matches", "decisions")}
+    troubles = {key: sum(getattr(status.counters, key) for status in statuses) for key in TROUBLES}
+    return {
+        "at": time.monotonic(),
+        "begun": time.monotonic() >= meter.begins,
+        **counters,
+        "measured": meter.own.count,
+        "own_ms": meter.own.as_dict(),
+        "engine_ms": meter.engine.as_dict(),
+        "waited_ms": meter.waited.as_dict(),
+        "whole_ms": meter.whole.as_dict(),
+        "errors": {
+            **troubles,
+            "crashes": sum(status.crashes for status in statuses),
+            "reconnects": sum(status.reconnects for status in statuses),
+            "lost records": store.lost if store else 0,
+        },
+    }
+
+
+@contextmanager
+def process(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Run this file as another process; it ends when its standard input does."""
+    command = [sys.executable, __file__, *arguments]
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603 - this file
+    try:
+        yield child
+    finally:
+        try:
+            child.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.communicate()
+
+
+def resident(pid: int) -> float:
+    """Return a process's resident memory in MB."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 2**20
+
+
+# -- measuring ------------------------------------------------------------------------------------------------------
+
+
+def run(options: argparse.Namespace, bots: int, seconds: float, progress: Progress) -> dict[str, Any]:
+    """Let so many bots play for so long; return what was seen."""
+    task = progress.add_task(f"{bots} bot{'s' * (bots != 1)}", total=seconds)
+    shared = ["--bots", str(bots), "--length", str(options.length), "--strategy", options.strategy]
+    with ExitStack() as stack:
+        server = stack.enter_context(process("--be", "server", "--bots", str(bots)))
+        port = ["--port", _line(server).strip()]
+        opponents = ["--be", "opponents", *port, *shared, "--thinkers", "1", "--pause", str(options.pause)]
+        stack.enter_context(process(*opponents))
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="fleet"))
+        own = ["--thinkers", str(options.thinkers), "--pause", str(options.pause), "--folder", folder]
+        own += ["--logs"] * options.logs
+        service = stack.enter_context(process("--be", "service", *port, *shared, *own))
+        memory: list[tuple[float, float]] = []
+        first: dict[str, Any] = {}
+        last: dict[str, Any] = {}
+        while not first or last["at"] - first["at"] < seconds:
+            last = json.loads(_line(service))
+            first = first or (last if last["begun"] else {})
+            if first:
+                memory.append((round(last["at"] - first["at"], 1), round(resident(service.pid), 2)))
+                progress.update(task, completed=last["at"] - first["at"])
+    lasted = last["at"] - first["at"]
+    return {
+        **{key: last[key] for key in ("own_ms", "engine_ms", "waited_ms", "whole_ms", "errors")},
+        "bots": bots,
+        "seconds": round(lasted, 1),
+        "matches": last["matches"] - first["matches"],
+        "matches_a_minute": round(60 * (last["matches"] - first["matches"]) / lasted, 1),
+        "decisions": last["decisions"] - first["decisions"],
+        "measured": last["measured"],
+        "memory_mb": memory,
+    }
+
+
+def _line(child: subprocess.Popen[str]) -> str:
+    line = child.stdout.readline() if child.stdout else ""
+    if not line:
+        raise SystemExit(f"a process has ended: {' '.join(map(str, child.args[2:4]))}")  # type: ignore[index]  # a list
+    return line
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Measure one bot alone, then all of them."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
+        one = run(options, 1, min(20.0, options.minutes * 20), progress)
+        many = run(options, options.bots, options.minutes * 60, progress)
+    extra = many["memory_mb"][-1][1] - one["memory_mb"][-1][1]
+    return {
+        "options": {key: getattr(options, key) for key in ("length", "strategy", "pause", "thinkers", "logs")},
+        "one": one,
+        "all": many,
+        "memory_a_bot_mb": round(extra / max(options.bots - 1, 1), 3),
+    }
+
+
+def rows(result: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield the lines of the table: what, value, and what to compare it with."""
+    for run_of in (result["one"], result["all"]):
+        bots = f"{run_of['bots']} bot{'s' * (run_of['bots'] != 1)}"
+        own, engine = run_of["own_ms"], run_of["engine_ms"]
+        whole, waited = run_of["whole_ms"], run_of["waited_ms"]
+        yield f"{bots}: matches a minute", f"{run_of['matches_a_minute']:.0f}", f"{run_of['decisions']} decisions"
+        yield f"{bots}: prompt to command, median", f"{own['p50']:.2f} ms", f"strategy {engine['p50']:.2f} ms"
+        yield f"{bots}: prompt to command, p99", f"{own['p99']:.2f} ms", f"aim {AIM:.0f} ms"
+        yield (
+            f"{bots}: with the strategy, p99",
+            f"{whole['p99']:.2f} ms",
+            f"strategy alone {engine['p99']:.2f} ms, wait for it {waited['p99']:.2f} ms",
+        )
+    memory = [megabytes for _, megabytes in result["all"]["memory_mb"]]
+    yield "memory of the service", f"{memory[-1]:.1f} MB", f"at first {memory[0]:.1f} MB, most {max(memory):.1f} MB"
+    yield "memory a bot", f"{result['memory_a_bot_mb']:.2f} MB", f"one alone {result['one']['memory_mb'][-1][1]:.1f} MB"
+    troubles = {key: count for key, count in result["all"]["errors"].items() if count}
+    yield "errors", str(sum(troubles.values())), ", ".join(f"{key} {count}" for key, count in troubles.items())
+
+
+def main() -> None:
+    """Measure and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bots", type=int, default=20, help="in the service; as many play against them")
+    parser.add_argument("--minutes", type=float, default=0.75, help="that all of them play")
+    parser.add_argument("--length", type=int, default=1, help="points of a match")
+    parser.add_argument("--strategy", default="handmade", help="who decides, on both sides")
+    parser.add_argument("--pause", type=float, default=0.0, help="seconds between two commands of a bot at least")
+    parser.add_argument("--thinkers", type=int, default=2, help="decisions at the same time")
+    parser.add_argument("--logs", action="store_true", help="write session logs too")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write everything that was measured to this file")
+    parser.add_argument("--be", choices=("server", "opponents", "service"), help=argparse.SUPPRESS)
+    parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--folder", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.be:
+        asyncio.run(serve(options.bots) if options.be == "server" else play(options))
+        return
+    result = measure(options)
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1) + "\n")
+    for what, value, beside in rows(result):
+        print(f"{what:<42} {value:>12}   {beside}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""Runs all accounts of the process side by side: one event loop, one pool of strategies, and no crash that spreads."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeAlias
+
+import structlog
+from attrs import field, frozen
+
+from fibsbot import __version__
+from fibsbot.bot.actions import End
+from fibsbot.bot.events import SettingsChanged
+from fibsbot.bot.memory import Memory
+from fibsbot.bot.orders import Order
+from fibsbot.bot.thinking import Kind, Pool, Thinker
+from fibsbot.service.account import Account, AccountStatus, Hooks
+from fibsbot.service.settings import AccountPlan, ServiceSettings
+from fibsbot.strategies.base import Strategy
+
+SWITCH: Final = 0.0002
+"""Seconds after which a thread that computes lets another one go on (Python's default is 0.005): a strategy that thinks
+for one account must not hold up the commands of the others."""
+
+Load: TypeAlias = Callable[[str], Strategy]
+"""Makes an instance of the strategy of this name."""
+_log = structlog.get_logger(__name__)
+
+
+@frozen
+class Reloaded:
+    """What became of a new look at the settings."""
+
+    plans: Mapping[str, AccountPlan] = field(factory=dict)
+    """Accounts whose settings are others now, by name."""
+    applied: tuple[str, ...] = ()
+    """What has changed and holds from now on, for people."""
+    ignored: tuple[str, ...] = ()
+    """What has changed, but needs a restart."""
+    problems: tuple[str, ...] = ()
+    """Why nothing has changed: what is wrong with the new settings."""
+
+
+class UnknownAccountError(ValueError):
+    """There is no such account; the text is one line and says which there are."""
+
+
+class Supervisor:
+    """The accounts of one process."""
+
+    def __init__(  # noqa: PLR0913 - what a process is made of
+        self,
+        plans: Iterable[AccountPlan],
+        settings: ServiceSettings,
+        load: Load,
+        *,
+        fallback: str | None = None,
+        memories: Mapping[str, Memory] | None = None,
+        hooks: Hooks | None = None,
+        reload: Callable[[], Reloaded] | None = None,
+    ) -> None:
+        """Be ready to run.
+
+        Args:
+            plans: the accounts; no two have the same name.
+            settings: of the process.
+            load: makes strategies, in the threads that will ask them.
+            fallback: the strategy that decides where an account's own one fails.
+            memories: what is known of other players from earlier runs, by account.
+            hooks: whom to tell what happens.
+            reload: looks at the settings anew; called in a thread.
+        """
+        self.settings = settings
+        self.pool = Pool(settings.thinkers)
+        self._kinds: dict[str, Kind] = {}
+        self._load = load
+        self._fallback = fallback
+        self._reload = reload
+        self._started = time.monotonic()
+        self._signals = 0
+        memories = memories or {}
+        self.accounts: dict[str, Account] = {}
+        for plan in plans:
+            name = plan.run.agent.name
+            thinker = self._thinker(plan)
+            self.accounts[name] = Account(plan, thinker, memories.get(name) or Memory(), hooks or Hooks())
+
+    def _thinker(self, plan: AccountPlan) -> Thinker:
+        names = dict.fromkeys((plan.strategy, *([self._fallback] if self._fallback else [])))
+        return Thinker([self._kind(name) for name in names], self.settings.deadline)
+
+    def _kind(self, name: str) -> Kind:
+        if name not in self._kinds:
+            self._kinds[name] = self.pool.add(name, lambda: self._load(name))
+        return self._kinds[name]
+
+    # -- running ------------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Play until every account has ended."""
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(min(interval, SWITCH))
+        tasks = [asyncio.create_task(account.run(), name=account.name) for account in self.accounts.values()]
+        settling = asyncio.create_task(self._settle())
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in (settling, *tasks):
+                task.cancel()
+            await asyncio.gather(settling, *tasks, return_exceptions=True)
+            self.pool.close()
+            sys.setswitchinterval(interval)
+
+    async def _settle(self) -> None:
+        """Once everything is there, let the garbage collector never look at it again: each look would take a while."""
+        await self.tried()
+        gc.collect()
+        gc.freeze()
+
+    async def tried(self) -> None:
+        """Wait until each account's first attempt to log in has come to something."""
+        await asyncio.gather(*(account.tried.wait() for account in self.accounts.values()))
+
+    @property
+    def ends(self) -> dict[str, tuple[End | None, str]]:
+        """How each account has ended, and why."""
+        return {name: (account.end, account.reason) for name, account in self.accounts.items()}
+
+    # -- orders -------------------------------------------------------------------------------------------------
+
+    def order(self, order: Order, name: str | None = None) -> tuple[str, ...]:
+        """Give an order to one account, or to all; return the names of those who got it.
+
+        Raises UnknownAccountError.
+        """
+        if name is not None and name not in self.accounts:
+            raise UnknownAccountError(f"expected one of {', '.join(self.accounts)}, got {name!r}")
+        chosen = [self.accounts[name]] if name else list(self.accounts.values())
+        event = order.event(time.monotonic())
+        if event is not None:
+            _log.info("ordered", order=order.value, accounts=[account.name for account in chosen])
+            for account in chosen:
+                account.tell(event)
+        return tuple(account.name for account in chosen)
+
+    async def reload(self) -> Reloaded:
+        """Look at the settings anew; say what holds from now on, and what needs a restart."""
+        if self._reload is None:
+            return Reloaded(problems=("this process has no settings that could be read again",))
+        reloaded = await asyncio.to_thread(self._reload)
+        for name, plan in reloaded.plans.items():
+            if name in self.accounts:
+                self.accounts[name].tell(SettingsChanged(time.monotonic(), plan.run.agent))
+        for problem in reloaded.problems:
+            _log.error("settings cannot be used, the old ones stay", problem=problem)
+        for text in reloaded.applied:
+            _log.info("setting changed", setting=text)
+        for text in reloaded.ignored:
+            _log.warning("setting changed, but needs a restart", setting=text)
+        if not (reloaded.problems or reloaded.applied or reloaded.ignored):
+            _log.info("settings read again, nothing has changed")
+        return reloaded
+
+    # -- telling ------------------------------------------------------------------------------------------------
+
+    @property
+    def uptime(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._started
+
+    def statuses(self) -> list[AccountStatus]:
+        """Tell how each account is."""
+        return [account.status() for account in self.accounts.values()]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Tell everything as JSON can write it."""
+        return {
+            "version": __version__,
+            "uptime": round(self.uptime, 3),
+            "accounts": [status.as_dict() for status in self.statuses()],
+        }
