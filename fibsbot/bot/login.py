@@ -69,8 +69,8 @@ class Login:
                 self._desk.record("logged_in", name=message.name)
             case m.OwnInfo():
                 self._desk.rated(message.rating, message.experience)
+                self._ask_for_saved_matches()
                 self._settle({toggle: bool(getattr(message, toggle.value)) for toggle in WANTED})
-                self._outbox.say(c.Show(c.ShowWhat.SAVED))
             case m.ToggleSet():
                 self._settle({message.toggle: message.value})
             case m.ToggleValue():
@@ -85,6 +85,10 @@ class Login:
             self._desk.disconnect("the server refuses this name and password", End.REFUSED)
         elif self._desk.session.state is State.LOGIN:
             self._outbox.say(c.Login(settings.client, settings.name, settings.password))
+
+    def _ask_for_saved_matches(self) -> None:
+        """Ask before anything else is said: no line ends their list, but the answer to the next command does."""
+        self._outbox.say(c.Show(c.ShowWhat.SAVED))
 
     def _settle(self, values: Mapping[Toggle, bool]) -> None:
         if not self._told:
@@ -107,6 +111,6 @@ class Login:
         if self._desk.session.state in (State.CONNECTING, State.LOGIN, State.AUTHENTICATING):
             self._desk.disconnect("no login prompt or no answer to the login")
         else:
+            self._ask_for_saved_matches()
             self._outbox.say(c.SetCommand(Setting.BOARDSTYLE, BOARDSTYLE))
             self._outbox.say(c.ToggleCommand())
-            self._outbox.say(c.Show(c.ShowWhat.SAVED))

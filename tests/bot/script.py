@@ -213,9 +213,9 @@ class Script:
         assert [f"login {AgentSettings('x', 'y').client} 1008 {ME} pass:word"] == self.raw(b"WELCOME\r\nlogin: ")
         who = f"5 {ME} - - 1 0 1500.00 0 0 1 h - -"
         sent = self.server(f"1 {ME} 1041253132 192.168.1.1", own_info, "3", "Be nice.", "4", who, "6")
-        assert ["set boardstyle 3"] == sent
-        assert ["show saved"] == self.server("Value of 'boardstyle' set to 3.")
-        self.server(*saved)
+        assert ["show saved"] == sent
+        assert ["set boardstyle 3"] == self.server(*saved)
+        self.server("Value of 'boardstyle' set to 3.")
         return self
 
     def to_match(self, length: int = 5) -> Script:

@@ -136,7 +136,7 @@ def test_a_storm_of_lines_is_weathered(seed: int) -> None:
     script.questions.clear()
     script.connect()
     script.raw(b"login: ")
-    script.server(f"1 {ME} 1 h", OWN_INFO, "Value of 'boardstyle' set to 3.", "no saved games.", "6")
+    script.server(f"1 {ME} 1 h", OWN_INFO, "no saved games.", "Value of 'boardstyle' set to 3.", "6")
     before = script.agent.counters.differences
     script.server("trillian has joined you. Your running match was loaded.")
     script.server(board(opponent="trillian", cells=AFTER_61, dice="6:4"))

@@ -78,8 +78,8 @@ def test_the_end_of_the_who_list_with_trailing_blanks(end: str) -> None:
     script.lose()
     script.connect()
     script.raw(b"login: ")
-    script.server(f"1 {ME} 1 h", OWN_INFO, "Value of 'boardstyle' set to 3.")
-    assert ["rawwho"] == script.server("no saved games."), "no list came with the login"
+    script.server(f"1 {ME} 1 h", OWN_INFO, "no saved games.")
+    assert ["rawwho"] == script.server("Value of 'boardstyle' set to 3."), "no list came with the login"
     script.server("5 trillian - - 1 0 1500.00 0 0 1 h - -", end)
     assert [] == script.wait(100), "the list is complete, ford is not there"
     assert ["invite ford 1"] == script.server("5 ford - - 1 0 1500.00 0 0 1 h - -")
@@ -165,7 +165,7 @@ def test_being_put_straight_back_into_a_running_game_at_login() -> None:
     script.server(board(cells=AFTER_61, dice="6:4", score="2:1"))
     assert State.MY_MOVE is script.agent.state
     assert (2, 1) == script.key.score
-    script.server("Value of 'boardstyle' set to 3.", "no saved games.")
+    script.server("no saved games.", "Value of 'boardstyle' set to 3.")
     assert ["move 24-20 24-18"] == script.first_play()
 
 

@@ -284,7 +284,7 @@ def test_there_is_a_pause_between_two_commands() -> None:
     script.connect()
     assert 1 == len(script.raw(b"login: "))
     assert [] == script.server(f"1 {ME} 1 h", f"2 {ME} 1 1 0 0 0 0 1 1 1 0 1 0 1 1500.00 0 1 0 0 0 UTC")
-    assert ["set boardstyle 3"] == script.wait(1.5)
+    assert ["show saved"] == script.wait(1.5)
 
 
 def test_a_silent_server_is_left_and_a_quiet_lobby_is_kept_alive() -> None:

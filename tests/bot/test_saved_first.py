@@ -1,0 +1,52 @@
+"""No saved match is thrown away by an invitation, whatever order lines come in."""
+
+from __future__ import annotations
+
+from tests.bot.script import ME, OWN_INFO, Script
+
+HEAD = "  opponent          matchlength   score (your points first)"
+ROW = "**ford                   5                1 -  3"
+FORD = "5 ford - - 1 0 1623.45 2396 0 1 h client -"
+WARNING = "WARNING: Don't accept if you want to continue the saved 5 point match!"
+WANTS = ("ford wants to play a 5 point match with you.", "Type 'join ford' to accept.")
+WANTS_ON = ("ford wants to resume a saved match with you.", "Type 'join ford' to accept.")
+
+
+def test_nobody_is_invited_before_the_list_of_saved_matches_is_whole() -> None:
+    script = Script(invite="ford")
+    script.connect()
+    script.raw(b"login: ")
+    assert ["show saved"] == script.server(f"1 {ME} 1 h", OWN_INFO, FORD, "6")
+    assert ["set boardstyle 3"] == script.server(HEAD)
+    assert [] == script.server(ROW)
+    assert ["invite ford"] == script.server("Value of 'boardstyle' set to 3.")
+
+
+def test_a_list_that_was_asked_for_again_is_ended_by_the_answer_to_the_next_command() -> None:
+    script = Script(invite="ford")
+    script.connect()
+    script.raw(b"login: ")
+    assert ["show saved"] == script.server(f"1 {ME} 1 h", OWN_INFO, FORD, "6")
+    assert ["set boardstyle 3"] == script.wait(8.1)
+    assert ["show saved"] == script.server("Value of 'boardstyle' set to 3.")
+    assert ["time"] == script.server(HEAD)
+    assert [] == script.server(ROW)
+    assert ["invite ford"] == script.server("Friday, July 03 18:04:27 MEST   ( Fri Jul  3 16:04:27 2020 UTC )")
+
+
+def test_an_invitation_to_another_match_is_not_joined_because_ours_to_go_on_came_first() -> None:
+    script = Script().to_lobby(saved=(HEAD, ROW))
+    assert ["invite ford"] == script.server(FORD)
+    assert [] == script.server("** You invited ford to resume a saved match.")
+    sent = script.server(*WANTS, WARNING)
+    assert "join ford" not in sent
+    assert ["invite ford"] == sent, "once more, after theirs took the place of what ford knew"
+    assert [] == script.server("** You invited ford to resume a saved match.")
+    assert ["join ford"] == script.server(*WANTS_ON), "that one is the saved match"
+
+
+def test_our_invitation_to_a_new_match_gives_way_to_a_saved_one() -> None:
+    script = Script(invite="ford").to_lobby()
+    assert ["invite ford 1"] == script.server(FORD)
+    assert [] == script.server(*WANTS_ON)
+    assert ["invite ford"] == script.server("** You invited ford to a 1 point match.")
