@@ -122,6 +122,9 @@ def _process(config: Config) -> Doubts:
     """Yield what is in doubt about the process that runs all accounts."""
     service, log = config.service, config.log
     yield 0 < log.max_total_megabytes < log.max_megabytes, "log.max_total_megabytes is below log.max_megabytes"
+    for path, account in paths_of(config):
+        own = "deadline" in account.own.get("timing", {})
+        yield own, f"{path}.timing.deadline is not looked at by `fibsbot run`: all accounts share what thinks"
     names = [account.name for account in config.accounts if account.name]
     for name in names:
         twins = [it for it in names if it.lower() == name.lower()]

@@ -81,6 +81,10 @@ def test_nothing_is_doubtful_about_the_defaults_and_the_example() -> None:
             '[[account]]\nname = "Marvin"\n[[account]]\nname = "ford"\n[[account]]\nname = "marvin"',
             "account: Marvin and marvin differ in case only",
         ),
+        (
+            "[account]\ntiming.deadline = 3",
+            "account.timing.deadline is not looked at by `fibsbot run`: all accounts share what thinks",
+        ),
         ('service.store = "x"\nservice.control = "x"', "service.store and service.control are the same file"),
         ('service.web_port = 4321\naccount.name = "marvin"', "service.web_port is the port of the server"),
         ('service.store = "none/x"', "service.store is none/x, in a folder where this user cannot write"),

@@ -1,0 +1,213 @@
+"""`fibsbot check-config`: every problem at once, or what is doubtful, or what the file will do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fibsbot.cli import main
+from fibsbot.config.checking import check
+from fibsbot.config.problems import told
+from fibsbot.config.writing import EXAMPLE, sample
+from tests.cli.test_command_line import fibsbot
+
+SECRET = "swordfish"
+Check: TypeAlias = Callable[..., Result]
+
+GOOD = """
+[account]
+name = "marvin"
+password_env = "MARVINS_PASSWORD"
+[policy]
+lengths = ["1-9", "11"]
+[bot]
+invite = "arthur"
+matches = 10
+[seek]
+after = 600
+[chat]
+operators = ["zaphod"]
+[service]
+web_port = 9464
+"""
+
+
+@pytest.fixture
+def checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Check:
+    """Check the text of a file, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(text: str, *options: str) -> Result:
+        Path("bot.toml").write_text(text, encoding="utf-8")
+        environment = {"MARVINS_PASSWORD": SECRET, "FIBSBOT_PASSWORD": "", "CREDENTIALS_DIRECTORY": None}
+        result = CliRunner().invoke(main, ["check-config", "bot.toml", *options], env=environment)
+        assert SECRET not in result.output
+        return result
+
+    return run
+
+
+def test_a_good_file_is_called_good_and_told_in_short(checked: Check) -> None:
+    result = checked(GOOD)
+    assert 0 == result.exit_code
+    assert not result.stderr
+    assert [
+        "bot.toml: good",
+        "  marvin plays on 127.0.0.1:4321, strategy handmade",
+        "    password: from an environment variable",
+        "    policy: I play matches of 1 to 9 or 11 points with anybody.",
+        "    invites: arthur to 1 point, whenever there is no match",
+        "    invites: somebody to 5 points, after 600 s without a match, at most 6 an hour",
+        "    operators: zaphod",
+        "    logs out after 10 matches",
+        "    session log: logs/marvin.jsonl",
+        "  store: fibsbot.db",
+        "  control socket: fibsbot.sock",
+        "  metrics and health: 127.0.0.1:9464",
+    ] == result.stdout.splitlines()
+
+
+def test_every_problem_is_told_at_once_of_settings_and_of_what_they_ask_for(checked: Check) -> None:
+    result = checked(
+        """
+        server.port = "x"
+        policy.lengths = ["9-1"]
+        bot.strategy = "nosuch"
+        [[account]]
+        name = "marvin"
+        password_env = "NOT_SET"
+        [[account]]
+        name = "ford"
+        client = "a b"
+        [account.server]
+        tls = true
+        tls_ca = "none.pem"
+        [[account]]
+        name = "zaphod"
+        password_env = "two words"
+        [[account]]
+        password_env = "MARVINS_PASSWORD"
+        name = "trillian"
+        """
+    )
+    assert 78 == result.exit_code
+    assert not result.stdout
+    places = "password_file, password_credential, password_env, password_keyring"
+    assert {
+        "server.port: expected a whole number from 1 to 65535, got 'x'",
+        "policy.lengths[1]: expected a length such as 5, 1-9 or unlimited, got '9-1'",
+        "bot.strategy: expected one of handmade, random, got 'nosuch'",
+        "account[1].password_env: expected the name of a variable that is set, got one that is not",
+        "account[2].client: expected a word without blanks of at most 20 characters, or false, got 'a b'",
+        f"account[2]: expected a password from one of {places}, got none",
+        "account[2].server.tls_ca: expected a file with certificates, got No such file or directory",
+        "account[3].password_env: expected a word without blanks, or false, got something else",
+    } == {line.removeprefix("Error: ").removeprefix("bot.toml: ") for line in result.stderr.splitlines()}
+
+
+def test_as_a_user_runs_it_each_problem_is_a_line_with_file_and_path(tmp_path: Path) -> None:
+    path = tmp_path / "bot.toml"
+    path.write_text('server.port = 0\n[account]\nname = "x1"', encoding="utf-8")
+    result = fibsbot("check-config", str(path), FIBSBOT_PASSWORD=SECRET)
+    name = "a name of letters and underscores, at most 20, or false"
+    assert 78 == result.returncode
+    assert [
+        f"fibsbot: {path}: server.port: expected a whole number from 1 to 65535, got 0",
+        f"fibsbot: {path}: account.name: expected {name}, got 'x1'",
+    ] == result.stderr.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("text", "got"),
+    [
+        ("", "account: expected a table [account] with the name of an account, got none"),
+        ("[x", "bot.toml: expected a TOML file"),
+    ],
+)
+def test_a_file_that_no_bot_can_run_with_is_a_problem(checked: Check, text: str, got: str) -> None:
+    result = checked(text)
+    assert 78 == result.exit_code
+    assert got in result.stderr
+    assert 1 == result.stderr.count("bot.toml")
+
+
+def test_the_sample_lacks_a_name_and_a_password_and_nothing_else(checked: Check) -> None:
+    result = checked(sample())
+    assert 78 == result.exit_code
+    lines = [line.removeprefix("Error: ").removeprefix("bot.toml: ") for line in result.stderr.splitlines()]
+    assert ["account.name", "account"] == [line.partition(": ")[0] for line in lines]
+
+
+def test_what_is_doubtful_is_a_warning_and_fails_only_if_it_shall(checked: Check) -> None:
+    text = GOOD + "[timing]\nfinish = 10\nthink_least = 3"
+    usual, strict = checked(text), checked(text, "--strict")
+    assert (0, 1) == (usual.exit_code, strict.exit_code)
+    assert usual.output == strict.output
+    assert [
+        "bot.toml: warning: timing.think_least is above timing.think_most",
+        "bot.toml: warning: timing.finish is less than a minute: hardly any match ends in that time",
+    ] == usual.stderr.splitlines()
+    assert usual.stdout.startswith("bot.toml: can be used, warnings: 2\n")
+    assert 0 == checked(GOOD, "--strict").exit_code
+
+
+def test_each_account_is_told_of(checked: Check) -> None:
+    Path("marvin").write_text(SECRET)
+    Path("marvin").chmod(0o600)
+    result = checked(EXAMPLE.replace("/etc/fibsbot/", "").replace("ZAPHODS", "MARVINS"))
+    assert 0 == result.exit_code, result.stderr
+    lines = result.stdout.splitlines()
+    assert "  zaphod plays on 127.0.0.1:4321, strategy random" in lines
+    assert ["    password: from a file", "    password: from an environment variable"] == [
+        line for line in lines if "password" in line
+    ]
+
+
+@given(st.text())
+def test_any_text_can_be_checked(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.toml"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    assert told(path, check(path).problems)
+
+
+LINES = st.sampled_from(
+    [
+        "[account]",
+        "[[account]]",
+        'name = "marvin"',
+        "name = 3",
+        'name = "a.b"',
+        "policy.lengths = [1, 2]",
+        'policy.lengths = ["x", "1"]',
+        "policy = 3",
+        '"a.b" = 3',
+        '"[1]" = 3',
+        "[account.seek]",
+        "[account.more.and.more]",
+        "after = false",
+        'password_env = "HOME"',
+        'password_env = ""',
+        "[server]",
+        "[timing]",
+        "tls = true",
+        'tls_ca = "x"',
+    ]
+)
+
+
+@given(st.lists(LINES, max_size=8))
+def test_a_file_with_problems_keeps_what_is_right_in_it(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "lines.toml"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    found = check(path)
+    assert bool(found.plans) is not bool(found.problems)
+    assert len(set(found.problems)) == len(found.problems)
+    assert all(1 == len(str(it).splitlines()) for it in found.problems)
