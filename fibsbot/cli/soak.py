@@ -27,9 +27,11 @@ PEACEFUL: Final = ("matches", "stall")
 """Options that only make sense without --chaos ..."""
 CHAOTIC: Final = ("minutes", "speed", "rate", "plot")
 """... and only with it."""
-LENGTHS: Final = {False: 1, True: 3}
+USUAL: Final = chaos.Plan(minutes=10.0, seed=1)
+"""What is run with --chaos and nothing else."""
+LENGTHS: Final = {False: 1, True: USUAL.length}
 """Points of a match, without and with --chaos."""
-PAIRS: Final = {False: 1, True: 6}
+PAIRS: Final = {False: 1, True: USUAL.pairs}
 
 
 @click.command()
@@ -48,21 +50,21 @@ PAIRS: Final = {False: 1, True: 6}
 @click.option("--chaos", "chaotic", is_flag=True, help="Let faults strike (see docs/chaos.md).")
 @click.option(
     "--minutes",
-    default=10.0,
+    default=USUAL.minutes,
     show_default=True,
     type=click.FloatRange(0, min_open=True),
     help="With --chaos: how long faults strike.",
 )
 @click.option(
     "--speed",
-    default=50.0,
+    default=USUAL.speed,
     show_default=True,
     type=click.FloatRange(1, 500),
     help="With --chaos: the bots' waits are so many times shorter.",
 )
 @click.option(
     "--rate",
-    default=40.0,
+    default=USUAL.rate,
     show_default=True,
     type=click.FloatRange(1, 1000),
     help="With --chaos: faults a minute.",

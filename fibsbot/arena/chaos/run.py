@@ -69,7 +69,7 @@ async def _finish(pair: Pair) -> None:
     end = time.monotonic() + QUIET
     while time.monotonic() < end:
         if not pair.child.running:
-            if all(match.score for match in pair.bot.matches):
+            if not pair.bot.matches or pair.bot.matches[-1].score:
                 return
             await pair.child.start()
         await until(lambda: pair.bot.playing or not pair.child.running, 10.0)

@@ -99,7 +99,7 @@ class Plan:
     """Bots, each with an opponent of its own."""
     length: int = field(default=3, validator=ge(1))
     """Points of each match."""
-    speed: float = field(default=50.0, validator=gt(0))
+    speed: float = field(default=30.0, validator=gt(0))
     """So many times faster than usual the bots' clock goes: all their waits are so much shorter."""
     rate: float = field(default=40.0, validator=gt(0))
     """Faults a minute, all pairs together."""

@@ -1,0 +1,103 @@
+"""Chaos runs as an operator starts them: what the command says, what it leaves behind, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from click.testing import CliRunner
+
+from fibsbot.arena.chaos.records import missing
+from fibsbot.arena.chaos.schedule import Kind
+from fibsbot.cli import main
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def short_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, dict[str, Any], Path]:
+    """Run for some seconds, with faults that come thick; return the exit status, the report and the folder."""
+    folder = tmp_path_factory.mktemp("chaos")
+    command = ["soak", "--chaos", "--minutes", "0.25", "--pairs", "3", "--rate", "100", "--seed", "3", "--json"]
+    result = CliRunner().invoke(
+        main, [*command, "--length", "1", "--log-dir", str(folder / "logs"), "--plot", str(folder / "plot.svg")]
+    )
+    assert result.exit_code in {0, 1}, result.output
+    return result.exit_code, json.loads(result.stdout), folder
+
+
+@pytest.mark.slow
+def test_everything_holds_in_a_short_run(short_run: tuple[int, dict[str, Any], Path]) -> None:
+    status, report, _ = short_run
+    assert [] == [verdict for verdict in report["verdicts"] if not verdict["holds"]]
+    assert (0, True) == (status, report["clean"])
+    assert report["matches"] == report["matches_finished"] > 3
+
+
+@pytest.mark.slow
+def test_the_report_lists_every_kind_with_its_recoveries(short_run: tuple[int, dict[str, Any], Path]) -> None:
+    _, report, _ = short_run
+    assert [kind.value for kind in Kind] == [kind["kind"] for kind in report["by_kind"]]
+    assert report["faults"] == sum(kind["struck"] for kind in report["by_kind"]) == len(report["struck"])
+    assert report["faults"] >= 12
+    assert report["kinds"] >= 10
+    for kind in report["by_kind"]:
+        assert kind["recovered"] <= kind["struck"] <= kind["planned"]
+        assert (kind["recovered"] > 0) == (kind["median"] is not None)
+
+
+@pytest.mark.slow
+def test_logs_and_the_timeline_stay(short_run: tuple[int, dict[str, Any], Path]) -> None:
+    _, report, folder = short_run
+    for bot in ("bot_a", "bot_b", "bot_c"):
+        assert list((folder / "logs" / bot / "logs").glob("*.jsonl"))
+    circles = ET.parse(folder / "plot.svg").getroot().findall(f"{SVG}circle")
+    assert report["faults"] + len(Kind) == len(circles)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--chaos", "--matches", "3"], "--matches makes sense only without --chaos"),
+        (["--chaos", "--stall", "3"], "--stall makes sense only without --chaos"),
+        (["--minutes", "3"], "--minutes makes sense only with --chaos"),
+        (["--plot", "x.svg"], "--plot makes sense only with --chaos"),
+        (["--chaos", "--pairs", "1"], "expected at least 2 pairs with --chaos, got 1"),
+        (["--chaos", "--minutes", "0"], "0.0 is not in the range x>0"),
+        (["--chaos", "--strategy", "nobody"], "nobody"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(options: list[str], text: str) -> None:
+    result = CliRunner().invoke(main, ["soak", *options])
+    assert 2 == result.exit_code
+    assert text in result.output
+
+
+def test_logs_of_another_run_are_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "server.db").touch()
+    result = CliRunner().invoke(main, ["soak", "--chaos", "--log-dir", str(tmp_path)])
+    assert 2 == result.exit_code
+    assert "expected an empty folder" in result.output
+
+
+def test_every_kind_is_described_in_the_docs() -> None:
+    text = (Path(__file__).parents[2] / "docs/chaos.md").read_text("utf-8")
+    assert [] == [kind.value for kind in Kind if f"| {kind.value} |" not in text]
+
+
+@pytest.mark.parametrize(
+    ("taken", "written", "lost"),
+    [
+        ("abc", "abc", ""),
+        ("abc", "xaybzc", ""),
+        ("abc", "acb", "c"),
+        ("aa", "a", "a"),
+        ("", "ab", ""),
+        ("ab", "", "ab"),
+    ],
+)
+def test_what_is_missing_is_found_in_its_order(taken: str, written: str, lost: str) -> None:
+    assert list(lost) == missing(taken, list(written))
