@@ -20,6 +20,7 @@ COMMANDS: Final = {
         "fibsbot.cli.check_config:check_config",
         "Tell what is wrong with a file of settings, and what it will do.",
     ),
+    "db": ("fibsbot.cli.db:db", "Look after the store of matches."),
     "demo": ("fibsbot.cli.demo:demo", "Play a whole match on an embedded server and watch it."),
     "legal": ("fibsbot.cli.rules:legal", "List the legal plays of a position."),
     "parse": ("fibsbot.cli.parse:parse", "Print what a server said, one JSON object a message."),

@@ -42,12 +42,16 @@ def locate(where: str | Path) -> URL:
         if importlib.util.find_spec("psycopg") is None:
             raise StoreError("a store on PostgreSQL needs the extra: pip install 'fibsbot[postgresql]'")
         return url.set(drivername="postgresql+psycopg")
-    raise StoreError(f"expected a store on SQLite (a file) or PostgreSQL, got {url.render_as_string()}")
+    raise StoreError(f"expected a store on SQLite (a file) or PostgreSQL, got {_without_secrets(url)}")
 
 
 def shown(url: URL) -> str:
     """Return how people call a store: without its password."""
-    return str(url.database) if is_sqlite(url) else url.render_as_string()
+    return str(url.database) if is_sqlite(url) else _without_secrets(url)
+
+
+def _without_secrets(url: URL) -> str:
+    return url.difference_update_query(["password", "sslpassword"]).render_as_string()
 
 
 def is_sqlite(url: URL) -> bool:
@@ -60,10 +64,15 @@ def open_engine(url: URL, *, writing: bool = False) -> Engine:
     return _sqlite(Path(str(url.database)), writing=writing) if is_sqlite(url) else _postgresql(url)
 
 
+def sqlite_uri(path: Path, mode: str) -> str:
+    """Return a file as SQLite's URI; mode `rwc` makes it if it is not there, `rw` does not."""
+    return f"file:{quote(str(path))}?mode={mode}"
+
+
 def _sqlite(path: Path, *, writing: bool) -> Engine:
     def connect() -> sqlite3.Connection:
         # Without isolation_level the module begins no transactions by itself: BEGIN stands below, and covers DDL too.
-        uri = f"file:{quote(str(path))}?mode={'rwc' if writing else 'rw'}"
+        uri = sqlite_uri(path, "rwc" if writing else "rw")
         opened = sqlite3.connect(uri, uri=True, timeout=BUSY, isolation_level=None, check_same_thread=False)
         try:
             _set_up(opened, writing=writing)

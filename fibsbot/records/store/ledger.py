@@ -17,6 +17,8 @@ from fibsbot.records.store.schema import CONNECTIONS, RATINGS, Fact
 
 IN_GAME: Final = frozenset({"roll", "move", "double", "accept", "reject", "redouble", "resign"})
 """Commands that carry out a decision."""
+LEAVING: Final = frozenset({"left", "terminated"})
+"""How an opponent goes who wants the match to break off."""
 
 Handler: TypeAlias = Callable[[Book, Fields, dt.datetime], None]
 
@@ -93,7 +95,7 @@ def _match_saved(book: Book, fields: Fields, at: dt.datetime) -> None:
     opponent, why = book.met(fields.name("opponent"), at), fields.text("why")
     course.interrupt(book, opponent, fields.whole("length"), why, at)
     if why == "opponent_gone":
-        book.count(opponent, Fact.DROPPED, at)
+        book.count(opponent, Fact.LEFT if fields.text("how") in LEAVING else Fact.DROPPED, at)
 
 
 def _match_ended(book: Book, fields: Fields, at: dt.datetime) -> None:
@@ -153,6 +155,7 @@ HANDLERS: Final[Mapping[str, tuple[Rank, Handler]]] = {
     "logged_in": (Rank.COURSE, _logged_in),
     "connection_lost": (Rank.NEWS, _connection_lost),
     "invited": (Rank.NEWS, _count(Fact.INVITED, "by")),
+    "invitation_accepted": (Rank.NEWS, _count(Fact.ACCEPTED, "by")),
     "invitation_refused": (Rank.NEWS, _count(Fact.DECLINED, "by")),
     "inviting": (Rank.NEWS, _count(Fact.ASKED, "name")),
     "refused_by": (Rank.NEWS, _count(Fact.REFUSED, "name")),

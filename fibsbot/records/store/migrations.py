@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from sqlalchemy import Connection, Engine, func, insert, inspect, select, text
+from sqlalchemy.exc import DBAPIError
 
 from fibsbot import __version__
 from fibsbot.records.store import schema
-from fibsbot.records.store.database import StoreError
+from fibsbot.records.store.database import StoreError, is_sqlite, locate, open_engine, reason, shown
 
 Step: TypeAlias = Callable[[Connection], None]
 
@@ -56,6 +58,21 @@ def version_of(connection: Connection) -> int:
     if version > schema.VERSION:
         raise StoreError(f"the store has schema version {version}; this program knows versions up to {schema.VERSION}")
     return version
+
+
+def upgrade(where: str | Path) -> tuple[int, int]:
+    """Bring a store that is there up to date; return its schema's version before and after. Raises StoreError."""
+    url = locate(where)
+    if is_sqlite(url) and not Path(str(url.database)).is_file():
+        raise StoreError(f"there is no store {shown(url)}")
+    engine = open_engine(url, writing=True)
+    try:
+        with engine.begin() as connection:
+            before = version_of(connection)
+        prepare(engine)
+    except DBAPIError as error:
+        raise StoreError(f"cannot use the store {shown(url)}: {reason(error)}") from None
+    return before, schema.VERSION
 
 
 def prepare(engine: Engine) -> None:

@@ -89,9 +89,11 @@ class Teller:
         """End a match."""
         self.tell("match_ended", opponent=opponent, length=length, won=won, score=list(score))
 
-    def save(self, opponent: str = "ford", length: int = 5, why: str = "connection lost") -> None:
+    def save(
+        self, opponent: str = "ford", length: int = 5, why: str = "connection lost", how: str | None = None
+    ) -> None:
         """Break a match off."""
-        self.tell("match_saved", opponent=opponent, length=length, why=why)
+        self.tell("match_saved", opponent=opponent, length=length, why=why, how=how)
 
     # -- what the store has then --------------------------------------------------------------------------------
 

@@ -359,17 +359,21 @@ def test_what_happens_with_a_player_is_counted(bot: Teller) -> None:
         "match_started", opponent="ford", length=3, resumed=False, rating=1712.5, experience=420, client="prefect_1"
     )
     bot.tell("length_swapped", opponent="ford", agreed=1, length=3)
-    bot.save("ford", why="opponent_gone")
+    bot.save("ford", why="opponent_gone", how="timed out")
     bot.resume("ford", 3)
+    bot.save("ford", why="opponent_gone", how="left")
+    bot.tell("invitation_accepted", by="ford", length=None)
     ford = bot.opponent()
     expected = {
         Fact.INVITED: 3,
+        Fact.ACCEPTED: 1,
         Fact.DECLINED: 1,
         Fact.ASKED: 1,
         Fact.REFUSED: 1,
         Fact.STARTED: 1,
         Fact.SWAPPED: 1,
         Fact.DROPPED: 1,
+        Fact.LEFT: 1,
         Fact.RESUMED: 1,
     }
     assert expected == {fact: tally.times for fact, tally in ford.facts.items()}
