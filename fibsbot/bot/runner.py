@@ -155,7 +155,8 @@ class Runner:
             if self._settings.log_path:
                 server = f"{self._settings.host}:{self._settings.port}"
                 name = self._settings.agent.name
-                log = SessionLog(self._settings.log_path, secrets=self._secrets, server=server, user=name)
+                path, rotation = self._settings.log_path, self._settings.rotation
+                log = SessionLog(path, secrets=self._secrets, rotation=rotation, server=server, user=name)
                 self._driver.session_log = stack.enter_context(log)
             if self._settings.register:
                 await self._register()

@@ -7,6 +7,7 @@ import enum
 import itertools
 import json
 import sys
+import zlib
 from collections.abc import Iterator
 from typing import IO, Any, Final
 
@@ -14,7 +15,7 @@ import attrs
 import click
 
 from fibsbot.cli import UserError
-from fibsbot.records.session_log import Header, SessionLogError, is_session_log, read_session_log
+from fibsbot.records.session_log import Header, SessionLogError, is_session_log, read_session_log, unpacked
 from fibsbot.records.session_log import Received as ReceivedBytes
 from protocol.messages import RefusedBoard, Unknown
 from protocol.stream import MessageReader, Received
@@ -31,16 +32,17 @@ def parse(*, file: str, unknown: bool) -> None:
     """Print what a server said, one JSON object a message.
 
     FILE is a capture of the bytes, with CRLF or LF at the lines' ends, or a session log that `fibsbot play` wrote; `-`
-    is the standard input. Each object has the message's kind, its fields, the line, and the line's offset in bytes.
+    is the standard input. Either may be compressed by gzip. Each object has the message's kind, its fields, the line,
+    and the line's offset in bytes.
     """
     try:
         with click.open_file(file, "rb") as source:
-            for received in _messages(source):
+            for received in _messages(unpacked(source)):
                 if not unknown or isinstance(received.message, Unknown | RefusedBoard):
                     sys.stdout.write(json.dumps(describe(received)) + "\n")
     except BrokenPipeError:
         raise
-    except (OSError, SessionLogError) as error:
+    except (OSError, EOFError, zlib.error, SessionLogError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise UserError(f"cannot read {file}: {reason}") from None
 

@@ -16,3 +16,8 @@ class Rotation:
     """Whether a new file begins with each day, UTC."""
     keep_days: int = field(default=30, validator=ge(0))
     """Compressed files are removed after so many days; 0 keeps them for ever."""
+    max_total_bytes: int = field(default=2**30, validator=ge(0))
+    """The files of one log together: the oldest go first, also those that are younger than that; 0 does not limit them.
+
+    So a server that floods us cannot fill the disk. The file that is being written is never removed.
+    """

@@ -11,15 +11,18 @@ Bytes stand as latin-1 text, so that every byte has a character. The password ne
 from __future__ import annotations
 
 import datetime as dt
+import gzip
 import io
 import json
-import os
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, Self, TypeAlias
+from typing import IO, Any, Final, Self, TypeAlias, cast
 
-import structlog
 from attrs import field, frozen
+
+from fibsbot.records.log_file import LogFile
+from fibsbot.records.rotation import Rotation
 
 VERSION: Final = 1
 """Version of the format; the first line's value."""
@@ -27,11 +30,9 @@ MARK: Final = "fibsbot_session_log"
 """The first line's first key, by which a session log is recognised."""
 REDACTED: Final = "********"
 """What stands in the log where a secret was."""
-WARNING_INTERVAL: Final = dt.timedelta(hours=1)
-"""Time between two warnings about a log that cannot be written."""
 
+_GZIP: Final = b"\x1f\x8b"
 _RESERVED: Final = frozenset({"time", "event", "sent", "received", MARK})
-_log = structlog.get_logger(__name__)
 
 
 def utc_now() -> dt.datetime:
@@ -99,11 +100,14 @@ class SessionLog:
         *,
         secrets: Iterable[str] = (),
         clock: Callable[[], dt.datetime] = utc_now,
+        rotation: Rotation | None = None,
         **fields: Any,
     ) -> None:
         """Open `path` for appending and write the first line with `fields`; raise OSError when that fails.
 
-        `secrets` are replaced wherever they occur, also where a server echoes them.
+        `secrets` are replaced wherever they occur, also where a server echoes them. With a `rotation` the log goes on
+        in new files (fibsbot/records/archive.py), each with a first line of its own, which has the name of the
+        file before it in the field `continues`; `path` is always the one that is being written.
         """
         self.path = path
         self.lost = 0
@@ -111,12 +115,9 @@ class SessionLog:
         self._secrets = tuple(s.encode("utf-8", "replace") for s in secrets if s)
         self._clock = clock
         self._held = b""
-        self._torn = False
-        self._warned: dt.datetime | None = None
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file: io.FileIO | None = path.open("ab", buffering=0)
-        self._torn = self._file.tell() > 0 and not _ends_with_newline(path)
-        self._write({MARK: VERSION, "time": self._now(), **self._cleaned(fields)})
+        """The last bytes received, if they may be the beginning of a secret; they wait for what comes after them."""
+        self._fields = self._cleaned(fields)
+        self._file = LogFile(path, self._header, clock, rotation)
 
     def received(self, data: bytes) -> None:
         """Record bytes as they came from the server."""
@@ -142,9 +143,7 @@ class SessionLog:
             # It looked like the beginning of a secret, which nobody can tell from the secret's own beginning.
             self._write({"time": self._now(), "received": self._held.decode("latin-1")})
             self._held = b""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -170,42 +169,24 @@ class SessionLog:
                 return [self._cleaned(item) for item in value]
         return self._redact(str(value).encode("utf-8", "replace")).decode()
 
+    def _header(self, continued: str | None) -> bytes:
+        header = {MARK: VERSION, "time": self._now(), **self._fields}
+        return _line({**header, "continues": continued} if continued else header)
+
     def _write(self, record: Mapping[str, Any]) -> None:
-        if self._file is None:
-            return
-        if self.lost and not self._append({"time": self._now(), "event": "records_lost", "count": self.lost}):
-            self.lost += 1
-            return
-        self.lost = 0 if self._append(record) else 1
+        line = _line(record)
+        if self.lost:  # both or neither: a full disk might have room for one of them alone, again and again
+            line = _line({"time": self._now(), "event": "records_lost", "count": self.lost}) + line
+        self.lost = 0 if self._file.append(line) else self.lost + 1
 
-    def _append(self, record: Mapping[str, Any]) -> bool:
-        line = b"\n" * self._torn + json.dumps(record).encode() + b"\n"
-        if self._file is None:
-            return False
-        try:
-            written = os.write(self._file.fileno(), line)
-        except OSError as error:
-            self._warn(error)
-            return False
-        self._torn = written < len(line)
-        return not self._torn
 
-    def _warn(self, error: OSError) -> None:
-        now = self._clock()
-        if self._warned is None or now - self._warned >= WARNING_INTERVAL:
-            self._warned = now
-            _log.warning("session log cannot be written", path=str(self.path), error=str(error))
+def _line(record: Mapping[str, Any]) -> bytes:
+    return json.dumps(record).encode() + b"\n"
 
 
 def _overlap(data: bytes, secret: bytes) -> int:
     """Return how many bytes at the end of `data` may be the beginning of the secret."""
     return next((n for n in range(min(len(data), len(secret) - 1), 0, -1) if data.endswith(secret[:n])), 0)
-
-
-def _ends_with_newline(path: Path) -> bool:
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
 
 
 # -- reading --------------------------------------------------------------------------------------------------------
@@ -216,16 +197,26 @@ def is_session_log(start: bytes) -> bool:
     return start.lstrip().startswith((b'{"' + MARK.encode() + b'"', b'{ "' + MARK.encode() + b'"'))
 
 
+def unpacked(file: IO[bytes]) -> IO[bytes]:
+    """Return what a file holds, which may be compressed; reading a damaged one raises EOFError or zlib.error."""
+    if isinstance(file, io.BufferedReader) and file.peek(2)[:2] == _GZIP:
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=file))
+    return file
+
+
 def read_session_log(source: str | Path | Iterable[bytes]) -> Iterator[Record]:
     """Yield the records of a session log in their order.
 
     Lines that were only half written (a full disk, a machine switched off) are passed over. A file that several
-    sessions appended to has several headers. Raises SessionLogError when the first line is no header of this version,
-    and OSError from the file.
+    sessions appended to has several headers. A path may be that of a compressed file. Raises SessionLogError when the
+    first line is no header of this version or a compressed file is damaged, and OSError from the file.
     """
     if isinstance(source, (str, Path)):
         with Path(source).open("rb") as file:
-            yield from read_session_log(file)
+            try:
+                yield from read_session_log(unpacked(file))
+            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                raise SessionLogError(f"expected a whole gzip file, got {str(source)!r}: {error}") from None
         return
     started = False
     for line in source:

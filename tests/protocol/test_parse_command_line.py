@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,9 @@ def test_a_session_log_is_read_as_the_bytes_it_holds(tmp_path: Path) -> None:
     entries = objects(run(tmp_path / "log"))
     assert objects(run("-", stdin=data)) == entries[:-1]
     assert "who_end" == entries[-1]["kind"]
+    packed = tmp_path / "log.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "log").read_bytes()))
+    assert entries == objects(run(packed))
 
 
 def test_everything_that_is_said_can_be_printed() -> None:
@@ -77,7 +81,14 @@ def test_everything_that_is_said_can_be_printed() -> None:
     assert "2020-07-03T16:04:27+00:00" == time["fields"]["utc"]
 
 
-@pytest.mark.parametrize("make", [lambda path: path / "missing", lambda path: path])
+def damaged(path: Path) -> Path:
+    """Return the path of a compressed capture that lacks its end."""
+    file = path / "damaged.gz"
+    file.write_bytes(gzip.compress(b"You roll 6 and 4.\r\n" * 9)[:-12])
+    return file
+
+
+@pytest.mark.parametrize("make", [lambda path: path / "missing", lambda path: path, damaged])
 def test_what_cannot_be_read_is_one_line_and_status_2(tmp_path: Path, make: Any) -> None:
     result = run(make(tmp_path))
     assert 2 == result.exit_code
