@@ -73,6 +73,10 @@ def _seeking(config: Config, _: AccountConfig) -> Doubts:
     unused = [it for it in ("length", "per_hour", "forgive", "bots") if getattr(seek, it) != getattr(default, it)]
     yield unused and seek.after is None, f"seek.{' and '.join(unused)} without seek.after: nobody is invited"
     if seek.after is not None:
+        yield (
+            not seek.bots and not config.policy.people,
+            "seek finds nobody: policy.people and seek.bots are both false",
+        )
         lengths = config.policy.lengths
         yield seek.length not in lengths, f"seek.length is {seek.length}, which is not in policy.lengths"
 

@@ -79,7 +79,12 @@ class ServerConfig:
 
 @frozen
 class AccountConfig:
-    """Who plays. The password never stands in this file, only where it is."""
+    """Who plays.
+
+    The password never stands in this file, only its place: the first of the four that is named counts. Without any, it
+    is in the systemd credential that has the account's name; a bot that is alone finds it also in the credential
+    `password` and in the environment variable FIBSBOT_PASSWORD.
+    """
 
     name: str | None = setting(None, "Name of the account.", example="marvin", fixed=True, **_PLAYER)
     password_file: Path | None = setting(
@@ -137,7 +142,10 @@ class PolicyConfig:
 
     accept: bool = passed_on(Policy, "accept", "Whether to accept invitations at all.")
     lengths: Lengths = passed_on(
-        Policy, "lengths", "Lengths of the matches that are played: single ones, ranges, unlimited."
+        Policy,
+        "lengths",
+        "Lengths of the matches that are played: single ones, ranges, unlimited.",
+        example=Lengths.parse(["1-9", "11", "unlimited"]),
     )
     min_rating: float | None = _limit("min_rating", "Lowest rating of the other player.", example=1450.0)
     max_rating: float | None = _limit("max_rating", "Highest rating of the other player.", example=1900.0)
@@ -146,7 +154,7 @@ class PolicyConfig:
     )
     max_experience: int | None = _limit("max_experience", "Most experience of the other player.", example=10_000)
     experience_per_point: float = _limit(
-        "experience_per_point", "The other's experience must be so many times the length of the match."
+        "experience_per_point", "The other's experience must be so many times the length of the match; 0 asks for none."
     )
     block: tuple[NameRule, ...] = passed_on(
         Policy, "block", f"Who is not played. {_DIRECTIONS}", example=("Quitter*", "ford:to")
@@ -163,7 +171,7 @@ class PolicyConfig:
         "max_saved_games", "Saved games that the other may have; FIBS is asked for them first.", example=8
     )
     cool_down: float = _wait(
-        Policy, "cool_down", "After a match, before the next one with the same player.", least=0, most=MONTH
+        Policy, "cool_down", "Time after a match before the next one with the same player.", least=0, most=MONTH
     )
     max_per_day: int | None = passed_on(
         Policy, "max_per_day", "New matches with the same player within 24 hours.", least=1, example=5
@@ -177,14 +185,14 @@ class SeekConfig:
     after: float | None = _wait(
         SeekSettings,
         "after",
-        "Without a match, before somebody is invited; without it nobody is.",
+        "So long without a match, and somebody is invited; without a value nobody is.",
         above=0,
         example=600.0,
     )
     length: int = _length(SeekSettings, "length", "Length of the matches that we offer.")
     per_hour: int = passed_on(SeekSettings, "per_hour", "Invitations within an hour at most.", least=1, most=60)
     forgive: float = _wait(
-        SeekSettings, "forgive", "Before somebody who has refused is invited again.", least=0, most=MONTH
+        SeekSettings, "forgive", "Time before somebody who has refused is invited again.", least=0, most=MONTH
     )
     bots: bool = passed_on(SeekSettings, "bots", "Whether to invite other bots.")
 
@@ -208,7 +216,7 @@ class ChatConfig:
         ChatSettings, "answer", "Whether to answer `help`, `settings`, `stats`, `score` and `who are you`."
     )
     window: float = _wait(
-        ChatSettings, "window", "In which the same person gets one answer to the same question.", least=0
+        ChatSettings, "window", "Time in which the same person gets one answer to the same question.", least=0
     )
     operators: tuple[str, ...] = passed_on(
         ChatSettings,
@@ -224,7 +232,7 @@ class ChatConfig:
 
 @frozen
 class TimingConfig:
-    """How long to wait."""
+    """How long to wait, in seconds."""
 
     pause: float = _wait(Timings, "pause", "Between two commands at least.", least=0)
     commands_a_minute: int | None = passed_on(
@@ -297,7 +305,7 @@ class LogConfig:
         "All session logs of an account together: the oldest are removed when there is more; 0 does not limit them.",
         unit="MB",
         least=0,
-        most=10_000_000,
+        most=1_000_000,
         fixed=True,
     )
     daily: bool = passed_on(Rotation, "daily", "Whether a new file begins with each day, UTC.", fixed=True)

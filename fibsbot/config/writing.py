@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import enum
+import inspect
 import json
 import textwrap
+from pathlib import Path
 from typing import Any, Final
 
-from fibsbot.config.declaring import Setting, sections_of, settings_of
+from fibsbot.config.declaring import Section, Setting, sections_of, settings_of
 from fibsbot.config.settings import Config
 from fibsbot.policy import Lengths
 
 WIDTH: Final = 100
-"""Columns of the sample."""
-_RULE: Final = "# " + "-" * (WIDTH - 2)
-_HEAD: Final = "| setting | default | takes | meaning |\n|---|---|---|---|"
+"""Columns of the sample's comments."""
+_RULE: Final = f"# {'-' * (WIDTH - 2)}"
 _BEGINNING: Final = """\
-# Every setting of fibsbot at its default: each may be left out, and what is commented out has no
-# value. What has a value and shall have none gets `false`, where it can be left without.
+# Every setting of fibsbot at its default. Each may be left out; those that are commented out have
+# no value, and show an example. In brackets stands what a setting takes. Times are in seconds.
 #
-#     fibsbot check-config FILE    tells everything that is wrong with a file, and what it will do
-#     fibsbot run --config FILE    plays, until it is told to stop
-#
-# Times are in seconds. What each setting takes stands in brackets."""
-_SEVERAL: Final = "# For several accounts write [[account]] once for each instead; an example is at the end."
-_END: Final = f"""\
-{_RULE}
-# Two accounts in one process. Each may have sections of its own, [account.policy] and so on, whose
-# settings go before those above: in them stands only what differs. Put this in place of [account].
-{_RULE}
+# fibsbot check-config FILE    tells everything that is wrong with a file, and what it will do
+# fibsbot run --config FILE    lets all its accounts play until it is told to stop
+# fibsbot play --config FILE   lets one of them play, and has options that go before the file
 """
+_SEVERAL: Final = "For several accounts write [[account]] for each; the end of this file has an example."
+_END: Final = """\
+Two accounts in one process, to stand in place of [account] above. An account may have sections of its own, such as
+[account.policy], that say only what is different for it. There `false` takes back a value that holds for all."""
 EXAMPLE: Final = """\
 [[account]]
 name = "marvin"
@@ -52,22 +50,30 @@ after = 600
 """Two accounts."""
 
 
+# -- the sample -----------------------------------------------------------------------------------------------------
+
+
 def sample() -> str:
     """Return a file with every setting at its default; those that have none stand there as comments."""
     lines = [_BEGINNING]
     for section in sections_of(Config):
-        lines += ["", "", _RULE, *_comment(section.table.__doc__ or ""), *([_SEVERAL] if section.many else []), _RULE]
+        lines += ["", _RULE, *_comment(_described(section)), *(_comment(_SEVERAL) if section.many else []), _RULE]
         lines.append(f"[{section.name}]")
         for setting in settings_of(section.table):
             lines += ["", *_comment(_explained(setting)), _line(setting)]
-    lines += ["", "", _END.rstrip(), *(f"# {line}".rstrip() for line in EXAMPLE.splitlines())]
+        lines.append("")
+    lines += ["", _RULE, *_comment(_END), _RULE]
+    lines += [f"# {line}".rstrip() for line in EXAMPLE.splitlines()]
     return "\n".join(lines) + "\n"
+
+
+def _described(section: Section) -> str:
+    return inspect.cleandoc(section.table.__doc__ or "")
 
 
 def _line(setting: Setting) -> str:
     missing = setting.default is None
-    value = setting.about.example if missing else setting.default
-    return f"{'# ' if missing else ''}{setting.name} = {_toml(value)}"
+    return f"{'# ' if missing else ''}{setting.name} = {_toml(setting.about.example if missing else setting.default)}"
 
 
 def _explained(setting: Setting) -> str:
@@ -75,12 +81,11 @@ def _explained(setting: Setting) -> str:
     about = setting.about
     parts = [about.help]
     if about.example is not None and setting.default is not None:
-        parts.append(f"For example {_toml(about.example)}.")
-    bounds = _bounds(setting)
+        parts.append(f"For example {_whole(_toml(about.example))}.")
+    if bounds := _bounds(setting):
+        parts.append(_whole(f"[{bounds}]"))
     if setting.optional and setting.default is not None:
-        bounds = f"{bounds}, or false" if bounds else "or false"
-    if bounds:
-        parts.append(f"[{bounds}]")
+        parts.append(_whole("[false for none]"))
     return " ".join(parts)
 
 
@@ -88,21 +93,42 @@ def _bounds(setting: Setting) -> str:
     """Return the values that a setting takes, in few words; nothing where that goes without saying."""
     about = setting.about
     if issubclass(setting.kind, enum.Enum):
-        return ", ".join(f'"{choice.value}"' for choice in setting.kind)
-    if setting.kind is Lengths:
-        return 'such as ["1-9", "11", "unlimited"]'
+        return " or ".join(f'"{choice.value}"' for choice in setting.kind)
     if about.longest is not None:
         return f"at most {about.longest} characters"
-    unit = f" {about.unit}" if about.unit else ""
+    parts = []
+    if about.above is not None:
+        parts.append(f"above {about.above:.10g}")
+    if about.least is not None:
+        parts.append(f"{about.least:.10g}" if about.most is not None else f"at least {about.least:.10g}")
     if about.most is not None:
-        return f"{'above 0' if about.least is None else f'{about.least:.10g}'} to {about.most:.10g}{unit}"
-    return "" if about.least is None else f"from {about.least:.10g}{unit}"
+        parts.append(f"to {about.most:.10g}")
+    if parts and about.unit and about.unit != "seconds":
+        parts.append(about.unit)
+    return " ".join(parts)
+
+
+_NO_BREAK: Final = "\N{NO-BREAK SPACE}"
+
+
+def _whole(text: str) -> str:
+    """Return a text that a comment does not tear apart."""
+    return text.replace(" ", _NO_BREAK)
 
 
 def _comment(text: str) -> list[str]:
-    return textwrap.wrap(
-        text, WIDTH, initial_indent="# ", subsequent_indent="# ", break_long_words=False, break_on_hyphens=False
-    )
+    """Return the lines of a comment."""
+    lines: list[str] = []
+    for paragraph in text.split("\n\n"):
+        lines += textwrap.wrap(
+            paragraph,
+            WIDTH,
+            initial_indent="# ",
+            subsequent_indent="# ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return [line.replace(_NO_BREAK, " ") for line in lines]
 
 
 def _toml(value: Any) -> str:
@@ -113,6 +139,8 @@ def _toml(value: Any) -> str:
             return _toml(value.words())
         case tuple():
             return f"[{', '.join(map(_toml, value))}]"
+        case float() if value.is_integer():
+            return str(int(value))
         case bool() | int() | float():
             return json.dumps(value)
     return json.dumps(str(value), ensure_ascii=False)
@@ -120,29 +148,23 @@ def _toml(value: Any) -> str:
 
 # -- the page -------------------------------------------------------------------------------------------------------
 
-INTRODUCTION: Final = """\
-# Configuration
-
-`fibsbot play --config FILE` reads a TOML file. `config/fibsbot.toml` shows every setting at its default; each may be
-left out, and an option on the command line goes before the file. A setting that is unknown, or has a value that it
-cannot take, stops the program with exit status 78 and a line such as
-
-    server.port: expected a whole number from 1 to 65535, got 'abc'
-
-for each. Nothing is converted silently: `"7"` and `7.0` are no whole numbers. Times are in seconds, lengths of matches
-in points. This page and the sample are written by `python -m fibsbot.config` from the definition in
-`fibsbot/config/settings.py`."""
+_HEAD: Final = "| setting | default | takes | meaning |\n|---|---|---|---|"
+_INTRODUCTION: Final = Path(__file__).with_name("introduction.md")
 
 
 def page() -> str:
     """Return the documentation of all settings, in Markdown."""
-    lines = [INTRODUCTION]
-    for section in sections_of(Config):
-        lines += ["", f"## [{section.name}]", "", f"{section.table.__doc__}", "", _HEAD]
+    parts = list(sections_of(Config))
+    names = [f"`{it.name}`" for it in parts if it.apart]
+    introduction = _INTRODUCTION.read_text(encoding="utf-8").rstrip()
+    lines = [introduction.replace("APART", f"{', '.join(names[:-1])} and {names[-1]}")]
+    for section in parts:
+        lines += ["", f"## [{section.name}]", "", _described(section), "", _HEAD]
         lines += [_row(setting) for setting in settings_of(section.table)]
     return "\n".join(lines) + "\n"
 
 
 def _row(setting: Setting) -> str:
     default = "" if setting.default is None else f"`{_toml(setting.default)}`"
-    return f"| `{setting.name}` | {default} | {setting.expected} | {setting.about.help} |"
+    mark = " †" if setting.about.fixed else ""
+    return f"| `{setting.name}`{mark} | {default} | {setting.expected} | {setting.about.help} |"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -155,6 +156,21 @@ def test_what_is_doubtful_is_a_warning_and_fails_only_if_it_shall(checked: Check
     ] == usual.stderr.splitlines()
     assert usual.stdout.startswith("bot.toml: can be used, warnings: 2\n")
     assert 0 == checked(GOOD, "--strict").exit_code
+
+
+def test_the_documentation_shows_what_is_printed(checked: Check) -> None:
+    page = (Path(__file__).parents[2] / "docs/configuration.md").read_text(encoding="utf-8")
+    shown = textwrap.dedent(page.partition("    $ fibsbot check-config my.toml\n")[2].partition("\n\n")[0])
+    Path("password").write_text(SECRET)
+    Path("password").chmod(0o600)
+    result = checked(
+        """
+        account = {name = "marvin", password_file = "password"}
+        policy = {lengths = ["1-9", "11"], min_rating = 1500}
+        timing.think_least = 2
+        """
+    )
+    assert shown.replace("my.toml", "bot.toml") == (result.stderr + result.stdout).rstrip()
 
 
 def test_each_account_is_told_of(checked: Check) -> None:

@@ -50,6 +50,10 @@ def test_nothing_is_doubtful_about_the_defaults_and_the_example() -> None:
         ("seek.length = 7\nseek.bots = true", "seek.length and bots without seek.after: nobody is invited"),
         ('seek.after = 60\npolicy.lengths = ["3"]', "seek.length is 5, which is not in policy.lengths"),
         (
+            "seek.after = 60\npolicy.people = false",
+            "seek finds nobody: policy.people and seek.bots are both false",
+        ),
+        (
             'account.name = "marvin"\nchat.operators = ["marvin"]',
             "chat.operators has the account itself, marvin, which does not hear itself",
         ),
