@@ -183,7 +183,8 @@ def _play_it(config: Config) -> None:
         raise ConfigError(str(error)) from None
     for warning in doubts(config, process=False):
         _log.warning(warning)
-    stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%dT%H%M%SZ")
+    # Not the form of finished files (fibsbot/records/archive.py): `fibsbot run` must not take this one for its own.
+    stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
     log_path = config.log.directory / f"{account.name}-{stamp}.jsonl"
     settings = run_settings(config, account, secret.text, log_path)
     result = _run(settings, strategy, fallback)
