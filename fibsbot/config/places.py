@@ -24,7 +24,7 @@ def doubtful_passwords(config: Config) -> Iterator[str]:
 def doubtful_log(config: Config) -> Iterator[str]:
     """Yield a sentence if session logs cannot be written; their folder is made where there is none."""
     folder = config.log.directory
-    existing = next((it for it in (folder, *folder.absolute().parents) if it.exists()), Path("/"))
+    existing = next((it for it in (folder, *folder.absolute().parents) if os.access(it, os.F_OK)), Path("/"))
     if not _is_writable(existing):
         yield f"log.directory is {folder}, where this user cannot write"
 
@@ -47,4 +47,4 @@ def _open_to_others(path: Path) -> bool:
 
 
 def _is_writable(folder: Path) -> bool:
-    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+    return os.access(folder, os.W_OK | os.X_OK) and folder.is_dir()

@@ -77,7 +77,7 @@ def _named(account: AccountConfig, environment: Mapping[str, str]) -> tuple[str,
 def _unnamed(name: str | None, *, alone: bool, environment: Mapping[str, str]) -> Callable[[], Secret]:
     """Return how to look where a password is without being named."""
     for credential in [name, *([CREDENTIAL] if alone else [])]:
-        if credential and CREDENTIALS in environment and Path(environment[CREDENTIALS], credential).exists():
+        if credential and CREDENTIALS in environment and os.access(Path(environment[CREDENTIALS], credential), os.F_OK):
             return partial(_from_credential, credential, environment)
     if alone and environment.get(VARIABLE):
         return partial(_from_variable, VARIABLE, environment)

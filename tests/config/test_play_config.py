@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fibsbot.bot.runner import RunSettings
+from fibsbot.bot.settings import AgentSettings
 from fibsbot.cli import main
 from fibsbot.cli import play as command
 from fibsbot.client.connection import ConnectionFailedError
@@ -130,6 +131,15 @@ def test_every_option_goes_before_the_file(tmp_path: Path, runs: list[RunSetting
     assert (4, 0.5) == (run.deadline, agent.timings.pause)
     assert run.log_path
     assert Path("there") == run.log_path.parent
+
+
+def test_an_option_that_is_not_given_leaves_the_default(tmp_path: Path, runs: list[RunSettings]) -> None:
+    environment = {"FIBSBOT_PASSWORD": "paranoid"}
+    for more in ([], ["--max-length", "5"]):
+        arguments = ["play", "--server", "localhost:1", "--user", "marvin", "--log-dir", str(tmp_path), *more]
+        CliRunner().invoke(main, arguments, env=environment)
+    assert [Lengths(((1, 25),)), Lengths(((1, 5),))] == [run.agent.policy.lengths for run in runs]
+    assert [AgentSettings("marvin", "paranoid", policy=run.agent.policy) for run in runs] == [it.agent for it in runs]
 
 
 def test_a_file_without_a_name_needs_the_option(tmp_path: Path) -> None:
