@@ -94,13 +94,10 @@ class Invitations:
             offer.counting = False
             self._consider(offer, count)
 
-    def take_last(self) -> str | None:
-        """Withdraw the invitation that came last; return whose it was."""
-        if not self._offers:
-            return None
-        offer = max(self._offers.values(), key=lambda offer: offer.number)
-        del self._offers[offer.name]
-        return offer.name
+    @property
+    def last(self) -> str | None:
+        """Whose invitation came last, if it still waits for our answer."""
+        return max(self._offers.values(), key=lambda offer: offer.number).name if self._offers else None
 
     def _against(self, offer: Offer, saved_games: int | None) -> tuple[Reason, ...]:
         request = self._people.request(offer.name, offer.length, Direction.THEIRS, saved_games)

@@ -149,12 +149,14 @@ class Inviting:
 
     def on_refusal(self, answered: Answered) -> None:
         """Give up what the server refused."""
-        command, last = answered.errand.command, self._last
-        if not isinstance(command, c.Invite) or last is None or last.name != command.name:
-            return
-        last.open = False
-        if isinstance(answered.message, m.RefusesGames):
-            self._refused(last.name, write(answered.message))
+        last = self._last
+        match answered.errand.command:
+            case c.Join(name=str(name)):
+                self._taken.pop(name, None)  # it is our turn to invite again
+            case c.Invite(name=name) if last is not None and last.name == name:
+                last.open = False
+                if isinstance(answered.message, m.RefusesGames):
+                    self._refused(name, write(answered.message))
 
     def _close(self) -> None:
         """Wait no longer. Who has told us something, but has not joined us, has refused."""

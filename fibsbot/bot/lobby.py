@@ -98,10 +98,9 @@ class Lobby:
                 self._invitations.on_count(message.name, message.count)
             case m.Invitation() | m.ResumeInvitation() if self._desk.session.state is State.LOBBY:
                 self._on_invitation(message)
-            case m.SavedMatchWarning():
-                # To accept the invitation before it would throw the saved match away.
-                if name := self._invitations.take_last():
-                    self._resume_for(name)
+            case m.SavedMatchWarning() if (name := self._invitations.last) is not None:
+                self._resuming.note(name, length_from_fibs(message.length))
+                self._go_on_instead(name)
 
     def _on_invitation(self, message: m.Invitation | m.ResumeInvitation) -> None:
         length = length_from_fibs(message.length) if isinstance(message, m.Invitation) else None
@@ -111,9 +110,9 @@ class Lobby:
         else:
             self._invitations.invited(message.name, length)
 
-    def _resume_for(self, name: str) -> None:
-        """Go on with a saved match because the opponent wants to."""
-        if found := self._resuming.asked(name):
+    def _resume_for(self, name: str, *, joinable: bool = True) -> None:
+        """Go on with a saved match because the opponent wants to, or wanted another; that one is not `joinable`."""
+        if found := self._resuming.asked(name, joinable=joinable):
             self._invitations.refuse(name, None, found)
         else:
             self._desk.record("invitation_accepted", by=name, length=None)
@@ -149,11 +148,11 @@ class Lobby:
     def step(self) -> None:
         """Go on to the next match, if there is nothing else to do."""
         self._inviting.expire()
-        if self._desk.session.state is not State.LOBBY or not self._outbox.idle:
-            return
+        if self._desk.session.state is not State.LOBBY or not self._outbox.idle or self._resuming.listing:
+            return  # whoever does not know all saved matches might throw one away by an invitation
         if self._resuming.step(wanted=True):
             return
-        if (self.saved or self._seeking.wishes) and self._people.ask_if_stale():
+        if self._people.ask(fresh=bool(self.saved) or self._seeking.wishes):
             return
         ours = self._inviting.waiting
         if ours is None and self._resuming.step():
@@ -161,14 +160,15 @@ class Lobby:
         if ours is not None and ours.why is Why.RESUME:
             return
         if (name := self._invitations.ready()) is not None:
-            self._accept(name)
+            if not self._go_on_instead(name):
+                self._outbox.say(c.Join(name))
         elif ours is None and not self._invitations.waiting:
-            self._seeking.step({name for name in self.saved if self._resuming.goes_on(name)})
+            self._seeking.step(self.saved)
 
-    def _accept(self, name: str) -> None:
-        """Join somebody; but a saved match goes on, for to join another would throw it away."""
-        if self._resuming.goes_on(name):
+    def _go_on_instead(self, name: str) -> bool:
+        """Go on with the saved match, if there is one: to join another would throw it away."""
+        goes_on = self._resuming.goes_on(name)
+        if goes_on:
             self._invitations.withdraw(name)
-            self._resume_for(name)
-        else:
-            self._outbox.say(c.Join(name))
+            self._resume_for(name, joinable=False)
+        return goes_on

@@ -80,12 +80,15 @@ class People:
         info = self.who.get(name)
         return info is not None and info.ready and info.opponent is None
 
-    def ask_if_stale(self) -> bool:
-        """Ask for the list of users if there was none for long; return whether it was asked for."""
+    def ask(self, *, fresh: bool) -> bool:
+        """Ask for the list of users if it is not complete; return whether it was asked for.
+
+        `fresh`: there is somebody whom we would like to play, so that it must not be old either.
+        """
         now, age = self._desk.now, STALE * self._desk.settings.timings.retry
-        missing = self._announced and not self._desk.is_set("who")
-        if self._listed is not None and now < self._listed + age and not missing:
-            if not self._desk.is_set("list"):
+        missing = self._listed is None or (self._announced and not self._desk.is_set("who"))
+        if not missing and self._listed is not None and not (fresh and now >= self._listed + age):
+            if fresh and not self._desk.is_set("list"):
                 self._desk.wake("list", self._listed + age - now)
             return False
         self._announced.clear()

@@ -103,11 +103,15 @@ class Resuming:
             self._listing = [] if isinstance(message, m.SavedStart) else None
 
     def _on_listed(self, row: m.SavedMatch) -> None:
-        length, known = length_from_fibs(row.length), self.matches.get(row.name)
-        if known is not None:
-            known.length = length
-        else:
-            self._keep(row.name, Saved(length, begun=row.own_points + row.opponent_points > 0))
+        self.note(row.name, length_from_fibs(row.length))
+        saved = self.matches[row.name]
+        saved.begun = saved.begun or row.own_points + row.opponent_points > 0
+
+    def note(self, name: str, length: int) -> None:
+        """Take note that there is a saved match with this player."""
+        if name not in self.matches:
+            self._keep(name, Saved(length))
+        self.matches[name].length = length
 
     def _keep(self, name: str, saved: Saved) -> None:
         if len(self.matches) >= MOST_SAVED:
@@ -152,8 +156,16 @@ class Resuming:
         saved = self.matches.get(name)
         return saved is not None and not self._against(name, saved, Direction.THEIRS)
 
-    def asked(self, name: str) -> tuple[Reason, ...]:
-        """Go on with a match because the opponent wants to; return why not, if we don't."""
+    @property
+    def listing(self) -> bool:
+        """Whether the server's list may not be whole yet."""
+        return self._listing is not None
+
+    def asked(self, name: str, *, joinable: bool = True) -> tuple[Reason, ...]:
+        """Go on with a match because the opponent wants to; return why not, if we don't.
+
+        `joinable`: the opponent's last invitation was to this match; to join after another one would begin that.
+        """
         if name not in self.matches:
             self._keep(name, Saved(None))
         saved = self.matches[name]
@@ -161,17 +173,19 @@ class Resuming:
             return found
         saved.due, saved.spent, saved.swapped = None, False, False
         ours = self._inviting.waiting
-        if self._inviting.was_first(name):
+        if joinable and self._inviting.was_first(name):
             self._outbox.say(c.Join(name))
         elif not self._outbox.has(c.Invite):
             self._invite(name, saved)
         else:
-            saved.wanted = ours is None or ours.name != name
+            saved.wanted = ours is None or ours.name != name or ours.length is not None
         return ()
 
     def step(self, *, wanted: bool = False) -> bool:
         """Invite the next opponent, with `wanted` only one who waits for it; return whether somebody was invited."""
-        oldest_first = sorted(self.matches.items(), key=lambda item: item[1].since or -math.inf)
+        oldest_first = sorted(
+            self.matches.items(), key=lambda item: -math.inf if item[1].since is None else item[1].since
+        )
         for name, saved in oldest_first:
             if saved.wanted or (not wanted and self._is_next(name, saved)):
                 self._invite(name, saved)
@@ -213,6 +227,7 @@ class Resuming:
         if answered.errand.command == c.Show(c.ShowWhat.SAVED) and self._asked < MOST_ASKED:
             self._asked += 1
             self._outbox.say(answered.errand.command)
+            self._outbox.say(c.Time())  # its answer ends the list
 
     def on_refusal(self, answered: Answered) -> None:
         """Take note that an invitation did not reach the opponent, or that there is no match to go on with."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Container
 from typing import Final
 
 from fibsbot.bot.desk import Desk
@@ -42,14 +43,14 @@ class Seeking:
         self.busy()
         self._sought = deque((at, "" if sought == name else sought) for at, sought in self._sought)
 
-    def step(self, saved: set[str]) -> None:
+    def step(self, saved: Container[str]) -> None:
         """Invite somebody, if it is time to. With those in `saved` there is a match to go on with, and no other."""
         if not self.wishes:
             self.busy()
         elif not self._invite_wanted(saved):
             self._seek(saved)
 
-    def _invite_wanted(self, saved: set[str]) -> bool:
+    def _invite_wanted(self, saved: Container[str]) -> bool:
         name, length = self._desk.settings.invite, self._desk.settings.length
         if name is None or name in saved or not self._people.is_free(name):
             return False
@@ -63,7 +64,7 @@ class Seeking:
 
     # -- seeking ------------------------------------------------------------------------------------------------
 
-    def _seek(self, saved: set[str]) -> None:
+    def _seek(self, saved: Container[str]) -> None:
         desk, seek = self._desk, self._desk.settings.seek
         if seek.after is None:
             return
@@ -83,7 +84,7 @@ class Seeking:
             self._sought.popleft()
         return self._sought[-per_hour][0] + HOUR if len(self._sought) >= per_hour else 0.0
 
-    def _seek_now(self, saved: set[str]) -> None:
+    def _seek_now(self, saved: Container[str]) -> None:
         found = [name for name in self._people.who if name not in saved and self._is_sought(name)]
         others = [name for name in found if name != self._last] or found
         if others:
