@@ -23,12 +23,15 @@ COMMANDS: Final = {
     "db": ("fibsbot.cli.db:db", "Look after the store of matches."),
     "demo": ("fibsbot.cli.demo:demo", "Play a whole match on an embedded server and watch it."),
     "legal": ("fibsbot.cli.rules:legal", "List the legal plays of a position."),
+    "order": ("fibsbot.cli.status:order", "Tell bots that run on this machine what to do."),
     "parse": ("fibsbot.cli.parse:parse", "Print what a server said, one JSON object a message."),
     "perft": ("fibsbot.cli.rules:perft", "Count the positions that the rules can reach."),
     "play": ("fibsbot.cli.play:play", "Connect to a server and play."),
+    "run": ("fibsbot.cli.run:run", "Play with all accounts of a file until told to stop."),
     "serve": ("fibsbot.cli.serve:serve", "Run the embedded server."),
     "show": ("fibsbot.cli.rules:show", "Draw a position."),
     "soak": ("fibsbot.cli.soak:soak", "Play many matches, bot against bot, and report what went wrong."),
+    "status": ("fibsbot.cli.status:status", "Tell what the bots do that run on this machine."),
     "strategies": ("fibsbot.cli.strategies:strategies", "List the strategies and where they come from."),
 }
 """Each command: where it is and its one-line help, which is also its docstring's first sentence."""

@@ -251,7 +251,7 @@ class Account(Observer):
             crashes=self.crashes,
             last_error=self._error[1] if self._error else None,
             last_error_at=self._error[0] if self._error else None,
-            healthy=self.look(),
+            healthy=self.look() and self.end in (None, End.FINISHED),
         )
 
 

@@ -7,13 +7,11 @@ import gc
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import structlog
 from attrs import field, frozen
 
-from fibsbot import __version__
-from fibsbot.bot.actions import End
 from fibsbot.bot.events import SettingsChanged
 from fibsbot.bot.memory import Memory
 from fibsbot.bot.orders import Order
@@ -41,6 +39,8 @@ class Reloaded:
     """What has changed and holds from now on, for people."""
     ignored: tuple[str, ...] = ()
     """What has changed, but needs a restart."""
+    warnings: tuple[str, ...] = ()
+    """What is allowed, but cannot be meant."""
     problems: tuple[str, ...] = ()
     """Why nothing has changed: what is wrong with the new settings."""
 
@@ -125,11 +125,6 @@ class Supervisor:
         """Wait until each account's first attempt to log in has come to something."""
         await asyncio.gather(*(account.tried.wait() for account in self.accounts.values()))
 
-    @property
-    def ends(self) -> dict[str, tuple[End | None, str]]:
-        """How each account has ended, and why."""
-        return {name: (account.end, account.reason) for name, account in self.accounts.items()}
-
     # -- orders -------------------------------------------------------------------------------------------------
 
     def order(self, order: Order, name: str | None = None) -> tuple[str, ...]:
@@ -157,6 +152,8 @@ class Supervisor:
                 self.accounts[name].tell(SettingsChanged(time.monotonic(), plan.run.agent))
         for problem in reloaded.problems:
             _log.error("settings cannot be used, the old ones stay", problem=problem)
+        for warning in reloaded.warnings:
+            _log.warning(warning)
         for text in reloaded.applied:
             _log.info("setting changed", setting=text)
         for text in reloaded.ignored:
@@ -175,11 +172,3 @@ class Supervisor:
     def statuses(self) -> list[AccountStatus]:
         """Tell how each account is."""
         return [account.status() for account in self.accounts.values()]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Tell everything as JSON can write it."""
-        return {
-            "version": __version__,
-            "uptime": round(self.uptime, 3),
-            "accounts": [status.as_dict() for status in self.statuses()],
-        }

@@ -1,0 +1,135 @@
+"""`fibsbot run`: all accounts of a file of settings, left running."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import click
+import structlog
+
+from fibsbot.bot.actions import End
+from fibsbot.cli import EXIT_CONFIG, ConfigError
+from fibsbot.config import Config, ConfigProblemsError, load_config
+from fibsbot.config.changing import changes
+from fibsbot.config.doubting import doubts
+from fibsbot.config.plans import plans
+from fibsbot.config.problems import told
+from fibsbot.log import LogFormat, configure
+from fibsbot.records.store import StoreError
+from fibsbot.service.account import Account
+from fibsbot.service.process import Service, ServiceError
+from fibsbot.service.settings import AccountPlan
+from fibsbot.service.supervisor import Reloaded
+from fibsbot.strategies.loader import StrategyError, check, load
+
+FALLBACK: Final = "handmade"
+"""The strategy that decides where an account's own one fails."""
+
+_log = structlog.get_logger(__name__)
+
+
+class RunError(click.ClickException):
+    """The process failed for a reason outside this program: exit status 1."""
+
+
+@click.command()
+@click.option(
+    "--config",
+    "path",
+    required=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="TOML file with settings; see config/fibsbot.toml.",
+)
+@click.option(
+    "--log-format",
+    type=click.Choice([it.value for it in LogFormat]),
+    help="Form of the program's own log, on stderr, instead of the file's.",
+)
+def run(path: Path, log_format: str | None) -> None:
+    """Play with all accounts of a file until told to stop.
+
+    The first SIGTERM or Ctrl-C finishes the matches and logs out, the second logs out at once, the third kills. SIGHUP
+    reads the file again. `fibsbot status` tells what goes on, `fibsbot order` gives orders. The exit status is 78 when
+    starting again would not help: settings that cannot be used, a password that is refused, a name that somebody else
+    has logged in with.
+    """
+    settings = Settings(path, log_format)
+    chosen = settings.start()
+    for name in dict.fromkeys([*(plan.strategy for plan in chosen), FALLBACK]):
+        _try(path, name)
+    try:
+        service = Service(
+            chosen, settings.config.service_settings(), load, fallback=FALLBACK, reload=settings.read_again
+        )
+        accounts = asyncio.run(service.run())
+    except StoreError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    except ServiceError as error:
+        raise RunError(str(error)) from None
+    except KeyboardInterrupt:
+        raise click.Abort from None
+    _report(accounts)
+
+
+class Settings:
+    """The settings of this process: what holds, and what the file says now."""
+
+    def __init__(self, path: Path, log_format: str | None) -> None:
+        """Read nothing yet."""
+        self._path = path
+        self._log_format = LogFormat(log_format) if log_format else None
+        self._passwords: Mapping[str, str] = {}
+        self.config = Config()
+
+    def start(self) -> tuple[AccountPlan, ...]:
+        """Read the file for the first time, and set up the log. Raises ConfigError."""
+        try:
+            self.config = load_config(self._path)
+            found = plans(self.config)
+        except ConfigProblemsError as error:
+            raise ConfigError(told(self._path, error.problems)) from None
+        self._passwords = {plan.run.agent.name: plan.run.agent.password for plan in found}
+        self._set_up_log()
+        for doubt in doubts(self.config):
+            _log.warning(doubt)
+        return found
+
+    def read_again(self) -> Reloaded:
+        """Read the file anew; where it cannot be used, everything stays as it is."""
+        try:
+            change = changes(self.config, load_config(self._path))
+            found = plans(change.config, self._passwords)
+        except ConfigProblemsError as error:
+            return Reloaded(problems=tuple(map(str, error.problems)))
+        self.config = change.config
+        self._set_up_log()
+        by_name = {plan.run.agent.name: plan for plan in found}
+        return Reloaded(by_name, change.applied, change.ignored, warnings=tuple(doubts(change.config)))
+
+    def _set_up_log(self) -> None:
+        configure(self._log_format or self.config.log.format, self.config.log.level)
+
+
+def _try(path: Path, name: str) -> None:
+    """Ask a strategy known questions, so that one that cannot be used is found before the first connection."""
+    try:
+        strategy = load(name)
+        faults = check(strategy)
+        strategy.close()
+    except StrategyError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    if faults:
+        raise ConfigError(f"{path}: strategy {name!r} does not work: {faults[0]}")
+
+
+def _report(accounts: Mapping[str, Account]) -> None:
+    """Say how it ended; end with status 78 where another start would end in the same way."""
+    for name, account in accounts.items():
+        counters = account.totals()
+        click.echo(f"{name}: {counters.matches} matches played, {counters.wins} won; {account.reason}", err=True)
+    if any(account.end not in (None, End.FINISHED) for account in accounts.values()):
+        raise SystemExit(EXIT_CONFIG)

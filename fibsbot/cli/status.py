@@ -1,0 +1,137 @@
+"""`fibsbot status` and `fibsbot order`: what a running process does, and what it is told to do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from fibsbot.bot.orders import Order, parse_order
+from fibsbot.cli import ConfigError, UserError
+from fibsbot.config import Config, ConfigProblemsError, load_config
+from fibsbot.config.problems import told
+from fibsbot.service.control import ControlError, ask
+from fibsbot.service.process import lasting
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class NobodyError(click.ClickException):
+    """Nobody runs there, or whoever does has not obeyed: exit status 1."""
+
+
+def _where(command: Command) -> Command:
+    """Add the options that say where the control socket is."""
+    for option in (
+        click.option("--config", metavar="FILE", type=click.Path(path_type=Path), help="The settings of the process."),
+        click.option(
+            "--control",
+            metavar="PATH",
+            type=click.Path(path_type=Path),
+            envvar="FIBSBOT_CONTROL",
+            show_envvar=True,
+            help=f"Its control socket; `{Config().service.control}` without any of this.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _socket(config: Path | None, control: Path | None) -> Path:
+    """Return the path of the control socket."""
+    if control is not None:
+        return control
+    if config is None:
+        found = Config().service.control
+    else:
+        try:
+            found = load_config(config).service.control
+        except ConfigProblemsError as error:
+            raise ConfigError(told(config, error.problems)) from None
+    if found is None:
+        raise UserError(f"{config}: service.control is switched off, so nobody can be asked")
+    return found
+
+
+def _answer(path: Path, order: Order, account: str | None) -> dict[str, Any]:
+    try:
+        return ask(path, order, account)
+    except ControlError as error:
+        raise NobodyError(str(error)) from None
+
+
+@click.command()
+@click.argument("account", required=False)
+@_where
+@click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
+def status(account: str | None, config: Path | None, control: Path | None, *, as_json: bool) -> None:
+    """Tell what the bots do that run on this machine.
+
+    Asks the process that `fibsbot run` has started. The exit status is 1 when nothing runs there.
+    """
+    found = _answer(_socket(config, control), Order.STATUS, account)["status"]
+    if as_json:
+        click.echo(json.dumps(found))
+        return
+    console = Console(highlight=False)
+    console.print(picture(found), soft_wrap=not console.is_terminal)
+
+
+@click.command()
+@click.argument("word", metavar="ORDER", type=click.Choice([it.value for it in Order if it is not Order.STATUS]))
+@click.argument("account", required=False)
+@_where
+def order(word: str, account: str | None, config: Path | None, control: Path | None) -> None:
+    """Tell bots that run on this machine what to do.
+
+    \b
+    pause   begin no new match until `resume`
+    resume  begin matches again after `pause`
+    last    finish the match, then log out
+    quit    log out at once; the server saves the match
+
+    Without the name of an account the order is for all. The exit status is 1 when nothing runs there.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    given = parse_order(word) or Order.STATUS
+    names = _answer(_socket(config, control), given, account)["accounts"]
+    click.echo(f"{given.value}: {', '.join(names)}")
+
+
+def picture(found: Mapping[str, Any]) -> Group:
+    """Draw what a process told."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("account", "doing", "connected", "reconnects", "won", "saved", "invited"):
+        text = name in {"account", "doing"}
+        table.add_column(name, justify="left" if text else "right", no_wrap=name != "doing")
+    for it in found["accounts"]:
+        counters, connected = it["counters"], it["connected"]
+        table.add_row(
+            Text(it["account"], style="" if it["healthy"] else "bold red"),
+            Text(it["sentence"] if it["healthy"] else f"{it['sentence']} (stuck or failed)"),
+            "no" if connected is None else lasting(connected),
+            str(it["reconnects"]),
+            f"{counters['wins']} of {counters['matches']}",
+            *(str(it[name]) for name in ("saved", "invitations")),
+        )
+    errors = [
+        Text(f"{it['account']}: {it['last_error_at']} {it['last_error']}")
+        for it in found["accounts"]
+        if it["last_error"]
+    ]
+    head = f"fibsbot {found['version']}, process {found['process']}, up {lasting(found['uptime'])}"
+    last = [Text("last errors"), *errors, Text("")] if errors else []
+    return Group(Text(head), table, *last, Text(_store(found["store"])))
+
+
+def _store(store: Mapping[str, Any] | None) -> str:
+    if store is None:
+        return "store: none"
+    numbers = f"{store['written']} records, {store['waiting']} waiting, {store['lost']} lost"
+    return f"store: {numbers}" + (f"; trouble: {store['trouble']}" if store["trouble"] else "")

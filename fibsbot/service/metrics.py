@@ -1,0 +1,127 @@
+"""What Prometheus reads at /metrics. No name of another player ever stands in it, only those of our own accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Histogram, ProcessCollector, disable_created_metrics, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from fibsbot.bot.thinking import Pool, Thought
+from fibsbot.records.store import StoreWriter
+from fibsbot.service.account import AccountStatus
+
+BUCKETS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+"""Seconds."""
+COUNTERS: Final = {
+    "connections": "Connections that were made.",
+    "messages": "Lines of the server that were understood or not.",
+    "unknown": "Lines of the server that were not understood.",
+    "commands": "Commands that were sent.",
+    "decisions": "Decisions, forced plays included.",
+    "fallbacks": "Decisions for which the strategy had no answer.",
+    "differences": "Parts of our own state that the server contradicted.",
+    "refusals": "Commands that the server refused.",
+    "timeouts": "Steps of the server that did not come in time.",
+    "games": "Games that were played.",
+    "matches": "Matches that were played to their end.",
+    "wins": "Matches that were won.",
+    "interruptions": "Matches that broke off and were saved.",
+}
+"""What an agent counts, as far as it is told here."""
+
+
+class Metrics:
+    """Everything that is measured, in a registry of its own."""
+
+    def __init__(
+        self, statuses: Callable[[], list[AccountStatus]], pool: Callable[[], Pool], store: StoreWriter | None
+    ) -> None:
+        """Measure these accounts, their strategies and their store."""
+        disable_created_metrics()  # nobody asks when each of them was made
+        self.registry = CollectorRegistry()
+        self._decisions = Histogram(
+            "fibsbot_decision_seconds",
+            "From the bytes that open a decision to its command.",
+            ["account"],
+            buckets=BUCKETS,
+            registry=self.registry,
+        )
+        self._thoughts = Histogram(
+            "fibsbot_strategy_seconds",
+            "That strategies worked on a decision.",
+            ["account"],
+            buckets=BUCKETS,
+            registry=self.registry,
+        )
+        self.registry.register(_Accounts(statuses))
+        self.registry.register(_Process(pool, store))
+        ProcessCollector(registry=self.registry)
+
+    def note(self, account: str, thought: Thought, seconds: float) -> None:
+        """Take in a decision."""
+        self._decisions.labels(account).observe(seconds)
+        self._thoughts.labels(account).observe(thought.seconds)
+
+    def text(self) -> bytes:
+        """Return everything in the form that Prometheus reads."""
+        return generate_latest(self.registry)
+
+
+class _Accounts(Collector):
+    """The accounts, looked at when somebody asks."""
+
+    def __init__(self, statuses: Callable[[], list[AccountStatus]]) -> None:
+        self._statuses = statuses
+
+    def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
+        statuses = self._statuses()
+        for name, about in COUNTERS.items():
+            yield _counter(name, about, [(it.account, getattr(it.counters, name)) for it in statuses])
+        yield _counter("reconnects", "Attempts to connect again.", [(it.account, it.reconnects) for it in statuses])
+        yield _counter("crashes", "Runs that crashed.", [(it.account, it.crashes) for it in statuses])
+        for name, about, value in _GAUGES:
+            gauge = GaugeMetricFamily(f"fibsbot_{name}", about, labels=["account"])
+            for it in statuses:
+                gauge.add_metric([it.account], value(it))
+            yield gauge
+        state = GaugeMetricFamily("fibsbot_state", "1 for the state that it is in.", labels=["account", "state"])
+        for it in statuses:
+            state.add_metric([it.account, it.state], 1)
+        yield state
+
+
+_GAUGES: Final[tuple[tuple[str, str, Callable[[AccountStatus], float]], ...]] = (
+    ("connected_seconds", "Since the login; 0 while not logged in.", lambda it: it.connected or 0.0),
+    ("healthy", "1 unless it is stuck, or has ended with an error.", lambda it: it.healthy),
+    ("playing", "1 while a match is on.", lambda it: bool(it.agent and it.agent.opponent)),
+    ("paused", "1 while no new match is begun.", lambda it: bool(it.agent and it.agent.paused)),
+    ("saved_matches", "Saved matches that wait to be resumed.", lambda it: it.agent.saved if it.agent else 0),
+)
+
+
+class _Process(Collector):
+    """What the accounts share."""
+
+    def __init__(self, pool: Callable[[], Pool], store: StoreWriter | None) -> None:
+        self._pool = pool
+        self._store = store
+
+    def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
+        pool, store = self._pool(), self._store
+        yield GaugeMetricFamily("fibsbot_questions_waiting", "Decisions that wait for a strategy.", pool.waiting)
+        yield GaugeMetricFamily("fibsbot_strategies_hanging", "Strategies that do not come back.", pool.late)
+        if store is not None:
+            yield GaugeMetricFamily("fibsbot_store_healthy", "1 while records get into the store.", store.healthy)
+            yield GaugeMetricFamily("fibsbot_store_waiting", "Records that are not in the store yet.", store.waiting)
+            yield CounterMetricFamily("fibsbot_store_written", "Records that are in the store.", store.written)
+            yield CounterMetricFamily("fibsbot_store_lost", "Records that never will be.", store.lost)
+
+
+def _counter(name: str, about: str, values: list[tuple[str, int]]) -> CounterMetricFamily:
+    family = CounterMetricFamily(f"fibsbot_{name}", about, labels=["account"])
+    for account, value in values:
+        family.add_metric([account], value)
+    return family

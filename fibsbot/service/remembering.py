@@ -1,0 +1,36 @@
+"""What the store knows of other players, on the agents' clock."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from collections.abc import Iterable
+from typing import Final
+
+import structlog
+
+from fibsbot.bot.memory import Memory
+from fibsbot.records.session_log import utc_now
+from fibsbot.records.store import Store, StoreError
+
+HORIZON: Final = dt.timedelta(days=30)
+"""Nothing that is longer ago is recalled."""
+
+_log = structlog.get_logger(__name__)
+
+
+def recall(store: str, accounts: Iterable[str]) -> dict[str, Memory]:
+    """Return by account what it has to remember of other players; a store that cannot be read is as good as none."""
+    now, clock = utc_now(), time.monotonic()
+    memories: dict[str, Memory] = {}
+    try:
+        with Store.open(store) as reader:
+            for account in accounts:
+                memory = memories[account] = Memory()
+                for name, known in reader.acquaintances(account, now - HORIZON).items():
+                    matches = [clock - (now - at).total_seconds() for at in known.matches]
+                    refused = clock - (now - known.refused).total_seconds() if known.refused else None
+                    memory.recall(name, matches, refused)
+    except StoreError as error:
+        _log.warning("what was remembered of other players cannot be read", error=str(error))
+    return memories
