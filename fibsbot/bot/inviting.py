@@ -147,6 +147,14 @@ class Inviting:
             case m.Says() if self._last and self._last.open and self._last.name == message.name:
                 self._last.words = message.text
 
+    def on_overdue(self, answered: Answered) -> None:
+        """Do not count an invitation that may have got lost."""
+        match answered.errand.command:
+            case c.Invite(name=name) if name in self._tries:
+                tries = self._tries[name]
+                again = self._desk.now + self._desk.settings.timings.retry
+                self._tries[name] = Tries(tries.count - 1, min(tries.again, again))
+
     def on_refusal(self, answered: Answered) -> None:
         """Give up what the server refused."""
         last = self._last

@@ -131,6 +131,7 @@ class Lobby:
             self._people.doubt()
         self._invitations.on_unanswered(answered)
         self._resuming.on_overdue(answered)
+        self._inviting.on_overdue(answered)
 
     def on_refusal(self, answered: Answered) -> None:
         """Give up what the server refused."""

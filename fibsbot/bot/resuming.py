@@ -172,6 +172,7 @@ class Resuming:
         if found := self._against(name, saved, Direction.THEIRS):
             return found
         saved.due, saved.spent, saved.swapped = None, False, False
+        self._inviting.try_anew(name)  # whoever invites us is there
         ours = self._inviting.waiting
         if joinable and self._inviting.was_first(name):
             self._outbox.say(c.Join(name))
