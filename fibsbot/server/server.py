@@ -144,6 +144,9 @@ class Server:
         """Serve one connection from its beginning to its end."""
         task = asyncio.current_task()
         connection = Connection(reader, writer, self.limits, self.world.traffic)
+        if self._stopped:  # it came just before, and nobody would close it any more
+            connection.abort()
+            return
         host = connection.host
         full = self._by_address.total() >= self.limits.connections
         if task is None or full or self._by_address[host] >= self.limits.connections_per_address:
