@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +15,10 @@ from fibsbot.config.problems import ConfigProblem, ConfigProblemsError
 from fibsbot.config.reading import read_toml, structure
 from fibsbot.config.secrets import Secret, password_of
 from fibsbot.config.settings import Config
+from fibsbot.records.store.database import StoreError, locate
 from fibsbot.service.settings import AccountPlan
+from fibsbot.strategies.loader import StrategyError, available, load
+from fibsbot.strategies.loader import check as try_out
 
 _STEP: Final = re.compile(r"[^.\[\]]+")
 
@@ -43,6 +46,7 @@ def check(path: Path) -> Checked:
     if config is None:
         return Checked(problems, Config())
     secrets = _secrets(config)
+    problems = (*problems, *_unusable(config))
     try:
         found = plans(config, {name: secret.text for name, secret in secrets.items()})
     except ConfigProblemsError as error:
@@ -58,6 +62,33 @@ def _secrets(config: Config) -> dict[str, Secret]:
         with contextlib.suppress(ConfigProblemsError):  # `plans` tells what is missing
             secrets[account.name or ""] = password_of(account, path, alone=len(config.accounts) == 1)
     return secrets
+
+
+def _unusable(config: Config) -> Iterator[ConfigProblem]:
+    """Yield what would fail at the start though it is there: strategies that do not work, and the store."""
+    paths: dict[str, str] = {}
+    for path, account in paths_of(config):
+        own = "strategy" in account.own.get("bot", {})
+        paths.setdefault(config.only(account).bot.strategy, f"{path}.bot.strategy" if own else "bot.strategy")
+    installed = {origin.name for origin in available()}
+    for name in paths:
+        if name in installed and (fault := _fault(name)):
+            yield ConfigProblem(paths[name], "a strategy that works", fault)
+    try:
+        locate(config.service.store or "none")
+    except StoreError as error:
+        yield ConfigProblem("service.store", "a store that can be used", str(error))
+
+
+def _fault(name: str) -> str | None:
+    try:
+        strategy = load(name)
+    except StrategyError as error:
+        return str(error)
+    try:
+        return next(iter(try_out(strategy)), None)
+    finally:
+        strategy.close()
 
 
 def _salvage(tables: dict[str, Any]) -> tuple[Config | None, tuple[ConfigProblem, ...]]:

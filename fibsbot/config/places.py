@@ -10,6 +10,7 @@ from typing import Final
 
 from fibsbot.config.plans import paths_of
 from fibsbot.config.settings import Config
+from fibsbot.records.store.database import StoreError, is_sqlite, locate
 
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
@@ -32,10 +33,18 @@ def doubtful_log(config: Config) -> Iterator[str]:
 def doubtful_service(config: Config) -> Iterator[str]:
     """Yield a sentence for each file of the process that cannot be made, because its folder is not there."""
     service = config.service
-    store = Path(service.store) if service.store and "://" not in service.store else None
-    for name, path in {"store": store, "control": service.control}.items():
+    for name, path in {"store": _file_of(service.store), "control": service.control}.items():
         if path and not _is_writable(path.parent):
             yield f"service.{name} is {path}, in a folder where this user cannot write"
+
+
+def _file_of(store: str | None) -> Path | None:
+    """Return the file of a store; None where it has none, or cannot be used at all, which is told as a problem."""
+    try:
+        url = locate(store) if store else None
+    except StoreError:
+        return None
+    return Path(url.database) if url and url.database and is_sqlite(url) else None
 
 
 def _open_to_others(path: Path) -> bool:

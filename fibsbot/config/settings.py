@@ -29,7 +29,7 @@ MONTH: Final = 30 * DAY
 MEGABYTE: Final = 2**20
 _DIRECTIONS: Final = "`:from` means their invitations only, `:to` only ours."
 _ROTATION: Final = Rotation()
-_PASSWORD_IN_URL: Final = re.compile(r"[a-z0-9+]+://(?:[^/@]*:[^/@]*@|.*[?&]password=)", re.IGNORECASE)
+_PASSWORD_IN_URL: Final = re.compile(r"[a-z0-9+]+://(?:[^/@]*:[^/@]*@|.*[?&](?:ssl)?password=)", re.IGNORECASE)
 _PLAYER: Final[Mapping[str, Any]] = {
     "takes": "a name of letters and underscores, at most 20",
     "fits": re.compile(r"[A-Za-z_]{1,20}").fullmatch,

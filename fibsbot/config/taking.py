@@ -80,7 +80,12 @@ def _take_text(value: Any) -> str | None:
 
 
 def _take_path(value: Any) -> Path | None:
-    return Path(value) if isinstance(value, str) and value and value.isprintable() else None
+    if not isinstance(value, str) or not value or not value.isprintable():
+        return None
+    try:
+        return Path(value).expanduser()
+    except RuntimeError:  # `~somebody` without a home
+        return None
 
 
 _TAKERS: Final[dict[type, Callable[[Any], Any]]] = {

@@ -19,7 +19,7 @@ _RULE: Final = f"# {'-' * (WIDTH - 2)}"
 _BEGINNING: Final = """\
 # Every setting of fibsbot at its default. Each may be left out; those that are commented out have
 # no value, and show an example. In brackets stands what a setting takes. Times are in seconds;
-# paths begin at the folder in which the program is started.
+# paths begin at the folder in which the program is started, or with ~.
 #
 # fibsbot check-config FILE    tells everything that is wrong with a file, and what it will do
 # fibsbot run --config FILE    lets all its accounts play until it is told to stop

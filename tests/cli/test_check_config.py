@@ -12,10 +12,12 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fibsbot.bot.fallback import LastResort
 from fibsbot.cli import main
 from fibsbot.config.checking import check
 from fibsbot.config.problems import told
 from fibsbot.config.writing import EXAMPLE, sample
+from fibsbot.match import MatchState
 from tests.cli.test_command_line import fibsbot
 
 SECRET = "swordfish"
@@ -110,6 +112,29 @@ def test_every_problem_is_told_at_once_of_settings_and_of_what_they_ask_for(chec
         "account[2].server.tls_ca: expected a file with certificates, got No such file or directory",
         "account[3].password_env: expected a word without blanks, or false, got something else",
     } == {line.removeprefix("Error: ").removeprefix("bot.toml: ") for line in result.stderr.splitlines()}
+
+
+class Broken(LastResort):
+    """A strategy that can be loaded, and raises whatever it is asked."""
+
+    def resign(self, state: MatchState) -> int:
+        """Fail."""
+        raise ValueError(f"what a state\n{state.length}")
+
+
+def test_a_strategy_that_does_not_work_is_a_problem(checked: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fibsbot.config.checking.load", lambda _: Broken())
+    result = checked(GOOD)
+    assert 78 == result.exit_code
+    said = "Error: bot.toml: bot.strategy: expected a strategy that works, got resign, the opening: raised ValueError"
+    assert [f"{said}: what a state 5"] == result.stderr.splitlines()
+
+
+def test_a_store_that_no_bot_can_use_is_a_problem(checked: Check) -> None:
+    result = checked(GOOD + 'store = "mysql://host/name"')
+    assert 78 == result.exit_code
+    said = "service.store: expected a store that can be used, got expected a store on SQLite (a file) or PostgreSQL"
+    assert f"Error: bot.toml: {said}, got mysql://host/name\n" == result.stderr
 
 
 def test_as_a_user_runs_it_each_problem_is_a_line_with_file_and_path(tmp_path: Path) -> None:

@@ -165,6 +165,13 @@ def test_no_message_shows_what_may_be_a_password() -> None:
     assert not any(secret in told for secret in ("swordfish", "sword fish", "77123"))
 
 
+def test_a_path_may_begin_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/marvin")
+    assert Path("/home/marvin/logs") == parse_config('log.directory = "~/logs"').log.directory
+    (problem,) = problems('log.directory = "~nobody_has_this_name/logs"')
+    assert "log.directory" == problem.path
+
+
 @pytest.mark.parametrize(
     "store",
     [
@@ -178,7 +185,13 @@ def test_a_store_is_a_file_or_a_database(store: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "user", ["me:swordfish@db.example/bots", ":swordfish@db.example/bots", "h/b?x=1&password=swordfish"]
+    "user",
+    [
+        "me:swordfish@db.example/bots",
+        ":swordfish@db.example/bots",
+        "h/b?x=1&password=swordfish",
+        "h/b?sslpassword=swordfish",
+    ],
 )
 def test_a_store_has_no_password_in_it(user: str) -> None:
     (problem,) = problems(f'service.store = "postgresql+psycopg://{user}"')

@@ -198,6 +198,7 @@ async def test_a_match_leaves_no_trace_of_the_password(
     written = program.written()
     assert 0 == status, written
     assert "match_ended" in written
+    assert (command == "run") is (program.folder / "fibsbot.db").exists(), "the store is among what is searched"
     assert "********" in written, "the login stands in the session log"
     assert [] == leaked(seen + written)
 
