@@ -161,8 +161,9 @@ def test_matches_and_games_are_counted_from_the_accounts_side(talk: Talk) -> Non
     assert talk.ledger.playing
     talk.server("ford wins the game and gets 1 point. Sorry.", "You win the game and get 3 points. Congratulations!")
     talk.server("You win the 3 point match 3-1 .")
-    assert [(False, 1), (True, 3)] == talk.ledger.games
-    assert [(3, 1)] == [match.score for match in talk.ledger.matches]
+    (match,) = talk.ledger.matches
+    assert [(False, 1), (True, 3)] == match.games
+    assert (3, 1) == match.score
     assert not talk.ledger.playing
 
 

@@ -21,7 +21,8 @@ START: Final = 30.0
 QUOTED: Final = 20
 """Troubles of a process's log that are kept."""
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
-_FOR_PEOPLE: Final = re.compile(rb"\d{4}-\d\d-\d\dT\S+ \[(?:debug|info|warning) *\] ")
+_FOR_PEOPLE: Final = re.compile(rb"\d{4}-\d\d-\d\dT\S+ \[(?:debug|info|warning) *\] |\w+: \d+ matches played, ")
+"""Lines for people that tell of no error: a log's, and the summary at the end."""
 
 
 class ChildError(Exception):

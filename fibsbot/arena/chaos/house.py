@@ -10,7 +10,7 @@ import socket
 from pathlib import Path
 from typing import Final
 
-from attrs import define, field
+from attrs import AttrsInstance, asdict, define, field
 
 from fibsbot.arena.chaos.children import Child, listening
 from fibsbot.arena.chaos.ledger import Ledger
@@ -29,6 +29,8 @@ PASSWORD: Final = "FIBSBOT_PASSWORD"  # noqa: S105 - the name of a variable
 PORTS: Final = range(20_000, 32_000)
 """Where ports are looked for: below those that a system gives away by itself, so that a port stays free while nobody
 listens on it."""
+STORE: Final = "fibsbot.db"
+"""File of a bot's store, in its folder."""
 LONGEST: Final = 160.0
 """Seconds between two attempts to connect at most, by the bots' clock: faults come every few minutes, and a bot that
 pauses for a quarter of an hour after them would see none."""
@@ -152,12 +154,11 @@ async def build(plan: Plan, folder: Path, strategies: tuple[str, str]) -> House:
 
 def launch(config: Path) -> tuple[str, ...]:
     """Return the arguments of `fibsbot` that start a bot."""
-    return ("play", "--config", str(config))
+    return ("run", "--config", str(config))
 
 
 def config_text(plan: Plan, port: int, name: str, foe: str, folder: Path, strategy: str) -> str:  # noqa: PLR0913, PLR0917 - what a bot has to be told
     """Return a bot's configuration, with all waits shortened."""
-    waits, pauses = Timings().scaled(1 / plan.speed), _pauses(plan)
     return f"""\
 [server]
 port = {port}
@@ -172,21 +173,24 @@ invite = "{foe}"
 invite_length = {plan.length}
 
 [timing]
-pause = {waits.pause}
-watchdog = {waits.watchdog}
-keep_alive = {waits.keep_alive}
-invitation = {waits.invitation}
-retry = {waits.retry}
+{_lines(Timings().scaled(1 / plan.speed))}
 
 [reconnect]
-first = {pauses.first}
-longest = {pauses.longest}
-healthy = {pauses.healthy}
+{_lines(_pauses(plan))}
 
 [log]
 directory = "{folder / "logs"}"
 format = "json"
+
+[service]
+store = "{folder / STORE}"
+control = "{folder / "fibsbot.sock"}"
 """
+
+
+def _lines(settings: AttrsInstance) -> str:
+    """Return settings as a section of a configuration has them: by the same names."""
+    return "\n".join(f"{name} = {value}" for name, value in asdict(settings).items())
 
 
 def _opponent(plan: Plan, port: int, name: str, password: str, strategy: str) -> Runner:
@@ -201,7 +205,8 @@ def _opponent(plan: Plan, port: int, name: str, password: str, strategy: str) ->
 
 
 def _pauses(plan: Plan) -> Pauses:
-    return Pauses(Pauses().first / plan.speed, LONGEST / plan.speed, healthy=HEALTHY / plan.speed)
+    waits = {"first": Pauses().first, "longest": LONGEST, "restart": LONGEST, "healthy": HEALTHY}
+    return Pauses(**{name: seconds / plan.speed for name, seconds in waits.items()})
 
 
 def _free_ports(count: int) -> list[int]:

@@ -108,6 +108,8 @@ class Match:
     opponent: str
     score: tuple[int, int] | None = None
     """Of the end, the account's own points first; None: not yet over."""
+    games: list[tuple[bool, int]] = field(factory=list)
+    """Each game that has ended: whether it was won, and the points."""
 
 
 @define
@@ -166,8 +168,6 @@ class Ledger:
     """Called with the account's name whenever it got on: a game command was taken, or a login came to the lobby."""
     logins: int = 0
     matches: list[Match] = field(factory=list)
-    games: list[tuple[bool, int]] = field(factory=list)
-    """Whether it was won, and the points."""
     answers: list[Answer] = field(factory=list)
     """Game commands that the server took, in their order."""
     commands: int = 0
@@ -247,10 +247,12 @@ class Ledger:
             if first.line == text:
                 said = first
                 break
+        if link is not self._link:
+            return  # the login, or what was held up on a connection that another has replaced
         try:
             command = parse_command(text)
         except CommandError:
-            return  # the login, or nothing that a server knows; what it refuses is told by its answer
+            return  # nothing that a server knows
         self.commands += 1
         answer = None
         if isinstance(command, GAME_COMMANDS):
@@ -305,7 +307,7 @@ class Ledger:
             case m.OpponentResumed() | m.YouResumed():
                 self._playing = True
             case m.GameWon() | m.GaveUp() | m.ResignAccepted():
-                self.games.append((message.winner == YOU, message.points))
+                self._match.games.append((message.winner == YOU, message.points))
             case m.MatchWon():
                 self._on_match_won(message)
             case m.OpponentGone() | m.YourGameSaved() | m.YouLeft():
@@ -315,9 +317,14 @@ class Ledger:
     def _on_match_won(self, message: m.MatchWon) -> None:
         self._playing = False
         points = message.winner_points, message.loser_points
+        self._match.score = points if message.winner == YOU else points[::-1]
+
+    @property
+    def _match(self) -> Match:
+        """The match that is on. If there is none, its beginning was lost with a server that was killed."""
         if not self.matches or self.matches[-1].score is not None:
-            self.matches.append(Match("?"))  # its beginning was lost with a server that was killed
-        self.matches[-1].score = points if message.winner == YOU else points[::-1]
+            self.matches.append(Match("?"))
+        return self.matches[-1]
 
     def _settle(self, talk: _Talk, message: Message) -> None:
         """Find the command that a message answers; the ones before it had nothing to say."""

@@ -14,10 +14,11 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from fibsbot.arena.chaos.house import House
-from fibsbot.arena.chaos.records import Written, lost_decisions, lost_lines, lost_matches, read_logs
+from fibsbot.arena.chaos.house import STORE, House
+from fibsbot.arena.chaos.records import lost_lines, lost_matches, read_logs
 from fibsbot.arena.chaos.recovery import Incident
 from fibsbot.arena.chaos.schedule import SPARED, Kind
+from fibsbot.arena.chaos.stored import compare
 
 EXAMPLES: Final = 20
 """So many of each kind of trouble are quoted; all are counted."""
@@ -117,7 +118,6 @@ def report_on(house: House, memory: dict[str, list[tuple[int, float, int]]], sec
     bots = [pair.bot for pair in house.pairs]
     database = _database(house)
     harmless = [refusal for ledger in ledgers for refusal in ledger.refusals if not refusal.illegal]
-    written = {pair.bot.account: read_logs(pair.folder / "logs") for pair in house.pairs}
     return Report(
         minutes=plan.minutes,
         seed=plan.seed,
@@ -130,7 +130,7 @@ def report_on(house: House, memory: dict[str, list[tuple[int, float, int]]], sec
         by_kind=[_kind_report(kind, incidents, plan.speed) for kind in Kind],
         matches=sum(serial for serial, _ in database.values()),
         matches_finished=sum(serial - (not over) for serial, over in database.values()),
-        games=sum(len(bot.games) for bot in bots),
+        games=sum(len(match.games) for bot in bots for match in bot.matches),
         decisions=sum(len(bot.answers) for bot in bots),
         commands=sum(bot.commands for bot in bots),
         logins=sum(bot.logins for bot in bots),
@@ -141,7 +141,8 @@ def report_on(house: House, memory: dict[str, list[tuple[int, float, int]]], sec
             _finished(house, database),
             _legal(house),
             _once(house),
-            *_recorded(house, written),
+            _logged(house),
+            *_stored(house),
             _logs(house),
             _flat(house, memory),
             _stayed(house),
@@ -214,22 +215,41 @@ def _once(house: House) -> Verdict:
     return _verdict("once", wrong, "no decision was answered twice")
 
 
-def _recorded(house: House, written: dict[str, Written]) -> list[Verdict]:
-    unreadable, decisions, lines, matches, unheard = [], [], [], [], 0
+def _logged(house: House) -> Verdict:
+    wrong: list[str] = []
     for pair in house.pairs:
-        logs = written[pair.bot.account]
-        unreadable += logs.unreadable
-        decisions += lost_decisions(pair.bot, logs)
-        lines += lost_lines(pair.bot, logs)
-        wrong, count = lost_matches(pair.bot, logs)
-        matches += wrong
-        unheard += count
-    count = sum(len(pair.bot.answers) for pair in house.pairs)
+        logs = read_logs(pair.folder / "logs")
+        wrong += logs.unreadable + lost_lines(pair.bot, logs) + lost_matches(pair.bot, logs)
+    return _verdict("session logs", wrong, f"each of {_taken(house)} commands taken is in the session logs")
+
+
+def _stored(house: House) -> list[Verdict]:
+    """Look into the bots' stores. A process that is killed may take the decision with it that it was writing."""
+    all_of_them = [(pair, compare(pair.bot, pair.folder / STORE)) for pair in house.pairs]
+    kills = Counter(it.fault.pair for it in house.recoveries.incidents if it.struck and it.fault.kind is Kind.BOT_KILL)
+    matches = [text for _, it in all_of_them for text in it.matches]
+    games = [text for _, it in all_of_them for text in it.games]
+    too_many = [text for pair, it in all_of_them for text in it.decisions[kills[pair.number] :]]
+    unseen, inferred = (sum(getattr(it, name) for _, it in all_of_them) for name in ("unseen", "inferred"))
+    lost = sum(len(it.decisions) for _, it in all_of_them)
     return [
-        _verdict("session logs", [*unreadable, *lines], f"each of {count} commands taken is in the session logs"),
-        _verdict("decisions", decisions, f"each of {count} commands taken is recorded as a decision"),
-        _verdict("matches", matches, f"each finished match is recorded once ({unheard} ended unheard)"),
+        _verdict(
+            "matches",
+            matches,
+            f"each match is stored once, with its end ({inferred} ends worked out, {unseen} not known to the bot)",
+        ),
+        _verdict("games", games, "each game is stored once, with its end where the bot saw it"),
+        _verdict(
+            "decisions",
+            too_many,
+            f"each of {_taken(house)} commands taken is stored as a decision, but at most one for each SIGKILL"
+            f" ({lost} for {kills.total()})",
+        ),
     ]
+
+
+def _taken(house: House) -> int:
+    return sum(len(pair.bot.answers) for pair in house.pairs)
 
 
 def _logs(house: House) -> Verdict:
