@@ -14,6 +14,7 @@ from fibsbot.bot.actions import End
 from fibsbot.cli import EXIT_CONFIG, ConfigError
 from fibsbot.config import Config, ConfigProblemsError, load_config
 from fibsbot.config.changing import changes
+from fibsbot.config.checking import check
 from fibsbot.config.doubting import doubts
 from fibsbot.config.plans import plans
 from fibsbot.config.problems import told
@@ -23,7 +24,7 @@ from fibsbot.service.account import Account
 from fibsbot.service.process import Service, ServiceError
 from fibsbot.service.settings import AccountPlan
 from fibsbot.service.supervisor import Reloaded
-from fibsbot.strategies.loader import StrategyError, check, load
+from fibsbot.strategies.loader import load
 
 FALLBACK: Final = "handmade"
 """The strategy that decides where an account's own one fails."""
@@ -59,12 +60,9 @@ def run(path: Path, log_format: str | None) -> None:
     """
     settings = Settings(path, log_format)
     chosen = settings.start()
-    for name in dict.fromkeys([*(plan.strategy for plan in chosen), FALLBACK]):
-        _try(path, name)
+    process = settings.config.service_settings()
     try:
-        service = Service(
-            chosen, settings.config.service_settings(), load, fallback=FALLBACK, reload=settings.read_again
-        )
+        service = Service(chosen, process, load, fallback=FALLBACK, reload=settings.read_again)
         accounts = asyncio.run(service.run())
     except StoreError as error:
         raise ConfigError(f"{path}: {error}") from None
@@ -87,16 +85,15 @@ class Settings:
 
     def start(self) -> tuple[AccountPlan, ...]:
         """Read the file for the first time, and set up the log. Raises ConfigError."""
-        try:
-            self.config = load_config(self._path)
-            found = plans(self.config)
-        except ConfigProblemsError as error:
-            raise ConfigError(told(self._path, error.problems)) from None
-        self._passwords = {plan.run.agent.name: plan.run.agent.password for plan in found}
+        checked = check(self._path)
+        if checked.problems:
+            raise ConfigError(told(self._path, checked.problems))
+        self.config = checked.config
+        self._passwords = {plan.run.agent.name: plan.run.agent.password for plan in checked.plans}
         self._set_up_log()
         for doubt in doubts(self.config):
             _log.warning(doubt)
-        return found
+        return checked.plans
 
     def read_again(self) -> Reloaded:
         """Read the file anew; where it cannot be used, everything stays as it is."""
@@ -112,18 +109,6 @@ class Settings:
 
     def _set_up_log(self) -> None:
         configure(self._log_format or self.config.log.format, self.config.log.level)
-
-
-def _try(path: Path, name: str) -> None:
-    """Ask a strategy known questions, so that one that cannot be used is found before the first connection."""
-    try:
-        strategy = load(name)
-        faults = check(strategy)
-        strategy.close()
-    except StrategyError as error:
-        raise ConfigError(f"{path}: {error}") from None
-    if faults:
-        raise ConfigError(f"{path}: strategy {name!r} does not work: {faults[0]}")
 
 
 def _report(accounts: Mapping[str, Account]) -> None:

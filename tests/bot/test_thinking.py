@@ -307,8 +307,13 @@ async def test_a_strategy_that_cannot_be_closed_harms_nobody() -> None:
             raise SystemExit(1)
 
     made: list[Clinging] = []
+
+    def make() -> Strategy:
+        made.append(Clinging())
+        return made[-1]
+
     pool = Pool(1)
-    kind = pool.add("clinging", lambda: made.append(Clinging()) or made[-1])  # type: ignore[func-returns-value]  # None is meant
+    kind = pool.add("clinging", make)
     await Thinker([kind], SOON).answer(YES)
     pool.close()
     await until(made[0].closed.is_set)
