@@ -71,9 +71,9 @@ def _unusable(config: Config) -> Iterator[ConfigProblem]:
         own = "strategy" in account.own.get("bot", {})
         paths.setdefault(config.only(account).bot.strategy, f"{path}.bot.strategy" if own else "bot.strategy")
     installed = {origin.name for origin in available()}
-    for name in paths:
+    for name, path in paths.items():
         if name in installed and (fault := _fault(name)):
-            yield ConfigProblem(paths[name], "a strategy that works", fault)
+            yield ConfigProblem(path, "a strategy that works", fault)
     try:
         locate(config.service.store or "none")
     except StoreError as error:
