@@ -60,10 +60,10 @@ def score_text(opponent: str | None, length: int | None, score: tuple[int, int] 
     """Say how the match stands; `length` is 0 for unlimited, and the score is ours first. What is None is not known."""
     if opponent is None:
         return "I am in no match now."
-    whom = "we play" if to_opponent else f"I play {opponent}"
     match = {None: "a match", 0: "an unlimited match"}.get(length, f"a {length} point match")
+    played = f"we play {match}" if to_opponent else f"I play {match} with {opponent}"
     if score is None:
-        return sentence(f"{whom} {match}; I don't know the score yet")
+        return sentence(f"{played}; I don't know the score yet")
     ours, theirs = score
     if ours == theirs:
         stands = f"it is {ours}-{theirs}"
@@ -71,4 +71,4 @@ def score_text(opponent: str | None, length: int | None, score: tuple[int, int] 
         stands = f"I lead {ours}-{theirs}"
     else:
         stands = f"{'you lead' if to_opponent else f'{opponent} leads'} {theirs}-{ours}"
-    return sentence(f"{whom} {match}; {stands}")
+    return sentence(f"{played}; {stands}")

@@ -150,7 +150,7 @@ def test_the_score_is_told_from_the_point_of_view_of_who_asks() -> None:
     script.server("ford has joined you. Your running match was loaded.")
     script.server(board(turn=-1, score="1:3", cells=AFTER_61))
     assert ["We play a 5 point match; you lead 3-1."] == asked(script, "score")
-    assert ["I play ford a 5 point match; ford leads 3-1."] == asked(script, "score", "arthur")
+    assert ["I play a 5 point match with ford; ford leads 3-1."] == asked(script, "score", "arthur")
 
 
 def test_the_same_question_is_answered_once_in_a_while() -> None:

@@ -38,8 +38,8 @@ def test_the_greeting_that_comes_along_is_said_as_it_is() -> None:
         ((None, None, None), False, "I am in no match now."),
         (("ford", 5, (3, 2)), True, "We play a 5 point match; I lead 3-2."),
         (("ford", 5, (2, 3)), True, "We play a 5 point match; you lead 3-2."),
-        (("ford", 5, (2, 3)), False, "I play ford a 5 point match; ford leads 3-2."),
-        (("ford", 0, (2, 2)), False, "I play ford an unlimited match; it is 2-2."),
+        (("ford", 5, (2, 3)), False, "I play a 5 point match with ford; ford leads 3-2."),
+        (("ford", 0, (2, 2)), False, "I play an unlimited match with ford; it is 2-2."),
         (("ford", None, None), True, "We play a match; I don't know the score yet."),
     ],
 )
