@@ -161,7 +161,7 @@ class Evening:
         self._deliver()
 
     def _deliver(self) -> None:
-        """Bring what the server says to those to whom it says it, in its order. What the bot does about it comes after."""
+        """Bring what the server says to those to whom it says it, in its order; what the bot does then comes after."""
         if self._delivering:
             return
         self._delivering = True

@@ -303,11 +303,11 @@ def test_who_thinks_is_not_hurried() -> None:
     assert ["roll"] == script.roll()
 
 
-def test_a_play_that_the_server_lost_is_found_and_sent_again() -> None:
-    script = Script(timings=Timings(pause=0, watchdog=600)).to_my_move()
+def test_a_nudge_while_a_play_is_on_its_way_leads_to_one_look_as_the_watchdog_does() -> None:
+    script = Script().to_my_move()
     (play,) = script.first_play()
-    script.wait(601)
-    assert "board" == script.sent_so_far[-1]
+    assert [] == script.server("15 ford move"), "one command at a time"
+    assert ["board"] == script.wait(Timings().watchdog)
     assert [play] == script.server(ROLLED_64)
 
 

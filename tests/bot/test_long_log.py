@@ -1,0 +1,38 @@
+"""A bot whose session log goes on in new files while it plays: the files together are the session."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+from fibsbot.bot.runner import play_session
+from fibsbot.records.archive import Archive, finished_files
+from fibsbot.records.rotation import Rotation
+from fibsbot.records.session_log import Received, read_session_log
+from fibsbot.server.server import Server
+from fibsbot.strategies.loader import load
+from protocol import messages as m
+from protocol.stream import MessageReader
+from tests.bot.live import CHEAP, settings
+
+
+async def test_what_was_received_reads_on_from_file_to_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Archive, "sweep_in_background", Archive.sweep)
+    path = tmp_path / "marvin.jsonl"
+    async with Server(seed=9, limits=CHEAP) as server, asyncio.timeout(60):
+        marvin = evolve(settings(server.port, "marvin", path, matches=1), rotation=Rotation(max_bytes=2**16))
+        ford = settings(server.port, "ford", None, invite="marvin", matches=1)
+        await asyncio.gather(play_session(marvin, load("random")), play_session(ford, load("random")))
+    files = [*(file.path for file in finished_files(path)), path]
+    assert 2 <= len(files)
+    reader = MessageReader()
+    for file in files:
+        for record in read_session_log(file):
+            if isinstance(record, Received):
+                reader.receive_data(record.data)
+    said = list(iter(reader.next_message, None))
+    assert 1 == sum(isinstance(each.message, m.MatchWon) for each in said)
+    assert not [each.text for each in said if isinstance(each.message, m.RefusedBoard)]
