@@ -254,17 +254,22 @@ class Agent:
         self._desk.counters.timeouts += 1
         self._desk.record("no_answer", command=command.kind())
         self._silence += 1
+        self._blind += isinstance(command, c.ShowBoard)
         if isinstance(command, c.Bye):
-            self._desk.disconnect("logged out without an answer", End.FINISHED)
+            self._give_up("logged out without an answer", End.FINISHED)
         elif self._silence >= MOST_SILENCE:
-            self._desk.disconnect("the server is silent")
-        elif isinstance(command, c.ShowBoard):
-            self._blind += 1
-            if self._blind >= MOST_BLIND:
-                self._desk.disconnect("the server does not show the board")
-        for part in (self._login, self._matches, self._lobby):
-            part.on_overdue(overdue)
-        self._turns.on_answered(overdue)
+            self._give_up("the server is silent")
+        elif self._blind >= MOST_BLIND:
+            self._give_up("the server does not show the board")
+        else:
+            for part in (self._login, self._matches, self._lobby):
+                part.on_overdue(overdue)
+            self._turns.on_answered(overdue)
+
+    def _give_up(self, reason: str, end: End | None = None) -> None:
+        """Close the connection; nothing more is said on it."""
+        self._outbox.close()
+        self._desk.disconnect(reason, end)
 
     def _quit(self) -> None:
         """Log out now, whatever is on; without a connection there is nothing to log out from."""

@@ -308,3 +308,13 @@ def test_whatever_is_repeated_no_decision_is_answered_twice(repeats: list[int]) 
     sent += script.server(*(lines[i % 3] for i in repeats))
     assert ["roll", "move 24-20 24-18"] == sent
     assert [] == script.questions
+
+
+def test_nothing_is_said_on_a_connection_that_was_given_up() -> None:
+    script = Script().to_my_move()
+    assert ["move 24-20 24-18"] == script.first_play()
+    assert ["board"] == script.wait(8.1)
+    assert ["board"] == script.wait(8.1)
+    assert [] == script.wait(8.1)
+    assert ["the server is silent"] == [hang_up.reason for hang_up in script.hang_ups]
+    assert [] == script.wait(60)
