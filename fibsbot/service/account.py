@@ -77,6 +77,7 @@ class Account(Observer):
         self._stirred = asyncio.Event()
         self._paused = False
         self._finishing = False
+        self._leaving = False
         self._started = time.monotonic()
         self._connected: float | None = None
         self._reconnects = 0
@@ -196,9 +197,11 @@ class Account(Observer):
             case "logged_in":
                 self._connected = time.monotonic()
                 self.tried.set()
+            case "disconnecting":
+                self._leaving = record.fields.get("end") == End.FINISHED.value
             case "connection_lost":
                 self._connected = None
-                if not self._finishing:
+                if not self._leaving:
                     self._error = utc_now(), f"connection lost: {record.fields.get('reason')}"
             case "reconnecting":
                 self._reconnects += 1

@@ -40,7 +40,7 @@ class Metrics:
         self, statuses: Callable[[], list[AccountStatus]], pool: Callable[[], Pool], store: StoreWriter | None
     ) -> None:
         """Measure these accounts, their strategies and their store."""
-        disable_created_metrics()  # nobody asks when each of them was made
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # nobody asks when each of them was made
         self.registry = CollectorRegistry()
         self._decisions = Histogram(
             "fibsbot_decision_seconds",

@@ -1,0 +1,410 @@
+"""Several accounts in one process: each plays on, whatever happens to another one."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import threading
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+import pytest
+import structlog
+from attrs import evolve, field, frozen
+from structlog.testing import capture_logs
+
+from fibsbot.bot.actions import End
+from fibsbot.bot.events import Event
+from fibsbot.bot.fallback import LastResort
+from fibsbot.bot.memory import Memory
+from fibsbot.bot.orders import Order
+from fibsbot.bot.runner import Observer, Runner
+from fibsbot.bot.thinking import Thinker, Thought
+from fibsbot.client.backoff import Pauses
+from fibsbot.match import MatchState
+from fibsbot.position import Play
+from fibsbot.server.server import Server
+from fibsbot.service.account import Hooks, make_runner
+from fibsbot.service.settings import AccountPlan
+from fibsbot.service.supervisor import Reloaded, UnknownAccountError
+from fibsbot.strategies.base import PlayAnswer
+from tests.bot.live import CHEAP, Broken, Sleepy
+from tests.service.fleet import SOON, opponent, plan, running, supervisor, until
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    """Run a server."""
+    async with Server(seed=3, limits=CHEAP) as server:
+        yield server
+
+
+class Kept:
+    """Keeps the records of a run, as the store would."""
+
+    def __init__(self) -> None:
+        """Have nothing."""
+        self.records: list[tuple[str, str, dict[str, Any]]] = []
+
+    def __call__(self, account: str, name: str, fields: Mapping[str, Any], at: dt.datetime) -> None:
+        """Take a record."""
+        assert at.tzinfo is not None
+        self.records.append((account, name, dict(fields)))
+
+    def count(self, account: str, name: str) -> int:
+        """Return how many records of this name an account has."""
+        return sum((account, name) == record[:2] for record in self.records)
+
+
+async def test_accounts_play_side_by_side_and_the_process_ends_with_the_last(server: Server) -> None:
+    kept, thoughts = Kept(), Counter[str]()
+
+    def note(account: str, thought: Thought, seconds: float) -> None:
+        assert 0 <= thought.seconds + thought.waited <= seconds
+        thoughts[account] += 1
+
+    fleet = supervisor(
+        plan(server.port, "marvin", invite="ford", matches=2),
+        plan(server.port, "ford", matches=2),
+        plan(server.port, "arthur", invite="trillian", matches=1),
+        plan(server.port, "trillian", matches=1),
+        hooks=Hooks(keep=kept, note=note),
+    )
+    async with asyncio.timeout(SOON):
+        await fleet.run()
+    for name, matches in (("marvin", 2), ("ford", 2), ("arthur", 1), ("trillian", 1)):
+        account = fleet.accounts[name]
+        assert (End.FINISHED, matches, 0) == (account.end, account.totals().matches, account.crashes)
+        assert matches == kept.count(name, "match_ended")
+        assert 5 < thoughts[name] <= kept.count(name, "decision")
+
+
+class Fit(BaseException):
+    """Something that nobody catches."""
+
+
+@frozen
+class Crashing:
+    """Makes runs, the first few of which crash for one account."""
+
+    account: str
+    error: BaseException
+    times: int = 2
+    made: list[str] = field(factory=list)
+
+    def __call__(self, plan: AccountPlan, thinker: Thinker, observer: Observer, memory: Memory) -> Runner:
+        """Make a run that crashes once the account is logged in."""
+        runner = make_runner(plan, thinker, observer, memory)
+        name = plan.run.agent.name
+        self.made.append(name)
+        if name == self.account and self.made.count(name) <= self.times:
+            error, secret = self.error, plan.run.agent.password
+
+            async def run() -> NoReturn:
+                local = f"a local with {secret}"
+                await asyncio.sleep(0.01)
+                error.args = (f"{local} in its text",)
+                raise error
+
+            runner.run = run  # type: ignore[method-assign]
+        return runner
+
+
+@pytest.mark.parametrize(
+    "error",
+    [RuntimeError(), SystemExit(3), Fit(), asyncio.CancelledError(), MemoryError(), ExceptionGroup("", [OSError()])],
+)
+async def test_a_run_that_crashes_is_followed_by_another_and_the_others_notice_nothing(
+    server: Server, error: BaseException
+) -> None:
+    fleet = supervisor(
+        plan(server.port, "marvin", invite="ford", matches=1),
+        plan(server.port, "ford", matches=1),
+        plan(server.port, "arthur", matches=1),
+        hooks=Hooks(make_runner=Crashing("arthur", error)),
+    )
+    async with opponent(server.port, "trillian", invite="arthur"):
+        with capture_logs() as logs:
+            async with asyncio.timeout(SOON):
+                await fleet.run()
+    assert [0, 0, 2] == [account.crashes for account in fleet.accounts.values()]
+    assert {(End.FINISHED, 1)} == {(it.end, it.totals().matches) for it in fleet.accounts.values()}
+    crashes = [log for log in logs if log["event"] == "account crashed"]
+    assert [1, 2] == [log["crashes"] for log in crashes]
+    assert all("Traceback" in log["exception"] for log in crashes)
+    assert "pw-of-arthur" not in str(logs)
+    assert f"crashed: {type(error).__name__}" in str(fleet.accounts["arthur"].status().last_error)
+
+
+async def test_the_pauses_between_crashes_grow(server: Server) -> None:
+    crashing = Crashing("arthur", ValueError(), times=99)
+    one = plan(server.port, "arthur")
+    one = evolve(one, run=evolve(one.run, pauses=Pauses(first=0.01, longest=0.1, jitter=0)))
+    with capture_logs() as logs:
+        fleet = supervisor(one, hooks=Hooks(make_runner=crashing))
+        async with running(fleet):
+            await until(lambda: fleet.accounts["arthur"].crashes == 6)
+    pauses = [log["pause"] for log in logs if log["event"] == "account starts again"]
+    assert [0.01, 0.02, 0.04, 0.08, 0.1] == pauses[:5]
+
+
+async def test_what_was_counted_before_a_crash_stays_counted(server: Server) -> None:
+    kept = Kept()
+    fleet = supervisor(plan(server.port, "marvin", invite="ford", strict=False), hooks=Hooks(keep=kept))
+    account = fleet.accounts["marvin"]
+    async with opponent(server.port, "ford"), running(fleet):
+        await until(lambda: account.totals().matches >= 1)
+        runner = account._runner
+        assert runner is not None
+
+        def stumble(_: Event) -> NoReturn:
+            raise ValueError("stumbled")
+
+        before = account.totals()
+        runner.agent.handle = stumble  # type: ignore[assignment, method-assign]  # a test's mishap
+        await until(lambda: account.crashes == 1)
+        await until(lambda: account.totals().matches > before.matches)
+    after = account.totals()
+    assert (2, 0) == (after.connections, after.refusals)
+    assert after.decisions > before.decisions
+
+
+async def test_a_refused_password_ends_that_account_alone(server: Server) -> None:
+    await server.register("ford", "another")
+    fleet = supervisor(
+        plan(server.port, "marvin", matches=1), plan(server.port, "ford", password="wrong", register=False)
+    )
+    async with opponent(server.port, "arthur", invite="marvin"):
+        async with asyncio.timeout(SOON):
+            await fleet.run()
+    assert [End.FINISHED, End.REFUSED] == [account.end for account in fleet.accounts.values()]
+    ford = fleet.accounts["ford"].status()
+    assert ("REFUSED", False, 1) == (ford.state, ford.healthy, ford.counters.connections)
+
+
+async def test_an_account_that_cannot_be_made_ends_alone(server: Server) -> None:
+    fleet = supervisor(plan(server.port, "ford", password="abc"))
+    async with asyncio.timeout(SOON):
+        await fleet.run()
+    assert (End.REFUSED, "cannot register") == (fleet.accounts["ford"].end, fleet.accounts["ford"].reason[:15])
+
+
+async def test_a_login_from_elsewhere_ends_that_account_alone(server: Server) -> None:
+    fleet = supervisor(plan(server.port, "marvin"), plan(server.port, "ford"))
+    async with running(fleet) as task:
+        await fleet.tried()
+        async with opponent(server.port, "ford"):
+            await until(lambda: fleet.accounts["ford"].end is not None)
+        assert [None, End.REPLACED] == [account.end for account in fleet.accounts.values()]
+        fleet.order(Order.LAST)
+        async with asyncio.timeout(SOON):
+            await task
+
+
+async def test_a_server_that_is_not_there_is_waited_for() -> None:
+    fleet = supervisor(plan(1, "marvin"), plan(1, "ford", register=False))
+    async with running(fleet) as task:
+        async with asyncio.timeout(SOON):
+            await fleet.tried()
+        assert [None, None] == [account.end for account in fleet.accounts.values()]
+        assert all(account.look() for account in fleet.accounts.values()), "waiting is healthy"
+        fleet.order(Order.LAST)
+        async with asyncio.timeout(SOON):
+            await task
+    assert {End.FINISHED} == {account.end for account in fleet.accounts.values()}
+
+
+async def test_one_strategy_that_hangs_holds_up_nobody_else(server: Server) -> None:
+    sleepy = Sleepy()
+    fleet = supervisor(
+        plan(server.port, "marvin", invite="ford"),
+        plan(server.port, "ford", strategy="sleepy"),
+        plan(server.port, "arthur", invite="trillian", matches=2),
+        plan(server.port, "trillian", matches=2),
+        strategies={"sleepy": lambda: sleepy},
+        deadline=0.2,
+        thinkers=1,
+    )
+    try:
+        async with running(fleet):
+            await until(lambda: fleet.accounts["trillian"].end is not None)
+            await until(lambda: fleet.accounts["ford"].totals().fallbacks > 3)
+    finally:
+        sleepy.woken.set()
+    assert 0 == fleet.accounts["trillian"].totals().fallbacks
+
+
+class Weird(LastResort):
+    """Raises something else each time."""
+
+    name = "weird"
+    errors = (SystemExit(1), KeyboardInterrupt(), asyncio.CancelledError(), Fit(), RecursionError(), StopIteration())
+
+    def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:  # noqa: ARG002 - the interface
+        """Fail."""
+        raise self.errors[time.monotonic_ns() % len(self.errors)]
+
+
+async def test_strategies_that_raise_the_weirdest_things_cost_decisions_alone(server: Server) -> None:
+    fleet = supervisor(
+        plan(server.port, "marvin", strategy="weird", invite="ford", matches=1),
+        plan(server.port, "ford", strategy="broken", matches=1),
+        strategies={"weird": Weird, "broken": Broken},
+    )
+    async with asyncio.timeout(SOON):
+        await fleet.run()
+    for account in fleet.accounts.values():
+        assert (End.FINISHED, 0) == (account.end, account.crashes)
+        assert account.totals().fallbacks > 5
+
+
+async def test_accounts_of_the_same_strategy_share_its_instances(server: Server) -> None:
+    made: list[LastResort] = []
+
+    def make() -> LastResort:
+        made.append(LastResort())
+        return made[-1]
+
+    names = [f"bot_{letter}" for letter in "abcdefgh"]
+    pairs = list(zip(names[::2], names[1::2], strict=True))
+    fleet = supervisor(
+        *(plan(server.port, one, "own", invite=other, matches=1) for one, other in pairs),
+        *(plan(server.port, other, "own", matches=1) for _, other in pairs),
+        strategies={"own": make},
+        thinkers=2,
+    )
+    async with asyncio.timeout(SOON):
+        await fleet.run()
+    assert 1 <= len(made) <= 2
+    await until(lambda: not any(it.name == "strategy own" for it in threading.enumerate()))
+
+
+# -- orders ---------------------------------------------------------------------------------------------------------
+
+
+async def test_orders_reach_one_account_or_all(server: Server) -> None:
+    fleet = supervisor(plan(server.port, "marvin"), plan(server.port, "ford"))
+    async with running(fleet) as task:
+        await fleet.tried()
+
+        def paused() -> list[bool]:
+            return [bool(it.agent and it.agent.paused) for it in fleet.statuses()]
+
+        assert ("marvin", "ford") == fleet.order(Order.STATUS)
+        assert ("ford",) == fleet.order(Order.PAUSE, "ford")
+        assert [False, True] == paused()
+        assert ("marvin", "ford") == fleet.order(Order.PAUSE)
+        assert [True, True] == paused()
+        fleet.order(Order.RESUME, "marvin")
+        assert [False, True] == paused()
+        with pytest.raises(UnknownAccountError, match="expected one of marvin, ford, got 'zaphod'"):
+            fleet.order(Order.QUIT, "zaphod")
+        fleet.order(Order.LAST, "marvin")
+        await until(lambda: fleet.accounts["marvin"].end is End.FINISHED)
+        fleet.order(Order.QUIT)
+        async with asyncio.timeout(SOON):
+            await task
+    assert End.FINISHED is fleet.accounts["ford"].end
+
+
+async def test_orders_hold_for_the_run_after_a_crash(server: Server) -> None:
+    crashing = Crashing("marvin", ValueError(), times=1)
+    fleet = supervisor(plan(server.port, "marvin"), hooks=Hooks(make_runner=crashing))
+    account = fleet.accounts["marvin"]
+    async with running(fleet):
+        await until(lambda: account.crashes == 1)
+        fleet.order(Order.PAUSE)
+        await until(lambda: account.status().connected is not None)
+        status = account.status()
+        assert status.agent is not None
+        assert status.agent.paused
+
+
+@pytest.mark.parametrize("order", [Order.LAST, Order.QUIT])
+async def test_an_end_that_is_ordered_between_two_runs_is_the_end(server: Server, order: Order) -> None:
+    one = plan(server.port, "marvin")
+    one = evolve(one, run=evolve(one.run, pauses=Pauses(first=60)))
+    fleet = supervisor(one, hooks=Hooks(make_runner=Crashing("marvin", ValueError())))
+    async with running(fleet) as task:
+        await until(lambda: fleet.accounts["marvin"].crashes == 1)
+        assert "before the next attempt" in fleet.accounts["marvin"].status().sentence
+        fleet.order(order)
+        async with asyncio.timeout(SOON):
+            await task
+    assert End.FINISHED is fleet.accounts["marvin"].end
+
+
+async def test_quitting_saves_the_match(server: Server) -> None:
+    fleet = supervisor(plan(server.port, "marvin", invite="ford", length=9))
+    async with opponent(server.port, "ford"), running(fleet) as task:
+        await until(lambda: fleet.accounts["marvin"].totals().decisions > 5)
+        fleet.order(Order.QUIT)
+        async with asyncio.timeout(SOON):
+            await task
+    again = supervisor(plan(server.port, "marvin", invite="ford", matches=1))
+    async with opponent(server.port, "ford"):
+        async with asyncio.timeout(SOON):
+            await again.run()
+    assert 1 == again.accounts["marvin"].totals().matches
+
+
+# -- new settings ---------------------------------------------------------------------------------------------------
+
+
+async def test_new_settings_hold_at_once(server: Server) -> None:
+    old = plan(server.port, "marvin")
+    new = evolve(old, run=evolve(old.run, agent=evolve(old.run.agent, invite="ford")))
+    reloaded = Reloaded({"marvin": new, "zaphod": new}, ("bot.invite",), ("server.host",), warnings=("hm",))
+    fleet = supervisor(old, reload=lambda: reloaded)
+    async with opponent(server.port, "ford"), running(fleet):
+        await fleet.tried()
+        with capture_logs() as logs:
+            assert reloaded == await fleet.reload()
+        await until(lambda: fleet.accounts["marvin"].totals().matches >= 1)
+    assert {"hm", "setting changed", "setting changed, but needs a restart"} <= {log["event"] for log in logs}
+
+
+async def test_bad_settings_change_nothing(server: Server) -> None:
+    fleet = supervisor(plan(server.port, "marvin"), reload=lambda: Reloaded(problems=("server.port: bad",)))
+    async with running(fleet):
+        await fleet.tried()
+        with capture_logs() as logs:
+            await fleet.reload()
+        assert fleet.accounts["marvin"].status().connected is not None
+    assert [("server.port: bad", "error")] == [(log["problem"], log["log_level"]) for log in logs]
+
+
+async def test_a_process_without_a_file_says_so(server: Server) -> None:
+    assert (await supervisor(plan(server.port, "marvin")).reload()).problems
+
+
+# -- what is told ---------------------------------------------------------------------------------------------------
+
+
+async def test_the_status_tells_what_goes_on(server: Server) -> None:
+    fleet = supervisor(plan(server.port, "marvin", invite="ford", length=5), plan(1, "arthur", register=False))
+    marvin, arthur = fleet.accounts.values()
+    assert ("RESTING", "starting", True) == (marvin.status().state, marvin.status().sentence, marvin.status().healthy)
+    async with opponent(server.port, "ford"), running(fleet):
+        await until(lambda: bool((agent := marvin.status().agent) and agent.score))
+        told = marvin.status().as_dict()
+        assert ("marvin", "ford", 5, None) == tuple(
+            told[key] for key in ("account", "opponent", "length", "last_error")
+        )
+        assert told["sentence"].startswith("playing ford, ")
+        assert told["connected"] <= told["uptime"]
+        await until(lambda: arthur.status().reconnects >= 2)
+        told = arthur.status().as_dict()
+        assert (None, None, True) == (told["opponent"], told["connected"], told["healthy"])
+        assert "refused" in told["last_error"]
+        assert dt.datetime.fromisoformat(told["last_error_at"]) <= dt.datetime.now(dt.UTC)
+
+
+async def test_the_log_says_whose_line_it_is(server: Server) -> None:
+    fleet = supervisor(plan(server.port, "marvin", matches=1), plan(server.port, "ford", invite="marvin", matches=1))
+    with capture_logs(processors=[structlog.contextvars.merge_contextvars]) as logs:
+        async with asyncio.timeout(SOON):
+            await fleet.run()
+    assert {"marvin", "ford"} == {log["account"] for log in logs if log["event"] == "match_ended"}
