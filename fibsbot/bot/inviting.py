@@ -86,7 +86,7 @@ class Inviting:
         """Invite somebody to a match of this length, None for a saved one."""
         self._close()
         retry = self._desk.settings.timings.retry
-        count = self._tries[name].count if name in self._tries else 0
+        count = self.tries(name)
         if len(self._tries) >= MOST_TRIED:
             del self._tries[next(iter(self._tries))]
         self._tries[name] = Tries(min(count + 1, MOST_DOUBLINGS), self._desk.now + retry * 2**count)
@@ -94,6 +94,10 @@ class Inviting:
         self._desk.wake("answer", retry)
         self._desk.record("inviting", name=name, length=length, why=why.value)
         self._outbox.say(c.Invite(name, None if length is None else length_to_fibs(length)))
+
+    def tries(self, name: str) -> int:
+        """Return how often this player was invited in vain."""
+        return self._tries[name].count if name in self._tries else 0
 
     def may_try(self, name: str) -> bool:
         """Whether enough time has gone by since this player was invited last."""
@@ -107,6 +111,12 @@ class Inviting:
     def try_anew(self, name: str) -> None:
         """Forget how often this player was invited in vain."""
         self._tries.pop(name, None)
+
+    def came_back(self, name: str) -> None:
+        """Take note that a player who was not free is so again: what we have asked him before is over."""
+        self.try_anew(name)
+        if self._last and self._last.name == name:
+            self._close()
 
     # -- what becomes of them -----------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """Between two matches: what is done first, and by whom.
 
-Saved matches come first, then invitations that we have accepted, then our own invitations to new matches.
+Saved matches come first, then invitations that we have accepted, then opponents of saved matches who have not answered
+before, then our own invitations to new matches.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class Lobby:
         """Keep up with who is there and who invites whom."""
         came_free = self._people.on_message(message)
         if came_free is not None:
-            self._inviting.try_anew(came_free)
+            self._inviting.came_back(came_free)
         self._resuming.on_message(message)
         self._inviting.on_message(message)
         match message:
@@ -151,19 +152,19 @@ class Lobby:
         self._inviting.expire()
         if self._desk.session.state is not State.LOBBY or not self._outbox.idle or self._resuming.listing:
             return  # whoever does not know all saved matches might throw one away by an invitation
-        if self._resuming.step(wanted=True):
+        if self._resuming.answer():
             return
         if self._people.ask(fresh=bool(self.saved) or self._seeking.wishes):
             return
         ours = self._inviting.waiting
-        if ours is None and self._resuming.step():
-            return
         if ours is not None and ours.why is Why.RESUME:
+            return
+        if ours is None and self._resuming.step(again=False):
             return
         if (name := self._invitations.ready()) is not None:
             if not self._go_on_instead(name):
                 self._outbox.say(c.Join(name))
-        elif ours is None and not self._invitations.waiting:
+        elif ours is None and not self._invitations.waiting and not self._resuming.step(again=True):
             self._seeking.step(self.saved)
 
     def _go_on_instead(self, name: str) -> bool:

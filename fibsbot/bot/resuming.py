@@ -8,6 +8,7 @@ the server took first joins; both see which one that was from the order of the l
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Final
 
 from attrs import define
@@ -182,16 +183,28 @@ class Resuming:
             saved.wanted = ours is None or ours.name != name or ours.length is not None
         return ()
 
-    def step(self, *, wanted: bool = False) -> bool:
-        """Invite the next opponent, with `wanted` only one who waits for it; return whether somebody was invited."""
-        oldest_first = sorted(
-            self.matches.items(), key=lambda item: -math.inf if item[1].since is None else item[1].since
+    def answer(self) -> bool:
+        """Invite the next opponent who waits for us to; return whether there was one."""
+        return self._invite_first(name for name, saved in self.matches.items() if saved.wanted)
+
+    def step(self, *, again: bool) -> bool:
+        """Invite the next opponent, the oldest match first; return whether there was one.
+
+        `again`: one whom we have invited in vain, the least often first.
+        """
+        ages = {name: -math.inf if saved.since is None else saved.since for name, saved in self.matches.items()}
+        tries = {name: self._inviting.tries(name) for name in ages}
+        names = sorted(
+            (name for name in ages if again is bool(tries[name])), key=lambda name: (tries[name], ages[name])
         )
-        for name, saved in oldest_first:
-            if saved.wanted or (not wanted and self._is_next(name, saved)):
-                self._invite(name, saved)
-                return True
-        return False
+        return self._invite_first(name for name in names if self._is_next(name, self.matches[name]))
+
+    def _invite_first(self, names: Iterator[str]) -> bool:
+        name = next(names, None)
+        if name is None:
+            return False
+        self._invite(name, self.matches[name])
+        return True
 
     def _is_next(self, name: str, saved: Saved) -> bool:
         """Whether it is time to invite an opponent who has not asked us."""

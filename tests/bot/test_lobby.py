@@ -1,23 +1,17 @@
-"""Whom the agent invites, whose invitation it accepts, and how a saved match is taken up again."""
+"""Whose invitation the agent accepts, and whom the settings have it invite."""
 
 from __future__ import annotations
 
 import pytest
 
-from fibsbot.bot.questions import AcceptInvitation
-from fibsbot.policy import Lengths, Policy
+from fibsbot.bot.events import FinishRequested, PauseRequested
+from fibsbot.bot.questions import AcceptInvitation, Verdict
+from fibsbot.bot.settings import ChatSettings
+from fibsbot.policy import Lengths, NameRule, Policy
 from fibsbot.strategies.base import Opponent
 from protocol.session import State
-from tests.bot.script import AFTER_61, ME, Script, board
-
-SAVED = ("  opponent          matchlength   score (your points first)", " *ford                5              1 -  3")
-INVITED = ("ford wants to play a 5 point match with you.", "Type 'join ford' to accept.")
-RESUME = ("ford wants to resume a saved match with you.", "Type 'join ford' to accept.")
-
-
-def who(name: str, opponent: str = "-", *, ready: bool = True) -> str:
-    return f"5 {name} {opponent} - {int(ready)} 0 1623.45 2396 0 1 h client -"
-
+from tests.bot.lobby_lines import INVITED, SAVED, who
+from tests.bot.script import ME, Script
 
 # -- being invited --------------------------------------------------------------------------------------------------
 
@@ -75,6 +69,15 @@ def test_the_strategy_may_refuse() -> None:
     assert [] == script.wait(5)
 
 
+def test_what_the_strategy_says_is_one_line_of_plain_text() -> None:
+    script = Script().to_lobby()
+    script.server(*INVITED)
+    assert ["tell ford Not on ? a *full moon*, sorry."] == script.answer(
+        Verdict(accepted=False, reason="Not on \u263e\r\na **full moon**, sorry.")
+    )
+    assert {"code": "strategy", "codes": ["strategy"]}.items() <= script.events("invitation_refused")[0].items()
+
+
 def test_unlimited_matches_are_played_if_that_is_wanted() -> None:
     script = Script(policy=Policy(lengths=Lengths(unlimited=True))).to_lobby()
     script.server("ford wants to play an unlimited match with you.")
@@ -114,6 +117,143 @@ def test_invitations_are_not_counted_without_end() -> None:
     assert 100 == len(script.questions)
 
 
+# -- the policy -----------------------------------------------------------------------------------------------------
+
+
+def test_all_that_speaks_against_a_match_is_recorded_and_the_first_is_told() -> None:
+    policy = Policy(lengths=Lengths(((1, 3),)), min_rating=1700, max_experience=2000, bots=False)
+    script = Script(policy=policy).to_lobby()
+    script.server(who("ford", client="fibsbot_0.2"))
+    assert ["tell ford I play people only, no other bots."] == script.server(*INVITED)
+    expected = {
+        "by": "ford",
+        "length": 5,
+        "reason": "I play people only, no other bots.",
+        "code": "bot",
+        "codes": ["bot", "length", "rating_low", "experience_high"],
+    }
+    assert [expected] == script.events("invitation_refused")
+
+
+def test_what_the_policy_does_not_know_it_does_not_hold_against_anybody() -> None:
+    script = Script(policy=Policy(min_rating=1700, min_experience=9999, max_saved_games=None)).to_lobby()
+    script.server(*INVITED)
+    assert 1 == len(script.questions), "no `5` line has told of ford"
+
+
+def test_an_invitation_is_recorded_when_it_is_accepted() -> None:
+    script = Script().to_lobby()
+    script.server(*INVITED)
+    assert [] == script.events("invitation_accepted")
+    script.verdict(accepted=True)
+    assert [{"by": "ford", "length": 5}] == script.events("invitation_accepted")
+
+
+def test_in_a_pause_no_new_match_begins_and_after_it_one_does() -> None:
+    script = Script(invite="arthur").to_lobby()
+    script.event(PauseRequested(script.now, paused=True))
+    assert [] == script.server(who("arthur"))
+    assert ["tell ford I am taking a break and begin no new match; please try again later."] == script.server(*INVITED)
+    assert ["invite arthur 1"] == script.event(PauseRequested(script.now, paused=False)) + script.server("16 ford I am")
+
+
+def test_who_is_about_to_log_out_says_so() -> None:
+    script = Script().to_lobby()
+    assert ["bye"] == script.event(FinishRequested(script.now))
+    assert [] == script.server(*INVITED)
+    assert ["finishing"] == [event["code"] for event in script.events("invitation_refused")]
+
+
+def test_after_a_match_there_is_a_pause_with_the_same_opponent() -> None:
+    script = Script(policy=Policy(cool_down=600, max_per_day=2)).to_my_roll()
+    script.questions.clear()
+    script.server("ford gives up. You win 5 points.", "You win the 5 point match 5-0 .")
+    assert ["tell ford We have just played. I will play you again in 10 minutes."] == script.server(*INVITED)
+    script.server("16 ford We")
+    assert [] == script.server("zaphod wants to play a 5 point match with you.")
+    assert [AcceptInvitation(Opponent("zaphod"), 5)] == [ask.question for ask in script.questions]
+    script.wait(601)
+    script.questions.clear()
+    script.server(*INVITED)
+    assert 1 == len(script.questions)
+
+
+def test_a_few_matches_a_day_are_enough() -> None:
+    script = Script(policy=Policy(max_per_day=2)).to_lobby()
+    memory = script.agent._desk.memory
+    memory.recall("ford", matches=[script.now - 86_399, script.now - 86_401, script.now - 10])
+    assert ["max_per_day"] == [
+        event["code"] for _ in script.server(*INVITED) for event in script.events("invitation_refused")
+    ]
+    script.wait(2)
+    script.server(*INVITED)
+    assert 1 == len(script.questions)
+
+
+@pytest.mark.parametrize("rule", ["ford", "f*:from"])
+def test_who_is_blocked_gets_no_match_and_goes_on_with_none(rule: str) -> None:
+    script = Script(policy=Policy(block=(NameRule.parse(rule),))).to_lobby(saved=SAVED)
+    assert ["tell ford My operator does not want me to play you, sorry."] == script.server(*INVITED)
+    script.server("16 ford My")
+    assert [] == script.server("ford wants to resume a saved match with you.")
+    expected = [("blocked", 5), ("blocked", None)]
+    assert expected == [(event["code"], event["length"]) for event in script.events("invitation_refused")]
+
+
+def test_who_invites_again_and_again_is_told_once_in_the_chat_window() -> None:
+    script = Script(policy=Policy(accept=False), chat=ChatSettings(greet=False, window=60)).to_lobby()
+    sent = []
+    for _ in range(25):
+        sent += script.server(*INVITED, "16 ford I accept")
+        script.wait(5)
+    assert ["tell ford I accept no invitations at the moment."] * 3 == [line for line in sent if "tell" in line]
+
+
+# -- saved games of the inviter -------------------------------------------------------------------------------------
+
+
+def few_saved_games(**policy: object) -> Script:
+    return Script(policy=Policy(max_saved_games=8, **policy)).to_lobby()  # type: ignore[arg-type]  # its keywords
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"), [("8 saved games", True), ("9 saved games", False), ("no saved games", True)]
+)
+def test_the_inviters_saved_games_are_asked_for_first(said: str, *, asked: bool) -> None:
+    script = few_saved_games()
+    assert ["show savedcount ford"] == script.server(*INVITED)
+    assert [] == script.questions
+    sent = script.server(f"ford has {said}.")
+    assert asked == bool(script.questions)
+    refusal = "tell ford You have 9 saved games, and I play those with at most 8. Please finish some first."
+    assert ([] if asked else [refusal]) == sent
+
+
+def test_whom_other_rules_refuse_is_not_asked_for_saved_games() -> None:
+    script = few_saved_games(lengths=Lengths(((1, 3),)))
+    assert ["tell ford I play matches of 1 to 3 points."] == script.server(*INVITED)
+
+
+@pytest.mark.parametrize("answer", [None, "** There is no one called ford.", "** Unknown command: 'show'"])
+def test_saved_games_that_the_server_does_not_tell_are_not_checked(answer: str | None) -> None:
+    script = few_saved_games()
+    script.server(*INVITED)
+    if answer:
+        script.server(answer)
+    else:
+        script.wait(8.1)
+    assert 1 == len(script.questions)
+    assert ["join ford"] == script.verdict(accepted=True) + script.wait(1)
+
+
+def test_a_count_of_somebody_else_settles_nothing() -> None:
+    script = few_saved_games()
+    script.server(*INVITED)
+    script.server("zaphod has 1 saved game.", "zaphod has 99 saved games.")
+    assert [] == script.questions
+    assert [] == script.events("invitation_refused")
+
+
 # -- inviting -------------------------------------------------------------------------------------------------------
 
 
@@ -139,47 +279,6 @@ def test_an_unlimited_invitation_is_written_so() -> None:
     assert [] == script.server("** ford is refusing games.")
 
 
-# -- saved matches --------------------------------------------------------------------------------------------------
-
-
-def test_a_saved_match_is_resumed_when_its_opponent_is_there() -> None:
-    script = Script(invite="trillian").to_lobby(saved=SAVED)
-    assert ["invite ford"] == script.server(who("ford"))
-    script.server("** You invited ford to resume a saved match.")
-    assert ["board"] == script.server("ford has joined you. Your running match was loaded.")
-    assert [] == script.server(board(score="1:3", cells=AFTER_61, dice="6:4"))
-    known = {"rating": 1623.45, "experience": 2396, "client": "client"}
-    assert {"opponent": "ford", "length": None, "resumed": True, **known} == script.events("match_started")[0]
-
-
-def test_a_saved_match_longer_than_our_limit_is_finished_if_points_were_played_for() -> None:
-    only_short = Policy(lengths=Lengths(((1, 3),)))
-    assert ["invite ford"] == Script(policy=only_short).to_lobby(saved=SAVED).server(who("ford"))
-    swapped_in = (SAVED[0], SAVED[1].replace("1 -  3", "0 -  0"))
-    assert [] == Script(policy=only_short).to_lobby(saved=swapped_in).server(who("ford"))
-
-
-def test_an_invitation_to_resume_is_answered_with_our_own() -> None:
-    script = Script().to_lobby(saved=SAVED)
-    assert ["invite ford"] == script.server(*RESUME)
-
-
-def test_of_two_who_invite_each_other_the_one_whom_the_server_heard_first_joins() -> None:
-    first = Script().to_lobby(saved=SAVED)
-    assert ["invite ford"] == first.server(who("ford"))
-    assert ["join ford"] == first.server("** You invited ford to resume a saved match.", *RESUME)
-    second = Script().to_lobby(saved=SAVED)
-    assert ["invite ford"] == second.server(who("ford"))
-    assert [] == second.server(*RESUME, "** You invited ford to resume a saved match.")
-
-
-def test_a_match_that_does_not_exist_is_forgotten() -> None:
-    script = Script().to_lobby(saved=SAVED)
-    assert ["invite ford"] == script.server(who("ford"))
-    script.server("** There's no saved match with ford. Please give a match length.")
-    assert [] == script.wait(100)
-
-
 def test_a_match_of_swapped_length_is_left() -> None:
     script = Script().to_lobby()
     script.server(*INVITED)
@@ -188,32 +287,6 @@ def test_a_match_of_swapped_length_is_left() -> None:
     sent = script.server("** You are now playing a 15 point match with ford", "Starting a new game with ford.")
     assert ["leave"] == sent
     assert {"opponent": "ford", "agreed": 5, "length": 15} == script.events("length_swapped")[0]
-
-
-def test_a_resumed_match_beyond_our_limits_is_left() -> None:
-    script = Script(policy=Policy(lengths=Lengths(((1, 7),)))).to_lobby()
-    assert ["invite ford"] == script.server(*RESUME)
-    assert ["board"] == script.server("ford has joined you. Your running match was loaded.")
-    assert ["leave"] == script.server(board(length=9, cells=AFTER_61, dice="6:4"))
-    assert [] == script.server("** You terminated the game. The game was saved.")
-    assert State.LOBBY is script.agent.state
-
-
-def test_a_match_that_the_opponent_left_is_resumed_when_he_is_back() -> None:
-    script = Script().to_my_roll()
-    script.server("ford drops connection. The game was saved.", "8 ford ford drops connection.")
-    assert [] == script.wait(60)
-    expected = {"opponent": "ford", "length": 5, "why": "opponent_gone", "how": "dropped connection"}
-    assert expected == script.events("match_saved")[0]
-    assert [] == script.server("7 ford ford logs in.", who("ford", ready=False))
-    assert ["invite ford"] == script.server(who("ford"))
-
-
-def test_a_match_that_the_connection_broke_is_resumed_after_the_next_login() -> None:
-    script = Script().to_my_roll()
-    script.lose()
-    script.to_lobby()
-    assert ["invite ford"] == script.server(who("ford"))
 
 
 def test_after_the_last_match_it_logs_out() -> None:
