@@ -106,16 +106,25 @@ def _salvage(tables: dict[str, Any]) -> tuple[Config | None, tuple[ConfigProblem
 
 
 def _leave_out(tables: dict[str, Any], steps: list[str]) -> None:
-    """Take a setting out of the tables: the last step that is the name of one."""
+    """Take a setting out of the tables: the last step that is the name of one.
+
+    One of several accounts needs a name, so it gets another one.
+    """
     table: Any = tables
     for step, following in zip(steps, [*steps[1:], ""], strict=True):
-        below = table[int(step) - 1] if isinstance(table, list) else table.get(step)
+        if isinstance(table, list):
+            if not step.isdecimal() or not 0 < int(step) <= len(table):
+                return  # no path of ours: somebody has put a bracket into a name
+            table = table[int(step) - 1]
+            continue
+        below = table.get(step)
         many = isinstance(below, list) and all(isinstance(it, dict) for it in below)
-        if following and (isinstance(below, dict) or many):
-            table = below
-        else:
+        if not following or not (isinstance(below, dict) or many):
             table.pop(step, None)
+            if len(steps) == 3 and steps[1].isdecimal() and step == "name":
+                table[step] = "_" * int(steps[1])
             return
+        table = below
 
 
 def _follows(problem: ConfigProblem, before: ConfigProblem) -> bool:

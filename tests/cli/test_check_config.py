@@ -96,7 +96,7 @@ def test_every_problem_is_told_at_once_of_settings_and_of_what_they_ask_for(chec
         password_env = "two words"
         [[account]]
         password_env = "MARVINS_PASSWORD"
-        name = "trillian"
+        name = "marvin"
         """
     )
     assert 78 == result.exit_code
@@ -111,6 +111,7 @@ def test_every_problem_is_told_at_once_of_settings_and_of_what_they_ask_for(chec
         f"account[2]: expected a password from one of {places}, got none",
         "account[2].server.tls_ca: expected a file with certificates, got No such file or directory",
         "account[3].password_env: expected a word without blanks, or false, got something else",
+        "account[4].name: expected another name than that of account[1], got 'marvin'",
     } == {line.removeprefix("Error: ").removeprefix("bot.toml: ") for line in result.stderr.splitlines()}
 
 
@@ -229,6 +230,10 @@ LINES = st.sampled_from(
         "policy = 3",
         '"a.b" = 3',
         '"[1]" = 3',
+        '"account[x].y" = 3',
+        '"account[7].name" = 3',
+        "policy.name = 3",
+        "name.name = 3",
         "[account.seek]",
         "[account.more.and.more]",
         "after = false",
