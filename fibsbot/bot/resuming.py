@@ -116,7 +116,8 @@ class Resuming:
 
     def _keep(self, name: str, saved: Saved) -> None:
         if len(self.matches) >= MOST_SAVED:
-            del self.matches[next(iter(self.matches))]
+            unsure = (other for other, match in self.matches.items() if match.length is None)
+            del self.matches[next(unsure, next(iter(self.matches)))]
         self.matches[name] = saved
 
     def broke_off(self, name: str, length: int | None, *, swapped: bool, left: bool) -> None:

@@ -1,0 +1,102 @@
+"""What is remembered of other players, and that it does not grow without bounds."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fibsbot.bot.memory import DAY, MOST_PLAYERS, Memory
+from fibsbot.bot.people import MOST_USERS
+from fibsbot.policy import Policy
+from tests.bot.lobby_lines import saved, who
+from tests.bot.script import Script
+
+
+def name(number: int) -> str:
+    """Write a number with letters: names have no digits."""
+    letters = ""
+    while number or not letters:
+        number, digit = divmod(number, 26)
+        letters += chr(97 + digit)
+    return f"x{letters}"
+
+
+def test_nothing_is_known_of_a_stranger() -> None:
+    known = Memory().of("ford")
+    assert (None, 0, None) == (known.since_last(10.0), known.matches_today(10.0), known.refused)
+
+
+@given(st.lists(st.floats(0, 3 * DAY), min_size=1), st.lists(st.floats(-3 * DAY, 0)))
+def test_matches_of_a_day_are_counted_and_the_last_is_known_however_old(
+    times: list[float], before: list[float]
+) -> None:
+    memory = Memory()
+    memory.recall("ford", before)
+    for at in sorted(times):
+        memory.played("ford", at)
+    now = max(times)
+    everything = [*before, *times]
+    assert sum(at > now - DAY for at in everything) == memory.of("ford").matches_today(now)
+    assert 0 == memory.of("ford").since_last(now)
+    assert DAY * 9 == memory.of("ford").since_last(now + DAY * 9)
+    assert 0 == memory.of("ford").matches_today(now + DAY)
+
+
+def test_what_a_store_remembers_and_what_happened_since_add_up() -> None:
+    memory = Memory()
+    memory.was_refused("ford", 50.0)
+    memory.played("ford", 60.0)
+    memory.recall("ford", [-5.0, -9.0], refused=-100.0)
+    assert ([-9.0, -5.0, 60.0], 50.0) == (memory.of("ford").matches, memory.of("ford").refused)
+    memory.recall("ford")
+    assert 50.0 == memory.of("ford").refused
+
+
+def test_who_was_met_longest_ago_is_forgotten_first() -> None:
+    memory = Memory()
+    memory.played("ford", 0.0)
+    for number in range(MOST_PLAYERS - 1):
+        memory.was_refused(name(number), 1.0)
+    memory.was_refused("ford", 2.0)
+    memory.recall("zaphod", [3.0])
+    assert [0.0] == memory.of("ford").matches
+    assert None is memory.of(name(0)).refused
+    assert MOST_PLAYERS == len(memory._known)
+
+
+def test_the_end_of_a_match_is_remembered_and_a_break_is_not() -> None:
+    script = Script().to_my_roll()
+    script.server("ford drops connection. The game was saved.")
+    assert [] == script.agent._desk.memory.of("ford").matches
+    script = Script().to_my_roll()
+    script.server("ford gives up. You win 5 points.", "You win the 5 point match 5-0 .")
+    assert [script.now] == script.agent._desk.memory.of("ford").matches
+
+
+@pytest.mark.slow
+def test_strangers_without_number_leave_no_trace() -> None:
+    script = Script(policy=Policy(accept=False)).to_lobby(saved=saved("ford"))
+    for number in range(MOST_USERS + 2_000):
+        stranger = name(number)
+        script.server(
+            f"7 {stranger} {stranger} logs in.",
+            who(stranger),
+            f"{stranger} wants to play a 5 point match with you.",
+            f"{stranger} wants to resume a saved match with you.",
+            f"12 {stranger} hello",
+        )
+    lobby = script.agent._lobby
+    sizes = {
+        "who": len(lobby.who),
+        "saved": len(lobby.saved),
+        "offers": lobby.waiting,
+        "told": len(lobby._invitations._told),
+        "tries": len(lobby._inviting._tries),
+        "taken": len(lobby._inviting._taken),
+        "announced": len(lobby._people._announced),
+        "known": len(script.agent._desk.memory._known),
+    }
+    bounds = {"who": MOST_USERS, "saved": 1_000, "offers": 100, "told": 2_000, "tries": 10_000, "known": MOST_PLAYERS}
+    assert "ford" in lobby.saved
+    assert {} == {what: size for what, size in sizes.items() if size > bounds.get(what, 0)}
