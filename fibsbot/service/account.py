@@ -52,6 +52,8 @@ class Hooks:
     keep: Keep = lambda *_: None
     note: Note = lambda *_: None
     make_runner: MakeRunner = make_runner
+    clock: Callable[[], float] = time.monotonic
+    """Seconds on the clock that the agents' events have."""
 
 
 class Account(Observer):
@@ -71,6 +73,7 @@ class Account(Observer):
         self._thinker = thinker
         self._memory = memory
         self._hooks = hooks
+        self._clock = hooks.clock
         self._runner: Runner | None = None
         self._past = Counters()
         self._backoff = Backoff(plan.run.pauses)
@@ -78,7 +81,7 @@ class Account(Observer):
         self._paused = False
         self._finishing = False
         self._leaving = False
-        self._started = time.monotonic()
+        self._started = self._clock()
         self._connected: float | None = None
         self._reconnects = 0
         self._error: tuple[dt.datetime, str] | None = None
@@ -93,10 +96,10 @@ class Account(Observer):
         """Play until there is nothing more to do for this account; never raise, but when cancelled."""
         with structlog.contextvars.bound_contextvars(account=self.name):
             while self.end is None:
-                began = time.monotonic()
+                began = self._clock()
                 await self._run_once()
                 if self.end is None:
-                    await self._rest(self._backoff.next_pause(time.monotonic() - began))
+                    await self._rest(self._backoff.next_pause(self._clock() - began))
             self.tried.set()
             _log.info("account ended", end=self.end.value, reason=self.reason)
 
@@ -122,7 +125,7 @@ class Account(Observer):
 
     def _repeat_orders(self, runner: Runner) -> None:
         """Tell a run what was ordered before it began."""
-        now = time.monotonic()
+        now = self._clock()
         if self._paused:
             runner.tell(PauseRequested(now, paused=True))
         if self._finishing:
@@ -160,7 +163,7 @@ class Account(Observer):
         """Wait before the next run, unless somebody wants an end."""
         self._stirred.clear()
         self._expect(seconds)
-        self._resting = time.monotonic() + seconds
+        self._resting = self._clock() + seconds
         _log.info("account starts again", pause=round(seconds, 3))
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
@@ -195,7 +198,7 @@ class Account(Observer):
         """Take note of what an operator asks about, and hand everything on to be remembered."""
         match record.name:
             case "logged_in":
-                self._connected = time.monotonic()
+                self._connected = self._clock()
                 self.tried.set()
             case "disconnecting":
                 self._leaving = record.fields.get("end") == End.FINISHED.value
@@ -215,13 +218,13 @@ class Account(Observer):
 
     def _expect(self, seconds: float) -> None:
         """Take it for healthy when nothing is heard for so long, and a little longer."""
-        self._quiet_until = time.monotonic() + seconds + SLACK
+        self._quiet_until = self._clock() + seconds + SLACK
 
     def look(self) -> bool:
         """Return whether it is heard of as often as it should be, or has ended; to be called every few seconds."""
         if self.end is not None:
             return True
-        now = time.monotonic()
+        now = self._clock()
         steps = self._runner.agent.counters.commands if self._runner else 0
         if steps != self._steps or self._connected is None:
             self._steps, self._stepped = steps, now
@@ -236,7 +239,7 @@ class Account(Observer):
 
     def status(self) -> AccountStatus:
         """Tell how it is."""
-        now = time.monotonic()
+        now = self._clock()
         agent = self._runner.agent.status if self._runner else None
         state = self.end.name if self.end else agent.state if agent else "RESTING"
         sentence = agent.sentence if agent else self.reason or "starting"
