@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,3 +97,9 @@ def test_an_order_is_one_word_in_any_case(order: Order) -> None:
     assert parse_order(f"please {order.value}") is None
     assert parse_order(f"{order.value}.") is None
     assert order.help.isascii()
+
+
+def test_the_documentation_has_every_question_and_every_order() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "chat.md").read_text()
+    assert [] == [topic for topic in Topic if f"\n| `{topic.value}` | " not in page]
+    assert [] == [order for order in Order if f"\n| `{order.value}` | {order.help} |" not in page]
