@@ -181,11 +181,16 @@ class Book:
             self._game = game
         return game
 
-    def add_game(self, match: MatchRow, at: dt.datetime) -> GameRow:
-        """Add the next game of a match."""
-        last = self._db.scalar(select(func.max(GAMES.c.number)).where(GAMES.c.match_id == match.id)) or 0
-        game = GameRow(self.add(GAMES, account=False, match_id=match.id, number=last + 1, started=at), last + 1, at)
-        self._game = game if match is self._playing else None
+    def add_game(self, match: MatchRow, at: dt.datetime, **end: Any) -> GameRow:
+        """Add the next game of a match; one that is over already comes before the one that is on."""
+        number = 1 + (self._db.scalar(select(func.max(GAMES.c.number)).where(GAMES.c.match_id == match.id)) or 0)
+        if end and (on := self.open_game(match)):
+            self._db.execute(update(GAMES).where(GAMES.c.id == on.id).values(number=number))
+            on.number, number = number, on.number
+        new = self.add(GAMES, account=False, match_id=match.id, number=number, started=at, **end)
+        game = GameRow(new, number, at)
+        if not end:
+            self._game = game if match is self._playing else None
         return game
 
     def end_game(self, game: GameRow, **values: Any) -> None:

@@ -44,23 +44,27 @@ class MatchEnd:
 
 def begin(book: Book, opponent_id: int, length: int | None, at: dt.datetime) -> None:
     """A new match begins; a saved one with the same opponent is none any more."""
-    for match in book.open_matches():
-        if match.opponent_id != opponent_id:
-            _interrupt(book, match, "another match began")
-        elif match.length == length and at - match.started <= SAME and not _played(book, match):
+    for match in _leave_others(book, opponent_id):
+        if match.length == length and at - match.started <= SAME and not _played(book, match):
             book.change(match, outcome=Outcome.PLAYING, seen=at, why=None)
             return
-        else:
-            vanish(book, match, at)
+        vanish(book, match, at)
     book.add_match(opponent_id, at, length=length, outcome=Outcome.PLAYING, score=(0, 0), before=book.rating())
     book.count(opponent_id, Fact.STARTED, at)
 
 
+def _leave_others(book: Book, opponent_id: int) -> list[MatchRow]:
+    """Take matches with others for saved; return the open one with this opponent, if there is one."""
+    open_ones = book.open_matches()
+    for match in open_ones:
+        if match.opponent_id != opponent_id:
+            _interrupt(book, match, "another match began")
+    return [match for match in open_ones if match.opponent_id == opponent_id]
+
+
 def resume(book: Book, opponent_id: int, at: dt.datetime) -> MatchRow:
     """Go on with the match with this opponent; with one that the store does not know if need be."""
-    for other in book.open_matches():
-        if other.opponent_id != opponent_id:
-            _interrupt(book, other, "another match began")
+    _leave_others(book, opponent_id)
     match = book.last_match(opponent_id)
     mistaken = match is not None and match.outcome is Outcome.UNSEEN and not match.inferred
     if match is not None and (match.outcome.open or mistaken):
@@ -79,16 +83,23 @@ def compare(book: Book, opponent_id: int, length: int | None, score: Score | Non
     match = book.playing
     if match is None or match.opponent_id != opponent_id:
         match = resume(book, opponent_id, at)
-    known = match.score or score or (0, 0)
-    other_length = match.length is not None and length is not None and match.length != length
-    if other_length or (score and (score[0] < known[0] or score[1] < known[1])):
-        # Not the match that we knew: that one ended, and another one began, without us.
-        vanish(book, match, at)
-        match = book.add_match(opponent_id, at, outcome=Outcome.PLAYING, resumed=1, before=book.rating())
-        known = score or (0, 0)
-    if score and score != known and (game := book.open_game(match)):
-        _infer_end(book, game, known, score, at)
+    match = _the_same(book, match, length, score, at)
+    if score:
+        # A game that is on does not change the score, so the one that we knew is over if the score is another.
+        _make_up(book, match, book.open_game(match) if match.score not in (None, score) else None, score, at)
     book.change(match, seen=at, length=match.length if length is None else length, score=score or match.score)
+
+
+def _the_same(book: Book, match: MatchRow, length: int | None, score: Score | None, at: dt.datetime) -> MatchRow:
+    """Return the match, unless length or score show that it is over, and that we missed how another one began."""
+    other = length is not None and match.length is not None and length != match.length
+    if score is not None and match.score is not None:
+        other = other or score[0] < match.score[0] or score[1] < match.score[1]
+    if not other:
+        return match
+    opponent_id = match.opponent_id
+    vanish(book, match, at)
+    return book.add_match(opponent_id, at, outcome=Outcome.PLAYING, resumed=1, before=book.rating())
 
 
 def interrupt(book: Book, opponent_id: int, length: int | None, why: str | None, at: dt.datetime) -> None:
@@ -118,9 +129,9 @@ def finish(book: Book, opponent_id: int, end: MatchEnd, at: dt.datetime) -> None
     if match is None or not match.outcome.open:
         if match is not None and match.outcome is outcome and match.ended and at - match.ended <= SAME:
             return  # the same end told twice
-        match = book.add_match(opponent_id, at, outcome=Outcome.PLAYING)
-    if game := book.open_game(match):
-        _infer_end(book, game, match.score, end.score, at)
+        match = book.add_match(opponent_id, at, outcome=Outcome.PLAYING, resumed=1)
+    match = _the_same(book, match, end.length, end.score, at)
+    _make_up(book, match, book.open_game(match), end.score, at)
     length = match.length if end.length is None else end.length
     book.change(match, outcome=outcome, ended=at, seen=at, length=length, score=end.score or match.score, why=None)
     _settle(book, match, book.rating(), match.before)
@@ -178,25 +189,32 @@ def end_game(book: Book, end: GameEnd, at: dt.datetime) -> None:
     match = book.playing
     if match is None:
         return
-    won, score = end.winner != match.opponent, end.score
-    game = book.open_game(match)
-    if game is None and score is not None and score == match.score:
+    won, points = end.winner != match.opponent, end.points or 0
+    if end.score is not None and end.score == match.score and book.open_game(match) is None:
         return  # the same end told twice
-    if score is None and match.score is not None and end.points is not None:
-        score = (match.score[0] + end.points * won, match.score[1] + end.points * (not won))
-    game = game or book.add_game(match, at)
+    match = _the_same(book, match, None, end.score, at)
+    score, before = end.score, match.score
+    if before is not None:
+        least = (before[0] + points * won, before[1] + points * (not won))
+        score = least if score is None else (max(score[0], least[0]), max(score[1], least[1]))
+        # Whatever more the score has grown by, it was in games that we did not see.
+        _make_up(book, match, None, (score[0] - points * won, score[1] - points * (not won)), at)
+    game = book.open_game(match) or book.add_game(match, at)
     book.end_game(game, ended=at, won=won, points=end.points, how=end.how, cube=end.cube)
-    book.change(match, seen=at, score=score or match.score)
+    book.change(match, seen=at, score=score)
 
 
-def _infer_end(book: Book, game: GameRow, before: Score | None, after: Score | None, at: dt.datetime) -> None:
-    """Work out from the score how a game ended whose end we did not see."""
-    won = points = None
-    if before and after:
-        mine, theirs = after[0] - before[0], after[1] - before[1]
-        if min(mine, theirs) == 0 < max(mine, theirs):
-            won, points = mine > 0, max(mine, theirs)
-    book.end_game(game, ended=at, won=won, points=points, inferred=True)
+def _make_up(book: Book, match: MatchRow, game: GameRow | None, score: Score | None, at: dt.datetime) -> None:
+    """Account for what the score has grown by since we knew it: `game`, if it is over, and others that we missed."""
+    gains: list[tuple[bool, int]] = []
+    if score is not None and match.score is not None:
+        mine, theirs = score[0] - match.score[0], score[1] - match.score[1]
+        gains = [(won, points) for won, points in ((True, mine), (False, theirs)) if points > 0]
+    if game is not None:
+        won, points = gains.pop() if gains else (None, None)
+        book.end_game(game, ended=at, won=won, points=points, inferred=True)
+    for won, points in gains:
+        book.add_game(match, at, ended=at, won=won, points=points, inferred=True)
 
 
 # -- ratings ----------------------------------------------------------------------------------------------------
@@ -204,21 +222,20 @@ def _infer_end(book: Book, game: GameRow, before: Score | None, after: Score | N
 
 def rate(book: Book, new: Rating) -> None:
     """Find the match that explains our new rating. The history has it not yet."""
-    old = book.rating()
-    explained = False
+    old, on = book.rating(), book.playing
     pending = MATCHES.c.experience_before.is_not(None) & MATCHES.c.experience_after.is_(None)
-    waiting = book.matches(pending, MATCHES.c.outcome.in_([it.value for it in (*FINISHED, Outcome.UNSEEN)]))
-    seen = [match for match in waiting if match.outcome in FINISHED and _explains(match, new)]
-    unseen = [match for match in waiting if match.outcome is Outcome.UNSEEN and _explains(match, new)]
+    over = MATCHES.c.outcome.in_([outcome.value for outcome in (*FINISHED, Outcome.UNSEEN)])
+    able = [match for match in book.matches(pending, over) if _explains(match, new)]
+    seen = [match for match in able if match.outcome in FINISHED]
+    unseen = [match for match in able if match.outcome is Outcome.UNSEEN]
     if seen:
         book.change(seen[0], after=new)
-        explained = True
+    elif on is not None and _explains(on, new):
+        return  # it may be over already, and its end be told next
     elif len(unseen) == 1 and unseen[0].before == old:
         _settle(book, unseen[0], new, old)
-        explained = True
-    match = book.playing
-    if match is not None and (explained or not _explains(match, new)):
-        book.change(match, before=new)
+    if on is not None:
+        book.change(on, before=new)
 
 
 def _explains(match: MatchRow, new: Rating) -> bool:

@@ -196,7 +196,7 @@ class StoreWriter:
             opened.execute(f"PRAGMA synchronous = {'FULL' if dear else 'NORMAL'}")
         with connection.begin():
             unusable = enter(connection, batch)
-            mark = {"sequence": batch[-1].number, "seen": batch[-1].at}
+            mark = {"sequence": batch[-1].number, "seen": dt.datetime.now(dt.UTC)}
             connection.execute(update(WRITERS).where(WRITERS.c.id == self._id).values(mark))
         self._sequence = batch[-1].number
         for entry, error in unusable:

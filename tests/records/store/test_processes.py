@@ -1,0 +1,104 @@
+"""Processes that write into one store: killed at any moment, side by side, on a disk that is full."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from fibsbot.records.store import Store
+from fibsbot.records.store.checking import check
+from tests.records.store.hammer import made
+
+ROOT: Final = Path(__file__).parents[3]
+ACCOUNTS: Final = ("marvin", "trillian", "zaphod")
+FOR_EVER: Final = "1000000"
+
+
+def hammer(url: str, rounds: str, *accounts: str) -> subprocess.Popen[bytes]:
+    """Start a process that writes."""
+    command = [sys.executable, "-m", "tests.records.store.hammer", url, rounds, *accounts]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+
+
+def problems(url: str) -> tuple[str, ...]:
+    with Store.open(url) as store:
+        return check(store).problems
+
+
+@pytest.mark.slow
+def test_kill_9_at_any_moment_loses_at_most_the_record_in_flight(url: str) -> None:
+    chance = random.Random(3)
+    for _ in range(6):
+        with hammer(url, FOR_EVER, *ACCOUNTS) as process:
+            assert process.stdout is not None
+            certain = [int(process.stdout.readline()) for _ in range(chance.randint(1, 200))]
+            process.kill()
+            certain += map(int, process.stdout)
+        assert () == problems(url)
+        for account in ACCOUNTS:
+            assert certain[-1] <= made(url, account) <= certain[-1] + 1
+    with Store.open(url) as store:
+        matches = list(store.matches())
+        assert [(name, 5) for name in ACCOUNTS] == [(match.account, match.resumed) for match in matches]
+        for match in matches:
+            turns = [decision.turn for decision in store.decisions(match)]
+            assert list(range(1, len(turns) + 1)) == turns
+
+
+@pytest.mark.slow
+def test_processes_side_by_side_lose_nothing(url: str) -> None:
+    processes = [hammer(url, "150", account) for account in ACCOUNTS]
+    for process in processes:
+        with process:
+            process.communicate(timeout=60)
+        assert 0 == process.returncode
+    assert [150, 150, 150] == [made(url, account) for account in ACCOUNTS]
+    assert () == problems(url)
+
+
+FULL_DISK: Final = """
+import datetime as dt, json, os, resource, sys
+from fibsbot.records.store import StoreWriter
+from fibsbot.records.store.database import StoreError
+
+path, now, warnings = sys.argv[1], dt.datetime.now(dt.UTC), []
+writer = StoreWriter(path, on_trouble=warnings.append, pauses=(0.01, 0.02))
+put = lambda name, **fields: writer.put("marvin", name, fields, now)
+put("match_started", opponent="ford", length=5, resumed=False)
+assert writer.flush()
+_, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, most))
+for turn in range(5000):
+    put("decision", phase="move", turn=turn, xgid="x" * 60, dice=(3, 1), answer="8/5 6/5")
+assert not writer.flush(1.0)
+full = {"healthy": writer.healthy, "waiting": writer.waiting, "lost": writer.lost, "trouble": writer.trouble}
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+assert writer.flush(20.0)
+full |= {"healthy_again": writer.healthy, "lost_after": writer.lost, "warnings": len(warnings)}
+assert writer.close()
+print(json.dumps(full))
+"""
+
+
+def test_a_full_disk_costs_nothing_but_time(tmp_path: Path) -> None:
+    path = str(tmp_path / "store.sqlite")
+    command = [sys.executable, "-c", FULL_DISK, path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=ROOT)
+    assert 0 == done.returncode, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert (False, 0, True, 0, 1) == (
+        told["healthy"],
+        told["lost"],
+        told["healthy_again"],
+        told["lost_after"],
+        told["warnings"],
+    )
+    assert told["waiting"] > 1000
+    assert 5000 == made(path, "marvin")
+    assert () == problems(path)
