@@ -2,7 +2,8 @@
 
 After every event `look` finds out what is open now, so that it does not matter which message opened it. A decision is
 known by its key and made once. Only when a board that we asked for shows it still open, although the command went out,
-is the command sent again: then the server has lost it, or has refused it.
+is the command sent again: then the server has lost it, or has refused it. `time` after `board` makes sure that it is
+that board and no older one.
 """
 
 from __future__ import annotations
@@ -60,6 +61,8 @@ class Decision:
     """None for a decision that has only one answer."""
     stage: Stage = Stage.ASKED
     reply: Reply | None = None
+    unheard: bool = False
+    """Whether it is in doubt because no answer came, not because of a refusal."""
     refused: list[Play] = field(factory=list)
     """Plays that the server has refused."""
     attempts: int = 0
@@ -124,12 +127,25 @@ class Turns:
         if decision is not None:
             self._doubt(decision, refused=answered.refused)
         elif isinstance(command, c.ShowBoard) and isinstance(answered.message, m.Board):
+            if self._unheard:
+                self._outbox.say(c.Time())  # the board may be an older one, but what answers this comes after ours
+            else:
+                self._believe_board()
+        elif isinstance(command, c.Time) and isinstance(answered.message, m.ServerTime | m.UnknownCommand):
             self._believe_board()
         elif answered.message is None and self._desk.session.state in IN_MATCH:
             self._outbox.say(c.ShowBoard())
 
+    @property
+    def _unheard(self) -> bool:
+        """Whether the decision that seems open was sent, and nothing was heard of it."""
+        key = self._open_key()
+        decision = self._decisions.get(key) if key else None
+        return decision is not None and decision.stage is Stage.IN_DOUBT and decision.unheard
+
     def _doubt(self, decision: Decision, *, refused: bool) -> None:
         decision.stage = Stage.IN_DOUBT
+        decision.unheard = not refused
         self._outbox.say(c.ShowBoard())
         if refused and decision.reply:
             if decision.reply.play is not None:
@@ -140,7 +156,12 @@ class Turns:
                 decision.reply = Reply(c.Roll(), "roll")
 
     def _believe_board(self) -> None:
-        """Go by a board that was asked for: what is open after it is open."""
+        """Go by a board that was asked for: what is open after it is open.
+
+        Boards look alike: while lines come late, the first board after `board` may be one that was on its way before.
+        A decision of which nothing was heard is sent again only when the answer to a further command has come: by then
+        the board that was asked for has come, too.
+        """
         key = self._open_key()
         decision = self._decisions.get(key) if key else None
         if decision is not None and decision.stage is Stage.IN_DOUBT:

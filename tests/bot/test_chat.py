@@ -18,7 +18,7 @@ from fibsbot.bot.sayings import HINT, LONGEST, QUITTING, WELCOME
 from fibsbot.bot.settings import ChatSettings, Timings
 from fibsbot.policy import NameRule
 from protocol.session import State
-from tests.bot.script import AFTER_61, ME, ROLLED_64, Script, after, board
+from tests.bot.script import AFTER_61, ME, ROLLED_64, TIME, Script, after, board
 
 QUIET = ChatSettings(greet=False)
 GREETING = f"kibitz {ChatSettings().greeting}"
@@ -308,7 +308,8 @@ def test_a_nudge_while_a_play_is_on_its_way_leads_to_one_look_as_the_watchdog_do
     (play,) = script.first_play()
     assert [] == script.server("15 ford move"), "one command at a time"
     assert ["board"] == script.wait(Timings().watchdog)
-    assert [play] == script.server(ROLLED_64)
+    assert ["time"] == script.server(ROLLED_64)
+    assert [play] == script.server(TIME)
 
 
 def test_a_lost_line_is_made_up_for_when_the_opponent_says_so() -> None:
