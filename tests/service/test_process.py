@@ -1,0 +1,367 @@
+"""The whole process: store, control socket, metrics, health, signals and systemd, while bots play."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+from prometheus_client.parser import text_string_to_metric_families
+from structlog.testing import capture_logs
+
+from fibsbot.bot.actions import End
+from fibsbot.bot.fallback import LastResort
+from fibsbot.bot.orders import Order
+from fibsbot.client.backoff import Pauses
+from fibsbot.records.store import Store, StoreError
+from fibsbot.server.server import Server
+from fibsbot.service import process
+from fibsbot.service.control import ask
+from fibsbot.service.process import Service, ServiceError, lasting
+from fibsbot.service.remembering import recall
+from fibsbot.service.settings import AccountPlan, ServiceSettings
+from fibsbot.service.supervisor import Reloaded
+from tests.bot.live import CHEAP
+from tests.service.fleet import SOON, opponent, plan, until
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    """Run a server."""
+    async with Server(seed=3, limits=CHEAP) as server:
+        yield server
+
+
+def service(folder: Path, *plans: AccountPlan, **more: Any) -> Service:
+    """Return a process with everything switched on."""
+    settings = ServiceSettings(store=str(folder / "store.db"), control=folder / "socket", web_port=0)
+    more = {"environment": {}, **more}
+    return Service(plans, more.pop("settings", settings), lambda _: LastResort(), **more)
+
+
+@contextlib.asynccontextmanager
+async def running(it: Service) -> AsyncIterator[asyncio.Task[Any]]:
+    """Run a process, and end it."""
+    task = asyncio.create_task(it.run())
+    try:
+        yield task
+    finally:
+        it.supervisor.order(Order.QUIT)
+        async with asyncio.timeout(SOON):
+            await asyncio.wait([task])
+
+
+async def get(port: int, path: str) -> tuple[int, str]:
+    """Return status and body of a page."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
+    async with asyncio.timeout(10):
+        head, _, body = (await reader.read()).decode().partition("\r\n\r\n")
+    writer.close()
+    await writer.wait_closed()
+    return int(head.split()[1]), body
+
+
+def web_port(logs: list[Any]) -> int:
+    """Return the port that the log tells."""
+    return int(next(log["url"] for log in logs if log["event"] == "metrics and health").rpartition(":")[2])
+
+
+def samples(text: str) -> dict[tuple[str, str | None], float]:
+    """Return what is measured, by name and account."""
+    return {
+        (sample.name, sample.labels.get("account")): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if "le" not in sample.labels
+    }
+
+
+async def test_metrics_and_health_tell_of_bots_that_play(server: Server, tmp_path: Path) -> None:
+    it = service(tmp_path, plan(server.port, "marvin", invite="trillian_secret"), plan(server.port, "ford"))
+    with capture_logs() as logs:
+        async with opponent(server.port, "trillian_secret"), running(it):
+            marvin = it.supervisor.accounts["marvin"]
+            await until(lambda: marvin.totals().matches >= 1 and bool((now := marvin.status().agent) and now.opponent))
+            port = web_port(logs)
+            status, text = await get(port, "/metrics")
+            well, health = await get(port, "/healthz")
+            assert 404 == (await get(port, "/"))[0]
+    assert 200 == status == well
+    found = samples(text)
+    totals = {name: found[f"fibsbot_{name}_total", "marvin"] for name in ("connections", "matches", "messages")}
+    assert (1.0, True, True) == (totals["connections"], totals["matches"] >= 1, totals["messages"] > 100)
+    assert (1, 1, 0) == tuple(found[f"fibsbot_{name}", "marvin"] for name in ("healthy", "playing", "paused"))
+    assert 0 == found["fibsbot_playing", "ford"] == found["fibsbot_crashes_total", "ford"]
+    assert 10 < found["fibsbot_decision_seconds_count", "marvin"] <= found["fibsbot_decisions_total", "marvin"]
+    assert found["fibsbot_decision_seconds_sum", "marvin"] >= found["fibsbot_strategy_seconds_sum", "marvin"] > 0
+    assert (1, 0) == (found["fibsbot_store_healthy", None], found["fibsbot_store_lost_total", None])
+    assert found["process_resident_memory_bytes", None] > 10**7
+    assert "trillian" not in text, "other people's names are no business of a monitoring system"
+    told = json.loads(health)
+    assert (True, True, True) == (told["healthy"], told["store"], told["accounts"]["ford"]["healthy"])
+
+
+async def test_health_fails_when_an_account_is_stuck_or_was_refused(server: Server, tmp_path: Path) -> None:
+    await server.register("ford", "another")
+    it = service(tmp_path, plan(server.port, "marvin"), plan(server.port, "ford", password="wrong", register=False))
+    with capture_logs() as logs:
+        async with running(it):
+            await until(lambda: it.supervisor.accounts["ford"].end is not None)
+            status, body = await get(web_port(logs), "/healthz")
+            assert (503, False) == (status, json.loads(body)["healthy"])
+            assert {"healthy": False, "state": "REFUSED"} == json.loads(body)["accounts"]["ford"]
+            assert json.loads(body)["accounts"]["marvin"]["healthy"]
+
+
+def test_without_a_port_the_web_server_is_not_even_imported() -> None:
+    code = "import sys, fibsbot.cli.run, fibsbot.cli.status; print([m for m in sys.modules if 'aiohttp' in m])"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "[]" == said.strip()
+
+
+async def test_the_store_gets_everything_and_the_next_start_remembers(server: Server, tmp_path: Path) -> None:
+    first = service(tmp_path, plan(server.port, "marvin", invite="ford", matches=2))
+    async with opponent(server.port, "ford"), asyncio.timeout(SOON):
+        accounts = await first.run()
+    assert 2 == accounts["marvin"].totals().matches
+    with Store.open(tmp_path / "store.db") as store:
+        assert 2 == len(list(store.matches()))
+    memory = recall(str(tmp_path / "store.db"), ["marvin"])["marvin"]
+    now = asyncio.get_running_loop().time()
+    known = memory.of("ford")
+    assert 2 == known.matches_today(now)
+    assert 0 <= (known.since_last(now) or 0) < SOON
+    assert known.refused is None
+
+
+def test_a_store_that_cannot_be_read_is_as_good_as_none(tmp_path: Path) -> None:
+    (tmp_path / "store.db").write_text("no database at all, but a text that is long enough" * 100)
+    with capture_logs() as logs:
+        assert {} == recall(str(tmp_path / "store.db"), ["marvin"])
+    assert ["what was remembered of other players cannot be read"] == [log["event"] for log in logs]
+    with pytest.raises(StoreError):
+        service(tmp_path, plan(1, "marvin"))
+
+
+# -- orders ---------------------------------------------------------------------------------------------------------
+
+
+async def test_orders_come_in_at_the_control_socket(server: Server, tmp_path: Path) -> None:
+    it = service(tmp_path, plan(server.port, "marvin"), plan(server.port, "ford"))
+    path = tmp_path / "socket"
+    async with running(it) as task:
+        await it.supervisor.tried()
+        assert ["ford"] == (await asyncio.to_thread(ask, path, Order.PAUSE, "ford"))["accounts"]
+        found = (await asyncio.to_thread(ask, path, Order.STATUS))["status"]
+        assert [False, True] == [account["paused"] for account in found["accounts"]]
+        assert (os.getpid(), True) == (found["process"], found["store"]["healthy"])
+        alone = (await asyncio.to_thread(ask, path, Order.STATUS, "ford"))["status"]
+        assert ["ford"] == [account["account"] for account in alone["accounts"]]
+        assert (await asyncio.to_thread(ask, path, Order.LAST))["ok"]
+        async with asyncio.timeout(SOON):
+            accounts = await task
+    assert {End.FINISHED} == {account.end for account in accounts.values()}
+    assert not path.exists()
+
+
+async def test_a_second_instance_is_refused_in_one_line(server: Server, tmp_path: Path) -> None:
+    it = service(tmp_path, plan(server.port, "marvin"))
+    async with running(it):
+        await it.supervisor.tried()
+        other = service(tmp_path, plan(server.port, "marvin"))
+        with pytest.raises(ServiceError, match=r"^somebody else runs already, with the control socket "):
+            await other.run()
+        assert it.supervisor.accounts["marvin"].end is None, "the first one was not put out"
+
+
+async def test_a_port_that_is_taken_is_one_line(server: Server, tmp_path: Path) -> None:
+    it = service(tmp_path, plan(server.port, "marvin"), settings=ServiceSettings(web_port=server.port))
+    with pytest.raises(ServiceError, match=f"^cannot listen on 127.0.0.1:{server.port}: "):
+        await it.run()
+
+
+# -- signals --------------------------------------------------------------------------------------------------------
+
+
+def decisions(it: Service) -> int:
+    """Return how many decisions all accounts have made."""
+    return sum(account.totals().decisions for account in it.supervisor.accounts.values())
+
+
+async def test_the_first_signal_finishes_the_match(server: Server, tmp_path: Path) -> None:
+    it = service(tmp_path, plan(server.port, "marvin", invite="ford"))
+    async with opponent(server.port, "ford"), running(it) as task:
+        await until(lambda: decisions(it) > 3)
+        played = it.supervisor.accounts["marvin"].totals().matches
+        os.kill(os.getpid(), signal.SIGTERM)
+        async with asyncio.timeout(SOON):
+            accounts = await task
+    totals = accounts["marvin"].totals()
+    assert (played + 1, 0) == (totals.matches, totals.interruptions)
+
+
+async def test_the_second_signal_leaves_at_once(server: Server, tmp_path: Path) -> None:
+    it = service(tmp_path, plan(server.port, "marvin", invite="ford", length=9))
+    async with opponent(server.port, "ford"), running(it) as task:
+        await until(lambda: decisions(it) > 3)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            os.kill(os.getpid(), number)
+            await asyncio.sleep(0)
+        async with asyncio.timeout(SOON):
+            accounts = await task
+    assert (End.FINISHED, 0, 1) == (
+        accounts["marvin"].end,
+        accounts["marvin"].totals().matches,
+        accounts["marvin"].totals().interruptions,
+    )
+
+
+async def test_whoever_does_not_even_leave_at_once_is_left_behind(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "LEAVE", 0.1)
+    it = service(tmp_path, plan(server.port, "marvin"))
+    async with running(it) as task:
+        await it.supervisor.tried()
+        monkeypatch.setattr(it.supervisor.accounts["marvin"], "tell", lambda _: None)
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.sleep(0.01)
+        async with asyncio.timeout(SOON):
+            await task
+
+
+async def test_sighup_reads_the_settings_again(server: Server, tmp_path: Path) -> None:
+    old = plan(server.port, "marvin")
+    new = evolve(old, run=evolve(old.run, agent=evolve(old.run.agent, invite="ford")))
+    answers = [Reloaded(problems=("bad",)), Reloaded({"marvin": new}, ("bot.invite",))]
+    it = service(tmp_path, old, reload=lambda: answers.pop(0))
+    async with opponent(server.port, "ford"), running(it):
+        await it.supervisor.tried()
+        with capture_logs() as logs:
+            os.kill(os.getpid(), signal.SIGHUP)
+            await until(lambda: len(answers) == 1)
+            os.kill(os.getpid(), signal.SIGHUP)
+            await until(lambda: it.supervisor.accounts["marvin"].totals().matches >= 1)
+    assert {"settings cannot be used, the old ones stay", "setting changed"} <= {log["event"] for log in logs}
+
+
+async def test_settings_that_cannot_even_be_looked_at_end_nothing(server: Server, tmp_path: Path) -> None:
+    def reload() -> Reloaded:
+        raise RuntimeError("the disk is gone")
+
+    it = service(tmp_path, plan(server.port, "marvin"), reload=reload)
+    async with running(it):
+        await it.supervisor.tried()
+        with capture_logs() as logs:
+            os.kill(os.getpid(), signal.SIGHUP)
+            await until(lambda: any(log["event"] == "settings could not be read again" for log in logs))
+        assert it.supervisor.accounts["marvin"].end is None
+
+
+# -- systemd --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def systemd(tmp_path: Path) -> Iterator[tuple[dict[str, str], Callable[[], list[str]]]]:
+    """Be systemd: yield the environment, and what tells all that was heard so far."""
+    heard: list[str] = []
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
+        sock.bind(str(tmp_path / "notify"))
+        sock.settimeout(0)
+
+        def listen() -> list[str]:
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    heard.extend(sock.recv(4096).decode().splitlines())
+            return heard
+
+        yield {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "300000"}, listen
+
+
+async def test_systemd_hears_when_we_are_ready_alive_and_about_to_stop(
+    server: Server, tmp_path: Path, systemd: tuple[dict[str, str], Callable[[], list[str]]]
+) -> None:
+    environment, heard = systemd
+    it = service(tmp_path, plan(server.port, "marvin", invite="ford", length=5), environment=environment)
+    async with opponent(server.port, "ford"), running(it) as task:
+        await until(lambda: any(line.startswith("STATUS=playing ford") for line in heard()))
+        assert "READY=1" == heard()[0]
+        assert "STOPPING=1" not in heard()
+        count = heard().count("WATCHDOG=1")
+        await until(lambda: heard().count("WATCHDOG=1") >= count + 3)
+        os.kill(os.getpid(), signal.SIGHUP)
+        await until(
+            lambda: any(line.startswith("MONOTONIC_USEC=") for line in heard()) and heard().count("READY=1") == 2
+        )
+        os.kill(os.getpid(), signal.SIGTERM)
+        await until(lambda: "STOPPING=1" in heard())
+        async with asyncio.timeout(SOON):
+            await task
+
+
+async def test_a_server_that_is_down_is_no_reason_for_systemd_to_kill_us(
+    tmp_path: Path, systemd: tuple[dict[str, str], Callable[[], list[str]]]
+) -> None:
+    environment, heard = systemd
+    one = plan(1, "marvin", register=False)
+    one = evolve(one, run=evolve(one.run, pauses=Pauses(first=60)))
+    async with running(service(tmp_path, one, environment=environment)):
+        await until(lambda: heard().count("WATCHDOG=1") >= 2)
+        assert "READY=1" == heard()[0]
+
+
+async def test_the_watchdog_starves_while_an_account_is_stuck(
+    server: Server,
+    tmp_path: Path,
+    systemd: tuple[dict[str, str], Callable[[], list[str]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    environment, heard = systemd
+    it = service(tmp_path, plan(server.port, "marvin"), plan(server.port, "ford"), environment=environment)
+    async with running(it):
+        await until(lambda: "WATCHDOG=1" in heard())
+        with capture_logs() as logs:
+            monkeypatch.setattr(it.supervisor.accounts["ford"], "look", lambda: False)
+            await until(lambda: any(log["event"] == "account is stuck" for log in logs))
+            before = heard().count("WATCHDOG=1")
+            told = heard().count("READY=1") + len(heard())
+            await until(lambda: len(heard()) > told + 2)
+            assert before == heard().count("WATCHDOG=1")
+            monkeypatch.undo()
+            await until(lambda: heard().count("WATCHDOG=1") > before)
+    assert [("account is stuck", "ford"), ("account goes on", "ford")] == [
+        (log["event"], log["account"]) for log in logs if log["event"] in {"account is stuck", "account goes on"}
+    ]
+
+
+# -- words ----------------------------------------------------------------------------------------------------------
+
+
+async def test_the_sentence_fits_any_number_of_accounts(server: Server, tmp_path: Path) -> None:
+    one = service(tmp_path, plan(server.port, "marvin"), settings=ServiceSettings())
+    two = service(tmp_path, plan(server.port, "marvin"), plan(server.port, "ford"), settings=ServiceSettings())
+    many = service(tmp_path, *(plan(server.port, f"bot_{it}") for it in "abcdefgh"), settings=ServiceSettings())
+    assert "starting, up 0 s" == one.sentence()
+    assert "marvin starting; ford starting, up 0 s" == two.sentence()
+    async with opponent(server.port, "ford", invite="bot_a", length=9), running(many):
+        await until(lambda: "8 accounts: 1 playing, 7 waiting, up " in many.sentence())
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0 s"), (59.9, "59 s"), (60, "1 min"), (7199, "1 h"), (86_399, "23 h"), (400_000, "4 d")],
+)
+def test_times_are_told_in_their_largest_unit(seconds: float, text: str) -> None:
+    assert text == lasting(seconds)
