@@ -34,7 +34,7 @@ def test_everything_holds_in_a_short_run(short_run: tuple[int, dict[str, Any], P
     status, report, _ = short_run
     assert [] == [verdict for verdict in report["verdicts"] if not verdict["holds"]]
     assert (0, True) == (status, report["clean"])
-    assert report["matches"] == report["matches_finished"] > 3
+    assert report["matches"] == report["matches_finished"] >= report["pairs"]
 
 
 @pytest.mark.slow
