@@ -149,6 +149,8 @@ _CLIENT: Final[tuple[tuple[Iterable[State], tuple[type[Command], ...], State | N
     ((State.REGISTERING,), (c.Name,), None),
     (LOGGED_IN, _ANYTIME_COMMANDS, None),
     ((State.LOBBY, State.WATCHING), (c.Invite, c.Join, c.Watch), None),
+    # `board` in the lobby finds out whether we play after all: the line that told us may have been lost.
+    ((State.LOBBY,), (c.ShowBoard,), None),
     ((State.WATCHING,), (c.Unwatch, c.ShowBoard, c.Pip), None),
     (IN_MATCH, (c.ShowBoard, c.Pip, c.Leave, c.Panic), None),
     ((State.BETWEEN_GAMES,), (c.Join,), None),

@@ -9,7 +9,7 @@ from typing import Final
 
 from attrs import evolve
 
-from fibsbot.bot.actions import Action, End, Send
+from fibsbot.bot.actions import Action, End
 from fibsbot.bot.chat import Chat
 from fibsbot.bot.desk import Counters, Desk
 from fibsbot.bot.events import (
@@ -24,17 +24,20 @@ from fibsbot.bot.events import (
     StrategyAnswered,
     Woken,
 )
+from fibsbot.bot.leaving import Leaving
 from fibsbot.bot.lobby import Lobby
 from fibsbot.bot.login import Login
 from fibsbot.bot.matches import Matches
 from fibsbot.bot.memory import Memory
 from fibsbot.bot.outbox import Answered, Outbox
 from fibsbot.bot.questions import InvitationKey, Key
+from fibsbot.bot.seat import Seat
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.status import Status, status_of
 from fibsbot.bot.track import Difference, Track, forget
 from fibsbot.bot.tracker import follow
 from fibsbot.bot.turns import Turns
+from fibsbot.bot.watchdog import Watchdog
 from protocol import commands as c
 from protocol import messages as m
 from protocol.grammar import write
@@ -67,9 +70,16 @@ class Agent:
         self._login = Login(self._desk, self._outbox)
         self._lobby = Lobby(self._desk, self._outbox)
         self._matches = Matches(self._desk, self._outbox, self._lobby)
-        self._turns = Turns(self._desk, self._outbox)
+        self._watchdog = Watchdog(self._desk, self._outbox)
+        self._turns = Turns(self._desk, self._outbox, self._watchdog)
+        self._seat = Seat(self._desk, self._outbox)
+        self._leaving = Leaving(self._desk, self._outbox, self._matches)
         self._chat = Chat(
             *(self._desk, self._outbox, self._lobby, self._matches), turns=self._turns, carry_out=self._on_operator
+        )
+        self._listeners = (
+            *(self._login, self._matches, self._lobby, self._turns, self._watchdog, self._seat, self._leaving),
+            self._chat,
         )
         self._silence = 0
         self._blind = 0
@@ -133,10 +143,10 @@ class Agent:
 
     def _go_on(self) -> None:
         self._turns.look()
-        if self._login.settled and not self._desk.finishing:
+        if self._login.settled and not self._leaving.leaving and not self._seat.wonders:
             self._lobby.step()
         self._flush()
-        self._finish()  # by now no command waits that makes no sense any more
+        self._leaving.step()  # by now no command waits that makes no sense any more
         self._flush()
 
     def _flush(self) -> None:
@@ -147,9 +157,9 @@ class Agent:
         desk = self._desk
         match event:
             case FinishRequested():
-                desk.finishing = True
+                self._leaving.finish()
             case QuitRequested():
-                self._quit()
+                self._leaving.quit()
             case PauseRequested(paused=paused):
                 desk.paused = paused
                 desk.record("paused", paused=paused)
@@ -158,11 +168,14 @@ class Agent:
 
     def _on_connected(self) -> None:
         self._desk.session = Session()
+        self._desk.hung_up = False
         self._desk.counters.connections += 1
         self._silence = 0
         self._blind = 0
         self._replaced = False
-        self._login.connected()
+        self._desk.wake("keep_alive", self._desk.settings.timings.keep_alive)
+        for part in (self._login, self._seat, self._leaving):
+            part.connected()
 
     def _on_lost(self, event: ConnectionLost) -> None:
         self._desk.record("connection_lost", reason=event.reason, state=self.state.value)
@@ -173,6 +186,7 @@ class Agent:
         self._outbox.clear()
         self._matches.disconnected()
         self._turns.disconnected()
+        self._watchdog.disconnected()
         self._lobby.disconnected()
         self._desk.track = forget(self._desk.track)
         if self._replaced:
@@ -184,7 +198,6 @@ class Agent:
         desk.counters.messages += 1
         desk.counters.unknown += isinstance(message, m.Unknown)
         desk.counters.boards += isinstance(message, m.Board)
-        before = self.state
         if not self._is_stray(message):
             desk.session.server_says(message)
             desk.track = follow(desk.track, message)
@@ -196,16 +209,15 @@ class Agent:
             desk.record("refused", text=write(message), command=in_flight.command.kind() if in_flight else None)
         self._look_for_a_double(message)
         answered = self._outbox.take_answer(message)
-        for part in (self._login, self._matches, self._lobby, self._turns, self._chat):
+        for part in self._listeners:
             part.on_message(message)
         if isinstance(message, m.Board):
             self._blind = 0
         if answered:
             self._turns.on_answered(answered)
+            self._seat.on_answered(answered)
             if answered.refused:
                 self._lobby.on_refusal(answered)
-        if self.state is State.CLOSED and before is not State.CLOSED:
-            desk.disconnect("logged out", End.FINISHED if desk.finishing else None)
 
     def _look_for_a_double(self, message: Message) -> None:
         """Notice that somebody else plays under our name (pitfall 4).
@@ -221,10 +233,10 @@ class Agent:
     def _is_stray(self, message: Message) -> bool:
         """Whether a message must not lead into a match: a copy of the last board after the match is over.
 
-        While we log in a board does lead into one (pitfall 5).
+        While we log in a board does lead into one (pitfall 5), and so does one that we have asked for.
         """
         own = isinstance(message, m.Board) and message.state.player == YOU
-        return own and self.state is State.LOBBY and self._login.settled
+        return own and self.state is State.LOBBY and self._login.settled and not self._seat.asks
 
     def _on_differences(self, differences: tuple[Difference, ...]) -> None:
         self._desk.counters.differences += len(differences)
@@ -241,12 +253,17 @@ class Agent:
                 if overdue := self._outbox.take_overdue():
                     self._on_overdue(overdue)
             case "step":
-                self._turns.on_time()
+                self._watchdog.on_time()
+            case "seat":
+                self._seat.on_time()
+            case "finish" | "restart":
+                self._leaving.on_time()
             case "login":
                 self._login.on_time()
             case "invitation":
                 self._lobby.on_invitation_ripe()
             case "keep_alive":
+                self._desk.wake("keep_alive", self._desk.settings.timings.keep_alive)
                 self._outbox.say(c.ShowBoard() if self.state in IN_MATCH else c.Time())
 
     def _on_overdue(self, overdue: Answered) -> None:
@@ -255,35 +272,11 @@ class Agent:
         self._desk.record("no_answer", command=command.kind())
         self._silence += 1
         self._blind += isinstance(command, c.ShowBoard)
-        if isinstance(command, c.Bye):
-            self._give_up("logged out without an answer", End.FINISHED)
-        elif self._silence >= MOST_SILENCE:
-            self._give_up("the server is silent")
+        if self._silence >= MOST_SILENCE:
+            self._desk.disconnect("the server is silent")
         elif self._blind >= MOST_BLIND:
-            self._give_up("the server does not show the board")
-        else:
-            for part in (self._login, self._matches, self._lobby):
-                part.on_overdue(overdue)
-            self._turns.on_answered(overdue)
-
-    def _give_up(self, reason: str, end: End | None = None) -> None:
-        """Close the connection; nothing more is said on it."""
-        self._outbox.close()
-        self._desk.disconnect(reason, end)
-
-    def _quit(self) -> None:
-        """Log out now, whatever is on; without a connection there is nothing to log out from."""
-        self._desk.finishing = True
-        self._outbox.close()
-        if self.state in LOGGED_IN:
-            self._desk.act(Send(c.Bye()))
-        self._desk.disconnect("told to quit", End.FINISHED)
-
-    def _finish(self) -> None:
-        """Log out when that is wanted and no match is on."""
-        if not self._desk.finishing or self._desk.ended or self._matches.current is not None:
-            return
-        if self.state in (State.LOBBY, State.WATCHING) and self._outbox.silent:
-            self._outbox.say(c.Bye())
-        elif self.state in (State.CONNECTING, State.LOGIN):
-            self._desk.disconnect("finished while not logged in", End.FINISHED)
+            self._desk.disconnect("the server does not show the board")
+        for part in (self._login, self._matches, self._lobby, self._leaving):
+            part.on_overdue(overdue)
+        self._turns.on_answered(overdue)
+        self._seat.on_answered(overdue)

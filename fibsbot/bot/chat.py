@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from fibsbot.bot import sayings
-from fibsbot.bot.actions import Send
 from fibsbot.bot.desk import Desk
 from fibsbot.bot.events import FinishRequested, PauseRequested, QuitRequested
 from fibsbot.bot.hearing import Nudge, Topic, is_courtesy, nudge_of, topic_of
@@ -207,7 +206,7 @@ class Chat:
         desk = self._desk
         desk.record("ordered", by=operator, order=order.value)
         if order is Order.QUIT and desk.session.state in LOGGED_IN:
-            desk.act(Send(c.Tell(operator, sayings.QUITTING)))  # there is no later
+            self._outbox.say_at_once(c.Tell(operator, sayings.QUITTING))  # there is no later
         if wish := order.event(desk.now):
             self._carry_out(wish)
         if order is not Order.QUIT:

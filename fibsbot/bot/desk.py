@@ -60,6 +60,8 @@ class Desk:
     chance: random.Random = field(init=False)
     rating: tuple[float, int] | None = None
     """Our own rating and experience, as the server told them last."""
+    hung_up: bool = False
+    """Whether we have closed the connection: nothing more is said on it."""
     ended: bool = False
     """Whether the run is over."""
     finishing: bool = False
@@ -89,10 +91,11 @@ class Desk:
             self.rating = rating, experience
             self.record("rating", rating=rating, experience=experience)
 
-    def disconnect(self, reason: str, end: End | None = None) -> None:
-        """Have the connection closed; for good if this is the end of the run."""
+    def disconnect(self, reason: str, end: End | None = None, *, restarting: bool = False) -> None:
+        """Have the connection closed; for good if this is the end of the run. `restarting`: the server goes away."""
         self.record("disconnecting", reason=reason, end=end.value if end else None)
-        self.act(Disconnect(reason, end))
+        self.act(Disconnect(reason, end, restarting))
+        self.hung_up = True
         self.ended = self.ended or end is not None
 
     # -- timers -------------------------------------------------------------------------------------------------

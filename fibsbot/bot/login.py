@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
@@ -10,8 +11,9 @@ from fibsbot.bot.desk import Desk
 from fibsbot.bot.outbox import Answered, Outbox
 from protocol import commands as c
 from protocol import messages as m
+from protocol.commands import Command
 from protocol.messages import Message
-from protocol.session import State
+from protocol.session import LOGGED_IN, State
 from protocol.words import Setting, Toggle
 
 WANTED: Final[Mapping[Toggle, bool]] = {
@@ -34,7 +36,7 @@ BOARDSTYLE: Final = "3"
 PROMPT_WAITS: Final = 4
 """The first prompt may take this many times the watchdog's wait."""
 MOST_TRIES: Final = 3
-"""A switch is thrown so often at most; who knows why it does not stay."""
+"""A switch is thrown, and a question asked, so often at most; who knows why it does not stay, or is not answered."""
 
 
 class Login:
@@ -46,11 +48,15 @@ class Login:
         self._outbox = outbox
         self._tries: dict[Toggle, int] = {}
         self._told = False
+        self._again: Counter[type[Command]] = Counter()
+        self._said: set[type[Message]] = set()
 
     def connected(self) -> None:
         """Begin with a new connection."""
         self._tries = {}
         self._told = False
+        self._again.clear()
+        self._said.clear()
         self._desk.wake("login", PROMPT_WAITS * self._desk.settings.timings.watchdog)
 
     @property
@@ -66,7 +72,8 @@ class Login:
                 self._on_prompt()
             case m.Welcome():
                 self._desk.wake("login", self._desk.settings.timings.watchdog)
-                self._desk.record("logged_in", name=message.name)
+                if self._is_new(message):
+                    self._desk.record("logged_in", name=message.name)
             case m.OwnInfo():
                 self._desk.rated(message.rating, message.experience)
                 self._ask_for_saved_matches()
@@ -76,8 +83,15 @@ class Login:
             case m.ToggleValue():
                 self._told = True
                 self._settle({message.toggle: message.value})
-            case m.AlreadyLoggedIn():
+            case m.AlreadyLoggedIn() if self._is_new(message):
                 self._desk.record("already_logged_in")
+
+    def _is_new(self, message: Message) -> bool:
+        """Whether this is the first of its kind on the connection: what happens once is remembered once."""
+        if type(message) in self._said:
+            return False
+        self._said.add(type(message))
+        return True
 
     def _on_prompt(self) -> None:
         settings = self._desk.settings
@@ -102,15 +116,17 @@ class Login:
                 self._outbox.say(c.ToggleCommand(toggle))
 
     def on_overdue(self, answered: Answered) -> None:
-        """Find out how the switches stand when the answer to a `toggle` got lost: throwing it again might undo it."""
-        if isinstance(answered.errand.command, c.ToggleCommand):
-            self._outbox.say(c.ToggleCommand())
+        """Ask again, a few times. A `toggle` might undo itself: we find out how the switches stand."""
+        command = answered.errand.command
+        if isinstance(command, c.ToggleCommand | c.SetCommand) and self._again[type(command)] < MOST_TRIES:
+            self._again[type(command)] += 1
+            self._outbox.say(c.ToggleCommand() if isinstance(command, c.ToggleCommand) else command)
 
     def on_time(self) -> None:
         """Deal with a server that does not go on."""
-        if self._desk.session.state in (State.CONNECTING, State.LOGIN, State.AUTHENTICATING):
+        if self._desk.session.state not in LOGGED_IN:
             self._desk.disconnect("no login prompt or no answer to the login")
-        else:
-            self._ask_for_saved_matches()
-            self._outbox.say(c.SetCommand(Setting.BOARDSTYLE, BOARDSTYLE))
-            self._outbox.say(c.ToggleCommand())
+            return
+        self._ask_for_saved_matches()
+        self._outbox.say(c.SetCommand(Setting.BOARDSTYLE, BOARDSTYLE))
+        self._outbox.say(c.ToggleCommand())

@@ -53,7 +53,7 @@ class Matches:
                 self._outbox.say(c.ShowBoard())
             case m.Board() if message.state.player == YOU:
                 self._on_board(message)
-            case m.GameStarts():
+            case m.GameStarts() if self.current:
                 self._desk.record("game_started", opponent=message.opponent, game=self._desk.track.game)
             case m.GameWon() | m.GaveUp() | m.ResignAccepted():
                 self._on_game_won(message)
@@ -126,19 +126,16 @@ class Matches:
         )
 
     def _on_match_won(self, message: m.MatchWon) -> None:
+        points = message.winner_points, message.loser_points
+        self._over(length_from_fibs(message.length), points if message.winner == YOU else points[::-1])
+
+    def _over(self, length: int, score: tuple[int, int]) -> None:
         if self.current is None:
             return
-        won = message.winner == YOU
-        points = [message.winner_points, message.loser_points]
+        won = score[0] > score[1]
         self._desk.counters.matches += 1
         self._desk.counters.wins += won
-        self._desk.record(
-            "match_ended",
-            opponent=self.current.opponent,
-            length=length_from_fibs(message.length),
-            won=won,
-            score=points if won else points[::-1],
-        )
+        self._desk.record("match_ended", opponent=self.current.opponent, length=length, won=won, score=list(score))
         self._lobby.match_ended(self.current.opponent)
         self._end()
         limit = self._desk.settings.matches
@@ -146,9 +143,15 @@ class Matches:
             self._desk.finishing = True
 
     def _break_off(self, why: str, how: Departure | None = None) -> None:
-        """Take the match for saved. `how` is how the opponent went, if it was the opponent."""
-        match = self.current
+        """Take the match for saved. `how` is how the opponent went, if it was the opponent.
+
+        A match that has been won is over, although the line that says so got lost.
+        """
+        match, track = self.current, self._desk.track
         if match is None:
+            return
+        if track.state and not track.running and track.state.length and max(track.state.score) >= track.state.length:
+            self._over(track.state.length, track.state.score)
             return
         self._desk.counters.interruptions += 1
         self._desk.record(

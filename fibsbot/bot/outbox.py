@@ -1,7 +1,7 @@
 """Commands on their way: one at a time, with a pause between two, and no next one before the last was answered.
 
-What is said to people comes last: it waits until nobody waits for a decision of ours, and a decision does not wait for
-its echo.
+Whatever happens, over all connections, there are never more of them in a minute than the settings allow. What is said
+to people comes last: it waits until nobody waits for a decision of ours, and a decision does not wait for its echo.
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ from protocol.session import State
 
 Talk: TypeAlias = c.Tell | c.Kibitz
 """What is said to people."""
+MINUTE: Final = 60.0
+"""Seconds."""
+MOST_WAITING: Final = 100
+"""Commands that wait at most; no server makes a bot say so many that is not up to something."""
 MOST_TALK: Final = 8
 """Lines for people that wait at most."""
 IDLE_TALK: Final = frozenset(
@@ -43,6 +47,7 @@ REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.Join: (m.YouJoined, m.YouResumed, m.GameStarts, m.WaitForJoin),
     c.ShowBoard: (m.Board,),
     c.Leave: (m.YouLeft,),
+    c.Unwatch: (m.YouStopWatching,),
     c.Tell: (m.YouSay,),
     c.Kibitz: (m.YouKibitz, m.Heard),
     c.Time: (m.ServerTime,),
@@ -81,22 +86,15 @@ class Outbox:
         self._desk = desk
         self._waiting: deque[Errand] = deque()
         self._talk: deque[tuple[Talk, float]] = deque()
-        self._last_sent: float | None = None
-        self._closed = False
+        self._sent: deque[float] = deque()
+        """When commands were sent, the last one and all within a minute."""
         self.in_flight: Errand | None = None
 
     def clear(self) -> None:
-        """Forget everything: the connection is gone."""
+        """Forget everything but when we sent what: the connection is gone."""
         self._waiting.clear()
         self._talk.clear()
-        self._last_sent = None
-        self._closed = False
         self.in_flight = None
-
-    def close(self) -> None:
-        """Send nothing more on this connection."""
-        self.clear()
-        self._closed = True
 
     def say(self, command: Command, key: Key | None = None) -> None:
         """Have a command sent as soon as may be; one that is on its way already is not sent twice."""
@@ -105,8 +103,13 @@ class Outbox:
             return
         if key is not None:
             self._waiting.appendleft(errand)
-        else:
+        elif len(self._waiting) < MOST_WAITING:
             self._waiting.append(errand)
+
+    def say_at_once(self, command: Command) -> None:
+        """Send a last word before everything else, without the pause; if a command may be sent at all now."""
+        if self._desk.now >= self._free_at(pause=0.0):
+            self._send(Errand(command))
 
     def talk(self, line: Talk, *, fresh: float) -> bool:
         """Have something said when there is time, within so many seconds or never; False when too much waits."""
@@ -186,28 +189,43 @@ class Outbox:
 
     def flush(self) -> Errand | None:
         """Send the next command if its time has come; return it if it was sent."""
-        desk, timings = self._desk, self._desk.settings.timings
+        desk = self._desk
         if not self._may_send():
             return None
-        if self._last_sent is not None and desk.now < self._last_sent + timings.pause:
-            desk.wake("pause", self._last_sent + timings.pause - desk.now)
+        free_at = self._free_at(desk.settings.timings.pause)
+        if desk.now < free_at:
+            desk.wake("pause", free_at - desk.now)
             return None
         errand = self._waiting.popleft() if self._waiting else Errand(self._talk.popleft()[0])
         if not desk.session.may_say(errand.command):
             desk.record("held_back", command=errand.command.kind(), state=desk.session.state.value)
             return self.flush()
+        self._send(errand)
+        return errand
+
+    def _send(self, errand: Errand) -> None:
+        desk, timings = self._desk, self._desk.settings.timings
         desk.session.client_says(errand.command)
         desk.act(Send(errand.command))
         desk.counters.commands += 1
         desk.wake("reply", timings.watchdog)
         desk.wake("keep_alive", timings.keep_alive)
-        self._last_sent = desk.now
+        while self._sent and self._sent[0] <= desk.now - MINUTE:
+            self._sent.popleft()
+        self._sent.append(desk.now)
         self.in_flight = errand
-        return errand
+
+    def _free_at(self, pause: float) -> float:
+        """Return when the next command may be sent at the earliest."""
+        limit, sent = self._desk.settings.commands_a_minute, self._sent
+        free_at = sent[-1] + pause if sent else self._desk.now
+        if limit is not None and len(sent) >= limit:
+            free_at = max(free_at, sent[-limit] + MINUTE)
+        return free_at
 
     def _may_send(self) -> bool:
         """Whether something waits whose turn it is; a decision does not wait for the echo of what was said."""
-        if self._closed:
+        if self._desk.hung_up:
             return False
         if self.in_flight is not None:
             overtakes = bool(self._waiting) and self._waiting[0].key is not None

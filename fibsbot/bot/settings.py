@@ -32,8 +32,13 @@ class Timings:
     finish: float = field(default=3600.0, validator=gt(0))
     """For the match to end, once an end was asked for; then it is left to the server to save it."""
     think_least: float = field(default=0.0, validator=ge(0))
-    """Before a play, so that people can follow; the wait is chosen at random between this and the next."""
+    """Before a play or a cube action, counted from when the decision was there, so that people can follow.
+
+    The wait is chosen at random between this and the next. A throw and what leaves no choice do not wait.
+    """
     think_most: float = field(default=0.0, validator=ge(0))
+    patience: float = field(default=60.0, validator=gt(0))
+    """For the opponent's next step, before asking for the board: a line may have been lost."""
 
     def scaled(self, factor: float) -> Timings:
         """Return the same waits, all multiplied."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 from typing import Final
 
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 
 from fibsbot.bot.actions import Ask
 from fibsbot.bot.decisions import LEVELS, Reply, obvious_answer, open_key, question_for, reply_to, xgid_of
@@ -19,6 +19,8 @@ from fibsbot.bot.desk import Desk
 from fibsbot.bot.fallback import LastResort
 from fibsbot.bot.outbox import Answered, Errand, Outbox
 from fibsbot.bot.questions import Answer, Key, Question
+from fibsbot.bot.watchdog import Watchdog
+from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import PlayAnswer
@@ -28,17 +30,19 @@ from protocol.messages import Message
 from protocol.session import IN_MATCH, State
 from protocol.words import YOU
 
-IMPATIENCE: Final = 8
-"""A server that has once forgotten to roll for us is waited for so many times less."""
 MOST_ATTEMPTS: Final = 5
 """A decision is sent so often at most; then the connection is given up."""
 MOST_DECISIONS: Final = 1000
 """Decisions of a game that are kept in mind; no real game has so many."""
+MOST_ASKED: Final = 8
+"""Questions that the strategy may owe us an answer to; a server that makes up positions could pile them up."""
 
 
 class Stage(enum.Enum):
     """How far a decision is."""
 
+    SEEN = "seen"
+    """The strategy is not asked yet."""
     ASKED = "asked"
     """The strategy thinks."""
     ANSWERED = "answered"
@@ -48,21 +52,37 @@ class Stage(enum.Enum):
     """The command was refused, or got no answer; a board has to tell whether the decision is still open."""
 
 
+@frozen
+class Made:
+    """How a decision was made."""
+
+    seconds: float
+    """From when it was seen to the answer."""
+    equity: float | None
+    fallback: str | None
+
+
 @define
 class Decision:
     """One decision on its way."""
 
     key: Key
     direction: int
-    asked: float
-    """When it was seen, on the agent's clock."""
-    xgid: str | None
+    seen: float
+    """On the agent's clock."""
+    state: MatchState
     question: Question | None = None
     """None for a decision that has only one answer."""
-    stage: Stage = Stage.ASKED
+    stage: Stage = Stage.SEEN
+    thought: float = 0.0
+    """How long it should seem to be thought about, in seconds since it was seen."""
+    due: float = 0.0
+    """When it may go out at the earliest."""
     reply: Reply | None = None
     unheard: bool = False
     """Whether it is in doubt because no answer came, not because of a refusal."""
+    made: Made | None = None
+    """What is to be remembered of the reply; None once it is."""
     refused: list[Play] = field(factory=list)
     """Plays that the server has refused."""
     attempts: int = 0
@@ -71,16 +91,14 @@ class Decision:
 class Turns:
     """Makes our decisions in a game, and notices when the server does not go on."""
 
-    def __init__(self, desk: Desk, outbox: Outbox) -> None:
+    def __init__(self, desk: Desk, outbox: Outbox, watchdog: Watchdog) -> None:
         """Have nothing to decide."""
         self._desk = desk
         self._outbox = outbox
+        self._watchdog = watchdog
         self._decisions: dict[Key, Decision] = {}
         self._open: Decision | None = None
-        self._expected: tuple[str, int] | None = None
-        self._probing = False
-        self._rolls_itself = True
-        self._joined = False
+        self._asked = 0
         self._resign_from = 1
         self._cube_closed: int | None = None
 
@@ -88,9 +106,7 @@ class Turns:
         """Forget all decisions."""
         self._decisions.clear()
         self._open = None
-        self._expected = None
-        self._probing = False
-        self._rolls_itself = True
+        self._asked = 0
 
     # -- what the server says -----------------------------------------------------------------------------------
 
@@ -101,15 +117,12 @@ class Turns:
                 self._decisions.clear()
                 self._resign_from = 1
                 self._cube_closed = None
-                self._joined = False
-            case m.WaitForJoin():
-                self._joined = True
             case m.GameWon() | m.GaveUp() | m.ResignAccepted() | m.OpponentGone() | m.YouLeft():
                 self._decisions.clear()
-                self._joined = False
             case m.ResignOffer(player=player) if player == YOU:
                 self._note_resignation()
             case m.ResignRejected():
+                self._note_resignation()
                 self._outbox.say(c.ShowBoard())
             case m.MovePrompt() if not self._desk.track.board_seen:
                 self._outbox.say(c.ShowBoard())
@@ -171,11 +184,8 @@ class Turns:
                 self._answer(decision, PlayAnswer(self._another_play(decision)))
             else:
                 decision.stage = Stage.ANSWERED
-        elif self._probing and self._desk.session.state is State.MY_ROLL:
-            # It should have rolled for us, or asked us to, and has forgotten (pitfall 11). Some servers always do.
-            self._rolls_itself = False
-            self._desk.track = evolve(self._desk.track, prompted=True)
-        self._probing = False
+        else:
+            self._watchdog.on_board()
 
     def _another_play(self, decision: Decision) -> Play:
         """Return a legal play that the server has not refused yet, the first one when there is none."""
@@ -193,33 +203,45 @@ class Turns:
         elif self._open is None or self._open.key != key:
             self._open = self._decisions.get(key) or self._begin(key)
         self._outbox.withdraw(but=key)
-        if self._open and self._open.stage is Stage.ANSWERED and self._open.reply:
-            self._outbox.say(self._open.reply.command, self._open.key)
-        self._watch()
+        if self._open:
+            self._go_on(self._open)
+        self._watchdog.watch(deciding=self._open is not None)
+
+    def _go_on(self, decision: Decision) -> None:
+        if decision.stage is Stage.SEEN and decision.question and self._asked < MOST_ASKED:
+            decision.stage = Stage.ASKED
+            self._asked += 1
+            self._desk.act(Ask(decision.key, decision.question))
+        elif decision.stage is Stage.ANSWERED and decision.reply:
+            if decision.due <= self._desk.now:
+                self._outbox.say(decision.reply.command, decision.key)
+            else:
+                self._desk.wake("think", decision.due - self._desk.now)
 
     def _open_key(self) -> Key | None:
         return open_key(self._desk.track, self._desk.session.state, self._resign_from)
 
     def _begin(self, key: Key) -> Decision:
-        track = self._desk.track
+        track, desk = self._desk.track, self._desk
         if len(self._decisions) >= MOST_DECISIONS:
             self._decisions.clear()
-        decision = self._decisions[key] = Decision(
-            key, track.direction or -1, self._desk.now, xgid_of(track.decision(key.phase))
-        )
+        decision = Decision(key, track.direction or -1, desk.now, track.decision(key.phase))
+        self._decisions[key] = decision
         answer = obvious_answer(track, key.phase)
         if answer is not None:
             self._answer(decision, answer)
-        else:
-            closed = self._cube_closed == track.turns
-            decision.question = question_for(
-                track, key.phase, self._desk.settings, cube_closed=closed, resign_from=self._resign_from
-            )
-            self._desk.act(Ask(key, decision.question))
+            return decision
+        closed = self._cube_closed == track.turns
+        decision.question = question_for(
+            track, key.phase, desk.settings, cube_closed=closed, resign_from=self._resign_from
+        )
+        timings = desk.settings.timings
+        decision.thought = desk.chance.uniform(timings.think_least, max(timings.think_least, timings.think_most))
         return decision
 
     def on_answer(self, key: Key, answer: Answer, fallback: str | None) -> None:
         """Take the strategy's answer, unless it comes too late."""
+        self._asked = max(self._asked - 1, 0)
         decision = self._decisions.get(key)
         if decision is None or decision.stage is not Stage.ASKED or decision.question is None:
             self._desk.counters.late_answers += 1
@@ -235,84 +257,51 @@ class Turns:
     def _answer(self, decision: Decision, answer: Answer, fallback: str | None = None) -> None:
         decision.reply = reply_to(decision.key, answer, decision.direction)
         decision.stage = Stage.ANSWERED
-        self._desk.counters.decisions += 1
+        if not isinstance(decision.reply.command, c.Roll):
+            decision.due = decision.seen + decision.thought
+        seconds = round(self._desk.now - decision.seen, 6)
+        decision.made = Made(seconds, getattr(answer, "equity", None), fallback)
+
+    def on_sent(self, errand: Errand) -> None:
+        """Take note that a command went out."""
+        decision = self._decisions.get(errand.key) if errand.key else None
+        if decision is None or decision.reply is None:
+            return
+        decision.stage = Stage.SENT
+        decision.attempts += 1
+        self._desk.track = evolve(self._desk.track, own_play=decision.reply.play)
+        made, decision.made = decision.made, None
+        if made is not None:
+            self._remember(decision, decision.reply, made)
+
+    def _remember(self, decision: Decision, reply: Reply, made: Made) -> None:
+        """Have a decision remembered: only what went out is one, whatever a server has made us think about."""
         key = decision.key
+        self._desk.counters.decisions += 1
         self._desk.record(
             "decision",
             phase=key.phase.value,
             game=key.game,
             turn=key.turn,
-            xgid=decision.xgid,
+            xgid=xgid_of(decision.state),
             dice=key.dice,
             offer=key.offer,
-            answer=decision.reply.shown,
-            equity=getattr(answer, "equity", None),
-            seconds=round(self._desk.now - decision.asked, 6),
-            fallback=fallback,
+            answer=reply.shown,
+            equity=made.equity,
+            seconds=made.seconds,
+            fallback=made.fallback,
         )
 
-    def on_sent(self, errand: Errand) -> None:
-        """Take note that a command went out."""
-        decision = self._decisions.get(errand.key) if errand.key else None
-        if decision is not None and decision.reply is not None:
-            decision.stage = Stage.SENT
-            decision.attempts += 1
-            self._desk.track = evolve(self._desk.track, own_play=decision.reply.play)
-
     # -- waiting ------------------------------------------------------------------------------------------------
-
-    def _watch(self) -> None:
-        """Keep an eye on the clock while the server, and not the opponent, has to do the next step."""
-        step = self._next_step()
-        expected = (step, self._desk.track.turns) if step else None
-        if expected == self._expected:
-            return
-        self._expected = expected
-        self._probing = False
-        if expected:
-            hurry = IMPATIENCE if step == "roll" and not self._rolls_itself else 1
-            self._desk.wake("step", self._desk.settings.timings.watchdog / hurry)
-        else:
-            self._desk.cancel("step")
-
-    def _next_step(self) -> str | None:
-        """Return what the server has to do next; None when it is for us or the opponent to act."""
-        if self._open is not None:
-            return None
-        match self._desk.session.state:
-            case State.UNCLEAR | State.MY_MOVE | State.THEY_DOUBLED | State.THEY_RESIGNED:
-                return "board"
-            case State.MY_ROLL:
-                return "roll"
-            case State.BETWEEN_GAMES if not self._joined:
-                return "game"
-            case State.THEIR_TURN if self._desk.track.state is None:
-                return "board"
-        return None
-
-    def on_time(self) -> None:
-        """Ask for the board when the server's next step does not come (pitfall 12)."""
-        if self._expected is None:
-            return
-        step = self._expected[0]
-        self._desk.counters.timeouts += 1
-        self._desk.record("no_step", expected=step)
-        if step == "game" and self._desk.track.game:
-            self._outbox.say(c.Join())
-        else:
-            self._probing = step == "roll"
-            self._outbox.say(c.ShowBoard())
-        self._desk.wake("step", self._desk.settings.timings.watchdog)
 
     def look_again(self, *, join: bool) -> None:
         """Look because the opponent waits for us (pitfall 12), unless we know that we are to act and are about to.
 
         `join`: the opponent waits for the next game.
         """
-        if self._open is not None and self._open.stage in (Stage.ASKED, Stage.ANSWERED):
+        if self._open is not None and self._open.stage in (Stage.SEEN, Stage.ASKED, Stage.ANSWERED):
             return
         if join and self._desk.session.state is State.BETWEEN_GAMES and self._desk.track.game:
             self._outbox.say(c.Join())
         elif self._desk.session.state in IN_MATCH:
-            self._probing = self._next_step() == "roll"
-            self._outbox.say(c.ShowBoard())
+            self._watchdog.probe()

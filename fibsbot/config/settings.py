@@ -239,13 +239,16 @@ class TimingConfig:
         AgentSettings, "commands_a_minute", "No more commands than this within any minute.", least=1, example=60
     )
     think_least: float = _wait(
-        Timings, "think_least", "Before a play at least, so that people can follow; chosen anew for each play.", least=0
+        Timings, "think_least", "Before a play or a cube action at least, so that people can follow.", least=0
     )
-    think_most: float = _wait(Timings, "think_most", "Before a play at most.", least=0)
+    think_most: float = _wait(Timings, "think_most", "Before a play or a cube action at most.", least=0)
     deadline: float = _wait(
         RunSettings, "deadline", "For a decision of the strategy; then others are asked.", above=0, fixed=True
     )
     watchdog: float = _wait(Timings, "watchdog", "For the server's next step, before asking for the board.", above=0)
+    patience: float = _wait(
+        Timings, "patience", "For the opponent's next step, before asking for the board: lines get lost.", above=0
+    )
     keep_alive: float = _wait(Timings, "keep_alive", "Between two commands at most, so as not to be idle.", above=0)
     silence: float = _wait(
         Timings, "silence", "Without a byte from the server, before the connection is taken for dead.", above=0

@@ -119,7 +119,7 @@ def test_a_double_is_offered_and_taken() -> None:
     script = Script().to_my_roll()
     assert ["double"] == script.cube(CubeAction.DOUBLE)
     script.server("You double. Please wait for ford to accept or reject.")
-    assert [] == script.wait(100), "it is for the opponent to answer"
+    assert [] == script.wait(59), "it is for the opponent to answer"
     script.server("ford accepts the double. The cube shows 2.", "You roll 6 and 4.")
     script.server(board(cells=AFTER_61, dice="6:4", cube=2, may="0:1"))
     assert Owner.OPPONENT is script.state.owner
@@ -255,7 +255,7 @@ def test_the_next_game_is_joined_once() -> None:
     script.server("ford gives up. You win 1 point.", f"score in 5 point match: {ME}-1 ford-0")
     assert ["join"] == script.server(NEXT_GAME)
     assert [] == script.server("** Please wait for ford to join too.")
-    assert [] == script.wait(100)
+    assert [] == script.wait(59)
     script.server("Starting a new game with ford.", "You rolled 6, ford rolled 4", "It's your turn to move.")
     assert [] == script.server(board(dice="6:4", score="1:0", colour=-1, direction=1, turn=-1))
     assert (2, (1, 0)) == (script.key.game, script.key.score)
