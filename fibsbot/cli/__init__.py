@@ -22,6 +22,10 @@ COMMANDS: Final = {
     ),
     "db": ("fibsbot.cli.db:db", "Look after the store of matches."),
     "demo": ("fibsbot.cli.demo:demo", "Play a whole match on an embedded server and watch it."),
+    "explain-invite": (
+        "fibsbot.cli.explain:explain_invite",
+        "Tell whether an invitation would be accepted, and all that speaks against it.",
+    ),
     "legal": ("fibsbot.cli.rules:legal", "List the legal plays of a position."),
     "order": ("fibsbot.cli.status:order", "Tell bots that run on this machine what to do."),
     "parse": ("fibsbot.cli.parse:parse", "Print what a server said, one JSON object a message."),

@@ -4,7 +4,7 @@ from fibsbot.policy.bots import is_bot
 from fibsbot.policy.lengths import Lengths
 from fibsbot.policy.names import NameRule
 from fibsbot.policy.policy import Direction, Policy, Reason, Request
-from fibsbot.policy.rules import reasons, reasons_not_to_resume
+from fibsbot.policy.rules import reasons, reasons_not_to_resume, unchecked
 from fibsbot.policy.wording import describe
 
 __all__ = [
@@ -18,4 +18,5 @@ __all__ = [
     "is_bot",
     "reasons",
     "reasons_not_to_resume",
+    "unchecked",
 ]

@@ -30,6 +30,20 @@ def reasons_not_to_resume(policy: Policy, request: Request) -> tuple[Reason, ...
     return _found(policy, request, FOR_SAVED)
 
 
+def unchecked(policy: Policy, request: Request) -> tuple[str, ...]:
+    """Return what this policy would look at, but is not known of the player; the fields' names."""
+    wanted = {
+        "rating": (policy.min_rating, policy.max_rating) != (None, None),
+        "experience": (policy.min_experience, policy.max_experience) != (None, None) or policy.experience_per_point > 0,
+        "client": not (policy.bots and policy.people) and not is_bot(request.name),
+        "saved_games": policy.max_saved_games is not None,
+    }
+    theirs_only = {"client", "saved_games"} if request.direction is Direction.OURS else set()
+    return tuple(
+        name for name, asked in wanted.items() if asked and getattr(request, name) is None and name not in theirs_only
+    )
+
+
 def _found(policy: Policy, request: Request, codes: Collection[str]) -> tuple[Reason, ...]:
     said = ((code, RULES[code](policy, request)) for code in RULES if code in codes)
     return tuple(Reason(code, sentence) for code, sentence in said if sentence is not None)

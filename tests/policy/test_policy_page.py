@@ -1,0 +1,78 @@
+"""docs/policy.md says what the rules say."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from attrs import fields
+from click.testing import CliRunner
+
+from fibsbot.cli import main
+from fibsbot.policy import Lengths, NameRule, Policy, Request
+from fibsbot.policy.rules import FOR_SAVED, RULES
+
+PAGE: Final = (Path(__file__).parents[2] / "docs" / "policy.md").read_text("utf-8")
+TABLE: Final = re.findall(r"^\| `([a-z_]+)` \| (?:`([a-z_]+)`)? ?\| (.+) \|$", PAGE, re.MULTILINE)
+
+POLICY: Final = Policy(
+    accept=False,
+    lengths=Lengths(((1, 7),)),
+    min_rating=1450,
+    max_rating=1900,
+    experience_per_point=10,
+    block=(NameRule("ford"),),
+    allow=(NameRule("arthur"),),
+    bots=False,
+    people=False,
+    max_saved_games=8,
+    cool_down=1200,
+    max_per_day=3,
+)
+EXAMPLES: Final[dict[str, tuple[Policy, dict[str, Any]]]] = {
+    "finishing": (POLICY, {"finishing": True}),
+    "paused": (POLICY, {"paused": True}),
+    "bot": (POLICY, {"client": "fibsbot_0.2"}),
+    "unlimited": (POLICY, {"length": 0}),
+    "length": (POLICY, {"length": 9}),
+    "rating_low": (POLICY, {"rating": 1423.45}),
+    "rating_high": (POLICY, {"rating": 1976.54}),
+    "experience_low": (Policy(min_experience=50), {"experience": 45}),
+    "experience_high": (Policy(max_experience=999), {"experience": 2396}),
+    "experience_for_length": (POLICY, {"experience": 45}),
+    "saved_games": (POLICY, {"saved_games": 12}),
+    "cool_down": (POLICY, {"since_last": 300.0}),
+    "max_per_day": (POLICY, {"matches_today": 3}),
+}
+"""What makes each rule speak; the others speak of POLICY and anybody."""
+
+
+def test_the_page_has_every_rule_in_its_order() -> None:
+    assert list(RULES) == [code for code, _, _ in TABLE]
+
+
+@pytest.mark.parametrize(("code", "setting", "sentence"), TABLE, ids=[code for code, _, _ in TABLE])
+def test_a_rule_says_what_the_page_says(code: str, setting: str, sentence: str) -> None:
+    policy, request = EXAMPLES.get(code, (POLICY, {}))
+    assert sentence == RULES[code](policy, Request("ford", **{"length": 7, **request}))
+    assert not setting or hasattr(policy, setting)
+
+
+def test_the_page_names_every_setting() -> None:
+    assert {field.name for field in fields(Policy)} == {setting for _, setting, _ in TABLE if setting}
+
+
+def test_the_page_names_the_rules_for_saved_matches() -> None:
+    saved = PAGE[PAGE.index("## Saved matches") :]
+    assert [] == [code for code in FOR_SAVED if f"`{code}`" not in saved]
+
+
+def test_the_page_shows_what_explain_invite_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    policy = "min_rating = 1450\nexperience_per_point = 10\nmax_saved_games = 8\n"
+    (tmp_path / "my.toml").write_text(f'[account]\nname = "marvin"\n[policy]\n{policy}', encoding="utf-8")
+    ((command, output),) = re.findall(r"^```console\n\$ fibsbot (.*)\n((?:.*\n)*?)```", PAGE, re.MULTILINE)
+    assert output == CliRunner().invoke(main, shlex.split(command)).output
