@@ -16,15 +16,18 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import datetime as dt
 import json
 import math
+import re
 import resource
 import subprocess
 import sys
 import tempfile
 import time
 from array import array
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -56,8 +59,16 @@ WARM_UP: Final = 5.0
 """Seconds after the start that do not count."""
 SAMPLE: Final = 5.0
 """Seconds between two looks at the service."""
-TROUBLES: Final = ("refusals", "differences", "timeouts", "fallbacks", "interruptions")
+COUNTED: Final = ("refusals", "differences", "timeouts", "fallbacks", "interruptions")
 """Counters that should stay 0."""
+TROUBLES: Final = frozenset(
+    {"refused", "difference", "no_answer", "no_step", "fallback", "match_saved", "connection_lost"}
+)
+"""Records that should not come."""
+MARGIN: Final = 42
+"""Characters of a line's beginning."""
+EXAMPLES: Final = 20
+"""So many different troubles are quoted."""
 
 
 def name(number: int, *, opponent: bool = False) -> str:
@@ -117,6 +128,14 @@ class Meter:
     engine: Times = field(factory=Times)
     waited: Times = field(factory=Times)
     whole: Times = field(factory=Times)
+    troubles: Counter[str] = field(factory=Counter)
+    """What went wrong, in words, and how often."""
+
+    def keep(self, _: str, record: str, fields: Mapping[str, Any], __: dt.datetime) -> None:
+        """Take in a record."""
+        if record in TROUBLES and len(self.troubles) < EXAMPLES:
+            facts = ", ".join(f"{key} {value}" for key, value in fields.items())
+            self.troubles[re.sub(r"(bot|foe)_[a-j]+", r"\1", f"{record}: {facts}")] += 1
 
     def note(self, _: str, thought: Thought, seconds: float) -> None:
         """Take in a decision."""
@@ -137,7 +156,7 @@ def plans(port: int, options: argparse.Namespace) -> Iterator[AccountPlan]:
             PASSWORD,
             invite=None if opponent else other,
             length=options.length,
-            timings=Timings(pause=options.pause, invitation=0.05, retry=0.5),
+            timings=Timings(pause=options.pause, invitation=0.05, retry=5.0),
         )
         log = Path(options.folder) / f"{own}.jsonl" if options.logs and not opponent else None
         run = RunSettings("127.0.0.1", port, agent, pauses=Pauses(first=1.0), log_path=log, rotation=Rotation())
@@ -150,7 +169,13 @@ async def play(options: argparse.Namespace) -> None:
     meter = Meter(time.monotonic() + WARM_UP)
     settings = ServiceSettings(thinkers=options.thinkers)
     store = StoreWriter(Path(options.folder) / "store.db") if options.be == "service" else None
-    hooks = Hooks(keep=store.put, note=meter.note) if store else Hooks()
+
+    def keep(account: str, record: str, fields: Mapping[str, Any], at: dt.datetime) -> None:
+        meter.keep(account, record, fields, at)
+        if store:
+            store.put(account, record, fields, at)
+
+    hooks = Hooks(keep=keep, note=meter.note) if store else Hooks()
     supervisor = Supervisor(plans(options.port, options), settings, load, hooks=hooks)
     running = asyncio.create_task(supervisor.run())
     reading = asyncio.create_task(asyncio.to_thread(sys.stdin.readline))
@@ -169,7 +194,7 @@ def told(supervisor: Supervisor, meter: Meter, store: StoreWriter | None) -> dic
     """Return what the service tells of itself."""
     statuses = supervisor.statuses()
     counters = {key: sum(getattr(status.counters, key) for status in statuses) for key in ("matches", "decisions")}
-    troubles = {key: sum(getattr(status.counters, key) for status in statuses) for key in TROUBLES}
+    troubles = {key: sum(getattr(status.counters, key) for status in statuses) for key in COUNTED}
     return {
         "at": time.monotonic(),
         "begun": time.monotonic() >= meter.begins,
@@ -185,6 +210,7 @@ def told(supervisor: Supervisor, meter: Meter, store: StoreWriter | None) -> dic
             "reconnects": sum(status.reconnects for status in statuses),
             "lost records": store.lost if store else 0,
         },
+        "troubles": dict(meter.troubles),
     }
 
 
@@ -236,7 +262,7 @@ def run(options: argparse.Namespace, bots: int, seconds: float, progress: Progre
                 progress.update(task, completed=last["at"] - first["at"])
     lasted = last["at"] - first["at"]
     return {
-        **{key: last[key] for key in ("own_ms", "engine_ms", "waited_ms", "whole_ms", "errors")},
+        **{key: last[key] for key in ("own_ms", "engine_ms", "waited_ms", "whole_ms", "errors", "troubles")},
         "bots": bots,
         "seconds": round(lasted, 1),
         "matches": last["matches"] - first["matches"],
@@ -288,6 +314,8 @@ def rows(result: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     yield "memory a bot", f"{result['memory_a_bot_mb']:.2f} MB", f"one alone {result['one']['memory_mb'][-1][1]:.1f} MB"
     troubles = {key: count for key, count in result["all"]["errors"].items() if count}
     yield "errors", str(sum(troubles.values())), ", ".join(f"{key} {count}" for key, count in troubles.items())
+    for trouble, count in result["all"]["troubles"].items():
+        yield f"  {trouble}"[:MARGIN], str(count), ""
 
 
 def main() -> None:
@@ -312,7 +340,7 @@ def main() -> None:
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
     for what, value, beside in rows(result):
-        print(f"{what:<42} {value:>12}   {beside}")
+        print(f"{what:<{MARGIN}} {value:>12}   {beside}".rstrip())
 
 
 if __name__ == "__main__":
