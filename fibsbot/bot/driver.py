@@ -76,7 +76,7 @@ class Driver:
                 self._hang_up(self.ended.reason)
             while data := await connection.read(self.silence()):
                 self._receive(reader, data)
-            self._receive(reader, b"")
+            # What is left over was cut off, and may say anything: `foe` for `foe_b`, 1 for 16.
         except ConnectionFailedError as error:
             failure = str(error)
         finally:
@@ -93,7 +93,7 @@ class Driver:
         return reason
 
     def _receive(self, reader: MessageReader, data: bytes) -> None:
-        if data and self.session_log:
+        if self.session_log:
             self.session_log.received(data)
         self._since = self.clock()
         reader.receive_data(data)
