@@ -75,11 +75,12 @@ def rows(store: Store, progress: Progress = _quiet) -> Iterator[tuple[Table, Map
         done = 0
         for table in METADATA.sorted_tables:
             query = select(table).order_by(*table.primary_key.columns)
-            for row in connection.execution_options(yield_per=CHUNK).execute(query).mappings():
-                yield table, {name: _plain(value) for name, value in row.items()}
-                done += 1
-                if done % CHUNK == 0:
-                    progress(done, of)
+            with connection.execution_options(yield_per=CHUNK).execute(query) as result:
+                for row in result.mappings():
+                    yield table, {name: _plain(value) for name, value in row.items()}
+                    done += 1
+                    if done % CHUNK == 0:
+                        progress(done, of)
         progress(done, of)
 
 

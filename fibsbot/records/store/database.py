@@ -51,7 +51,10 @@ def shown(url: URL) -> str:
 
 
 def _without_secrets(url: URL) -> str:
-    return url.difference_update_query(["password", "sslpassword"]).render_as_string()
+    plain = url.difference_update_query(["password", "sslpassword"])
+    kind, host = plain.drivername.partition("+")[0], plain.host
+    named = URL.create(kind, plain.username, host=host, port=plain.port, database=plain.database, query=plain.query)
+    return named.render_as_string()
 
 
 def is_sqlite(url: URL) -> bool:

@@ -194,8 +194,8 @@ class Store:
         return known
 
     def _rows(self, query: Select[*tuple[Any, ...]]) -> Iterator[RowMapping]:
-        with self.reading() as connection:
-            yield from connection.execution_options(yield_per=CHUNK).execute(query).mappings()
+        with self.reading() as connection, connection.execution_options(yield_per=CHUNK).execute(query) as result:
+            yield from result.mappings()
 
 
 def acquaintances(where: str | Path, account: str, since: dt.datetime) -> Mapping[str, Recollection]:

@@ -150,7 +150,12 @@ def test_a_locked_file_is_waited_for_and_nothing_is_lost(tmp_path: Path, monkeyp
     with writing(path, on_trouble=warnings.append) as writer:
         told = writer._have_trouble
         troubles: list[Exception] = []
-        monkeypatch.setattr(writer, "_have_trouble", lambda error: (troubles.append(error), told(error)))
+
+        def count(error: Exception) -> None:
+            troubles.append(error)
+            told(error)
+
+        monkeypatch.setattr(writer, "_have_trouble", count)
         with locked(path):
             begun = time.perf_counter()
             decide(writer, 2000)
@@ -338,8 +343,8 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
     max_leaves=4,
 )
-FIELDS: Final = """opponent by name length resumed rating experience client score why how winner points cube won opponents
-phase turn xgid dice offer answer equity seconds fallback text command state reason"""
+FIELDS: Final = """opponent by name length resumed rating experience client score why how winner points cube won
+opponents phase turn xgid dice offer answer equity seconds fallback text command state reason"""
 names = st.sampled_from(FIELDS.split())
 records = st.tuples(st.sampled_from(sorted(HANDLERS)), st.dictionaries(names, values, max_size=8))
 
@@ -371,7 +376,7 @@ def hostile(url: str) -> Iterator[StoreWriter]:
         ("", "expected a file or a URL for the store, got ''"),
         (
             "mysql://me:secret@host/name",
-            "expected a store on SQLite (a file) or PostgreSQL, got mysql://me:***@host/name",
+            "expected a store on SQLite (a file) or PostgreSQL, got mysql://me@host/name",
         ),
         ("sqlite://", "expected a store on SQLite (a file) or PostgreSQL, got sqlite://"),
         ("://secret", "expected a URL such as postgresql://host/name for the store, got something else"),

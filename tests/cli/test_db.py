@@ -1,0 +1,187 @@
+"""`fibsbot db`: what an operator does with a store, and what it says when that is not possible."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fibsbot.cli import EXIT_CONFIG, EXIT_USAGE, main
+from fibsbot.records.store import Store, StoreWriter
+
+NOON: Final = dt.datetime(2026, 1, 2, 12, tzinfo=dt.UTC)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Have a store with a match that is over."""
+    path = tmp_path / "store.sqlite"
+    writer = StoreWriter(path)
+    for name, fields in (
+        ("match_started", {"opponent": "ford", "length": 1, "resumed": False}),
+        ("game_ended", {"winner": "You", "points": 1, "how": "game_won", "cube": 1, "score": [1, 0]}),
+        ("match_ended", {"opponent": "ford", "length": 1, "won": True, "score": [1, 0]}),
+    ):
+        writer.put("marvin", name, fields, NOON)
+    assert writer.close()
+    return path
+
+
+def db(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["db", *map(str, arguments)])
+
+
+def fibsbot(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command as a user does."""
+    command = [sys.executable, "-m", "fibsbot", *map(str, arguments)]
+    root = str(Path(__file__).parents[2])
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=cwd, env={**os.environ, "PYTHONPATH": root}
+    )
+
+
+def damage(path: Path) -> None:
+    """Have a match end twice."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as file:
+        file.execute("UPDATE matches SET outcome = 'lost'")
+
+
+# -- check ------------------------------------------------------------------------------------------------------
+
+
+def test_a_sound_store_is_told_with_what_is_in_it(store: Path) -> None:
+    result = db("check", "--store", store)
+    assert 0 == result.exit_code
+    lines = result.output.splitlines()
+    assert f"{store}, schema version 2" == lines[0]
+    assert ["matches", "1"] in [line.split() for line in lines]
+    assert "Nothing is wrong." == lines[-1]
+
+
+def test_each_problem_is_a_line_and_the_status_is_1(store: Path) -> None:
+    damage(store)
+    result = db("check", "--store", store)
+    assert 1 == result.exit_code
+    assert "problem: match 1 of marvin against ford ended 1-0, but is lost" in result.output.splitlines()
+    assert "Problems: 1" == result.output.splitlines()[-1]
+
+
+def test_a_check_can_be_read_by_programs(store: Path) -> None:
+    damage(store)
+    result = db("check", "--store", store, "--json")
+    told = json.loads(result.output)
+    assert (1, 2, 1) == (result.exit_code, told["version"], told["counts"]["matches"])
+    assert ["match 1 of marvin against ford ended 1-0, but is lost"] == told["problems"]
+
+
+def test_the_store_is_the_one_that_the_settings_name(store: Path, tmp_path: Path) -> None:
+    config = tmp_path / "fibsbot.toml"
+    config.write_text(f'[service]\nstore = "{store}"\n')
+    assert db("check", "--config", config).output.startswith(f"{store}, schema version")
+    other = tmp_path / "other.sqlite"
+    assert f"Error: there is no store {other}\n" == db("check", "--config", config, "--store", other).output
+
+
+def test_without_settings_it_is_the_one_that_they_have_by_default(store: Path, tmp_path: Path) -> None:
+    store.rename(tmp_path / "fibsbot.db")
+    result = fibsbot("db", "check", cwd=tmp_path)
+    assert (0, "fibsbot.db, schema version 2") == (result.returncode, result.stdout.splitlines()[0])
+
+
+# -- backup and export --------------------------------------------------------------------------------------------
+
+
+def test_a_backup_is_made_and_nothing_replaced_unasked(store: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.sqlite"
+    result = db("backup", copy, "--store", store)
+    assert f"{copy}: {copy.stat().st_size} bytes, checked\n" == result.output
+    with Store.open(copy) as opened:
+        assert ["ford"] == [match.opponent for match in opened.matches()]
+    again = db("backup", copy, "--store", store)
+    assert (EXIT_USAGE, f"Error: {copy} is there already\n") == (again.exit_code, again.output)
+    assert 0 == db("backup", copy, "--store", store, "--force").exit_code
+
+
+def test_rows_go_to_standard_output_a_file_or_a_folder(store: Path, tmp_path: Path) -> None:
+    result = db("export", "--store", store)
+    tables = [json.loads(line)["table"] for line in result.output.splitlines()]
+    assert {"accounts", "opponents", "matches", "games", "facts", "store_version", "writers"} == set(tables)
+    file, folder = tmp_path / "rows.jsonl", tmp_path / "rows"
+    assert 0 == db("export", "--store", store, "-o", file).exit_code
+    assert result.output == file.read_text("utf-8")
+    assert 0 == db("export", "--store", store, "--format", "csv", "-o", folder).exit_code
+    assert "id,name\n1,marvin\n" == (folder / "accounts.csv").read_text("utf-8").replace("\r\n", "\n")
+    for option in ("--format", "csv"), ("--format", "csv", "--force"):
+        assert f"Error: {folder} is there already\n" == db("export", "--store", store, *option, "-o", folder).output
+
+
+def test_csv_needs_a_folder(store: Path) -> None:
+    result = db("export", "--store", store, "--format", "csv")
+    assert EXIT_USAGE == result.exit_code
+    assert "Error: expected -o OUT, the folder to make, with --format csv\n" == result.output
+
+
+def test_a_reader_that_has_enough_is_no_error(store: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as pipe:
+        command = [sys.executable, "-m", "fibsbot", "db", "export", "--store", str(store)]
+        result = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False)
+    assert "Traceback" not in result.stderr
+
+
+# -- upgrade ------------------------------------------------------------------------------------------------------
+
+
+def test_a_store_of_this_version_needs_no_upgrade(store: Path) -> None:
+    result = db("upgrade", "--store", store)
+    assert (0, f"{store}: schema version 2 already\n") == (result.exit_code, result.output)
+
+
+def test_an_old_store_is_upgraded(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    tables = (Path(__file__).parents[1] / "data" / "store" / "version_1.sqlite.sql").read_text("utf-8")
+    with closing(sqlite3.connect(path, isolation_level=None)) as file:
+        file.executescript(tables)
+        file.execute("INSERT INTO store_version VALUES (1, '2026-01-02T12:00:00.000000+00:00', '0.1.0')")
+    assert EXIT_USAGE == db("check", "--store", path).exit_code
+    assert f"{path}: schema version 2, was 1\n" == db("upgrade", "--store", path).output
+    assert 0 == db("check", "--store", path).exit_code
+
+
+# -- what is not possible -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [["check"], ["backup", "copy"], ["export"], ["upgrade"]], ids=lambda it: it[0])
+def test_a_store_that_is_not_there_is_told_in_one_line(command: list[str], tmp_path: Path) -> None:
+    result = fibsbot("db", *command, "--store", "nosuch", cwd=tmp_path)
+    assert (EXIT_USAGE, "fibsbot: there is no store nosuch\n") == (result.returncode, result.stderr)
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_backup_of_a_server_is_left_to_its_own_tool(tmp_path: Path) -> None:
+    result = fibsbot("db", "backup", "copy", "--store", "postgresql://me@host/name", cwd=tmp_path)
+    expected = (
+        "fibsbot: a store on PostgreSQL is backed up with its own tool: pg_dump -Fc -f copy postgresql://me@host/name"
+    )
+    assert (EXIT_USAGE, f"{expected}\n") == (result.returncode, result.stderr)
+
+
+def test_settings_that_cannot_be_used_are_told_as_everywhere(tmp_path: Path) -> None:
+    config = tmp_path / "fibsbot.toml"
+    config.write_text("[service]\nstor = 1\n")
+    result = fibsbot("db", "check", "--config", config)
+    assert EXIT_CONFIG == result.returncode
+    assert "service.stor: expected store, perhaps" in result.stderr
+    config.write_text("[service]\nstore = false\n")
+    result = fibsbot("db", "check", "--config", config)
+    assert (EXIT_USAGE, f"fibsbot: {config} keeps no store\n") == (result.returncode, result.stderr)
