@@ -26,6 +26,8 @@ class Match:
     """The length that we agreed to; None where anything within our limits will do."""
     swapped: bool = False
     """Whether it is another match than the one that we agreed to, which we leave."""
+    game_began: bool = False
+    """Whether a game has begun before the first board of a resumed match; it is recorded after that."""
 
 
 class Matches:
@@ -53,8 +55,8 @@ class Matches:
                 self._outbox.say(c.ShowBoard())
             case m.Board() if message.state.player == YOU:
                 self._on_board(message)
-            case m.GameStarts() if self.current:
-                self._desk.record("game_started", opponent=message.opponent, game=self._desk.track.game)
+            case m.GameStarts():
+                self._on_game_starts()
             case m.GameWon() | m.GaveUp() | m.ResignAccepted():
                 self._on_game_won(message)
             case m.JoinNextGame():
@@ -98,7 +100,18 @@ class Matches:
             self._desk.record(
                 "match_resumed", opponent=board.opponent, length=length, score=[board.score, board.opponent_score]
             )
+            if self.current.game_began:
+                self._record_game(self.current)
             self._check_length(length)
+
+    def _on_game_starts(self) -> None:
+        if self.current and self.current.length is None:
+            self.current = evolve(self.current, game_began=True)
+        elif self.current:
+            self._record_game(self.current)
+
+    def _record_game(self, match: Match) -> None:
+        self._desk.record("game_started", opponent=match.opponent, game=self._desk.track.game)
 
     def _check_length(self, length: int) -> None:
         """Leave a match of another length than we agreed to: somebody swapped the invitation (pitfall 15)."""

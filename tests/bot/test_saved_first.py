@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.bot.script import ME, OWN_INFO, TIME, Script
+from tests.bot.script import ME, OWN_INFO, TIME, Script, board
 
 HEAD = "  opponent          matchlength   score (your points first)"
 ROW = "**ford                   5                1 -  3"
@@ -50,3 +50,17 @@ def test_our_invitation_to_a_new_match_gives_way_to_a_saved_one() -> None:
     assert ["invite ford 1"] == script.server(FORD)
     assert [] == script.server(*WANTS_ON)
     assert ["invite ford"] == script.server("** You invited ford to a 1 point match.")
+
+
+def test_a_match_that_goes_on_with_a_new_game_tells_its_score_before_the_game() -> None:
+    script = Script().to_lobby(saved=(HEAD, ROW))
+    script.server(
+        FORD, "** You invited ford to resume a saved match.", "ford has joined you. Your running match was loaded."
+    )
+    script.server("turn: ford.", "match length: 5", "points for marvin: 1", "points for ford: 3")
+    script.server("Starting a new game with ford.", "You rolled 1, ford rolled 6", "ford makes the first move.")
+    assert [] == script.events("game_started")
+    script.server(board(turn=-1, other_dice="6:1", score="1:3"))
+    names = [record.name for record in script.records if record.name in {"match_resumed", "game_started"}]
+    assert ["match_resumed", "game_started"] == names
+    assert [{"opponent": "ford", "game": 2}] == script.events("game_started")
