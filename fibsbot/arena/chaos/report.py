@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sqlite3
 import statistics
 from collections import Counter
@@ -15,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fibsbot.arena.chaos.house import STORE, House
+from fibsbot.arena.chaos.ledger import Refused
 from fibsbot.arena.chaos.records import lost_lines, lost_matches, read_logs
 from fibsbot.arena.chaos.recovery import Incident
 from fibsbot.arena.chaos.schedule import SPARED, Kind
@@ -94,9 +96,12 @@ class Report:
     commands: int
     logins: int
     bot_starts: int
-    refusals: dict[str, int]
-    """What the server refused without harm, by its words."""
+    crossed: dict[str, int]
+    """Commands of a game that the server refused because they crossed what made them wrong, by its words."""
+    refused: dict[str, int]
+    """What it refused in the lobby, by its words."""
     refusal_examples: list[str]
+    """The first of both, with what the bot could not know."""
     verdicts: list[Verdict]
     struck: list[Struck] = field(factory=list)
     """Every fault that struck, in the order in which their time came."""
@@ -135,7 +140,8 @@ def report_on(house: House, memory: dict[str, list[tuple[int, float, int]]], sec
         commands=sum(bot.commands for bot in bots),
         logins=sum(bot.logins for bot in bots),
         bot_starts=sum(pair.child.starts for pair in house.pairs),
-        refusals=dict(Counter(refusal.text for refusal in harmless)),
+        crossed=_by_words(house, [refusal for refusal in harmless if refusal.game]),
+        refused=_by_words(house, [refusal for refusal in harmless if not refusal.game]),
         refusal_examples=[str(refusal) for refusal in harmless][:EXAMPLES],
         verdicts=[
             _finished(house, database),
@@ -149,6 +155,12 @@ def report_on(house: House, memory: dict[str, list[tuple[int, float, int]]], sec
         ],
         struck=[_struck(incident, round(incident.struck, 3)) for incident in incidents if incident.struck is not None],
     )
+
+
+def _by_words(house: House, refusals: list[Refused]) -> dict[str, int]:
+    """Count refusals by what the server said, whoever it was about."""
+    names = re.compile("|".join(ledger.account for pair in house.pairs for ledger in (pair.bot, pair.foe)))
+    return dict(Counter(names.sub("X", refusal.text) for refusal in refusals).most_common())
 
 
 def _struck(incident: Incident, struck: float) -> Struck:
@@ -301,7 +313,8 @@ def told(report: Report) -> Group:
             f"{report.matches_finished} of {report.matches} matches finished, {report.games} games, {report.decisions}"
             f" decisions, {report.logins} logins, {report.bot_starts} starts of bots."
         ),
-        *(f"{count} x {text}" for text, count in report.refusals.items()),
+        *(f"{count} x crossed: {text}" for text, count in report.crossed.items()),
+        *(f"{count} x in the lobby: {text}" for text, count in report.refused.items()),
     )
     verdicts = [
         Text.assemble((" holds " if v.holds else " FAILS ", "green" if v.holds else "bold red"), f" {v.name}: {v.what}")
