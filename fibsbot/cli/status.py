@@ -74,14 +74,16 @@ def _answer(path: Path, order: Order, account: str | None) -> dict[str, Any]:
 def status(account: str | None, config: Path | None, control: Path | None, *, as_json: bool) -> None:
     """Tell what the bots do that run on this machine.
 
-    Asks the process that `fibsbot run` has started. The exit status is 1 when nothing runs there.
+    Asks the process that `fibsbot run` has started. The exit status is 1 when nothing runs there, and when an account
+    is stuck or was ended by an error.
     """
     found = _answer(_socket(config, control), Order.STATUS, account)["status"]
     if as_json:
         click.echo(json.dumps(found))
-        return
-    console = Console(highlight=False)
-    console.print(picture(found), soft_wrap=not console.is_terminal)
+    else:
+        Console(highlight=False).print(picture(found))
+    if not all(it["healthy"] for it in found["accounts"]):
+        raise SystemExit(1)
 
 
 @click.command()
@@ -107,7 +109,7 @@ def order(word: str, account: str | None, config: Path | None, control: Path | N
 def picture(found: Mapping[str, Any]) -> Group:
     """Draw what a process told."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("account", "doing", "connected", "reconnects", "won", "saved", "invited"):
+    for name in ("account", "doing", "online", "retries", "won", "saved", "invited"):
         text = name in {"account", "doing"}
         table.add_column(name, justify="left" if text else "right", no_wrap=name != "doing")
     for it in found["accounts"]:

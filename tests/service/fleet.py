@@ -10,7 +10,7 @@ from typing import Any, Final
 from attrs import evolve
 
 from fibsbot.bot.fallback import LastResort
-from fibsbot.bot.runner import play_session
+from fibsbot.bot.runner import Observer, play_session
 from fibsbot.service.account import Hooks
 from fibsbot.service.settings import AccountPlan, ServiceSettings
 from fibsbot.service.supervisor import Reloaded, Supervisor
@@ -58,10 +58,10 @@ async def running(fleet: Supervisor) -> AsyncIterator[asyncio.Task[None]]:
 
 
 @contextlib.asynccontextmanager
-async def opponent(port: int, name: str, **fields: Any) -> AsyncIterator[None]:
+async def opponent(port: int, name: str, *, watcher: Observer | None = None, **fields: Any) -> AsyncIterator[None]:
     """Have somebody there who accepts every invitation."""
     run = evolve(settings(port, name, **{"matches": None, **fields}), retry_first=True)
-    task = asyncio.create_task(play_session(run, LastResort()))
+    task = asyncio.create_task(play_session(run, LastResort(), observer=watcher))
     try:
         yield
     finally:

@@ -1,0 +1,164 @@
+"""`fibsbot status` and `fibsbot order`, against a process that runs, one that is stuck, and none."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from fibsbot.bot.orders import Order
+from fibsbot.cli import main
+from fibsbot.cli.status import order as order_command
+from fibsbot.service.control import Control
+from fibsbot.service.supervisor import UnknownAccountError
+
+ACCOUNT: Final[dict[str, Any]] = {
+    "account": "marvin",
+    "state": "MY_ROLL",
+    "sentence": "playing ford, 3-2 of 5",
+    "opponent": "ford",
+    "length": 5,
+    "score": [3, 2],
+    "uptime": 400_000.0,
+    "connected": 7200.0,
+    "reconnects": 2,
+    "crashes": 0,
+    "saved": 1,
+    "invitations": 0,
+    "last_error": "connection lost: closed by the server",
+    "last_error_at": "2026-01-02T03:04:05+00:00",
+    "healthy": True,
+    "counters": {"matches": 12, "wins": 7},
+}
+STORE: Final = {"healthy": True, "waiting": 0, "written": 4711, "lost": 0, "trouble": None}
+STATUS: Final[dict[str, Any]] = {
+    "version": "0.1.0",
+    "process": 42,
+    "uptime": 400_000.0,
+    "accounts": [ACCOUNT],
+    "store": STORE,
+}
+
+
+class House:
+    """A process that only pretends."""
+
+    def __init__(self) -> None:
+        """Be well."""
+        self.status = STATUS
+        self.orders: list[tuple[Order, str | None]] = []
+
+    def __call__(self, order: Order, account: str | None) -> Mapping[str, Any]:
+        """Obey."""
+        if account not in (None, "marvin"):
+            raise UnknownAccountError(f"expected one of marvin, got {account!r}")
+        self.orders.append((order, account))
+        return {"status": self.status} if order is Order.STATUS else {"accounts": ["marvin"]}
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    """Listen where the commands ask."""
+    house = House()
+    control = Control(tmp_path / "fibsbot.sock", house)
+    await control.start()
+    before = Path.cwd()
+    os.chdir(tmp_path)
+    yield house
+    os.chdir(before)
+    await control.close()
+
+
+async def fibsbot(*arguments: str, **environment: str) -> Result:
+    """Run a command."""
+    environment = {"COLUMNS": "80", **environment}
+    return await asyncio.to_thread(CliRunner().invoke, main, arguments, env=environment)
+
+
+@pytest.mark.usefixtures("house")
+async def test_people_get_a_table_that_fits_their_terminal() -> None:
+    result = await fibsbot("status")
+    assert 0 == result.exit_code
+    lines = result.stdout.splitlines()
+    assert "fibsbot 0.1.0, process 42, up 4 d" == lines[0]
+    assert "marvin playing ford, 3-2 of 5 2 h 2 7 of 12 1 0" == " ".join(lines[4].split())
+    assert "marvin: 2026-01-02T03:04:05+00:00 connection lost: closed by the server" in result.stdout
+    assert "store: 4711 records, 0 waiting, 0 lost" == lines[-1]
+    assert 80 >= max(map(len, lines))
+
+
+@pytest.mark.usefixtures("house")
+async def test_programs_get_one_json_object() -> None:
+    result = await fibsbot("status", "--json")
+    assert (0, STATUS) == (result.exit_code, json.loads(result.stdout))
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+async def test_an_account_that_is_stuck_or_has_failed_shows_in_the_exit_status(
+    house: House, form: tuple[str, ...]
+) -> None:
+    trouble = {**STORE, "trouble": "disk full", "waiting": 3}
+    house.status = {**STATUS, "accounts": [{**ACCOUNT, "healthy": False, "connected": None}], "store": trouble}
+    result = await fibsbot("status", *form)
+    assert 1 == result.exit_code
+    if not form:
+        assert "stuck" in result.stdout
+        assert "store: 4711 records, 3 waiting, 0 lost; trouble: disk full" in result.stdout
+
+
+async def test_a_name_that_looks_like_markup_is_shown_as_it_is(house: House) -> None:
+    account = {**ACCOUNT, "sentence": "playing [red]x[/], 0-0 of 1", "last_error": None}
+    house.status = {**STATUS, "accounts": [account], "store": None}
+    result = await fibsbot("status", COLUMNS="120")
+    assert "playing [red]x[/], 0-0 of 1" in result.stdout
+    assert result.stdout.endswith("store: none\n")
+
+
+async def test_orders_get_there(house: House) -> None:
+    for word in ("pause", "resume", "last", "quit"):
+        assert f"{word}: marvin\n" == (await fibsbot("order", word)).stdout
+    assert "pause: marvin\n" == (await fibsbot("order", "pause", "marvin")).stdout
+    assert [(Order(word), None) for word in ("pause", "resume", "last", "quit")] == house.orders[:4]  # type: ignore[call-arg]  # by its word
+    assert (Order.PAUSE, "marvin") == house.orders[4]
+
+
+@pytest.mark.usefixtures("house")
+async def test_an_account_that_is_not_there_is_one_line() -> None:
+    for arguments in (("status", "zaphod"), ("order", "pause", "zaphod")):
+        result = await fibsbot(*arguments)
+        assert (1, "Error: expected one of marvin, got 'zaphod'\n") == (result.exit_code, result.stderr)
+
+
+async def test_the_socket_is_found_by_option_by_variable_and_by_the_settings(house: House, tmp_path: Path) -> None:
+    path = str(tmp_path / "fibsbot.sock")
+    (tmp_path / "bots.toml").write_text(f'service.control = "{path}"')
+    (tmp_path / "off.toml").write_text("service.control = false")
+    (tmp_path / "bad.toml").write_text("service.control = 3")
+    (tmp_path / "elsewhere").mkdir()
+    os.chdir(tmp_path / "elsewhere")
+    assert "nothing runs at fibsbot.sock" in (await fibsbot("status")).stderr
+    for arguments, environment in (
+        (("--control", path), {}),
+        ((), {"FIBSBOT_CONTROL": path}),
+        (("--config", str(tmp_path / "bots.toml")), {}),
+    ):
+        assert 0 == (await fibsbot("status", *arguments, **environment)).exit_code
+    off = await fibsbot("order", "last", "--config", str(tmp_path / "off.toml"))
+    assert (2, True) == (off.exit_code, "service.control is switched off" in off.stderr)
+    bad = await fibsbot("order", "last", "--config", str(tmp_path / "bad.toml"))
+    assert (78, True) == (bad.exit_code, "service.control: expected a path" in bad.stderr)
+    assert 3 == len(house.orders)
+
+
+def test_the_help_lists_every_order_with_its_meaning() -> None:
+    text = order_command.get_help(click.Context(order_command, max_content_width=80))
+    for it in Order:
+        if it is not Order.STATUS:
+            assert f"{it.value:7} {it.help}" in text
