@@ -22,13 +22,15 @@ from fibsbot.arena.chaos.recovery import Incident
 from fibsbot.arena.chaos.schedule import SPARED, Kind
 from fibsbot.arena.chaos.stored import compare
 
-EXAMPLES: Final = 20
+EXAMPLES: Final = 30
 """So many of each kind of trouble are quoted; all are counted."""
 GROWTH: Final = 0.10
 """By so much of itself a bot's memory may have grown at the end, and by GROWTH_BYTES."""
 GROWTH_BYTES: Final = 6 * 2**20
 SETTLED: Final = 0.3
 """After this share of its life a process is warm."""
+POINTS: Final = 50
+"""Moments at which the memory is reported."""
 _MIB: Final = 2**20
 
 
@@ -103,6 +105,8 @@ class Report:
     refusal_examples: list[str]
     """The first of both, with what the bot could not know."""
     verdicts: list[Verdict]
+    memory: list[tuple[float, float]] = field(factory=list)
+    """Of the bot that is never ended: seconds since the faults began, MiB."""
     struck: list[Struck] = field(factory=list)
     """Every fault that struck, in the order in which their time came."""
 
@@ -123,6 +127,7 @@ def report_on(house: House, memory: dict[str, list[tuple[int, float, int]]], sec
     bots = [pair.bot for pair in house.pairs]
     database = _database(house)
     harmless = [refusal for ledger in ledgers for refusal in ledger.refusals if not refusal.illegal]
+    harmless.sort(key=lambda refusal: not refusal.game)
     return Report(
         minutes=plan.minutes,
         seed=plan.seed,
@@ -153,8 +158,15 @@ def report_on(house: House, memory: dict[str, list[tuple[int, float, int]]], sec
             _flat(house, memory),
             _stayed(house),
         ],
+        memory=_course(house, memory),
         struck=[_struck(incident, round(incident.struck, 3)) for incident in incidents if incident.struck is not None],
     )
+
+
+def _course(house: House, memory: dict[str, list[tuple[int, float, int]]]) -> list[tuple[float, float]]:
+    """Return how the memory of the bot went that is never ended, at POINTS moments."""
+    seen = memory.get(house.pairs[SPARED].child.name, [])
+    return [(round(at, 1), round(size / _MIB, 2)) for _, at, size in seen[:: max(len(seen) // POINTS, 1)]]
 
 
 def _by_words(house: House, refusals: list[Refused]) -> dict[str, int]:
