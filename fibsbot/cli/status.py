@@ -108,7 +108,7 @@ def order(word: str, account: str | None, config: Path | None, control: Path | N
 
 def picture(found: Mapping[str, Any]) -> Group:
     """Draw what a process told."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
     for name in ("account", "doing", "online", "retries", "won", "saved", "invited"):
         text = name in {"account", "doing"}
         table.add_column(name, justify="left" if text else "right", no_wrap=name != "doing")
