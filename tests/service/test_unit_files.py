@@ -1,4 +1,4 @@
-"""What starts the process elsewhere, as far as it can be checked here: the unit for systemd, the recipe for a container."""
+"""What starts the process elsewhere, as far as it can be checked: the unit for systemd, the recipe for a container."""
 
 from __future__ import annotations
 
