@@ -20,6 +20,8 @@ from fibsbot.arena.chaos.shapers import Act, Break, Lost, Pause, Shaper
 
 CHUNK: Final = 65_536
 """Bytes that one read returns at most."""
+POLL: Final = 0.02
+"""Seconds between two looks at something that tells nobody when it changes."""
 _NO_LINGER: Final = struct.pack("ii", 1, 0)
 
 
@@ -274,9 +276,10 @@ class Gate:
 
     async def connected(self, *, logged_in: bool = False) -> Link:
         """Return the present connection; wait for one if there is none, or none that is logged in."""
-        while self.link is None or self.link.over or (logged_in and not self.link.logged_in):  # noqa: ASYNC110 - simple
+        while True:
+            if self.link is not None and not self.link.over and (self.link.logged_in or not logged_in):
+                return self.link
             await asyncio.sleep(POLL)
-        return self.link
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -304,10 +307,6 @@ class Gate:
             link.break_off(Break.CUT)
         await link.run()
         self._links.discard(link)
-
-
-POLL: Final = 0.02
-"""Seconds between two looks at something that tells nobody when it changes."""
 
 
 async def until(condition: Callable[[], bool], seconds: float) -> bool:

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from attrs import define
 
 from fibsbot.arena.chaos.house import House, Pair
-from fibsbot.arena.chaos.proxy import Lane, until
+from fibsbot.arena.chaos.proxy import Lane, Link, until
 from fibsbot.arena.chaos.recovery import Incident
 from fibsbot.arena.chaos.schedule import Fault, Kind
 from fibsbot.arena.chaos.shapers import (
@@ -80,11 +80,11 @@ class Striker:
         """Return seconds of the bots' clock as seconds."""
         return seconds / self.house.plan.speed
 
-    async def shape(self, incident: Incident, lane: Lane, shaper: Shaper, over: Callable[[], bool]) -> bool:
+    async def shape(self, incident: Incident, link: Link, lane: Lane, shaper: Shaper) -> bool:
         """Shape a lane until the shaper has struck; return whether it has, which it has not if the link ends before."""
         lane.shape(shaper)
         try:
-            await until(lambda: shaper.struck or over(), PATIENCE)
+            await until(lambda: shaper.struck or link.over, PATIENCE)
         finally:
             lane.unshape(shaper)
         if shaper.struck:
@@ -115,7 +115,7 @@ class Striker:
         while not struck:
             link = await pair.bot_gate.connected(logged_in=True)
             lane = link.lane(to_server=to_server)
-            struck = await self.shape(incident, lane, make(lane.mid_line), lambda: link.over)  # noqa: B023 - awaited here
+            struck = await self.shape(incident, link, lane, make(lane.mid_line))
         self.over(incident, pair)
 
 
@@ -139,8 +139,7 @@ def _cut(marker: Callable[[Striker], bytes]) -> Strike:
         struck = False
         while not struck:
             link = await pair.bot_gate.connected(logged_in=True)
-            shaper = CutAfter(position, found)
-            struck = await by.shape(incident, link.lane(to_server=to_server), shaper, lambda: link.over)  # noqa: B023
+            struck = await by.shape(incident, link, link.lane(to_server=to_server), CutAfter(position, found))
         by.over(incident, pair)
 
     return cut
