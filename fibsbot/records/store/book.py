@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any, Final, TypeAlias
 
 from attrs import define
-from sqlalchemy import ColumnElement, Connection, Table, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, RowMapping, Table, bindparam, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from fibsbot.records.store.schema import (
@@ -69,6 +69,27 @@ _COLUMNS: Final = (
     *(MATCHES.c[name] for name in ("rating_before", "experience_before", "rating_after", "experience_after")),
 )
 
+# What every record asks for is said once: to put a query together costs more than to answer it.
+_ACCOUNTS: Final = (
+    select(ACCOUNTS.c.id, ACCOUNTS.c.name)
+    .where(ACCOUNTS.c.name.in_(bindparam("names", expanding=True)))
+    .order_by(ACCOUNTS.c.name)
+    .with_for_update()
+)
+_PLAYING: Final = (
+    select(*_COLUMNS)
+    .join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id)
+    .where(MATCHES.c.account_id == bindparam("account"), MATCHES.c.outcome == Outcome.PLAYING.value)
+    .order_by(MATCHES.c.id)
+)
+_OPEN_GAME: Final = (
+    select(GAMES.c.id, GAMES.c.number, GAMES.c.started)
+    .where(GAMES.c.match_id == bindparam("match"), GAMES.c.ended.is_(None))
+    .order_by(GAMES.c.id.desc())
+    .limit(1)
+)
+_DECIDE: Final = insert(DECISIONS)
+
 
 def open_accounts(connection: Connection, names: Iterable[str]) -> dict[str, Book]:
     """Return the books of these accounts; nobody else writes into them until the transaction ends.
@@ -77,11 +98,10 @@ def open_accounts(connection: Connection, names: Iterable[str]) -> dict[str, Boo
     """
     wanted = sorted(set(names))
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    query = select(ACCOUNTS.c.id, ACCOUNTS.c.name).where(ACCOUNTS.c.name.in_(wanted)).order_by(ACCOUNTS.c.name)
-    rows = connection.execute(query.with_for_update()).all()
+    rows = connection.execute(_ACCOUNTS, {"names": wanted}).all()
     if len(rows) < len(wanted):
         connection.execute(dialect.insert(ACCOUNTS).on_conflict_do_nothing(), [{"name": name} for name in wanted])
-        rows = connection.execute(query.with_for_update()).all()
+        rows = connection.execute(_ACCOUNTS, {"names": wanted}).all()
     return {row.name: Book(connection, row.id) for row in rows}
 
 
@@ -134,7 +154,7 @@ class Book:
         """Return matches that fulfil all conditions, oldest first."""
         query = select(*_COLUMNS).join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id)
         query = query.where(MATCHES.c.account_id == self.account_id, *conditions).order_by(MATCHES.c.id)
-        return [_match(row._mapping) for row in self._db.execute(query)]  # noqa: SLF001 - its public name
+        return [_match(row) for row in self._db.execute(query).mappings()]
 
     def open_matches(self) -> list[MatchRow]:
         """Return the matches that may go on."""
@@ -149,7 +169,8 @@ class Book:
     def playing(self) -> MatchRow | None:
         """The match that is on."""
         if self._playing is None:
-            self._playing = next(iter(self.matches(MATCHES.c.outcome == Outcome.PLAYING.value)), None)
+            row = self._db.execute(_PLAYING, {"account": self.account_id}).mappings().first()
+            self._playing = _match(row) if row else None
         return self._playing
 
     def add_match(self, opponent_id: int, at: dt.datetime, **values: Any) -> MatchRow:
@@ -173,9 +194,7 @@ class Book:
         """Return the game of this match that has not ended."""
         if self._game is not None and match is self._playing:
             return self._game
-        query = select(GAMES.c.id, GAMES.c.number, GAMES.c.started)
-        query = query.where(GAMES.c.match_id == match.id, GAMES.c.ended.is_(None)).order_by(GAMES.c.id.desc()).limit(1)
-        row = self._db.execute(query).first()
+        row = self._db.execute(_OPEN_GAME, {"match": match.id}).first()
         game = GameRow(row.id, row.number, row.started) if row else None
         if match is self._playing:
             self._game = game
@@ -237,14 +256,14 @@ class Book:
     def close(self) -> None:
         """Write what is still to be written."""
         if self._decisions:
-            self._db.execute(insert(DECISIONS), self._decisions)
+            self._db.execute(_DECIDE, self._decisions)
             self._decisions = []
 
     def _forget(self) -> None:
         self._playing = self._game = None
 
 
-def _match(row: Any) -> MatchRow:
+def _match(row: RowMapping) -> MatchRow:
     return MatchRow(
         **{name: row[name] for name in ("id", "opponent", "opponent_id", "length", "started", "seen", "ended")},
         outcome=Outcome(row["outcome"]),

@@ -194,6 +194,7 @@ MATCHES: Final = Table(
     CheckConstraint("outcome IN ('playing', 'saved', 'won', 'lost', 'unseen')", "outcome"),
     Index(None, "account_id", "outcome"),
     Index(None, "account_id", "started"),
+    Index(None, "account_id", "experience_after"),
     Index(None, "opponent_id"),
 )
 """Length is null while unknown and 0 for unlimited; `seen` is when we last saw anything of the match, `why` why it
@@ -247,6 +248,7 @@ RATINGS: Final = Table(
     Column("rating", Double, nullable=False),
     Column("experience", BigInteger, nullable=False),
     Index(None, "account_id", "at"),
+    Index(None, "account_id", "id"),
 )
 """The account's own rating, a row whenever the server told another one."""
 
