@@ -30,6 +30,9 @@ from protocol.messages import Message
 SLACK: Final = 60.0
 """Seconds by which everything may take longer than it should before an account counts as stuck."""
 
+LONGEST: Final = 300
+"""Characters of an error that are told; the log has all of it."""
+
 MakeRunner: TypeAlias = Callable[[AccountPlan, Thinker, Observer, Memory], Runner]
 """Makes an account's next run."""
 Keep: TypeAlias = Callable[[str, str, Mapping[str, Any], dt.datetime], None]
@@ -113,6 +116,12 @@ class Account(Observer):
             self._fail(f"cannot connect: {error}")
         except RegistrationError as error:
             self._stop(End.REFUSED, f"cannot register: {error}")
+        except OSError as error:
+            if error.filename is None:
+                self._on_crash(error)
+            else:  # the session log, and neither the server nor a mistake of ours
+                self._fail(f"cannot write {error.filename}: {error.strerror}")
+                _log.error("account cannot play", error=f"cannot write {error.filename}: {error.strerror}")
         except BaseException as error:
             # Whatever it is, SystemExit too: it is this account's, and the others play on.
             if task is not None and task.cancelling():
@@ -142,6 +151,8 @@ class Account(Observer):
         return text.replace(self.plan.run.agent.password, REDACTED)
 
     def _fail(self, text: str) -> None:
+        """Take note of an error. What a crash tells may come from the server, and will stand in a terminal."""
+        text = "".join(it if it.isprintable() else "?" for it in text)[:LONGEST]
         self._error = utc_now(), text
         self.tried.set()
         if self._finishing:

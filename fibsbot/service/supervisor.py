@@ -80,8 +80,8 @@ class Supervisor:
         self._load = load
         self._fallback = fallback
         self._reload = reload
+        self._reloading = asyncio.Lock()
         self._started = time.monotonic()
-        self._signals = 0
         memories = memories or {}
         self.accounts: dict[str, Account] = {}
         for plan in plans:
@@ -146,7 +146,8 @@ class Supervisor:
         """Look at the settings anew; say what holds from now on, and what needs a restart."""
         if self._reload is None:
             return Reloaded(problems=("this process has no settings that could be read again",))
-        reloaded = await asyncio.to_thread(self._reload)
+        async with self._reloading:
+            reloaded = await asyncio.to_thread(self._reload)
         for name, plan in reloaded.plans.items():
             if name in self.accounts:
                 self.accounts[name].tell(SettingsChanged(time.monotonic(), plan.run.agent))

@@ -238,6 +238,7 @@ async def test_whoever_does_not_even_leave_at_once_is_left_behind(
         for _ in range(2):
             os.kill(os.getpid(), signal.SIGTERM)
             await asyncio.sleep(0.01)
+        assert signal.SIG_DFL is signal.getsignal(signal.SIGTERM), "a third signal kills"
         async with asyncio.timeout(SOON):
             await task
 

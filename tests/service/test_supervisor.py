@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -136,6 +137,24 @@ async def test_a_run_that_crashes_is_followed_by_another_and_the_others_notice_n
     assert all("Traceback" in log["exception"] for log in crashes)
     assert "pw-of-arthur" not in str(logs)
     assert f"crashed: {type(error).__name__}" in str(fleet.accounts["arthur"].status().last_error)
+
+
+async def test_a_session_log_that_cannot_be_opened_is_told_in_one_line_and_tried_again(
+    server: Server, tmp_path: Path
+) -> None:
+    (tmp_path / "logs").write_text("in the way")
+    one = plan(server.port, "marvin", matches=1, invite="ford", log_path=tmp_path / "logs" / "marvin.jsonl")
+    fleet = supervisor(one)
+    account = fleet.accounts["marvin"]
+    async with opponent(server.port, "ford"), running(fleet) as task:
+        with capture_logs() as logs:
+            await until(lambda: account.status().last_error is not None)
+        assert f"cannot write {tmp_path / 'logs'}" in str(account.status().last_error)
+        assert "exception" not in str(logs)
+        (tmp_path / "logs").unlink()
+        async with asyncio.timeout(SOON):
+            await task
+    assert (1, 0) == (account.totals().matches, account.crashes)
 
 
 async def test_the_pauses_between_crashes_grow(server: Server) -> None:
