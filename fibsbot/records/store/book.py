@@ -11,21 +11,11 @@ from collections.abc import Iterable
 from typing import Any, Final, TypeAlias
 
 from attrs import define
-from sqlalchemy import ColumnElement, Connection, RowMapping, Table, bindparam, func, insert, select, update
+from sqlalchemy import Connection, RowMapping, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
-from fibsbot.records.store.schema import (
-    ACCOUNTS,
-    DECISIONS,
-    FACTS,
-    GAMES,
-    MATCHES,
-    OPEN,
-    OPPONENTS,
-    RATINGS,
-    Fact,
-    Outcome,
-)
+from fibsbot.records.store import queries
+from fibsbot.records.store.schema import ACCOUNTS, GAMES, MATCHES, OPPONENTS, Fact, Outcome
 
 Score: TypeAlias = tuple[int, int]
 """Ours first."""
@@ -61,36 +51,6 @@ class GameRow:
     started: dt.datetime
 
 
-_COLUMNS: Final = (
-    MATCHES.c.id,
-    OPPONENTS.c.name.label("opponent"),
-    *(MATCHES.c[name] for name in ("opponent_id", "length", "started", "seen", "ended", "outcome", "inferred")),
-    *(MATCHES.c[name] for name in ("resumed", "own_score", "opponent_score")),
-    *(MATCHES.c[name] for name in ("rating_before", "experience_before", "rating_after", "experience_after")),
-)
-
-# What every record asks for is said once: to put a query together costs more than to answer it.
-_ACCOUNTS: Final = (
-    select(ACCOUNTS.c.id, ACCOUNTS.c.name)
-    .where(ACCOUNTS.c.name.in_(bindparam("names", expanding=True)))
-    .order_by(ACCOUNTS.c.name)
-    .with_for_update()
-)
-_PLAYING: Final = (
-    select(*_COLUMNS)
-    .join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id)
-    .where(MATCHES.c.account_id == bindparam("account"), MATCHES.c.outcome == Outcome.PLAYING.value)
-    .order_by(MATCHES.c.id)
-)
-_OPEN_GAME: Final = (
-    select(GAMES.c.id, GAMES.c.number, GAMES.c.started)
-    .where(GAMES.c.match_id == bindparam("match"), GAMES.c.ended.is_(None))
-    .order_by(GAMES.c.id.desc())
-    .limit(1)
-)
-_DECIDE: Final = insert(DECISIONS)
-
-
 def open_accounts(connection: Connection, names: Iterable[str]) -> dict[str, Book]:
     """Return the books of these accounts; nobody else writes into them until the transaction ends.
 
@@ -98,10 +58,10 @@ def open_accounts(connection: Connection, names: Iterable[str]) -> dict[str, Boo
     """
     wanted = sorted(set(names))
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    rows = connection.execute(_ACCOUNTS, {"names": wanted}).all()
+    rows = connection.execute(queries.ACCOUNTS_NAMED, {"names": wanted}).all()
     if len(rows) < len(wanted):
         connection.execute(dialect.insert(ACCOUNTS).on_conflict_do_nothing(), [{"name": name} for name in wanted])
-        rows = connection.execute(_ACCOUNTS, {"names": wanted}).all()
+        rows = connection.execute(queries.ACCOUNTS_NAMED, {"names": wanted}).all()
     return {row.name: Book(connection, row.id) for row in rows}
 
 
@@ -121,63 +81,63 @@ class Book:
     def met(self, name: str, at: dt.datetime, **known: Any) -> int:
         """Note that we saw somebody, and what is known of them; return the opponent's id."""
         values = {"last_seen": at, **{key: value for key, value in known.items() if value is not None}}
-        mine = (OPPONENTS.c.account_id == self.account_id) & (OPPONENTS.c.name == name)
-        found = self._db.scalar(update(OPPONENTS).where(mine).values(values).returning(OPPONENTS.c.id))
+        found: int | None = self._db.scalar(queries.MEET, {"account": self.account_id, "called": name, **values})
         return found if found is not None else self.add(OPPONENTS, name=name, first_seen=at, **values)
 
     def count(self, opponent_id: int, fact: Fact, at: dt.datetime) -> None:
         """Count something that happened with an opponent."""
-        key = (FACTS.c.opponent_id == opponent_id) & (FACTS.c.fact == fact.value)
-        once_more = update(FACTS).where(key).values(times=FACTS.c.times + 1, last_at=at)
-        if not self._db.execute(once_more).rowcount:
+        once_more = {"opponent": opponent_id, "what": fact.value, "now": at}
+        if not self._db.execute(queries.COUNT, once_more).rowcount:
             row = {"opponent_id": opponent_id, "fact": fact.value, "times": 1, "first_at": at, "last_at": at}
-            self._db.execute(insert(FACTS), row)
+            self._db.execute(queries.FIRST_TIME, row)
 
     # -- ratings ------------------------------------------------------------------------------------------------
 
     def rating(self) -> Rating | None:
         """Return our own rating and experience as they were told last."""
-        mine = select(RATINGS.c.rating, RATINGS.c.experience).where(RATINGS.c.account_id == self.account_id)
-        row = self._db.execute(mine.order_by(RATINGS.c.id.desc()).limit(1)).first()
+        row = self._db.execute(queries.RATING, {"account": self.account_id}).first()
         return (row.rating, row.experience) if row else None
 
     def next_rating(self, before: Rating, since: dt.datetime) -> Rating | None:
         """Return the first rating told since then with another experience than before."""
-        mine = select(RATINGS.c.rating, RATINGS.c.experience).where(RATINGS.c.account_id == self.account_id)
-        other = (RATINGS.c.at >= since) & (RATINGS.c.experience != before[1])
-        row = self._db.execute(mine.where(other).order_by(RATINGS.c.id).limit(1)).first()
+        known = {"account": self.account_id, "since": since, "known": before[1]}
+        row = self._db.execute(queries.NEXT_RATING, known).first()
         return (row.rating, row.experience) if row else None
 
     # -- matches ------------------------------------------------------------------------------------------------
 
-    def matches(self, *conditions: ColumnElement[bool]) -> list[MatchRow]:
-        """Return matches that fulfil all conditions, oldest first."""
-        query = select(*_COLUMNS).join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id)
-        query = query.where(MATCHES.c.account_id == self.account_id, *conditions).order_by(MATCHES.c.id)
-        return [_match(row) for row in self._db.execute(query).mappings()]
+    def _matches(self, query: queries.Query, **known: Any) -> list[MatchRow]:
+        rows = self._db.execute(query, {"account": self.account_id, **known}).mappings()
+        return [_match(row) for row in rows]
 
     def open_matches(self) -> list[MatchRow]:
-        """Return the matches that may go on."""
-        return self.matches(MATCHES.c.outcome.in_([outcome.value for outcome in OPEN]))
+        """Return the matches that may go on, oldest first."""
+        return self._matches(queries.OPEN_MATCHES)
+
+    def unrated_matches(self) -> list[MatchRow]:
+        """Return the matches that are over and whose rating we have not learnt, oldest first."""
+        return self._matches(queries.UNRATED_MATCHES)
+
+    def explained(self, experience: int) -> list[MatchRow]:
+        """Return the matches after which our experience was this."""
+        return self._matches(queries.MATCHES_TO, experience=experience)
 
     def last_match(self, opponent_id: int) -> MatchRow | None:
         """Return the last match with an opponent, whatever became of it."""
-        last = select(func.max(MATCHES.c.id)).where(MATCHES.c.opponent_id == opponent_id).scalar_subquery()
-        return next(iter(self.matches(MATCHES.c.id == last)), None)
+        return next(iter(self._matches(queries.LAST_MATCH, opponent=opponent_id)), None)
 
     @property
     def playing(self) -> MatchRow | None:
         """The match that is on."""
         if self._playing is None:
-            row = self._db.execute(_PLAYING, {"account": self.account_id}).mappings().first()
-            self._playing = _match(row) if row else None
+            self._playing = next(iter(self._matches(queries.PLAYING)), None)
         return self._playing
 
     def add_match(self, opponent_id: int, at: dt.datetime, **values: Any) -> MatchRow:
         """Add a match."""
         self._forget()
         new = self.add(MATCHES, opponent_id=opponent_id, started=at, **_as_columns({"seen": at, **values}))
-        return self.matches(MATCHES.c.id == new)[0]
+        return self._matches(queries.MATCH, match=new)[0]
 
     def change(self, match: MatchRow, **values: Any) -> None:
         """Change a match."""
@@ -186,7 +146,7 @@ class Book:
         for name, value in values.items():
             if hasattr(match, name):
                 setattr(match, name, value)
-        self._db.execute(update(MATCHES).where(MATCHES.c.id == match.id).values(_as_columns(values)))
+        self._db.execute(queries.CHANGE_MATCH, {"match": match.id, **_as_columns(values)})
 
     # -- games --------------------------------------------------------------------------------------------------
 
@@ -194,7 +154,7 @@ class Book:
         """Return the game of this match that has not ended."""
         if self._game is not None and match is self._playing:
             return self._game
-        row = self._db.execute(_OPEN_GAME, {"match": match.id}).first()
+        row = self._db.execute(queries.OPEN_GAME, {"match": match.id}).first()
         game = GameRow(row.id, row.number, row.started) if row else None
         if match is self._playing:
             self._game = game
@@ -202,9 +162,9 @@ class Book:
 
     def add_game(self, match: MatchRow, at: dt.datetime, **end: Any) -> GameRow:
         """Add the next game of a match; one that is over already comes before the one that is on."""
-        number = 1 + (self._db.scalar(select(func.max(GAMES.c.number)).where(GAMES.c.match_id == match.id)) or 0)
+        number = 1 + (self._db.scalar(queries.LAST_NUMBER, {"match": match.id}) or 0)
         if end and (on := self.open_game(match)):
-            self._db.execute(update(GAMES).where(GAMES.c.id == on.id).values(number=number))
+            self._db.execute(queries.CHANGE_GAME, {"game": on.id, "number": number})
             on.number, number = number, on.number
         new = self.add(GAMES, account=False, match_id=match.id, number=number, started=at, **end)
         game = GameRow(new, number, at)
@@ -215,18 +175,17 @@ class Book:
     def end_game(self, game: GameRow, **values: Any) -> None:
         """Note how a game has ended."""
         self._game = None
-        self._db.execute(update(GAMES).where(GAMES.c.id == game.id).values(values))
+        self._db.execute(queries.CHANGE_GAME, {"game": game.id, **values})
 
-    def count_games(self, match: MatchRow, *conditions: ColumnElement[bool]) -> int:
-        """Count the games of a match that fulfil all conditions."""
-        query = select(func.count()).select_from(GAMES).where(GAMES.c.match_id == match.id, *conditions)
-        return self._db.scalar(query) or 0
+    def count_games(self, match: MatchRow) -> int:
+        """Count the games of a match."""
+        return self._db.scalar(queries.COUNT_GAMES, {"match": match.id}) or 0
 
     def decided(self, game: GameRow) -> bool:
         """Whether a game has any decision."""
         if any(row["game_id"] == game.id for row in self._decisions):
             return True
-        return self._db.scalar(select(DECISIONS.c.id).where(DECISIONS.c.game_id == game.id).limit(1)) is not None
+        return self._db.scalar(queries.ANY_DECISION, {"game": game.id}) is not None
 
     def add_decision(self, game: GameRow, **values: Any) -> None:
         """Add a decision; it is written with the others of this transaction."""
@@ -237,8 +196,7 @@ class Book:
         if own := [row for row in self._decisions if row["game_id"] == game.id]:
             own[-1]["refused"] = text
         else:
-            last = select(func.max(DECISIONS.c.id)).where(DECISIONS.c.game_id == game.id).scalar_subquery()
-            self._db.execute(update(DECISIONS).where(DECISIONS.c.id == last).values(refused=text))
+            self._db.execute(queries.REFUSE_DECISION, {"game": game.id, "refused": text})
 
     # -- all of them --------------------------------------------------------------------------------------------
 
@@ -246,17 +204,17 @@ class Book:
         """Add a row, the account's own if the table says whose it is; return its id."""
         if account:
             values["account_id"] = self.account_id
-        new: int = self._db.scalar(insert(table).values(values).returning(table.c.id))
+        new: int = self._db.scalar(queries.add_to(table), values)
         return new
 
-    def execute(self, statement: Any) -> int:
-        """Change rows; return how many."""
-        return int(self._db.execute(statement).rowcount)
+    def end_connection(self, **values: Any) -> bool:
+        """Note how the connection that is open has ended; return whether there is one."""
+        return self._db.execute(queries.END_CONNECTION, {"account": self.account_id, **values}).rowcount > 0
 
     def close(self) -> None:
         """Write what is still to be written."""
         if self._decisions:
-            self._db.execute(_DECIDE, self._decisions)
+            self._db.execute(queries.ADD_DECISIONS, self._decisions)
             self._decisions = []
 
     def _forget(self) -> None:

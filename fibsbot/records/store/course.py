@@ -12,7 +12,7 @@ from typing import Final
 from attrs import frozen
 
 from fibsbot.records.store.book import Book, GameRow, MatchRow, Rating, Score
-from fibsbot.records.store.schema import FINISHED, MATCHES, Fact, Outcome
+from fibsbot.records.store.schema import FINISHED, Fact, Outcome
 
 SAME: Final = dt.timedelta(seconds=60)
 """What comes a second time within this time, with nothing between, is the same thing told twice."""
@@ -223,9 +223,7 @@ def _make_up(book: Book, match: MatchRow, game: GameRow | None, score: Score | N
 def rate(book: Book, new: Rating) -> None:
     """Find the match that explains our new rating. The history has it not yet."""
     old, on = book.rating(), book.playing
-    pending = MATCHES.c.experience_before.is_not(None) & MATCHES.c.experience_after.is_(None)
-    over = MATCHES.c.outcome.in_([outcome.value for outcome in (*FINISHED, Outcome.UNSEEN)])
-    able = [match for match in book.matches(pending, over) if _explains(match, new)]
+    able = [match for match in book.unrated_matches() if _explains(match, new)]
     seen = [match for match in able if match.outcome in FINISHED]
     unseen = [match for match in able if match.outcome is Outcome.UNSEEN]
     if seen:
@@ -247,8 +245,7 @@ def _settle(book: Book, match: MatchRow, new: Rating | None, old: Rating | None)
     """Take a rating as the one after a match, if it can be that; tells also who won where we did not see it."""
     if new is None or old is None or not _explains(match, new):
         return
-    others = book.matches(MATCHES.c.experience_after == new[1], MATCHES.c.id != match.id)
-    if others:
+    if any(other.id != match.id for other in book.explained(new[1])):
         return
     if match.outcome is Outcome.UNSEEN and new[0] != old[0]:
         book.change(match, outcome=Outcome.WON if new[0] > old[0] else Outcome.LOST, inferred=True, after=new)

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection
 
 from fibsbot.records.store import course
 from fibsbot.records.store.book import Book, open_accounts
@@ -47,9 +47,7 @@ def _logged_in(book: Book, _: Fields, at: dt.datetime) -> None:
 
 def _connection_lost(book: Book, fields: Fields, at: dt.datetime) -> None:
     values: dict[str, Any] = {"lost": at, "state": fields.text("state"), "reason": fields.text("reason")}
-    last = select(func.max(CONNECTIONS.c.id)).where(CONNECTIONS.c.account_id == book.account_id).scalar_subquery()
-    ours = update(CONNECTIONS).where(CONNECTIONS.c.id == last, CONNECTIONS.c.lost.is_(None))
-    if not book.execute(ours.values(values)):
+    if not book.end_connection(**values):
         book.add(CONNECTIONS, **values)
 
 
