@@ -19,6 +19,7 @@ from protocol import commands as c
 from protocol import messages as m
 from protocol.messages import Message
 from protocol.session import State
+from protocol.words import Departure
 
 
 class Lobby:
@@ -79,9 +80,9 @@ class Lobby:
         self._resuming.finished(opponent)
         self._desk.memory.played(opponent, self._desk.now)
 
-    def match_saved(self, opponent: str, length: int | None, *, swapped: bool, left: bool) -> None:
-        """Take note that a match broke off. `swapped`: it was not the one agreed on; `left`: the opponent left it."""
-        self._resuming.broke_off(opponent, length, swapped=swapped, left=left)
+    def match_saved(self, opponent: str, length: int | None, *, swapped: bool, how: Departure | None) -> None:
+        """Take note that a match broke off. `swapped`: it was not the one agreed on; `how`: the opponent has gone."""
+        self._resuming.broke_off(opponent, length, swapped=swapped, how=how)
 
     # -- what the server says -------------------------------------------------------------------------------------
 

@@ -170,8 +170,7 @@ class Matches:
         self._desk.record(
             "match_saved", opponent=match.opponent, length=match.length, why=why, how=how.value if how else None
         )
-        left = how in (Departure.LEFT, Departure.TERMINATED)
-        self._lobby.match_saved(match.opponent, match.length, swapped=match.swapped, left=left)
+        self._lobby.match_saved(match.opponent, match.length, swapped=match.swapped, how=how)
         self._end()
 
     def _end(self) -> None:

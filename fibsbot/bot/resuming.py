@@ -23,6 +23,7 @@ from fibsbot.policy.wording import duration
 from protocol import commands as c
 from protocol import messages as m
 from protocol.messages import Message
+from protocol.words import Departure
 
 MOST_SAVED: Final = 1_000
 """Saved matches that we keep in mind; FIBS lets nobody have more than a few dozen."""
@@ -47,9 +48,15 @@ class Saved:
     wanted: bool = False
     """Whether the opponent waits for us to go on."""
     due: float | None = None
-    """When we invite an opponent who left, which we do once."""
+    """When the opponent may be invited; None: at any time."""
+    left: bool = False
+    """Whether the opponent left: then we invite once."""
     spent: bool = False
-    """Whether an opponent who left was invited once and has to come by himself now."""
+    """Whether an opponent who left was invited, and has to come by himself now."""
+
+    def renew(self) -> None:
+        """Take note that the opponent is back: nothing of how the match broke off matters any more."""
+        self.due, self.left, self.spent = None, False, False
 
 
 class Resuming:
@@ -89,7 +96,8 @@ class Resuming:
             case m.NoSavedMatch():
                 self.matches.pop(message.name, None)
             case m.LoggedIn() | m.LoggedOut() if saved := self.matches.get(message.name):
-                saved.due, saved.spent, saved.wanted = None, False, False
+                saved.renew()
+                saved.wanted = False
             case m.SavedMatchCorrupt() if (ours := self._inviting.waiting) and ours.why is Why.RESUME:
                 self.matches.pop(ours.name, None)
 
@@ -120,18 +128,21 @@ class Resuming:
             del self.matches[next(unsure, next(iter(self.matches)))]
         self.matches[name] = saved
 
-    def broke_off(self, name: str, length: int | None, *, swapped: bool, left: bool) -> None:
-        """Keep a match that was broken off. `left`: the opponent wanted it so; `swapped`: we did."""
+    def broke_off(self, name: str, length: int | None, *, swapped: bool, how: Departure | None) -> None:
+        """Keep a match that was broken off. `swapped`: we have left it; `how`: the opponent has gone."""
+        timings, now = self._desk.settings.timings, self._desk.now
         old = self.matches.pop(name, None) or Saved(None)
-        saved = Saved(old.length, self._desk.now, old.begun, old.swapped)
+        saved = Saved(old.length, now, old.begun, old.swapped)
         if length is not None:
-            saved = Saved(length, self._desk.now, begun=not swapped, swapped=swapped)
+            saved = Saved(length, now, begun=not swapped, swapped=swapped)
         self._keep(name, saved)
-        if left and not self._against(name, saved, Direction.OURS):
-            wait = self._desk.settings.timings.left
-            saved.due = self._desk.now + wait
-            self._desk.wake("left", wait)
-            self._say_when(name, wait)
+        saved.left = how in (Departure.LEFT, Departure.TERMINATED)
+        if saved.left:
+            saved.due = now + timings.left
+            if not self._against(name, saved, Direction.OURS):
+                self._say_when(name, timings.left)
+        elif how is not None:
+            saved.due = now + timings.invitation  # a last line may call him free before he is said to have logged out
 
     def _say_when(self, name: str, wait: float) -> None:
         """Tell an opponent who left how it goes on; but who leaves again and again knows."""
@@ -173,7 +184,8 @@ class Resuming:
         saved = self.matches[name]
         if found := self._against(name, saved, Direction.THEIRS):
             return found
-        saved.due, saved.spent, saved.swapped = None, False, False
+        saved.renew()
+        saved.swapped = False
         self._inviting.try_anew(name)  # whoever invites us is there
         ours = self._inviting.waiting
         if joinable and self._inviting.was_first(name):
@@ -212,14 +224,15 @@ class Resuming:
         if saved.swapped or saved.spent or not self._people.is_free(name):
             return False
         if saved.due is not None and self._desk.now < saved.due:
-            if not self._desk.is_set("left"):
-                self._desk.wake("left", saved.due - self._desk.now)
+            timer = "left" if saved.left else "gone"
+            if not self._desk.is_set(timer):
+                self._desk.wake(timer, saved.due - self._desk.now)
             return False
         return self._inviting.may_try(name) and not self._against(name, saved, Direction.OURS)
 
     def _invite(self, name: str, saved: Saved) -> None:
         saved.wanted = False
-        saved.due, saved.spent = None, saved.due is not None
+        saved.due, saved.spent = None, saved.left
         self._inviting.invite(name, None, Why.RESUME)
 
     def _against(self, name: str, saved: Saved, direction: Direction) -> tuple[Reason, ...]:

@@ -285,6 +285,23 @@ def test_whom_we_may_not_invite_may_still_ask_to_go_on() -> None:
     assert ["invite ford"] == script.server(*RESUME)
 
 
+def test_a_last_line_that_calls_a_dropped_opponent_free_is_not_believed() -> None:
+    script = Script().to_my_roll()
+    script.server(BUSY)
+    assert [] == script.server("ford drops connection. The game was saved.", FREE)
+    assert [] == invites(script.server("8 ford ford drops connection."))
+    assert [] == invites(quiet(script, 10, ford=who("zaphod")))
+    assert ["invite ford"] == script.server("7 ford ford logs in.", FREE)
+
+
+def test_an_opponent_whose_network_failed_and_who_is_there_is_invited_after_a_moment() -> None:
+    script = Script().to_my_roll()
+    script.server(BUSY)
+    assert [] == script.server("Network error with ford. The game was saved.", FREE)
+    assert [] == invites(script.wait(0.9))
+    assert ["invite ford"] == invites(script.wait(0.2))
+
+
 # -- an opponent who left -------------------------------------------------------------------------------------------
 
 
