@@ -314,7 +314,7 @@ def told(report: Report) -> Group:
     """Tell a report as tables and sentences."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("fault", no_wrap=True)
-    for name in ("struck", "recovered", "median", "worst", "median\nscaled", "worst\nscaled"):
+    for name in ("struck", "recovered", "median\ns", "worst\ns", "median\nscaled", "worst\nscaled"):
         table.add_column(name, justify="right", no_wrap=True)
     for kind in report.by_kind:
         times = (_seconds(kind.median), _seconds(kind.worst), _seconds(kind.median_scaled), _seconds(kind.worst_scaled))
@@ -337,4 +337,4 @@ def told(report: Report) -> Group:
 
 
 def _seconds(value: float | None) -> str:
-    return "" if value is None else f"{value:.1f} s"
+    return "" if value is None else f"{value:.1f}"
