@@ -59,6 +59,8 @@ WARM_UP: Final = 5.0
 """Seconds after the start that do not count."""
 SAMPLE: Final = 5.0
 """Seconds between two looks at the service."""
+GOLDEN: Final = 0.618
+"""Spreads the bots' pauses by a fifth both ways: bots that began together would else act together for ever."""
 COUNTED: Final = ("refusals", "differences", "timeouts", "fallbacks", "interruptions")
 """Counters that should stay 0."""
 TROUBLES: Final = frozenset(
@@ -150,13 +152,14 @@ def plans(port: int, options: argparse.Namespace) -> Iterator[AccountPlan]:
     """Yield the accounts of this process; those of the service invite."""
     for number in range(options.bots):
         opponent = options.be == "opponents"
+        pause = options.pause * (0.8 + 0.4 * (number * GOLDEN % 1))
         own, other = name(number, opponent=opponent), name(number, opponent=not opponent)
         agent = AgentSettings(
             own,
             PASSWORD,
             invite=None if opponent else other,
             length=options.length,
-            timings=Timings(pause=options.pause, invitation=0.05, retry=5.0),
+            timings=Timings(pause=pause, invitation=0.05, retry=5.0),
         )
         log = Path(options.folder) / f"{own}.jsonl" if options.logs and not opponent else None
         run = RunSettings("127.0.0.1", port, agent, pauses=Pauses(first=1.0), log_path=log, rotation=Rotation())
