@@ -19,18 +19,20 @@ import asyncio
 import datetime as dt
 import json
 import math
+import os
 import re
 import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from attrs import define, field
 from rich.console import Console
@@ -57,6 +59,8 @@ UNHURRIED: Final = Limits(commands_per_second=1e9, burst=10**6, password_cost=2*
 """No limit on commands, and passwords that cost nothing: neither is what is measured here."""
 WARM_UP: Final = 5.0
 """Seconds after the start that do not count."""
+NAP: Final = 0.01
+"""Seconds that the sleeper sleeps."""
 SAMPLE: Final = 5.0
 """Seconds between two looks at the service."""
 GOLDEN: Final = 0.618
@@ -186,7 +190,8 @@ async def play(options: argparse.Namespace) -> None:
         await asyncio.wait({reading, running}, timeout=SAMPLE, return_when=asyncio.FIRST_COMPLETED)
         if reading.done():
             break
-        print(json.dumps(told(supervisor, meter, store)), flush=True)
+        if store:  # nobody reads what the opponents say
+            print(json.dumps(told(supervisor, meter, store)), flush=True)
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     if store:
@@ -232,6 +237,37 @@ def process(*arguments: str) -> Iterator[subprocess.Popen[str]]:
             child.communicate()
 
 
+class Sleeper(threading.Thread):
+    """Sleeps a little, again and again, and measures how late this machine wakes it: what nobody here can do better."""
+
+    def __init__(self) -> None:
+        """Have slept well."""
+        super().__init__(daemon=True)
+        self.late = Times()
+        self._over = threading.Event()
+
+    def run(self) -> None:
+        """Sleep."""
+        while not self._over.is_set():
+            due = time.monotonic() + NAP
+            time.sleep(NAP)
+            self.late.add(time.monotonic() - due)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self.join()
+
+
+def spent(pid: int) -> float:
+    """Return the seconds of processor time that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def resident(pid: int) -> float:
     """Return a process's resident memory in MB."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
@@ -254,15 +290,19 @@ def run(options: argparse.Namespace, bots: int, seconds: float, progress: Progre
         own = ["--thinkers", str(options.thinkers), "--pause", str(options.pause), "--folder", folder]
         own += ["--logs"] * options.logs
         service = stack.enter_context(process("--be", "service", *port, *shared, *own))
+        sleeper = stack.enter_context(Sleeper())
         memory: list[tuple[float, float]] = []
+        used = 0.0
         first: dict[str, Any] = {}
         last: dict[str, Any] = {}
         while not first or last["at"] - first["at"] < seconds:
             last = json.loads(_line(service))
-            first = first or (last if last["begun"] else {})
+            if last["begun"] and not first:
+                first, used = last, spent(service.pid)
             if first:
                 memory.append((round(last["at"] - first["at"], 1), round(resident(service.pid), 2)))
                 progress.update(task, completed=last["at"] - first["at"])
+        used = spent(service.pid) - used
     lasted = last["at"] - first["at"]
     return {
         **{key: last[key] for key in ("own_ms", "engine_ms", "waited_ms", "whole_ms", "errors", "troubles")},
@@ -272,6 +312,8 @@ def run(options: argparse.Namespace, bots: int, seconds: float, progress: Progre
         "matches_a_minute": round(60 * (last["matches"] - first["matches"]) / lasted, 1),
         "decisions": last["decisions"] - first["decisions"],
         "measured": last["measured"],
+        "processor_share": round(used / lasted, 3),
+        "sleeper_ms": sleeper.late.as_dict(),
         "memory_mb": memory,
     }
 
@@ -303,10 +345,12 @@ def rows(result: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     for run_of in (result["one"], result["all"]):
         bots = f"{run_of['bots']} bot{'s' * (run_of['bots'] != 1)}"
         own, engine = run_of["own_ms"], run_of["engine_ms"]
+        played = f"{run_of['decisions']} decisions, {run_of['processor_share']:.0%} of a processor"
         whole, waited = run_of["whole_ms"], run_of["waited_ms"]
-        yield f"{bots}: matches a minute", f"{run_of['matches_a_minute']:.0f}", f"{run_of['decisions']} decisions"
+        yield f"{bots}: matches a minute", f"{run_of['matches_a_minute']:.0f}", played
         yield f"{bots}: prompt to command, median", f"{own['p50']:.2f} ms", f"strategy {engine['p50']:.2f} ms"
-        yield f"{bots}: prompt to command, p99", f"{own['p99']:.2f} ms", f"aim {AIM:.0f} ms"
+        late = f"this machine wakes a sleeper {run_of['sleeper_ms']['p99']:.2f} ms late"
+        yield f"{bots}: prompt to command, p99", f"{own['p99']:.2f} ms", f"aim {AIM:.0f} ms; {late}"
         yield (
             f"{bots}: with the strategy, p99",
             f"{whole['p99']:.2f} ms",
