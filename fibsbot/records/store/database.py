@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 BUSY: Final = 5.0
@@ -63,8 +63,11 @@ def is_sqlite(url: URL) -> bool:
 
 
 def open_engine(url: URL, *, writing: bool = False) -> Engine:
-    """Return an engine; nothing is opened yet. Only one for writing makes a file that is not there."""
-    return _sqlite(Path(str(url.database)), writing=writing) if is_sqlite(url) else _postgresql(url)
+    """Return an engine; nothing is opened yet. Only one for writing makes a file that is not there.
+
+    One for reading from a server keeps its connections, to be used again, until it is disposed of.
+    """
+    return _sqlite(Path(str(url.database)), writing=writing) if is_sqlite(url) else _postgresql(url, writing=writing)
 
 
 def sqlite_uri(path: Path, mode: str) -> str:
@@ -104,7 +107,7 @@ def _set_up(opened: sqlite3.Connection, *, writing: bool) -> None:
         opened.execute("PRAGMA synchronous = NORMAL")
 
 
-def _postgresql(url: URL) -> Engine:
+def _postgresql(url: URL, *, writing: bool) -> Engine:
     wanted: dict[str, Any] = {
         "connect_timeout": REACH,
         "application_name": "fibsbot",
@@ -114,7 +117,8 @@ def _postgresql(url: URL) -> Engine:
         "tcp_user_timeout": DEAD * 1000,
     }
     arguments = {name: value for name, value in wanted.items() if name not in url.query}
-    return create_engine(url, poolclass=NullPool, connect_args=arguments)
+    pool = NullPool if writing else QueuePool
+    return create_engine(url, poolclass=pool, pool_pre_ping=not writing, connect_args=arguments)
 
 
 def reason(error: BaseException) -> str:

@@ -56,22 +56,23 @@ class Store:
     def __init__(self, engine: Engine, url: URL) -> None:
         """Read through this engine; see `open`."""
         self._engine = engine
+        self._closed = False
         self.url = url
 
     @classmethod
     def open(cls, where: str | Path) -> Self:
         """Open the store at this path or URL, which must be there and have the schema that this program knows."""
         store = cls(open_engine(url := locate(where)), url)
-        version = store.version
-        if version == 0:
-            raise StoreError(f"{shown(url)} is empty: no bot has written into it yet")
-        if version < schema.VERSION:
-            newer = f"`fibsbot db upgrade`, or a bot that writes into it, makes it version {schema.VERSION}"
-            raise StoreError(f"{shown(url)} has schema version {version}: {newer}")
+        try:
+            _check_version(store.version, shown(url))
+        except StoreError:
+            store.close()
+            raise
         return store
 
     def close(self) -> None:
         """Let go of the database; iterators that are not exhausted keep theirs."""
+        self._closed = True
         self._engine.dispose()
 
     def __enter__(self) -> Self:
@@ -89,8 +90,12 @@ class Store:
             with self._engine.connect() as connection:
                 if not is_sqlite(self.url):
                     connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-                with connection.begin():
-                    yield connection
+                try:
+                    with connection.begin():
+                        yield connection
+                finally:
+                    if self._closed:
+                        connection.detach()  # the pool that it came from is no more, and would never close it
         except DBAPIError as error:
             raise StoreError(f"cannot read the store {shown(self.url)}: {reason(error)}") from None
 
@@ -205,6 +210,14 @@ def acquaintances(where: str | Path, account: str, since: dt.datetime) -> Mappin
     """
     with Store.open(where) as store:
         return store.acquaintances(account, since)
+
+
+def _check_version(version: int, place: str) -> None:
+    if version == 0:
+        raise StoreError(f"{place} is empty: no bot has written into it yet")
+    if version < schema.VERSION:
+        newer = f"`fibsbot db upgrade`, or a bot that writes into it, makes it version {schema.VERSION}"
+        raise StoreError(f"{place} has schema version {version}: {newer}")
 
 
 def _names(view: type[AttrsInstance]) -> tuple[str, ...]:
