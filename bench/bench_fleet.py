@@ -9,7 +9,7 @@ apart, and so is the time that the decision waited because all strategies were a
 
 The service remembers everything in a store, as where bots are left running, and with --logs in session logs too.
 
-    python bench/bench_fleet.py [--bots 20] [--minutes 1] [--pause 0] [--json OUT]
+    python bench/bench_fleet.py [--bots 20] [--minutes 0.75] [--pause 0.2] [--json OUT]
 """
 
 from __future__ import annotations
@@ -372,7 +372,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=0.75, help="that all of them play")
     parser.add_argument("--length", type=int, default=1, help="points of a match")
     parser.add_argument("--strategy", default="handmade", help="who decides, on both sides")
-    parser.add_argument("--pause", type=float, default=0.0, help="seconds between two commands of a bot at least")
+    parser.add_argument("--pause", type=float, default=0.2, help="seconds between two commands of a bot; 0 for no rest")
     parser.add_argument("--thinkers", type=int, default=2, help="decisions at the same time")
     parser.add_argument("--logs", action="store_true", help="write session logs too")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write everything that was measured to this file")

@@ -62,6 +62,8 @@ class Service:
         self._orders = 0
         self._ending: asyncio.Task[None] | None = None
         self._reloads: set[asyncio.Task[None]] = set()
+        self._url: str | None = None
+        """Where the web server is."""
         self._notes: list[Note] = [hooks.note] if hooks else []
         self.store = StoreWriter(settings.store) if settings.store else None
         names = [plan.run.agent.name for plan in plans]
@@ -162,7 +164,8 @@ class Service:
             await server.start()
         except OSError as error:
             raise ServiceError(f"cannot listen on {web.HOST}:{port}: {error.strerror or error}") from None
-        _log.info("metrics and health", url=f"http://{web.HOST}:{server.port}")
+        self._url = f"http://{web.HOST}:{server.port}"
+        _log.info("metrics and health", url=self._url)
         try:
             yield
         finally:
@@ -231,6 +234,7 @@ class Service:
             "version": __version__,
             "process": os.getpid(),
             "uptime": round(self.supervisor.uptime, 1),
+            "web": self._url,
             "accounts": [it.as_dict() for it in self.supervisor.statuses() if account in (None, it.account)],
             "store": None
             if store is None

@@ -166,6 +166,7 @@ async def test_orders_come_in_at_the_control_socket(server: Server, tmp_path: Pa
         found = (await asyncio.to_thread(ask, path, Order.STATUS))["status"]
         assert [False, True] == [account["paused"] for account in found["accounts"]]
         assert (os.getpid(), True) == (found["process"], found["store"]["healthy"])
+        assert found["web"].startswith("http://127.0.0.1:")
         alone = (await asyncio.to_thread(ask, path, Order.STATUS, "ford"))["status"]
         assert ["ford"] == [account["account"] for account in alone["accounts"]]
         assert (await asyncio.to_thread(ask, path, Order.LAST))["ok"]
