@@ -65,8 +65,9 @@ class StoreWriter:
         """Write into the store at this path or URL, which is made if it is not there.
 
         `on_trouble` is told in a sentence that the database cannot be used, at most once an hour, in the writing
-        thread. Raises StoreError where no waiting would help: a URL that is none, the database of another program, a
-        schema that is newer than this program. A database that is away for now is no error; it may come back.
+        thread (at the start, in the caller's). Raises StoreError where no waiting would help: a URL that is none, the
+        database of another program, a schema that is newer than this program. A database that is away for now is no
+        error; it may come back.
         """
         self._url = locate(url)
         self._on_trouble = on_trouble
@@ -150,6 +151,7 @@ class StoreWriter:
             try:
                 lost = self._write(batch)
             except Exception as error:  # noqa: BLE001 - whatever it is, the play goes on, and so do we
+                self._disconnect()
                 self._have_trouble(error)
                 self._rest(pause)
                 pause = min(2 * pause, self._pauses[1])
@@ -166,6 +168,7 @@ class StoreWriter:
 
     def _write(self, batch: list[Entry]) -> int:
         """Write a batch; return how many of it were dropped. Raises whatever keeps the database from being used."""
+        self._connect()
         try:
             return self._transact(batch)
         except Exception as error:
@@ -223,7 +226,11 @@ class StoreWriter:
             waiting = len(self._buffer)
         if self._may_warn("trouble"):
             store = f"the store {shown(self._url)}"
-            self._on_trouble(f"{store} cannot be written: {self.trouble}; {waiting} records wait, {self.lost} are lost")
+            told = f"{store} cannot be written: {self.trouble}; {waiting} records wait, {self.lost} are lost"
+            try:
+                self._on_trouble(told)
+            except Exception:  # noqa: BLE001 - whoever is told may fail, the store must not
+                _log.exception(told)
 
     def _tell_dropped(self, entry: Entry, error: Exception) -> None:
         if self._may_warn("dropped"):

@@ -193,6 +193,21 @@ def test_when_too_many_wait_decisions_go_and_matches_stay(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("impatient")
+def test_whoever_is_told_of_trouble_may_fail(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+
+    def fail(_: str) -> None:
+        raise RuntimeError("no printer")
+
+    with writing(path, on_trouble=fail) as writer:
+        with locked(path):
+            decide(writer, 5)
+            assert until(lambda: not writer.healthy)
+        assert writer.flush()
+    assert list(range(5)) == turns(path)
+
+
+@pytest.mark.usefixtures("impatient")
 def test_close_does_not_wait_for_ever(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     with writing(path) as writer, locked(path):
