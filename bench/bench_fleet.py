@@ -32,6 +32,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from statistics import median
 from typing import Any, Final, Self
 
 from attrs import define, field
@@ -134,6 +135,10 @@ class Meter:
     engine: Times = field(factory=Times)
     waited: Times = field(factory=Times)
     whole: Times = field(factory=Times)
+    minute: Times = field(factory=Times)
+    """As `own`, within the minute that runs."""
+    minutes: list[float] = field(factory=list)
+    """Of each whole minute the p99 of `own`, in milliseconds: what else the machine did at times shows there."""
     troubles: Counter[str] = field(factory=Counter)
     """What went wrong, in words, and how often."""
 
@@ -145,7 +150,12 @@ class Meter:
 
     def note(self, _: str, thought: Thought, seconds: float) -> None:
         """Take in a decision."""
-        if time.monotonic() >= self.begins:
+        now = time.monotonic()
+        if now >= self.begins:
+            if now >= self.begins + 60 * (len(self.minutes) + 1):
+                self.minutes.append(round(self.minute.quantile(0.99), 3))
+                self.minute = Times()
+            self.minute.add(seconds - thought.seconds - thought.waited)
             self.own.add(seconds - thought.seconds - thought.waited)
             self.engine.add(thought.seconds)
             self.waited.add(thought.waited)
@@ -209,6 +219,7 @@ def told(supervisor: Supervisor, meter: Meter, store: StoreWriter | None) -> dic
         **counters,
         "measured": meter.own.count,
         "own_ms": meter.own.as_dict(),
+        "own_p99_by_minute_ms": meter.minutes,
         "engine_ms": meter.engine.as_dict(),
         "waited_ms": meter.waited.as_dict(),
         "whole_ms": meter.whole.as_dict(),
@@ -305,7 +316,8 @@ def run(options: argparse.Namespace, bots: int, seconds: float, progress: Progre
         used = spent(service.pid) - used
     lasted = last["at"] - first["at"]
     return {
-        **{key: last[key] for key in ("own_ms", "engine_ms", "waited_ms", "whole_ms", "errors", "troubles")},
+        **{key: last[key] for key in ("own_ms", "own_p99_by_minute_ms", "engine_ms", "waited_ms", "whole_ms")},
+        **{key: last[key] for key in ("errors", "troubles")},
         "bots": bots,
         "seconds": round(lasted, 1),
         "matches": last["matches"] - first["matches"],
@@ -351,6 +363,9 @@ def rows(result: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield f"{bots}: prompt to command, median", f"{own['p50']:.2f} ms", f"strategy {engine['p50']:.2f} ms"
         late = f"this machine wakes a sleeper {run_of['sleeper_ms']['p99']:.2f} ms late"
         yield f"{bots}: prompt to command, p99", f"{own['p99']:.2f} ms", f"aim {AIM:.0f} ms; {late}"
+        if minutes := run_of["own_p99_by_minute_ms"]:
+            best = f"best {min(minutes):.2f} ms, worst {max(minutes):.2f} ms"
+            yield f"{bots}: p99 of a minute, median", f"{median(minutes):.2f} ms", best
         yield (
             f"{bots}: with the strategy, p99",
             f"{whole['p99']:.2f} ms",
