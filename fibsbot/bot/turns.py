@@ -20,7 +20,7 @@ from fibsbot.bot.fallback import LastResort
 from fibsbot.bot.outbox import Answered, Errand, Outbox
 from fibsbot.bot.questions import Answer, Key, Question
 from fibsbot.bot.watchdog import Watchdog
-from fibsbot.match import MatchState
+from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import PlayAnswer
@@ -123,6 +123,8 @@ class Turns:
                 self._note_resignation()
             case m.ResignRejected():
                 self._note_resignation()
+                # The same offer may come again on the same turn: it is a new one, and wants a new answer.
+                self._decisions = {key: it for key, it in self._decisions.items() if key.phase is not Phase.RESIGNED}
                 self._outbox.say(c.ShowBoard())
             case m.MovePrompt() if not self._desk.track.board_seen:
                 self._outbox.say(c.ShowBoard())

@@ -225,6 +225,15 @@ def test_an_offer_whose_amount_got_lost_is_rejected() -> None:
     assert ["reject"] == script.server("** ford wanted to resign. Type 'accept' or 'reject'.")
 
 
+def test_an_offer_that_was_rejected_and_comes_again_is_answered_again() -> None:
+    script = Script().to_their_turn()
+    for _ in range(3):
+        script.server("ford wants to resign. You will win 1 point. Type 'accept' or 'reject'.")
+        assert ["reject"] == script.verdict(accepted=False)
+        assert ["board"] == script.server("You reject. The game continues.")
+        assert [] == script.server(board(turn=-1, other_dice="6:1"))
+
+
 def test_an_offer_in_the_middle_of_our_thoughts_puts_them_off() -> None:
     script = Script().to_my_move()
     script.server("ford wants to resign. You will win 1 point. Type 'accept' or 'reject'.")
