@@ -192,9 +192,10 @@ _RULES: Final = (
         .order_by(ACCOUNTS.c.name, OPPONENTS.c.name),
     ),
     _rule(
+        # Whoever is refused an offer to resign may make it again on the same turn, which nothing here tells apart.
         "game {game_id}, turn {turn}: {answers} answers to one {phase} decision",
         select(DECISIONS.c.game_id, DECISIONS.c.turn, DECISIONS.c.phase, func.count().label("answers"))
-        .where(DECISIONS.c.refused.is_(None))
+        .where(DECISIONS.c.refused.is_(None), ~and_(DECISIONS.c.phase == "resigned", DECISIONS.c.answer == "reject"))
         .group_by(*(DECISIONS.c[name] for name in _KEY))
         .having(func.count() > 1)
         .order_by(func.min(DECISIONS.c.id)),

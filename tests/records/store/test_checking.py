@@ -111,6 +111,14 @@ def test_a_second_answer_after_the_server_refused_the_first_is_none_too_many(sou
     assert () == problems(sound)
 
 
+def test_an_offer_to_resign_may_be_rejected_again_and_again(url: str) -> None:
+    with Teller(url) as bot:
+        bot.start()
+        for _ in range(3):
+            bot.decide(4, "reject", phase="resigned", dice=None, offer=1)
+    assert () == problems(url)
+
+
 def test_a_refusal_is_noted_at_the_decision_that_it_is_about(url: str) -> None:
     with Teller(url) as bot:
         bot.start()
