@@ -254,6 +254,8 @@ class Agent:
                     self._on_overdue(overdue)
             case "step":
                 self._watchdog.on_time()
+            case "over":
+                self._matches.on_time()
             case "seat":
                 self._seat.on_time()
             case "finish" | "restart":

@@ -63,7 +63,7 @@ class Matches:
                 self._outbox.say(c.Join())
             case m.MatchWon():
                 self._on_match_won(message)
-            case m.LoggedOut() if self.current and message.name == self.current.opponent:
+            case m.LoggedOut() if self.current and message.name == self.current.opponent and not self._decided:
                 self._outbox.say(c.ShowBoard())  # some servers say nothing else about the match
             case m.OpponentGone() | m.YourGameSaved() | m.YouLeft() | m.NotPlaying() | m.JoinWho():
                 self._break_off(message.kind(), message.how if isinstance(message, m.OpponentGone) else None)
@@ -137,6 +137,21 @@ class Matches:
             cube=track.state.cube if track.state else None,
             score=list(track.state.score) if track.state else None,
         )
+        if self._decided:
+            self._desk.wake("over", self._desk.settings.timings.watchdog)
+
+    @property
+    def _decided(self) -> bool:
+        """Whether somebody has all points of the match, so that only the line that says so is missing."""
+        state = self._desk.track.state
+        return state is not None and not self._desk.track.running and 0 < state.length <= max(state.score)
+
+    def on_time(self) -> None:
+        """Take a match for over although the line that says so did not come: whatever we asked would be refused."""
+        state = self._desk.track.state
+        if state and self._decided and self._desk.session.state is State.BETWEEN_GAMES:
+            self._desk.session.state = State.LOBBY
+            self._over(state.length, state.score)
 
     def _on_match_won(self, message: m.MatchWon) -> None:
         points = message.winner_points, message.loser_points
@@ -160,11 +175,11 @@ class Matches:
 
         A match that has been won is over, although the line that says so got lost.
         """
-        match, track = self.current, self._desk.track
+        match, state = self.current, self._desk.track.state
         if match is None:
             return
-        if track.state and not track.running and track.state.length and max(track.state.score) >= track.state.length:
-            self._over(track.state.length, track.state.score)
+        if state and self._decided:
+            self._over(state.length, state.score)
             return
         self._desk.counters.interruptions += 1
         self._desk.record(
@@ -179,8 +194,6 @@ class Matches:
         self.current = None
 
     def on_overdue(self, answered: Answered) -> None:
-        """Say again what the server did not hear."""
-        if answered.errand.command == c.Join() and self._desk.session.state is State.BETWEEN_GAMES:
-            self._outbox.say(c.Join())
-        elif isinstance(answered.errand.command, c.Leave):
+        """Say again what the server did not hear. A `join` is not repeated before a board has shown that it was lost."""
+        if isinstance(answered.errand.command, c.Leave):
             self._outbox.say(c.Leave())

@@ -125,7 +125,7 @@ class Watchdog:
 
     def on_time(self) -> None:
         """Ask for what does not come."""
-        if self._expected is None:
+        if self._expected is None or self._expected[1] is not self._desk.session.state:
             return
         step, timings = self._expected[0], self._desk.settings.timings
         self._desk.wake("step", timings.patience if step is Step.OPPONENT else timings.watchdog)

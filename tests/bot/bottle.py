@@ -1,6 +1,6 @@
 """A server's world and whole bots in one process, on a clock of their own: hours of play in a moment, always the same.
 
-Lines can be lost, doubled or changed on their way. What goes wrong is counted as the server sees it.
+Lines can be lost, doubled, held up or changed on their way. What goes wrong is counted as the server sees it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from attrs import define, field, frozen
@@ -54,19 +55,31 @@ class Passing:
     text: str
 
 
-Fault: TypeAlias = Callable[[Passing], list[str]]
-"""What becomes of a line."""
+Fault: TypeAlias = Callable[[Passing], list[tuple[float, str]]]
+"""What becomes of a line: what arrives, and how many seconds late. Nothing overtakes what went before."""
 
 
-def unharmed(line: Passing) -> list[str]:
+def unharmed(line: Passing) -> list[tuple[float, str]]:
     """Let every line pass."""
-    return [line.text]
+    return [(0.0, line.text)]
 
 
 def losing(bot: str, number: int, *, down: bool) -> Fault:
     """Lose exactly one line."""
     lost = (bot, down, number)
-    return lambda line: [] if (line.bot, line.down, line.number) == lost else [line.text]
+    return lambda line: [] if (line.bot, line.down, line.number) == lost else [(0.0, line.text)]
+
+
+def doubling(bot: str, number: int, *, down: bool) -> Fault:
+    """Let exactly one line come twice."""
+    twice = (bot, down, number)
+    return lambda line: [(0.0, line.text)] * (1 + ((line.bot, line.down, line.number) == twice))
+
+
+def stalling(bot: str, number: int, seconds: float, *, down: bool) -> Fault:
+    """Hold everything up from one line on."""
+    held = (bot, down, number)
+    return lambda line: [(seconds * ((line.bot, line.down, line.number) == held), line.text)]
 
 
 @define(eq=False)
@@ -83,12 +96,16 @@ class Bot:
     user: User | None = None
     """Who it is on the server."""
     up: bool = False
+    since: float = 0.0
+    """When the connection was made."""
     wake_at: float | None = None
     end: End | None = None
     reasons: list[str] = field(factory=list)
     """Why connections ended."""
     lines: Counter[bool] = field(factory=Counter)
     """How many lines went each way; True is down."""
+    arriving: dict[tuple[int, bool], float] = field(factory=dict)
+    """When what is on its way arrives, by connection and direction."""
     records: list[Record] = field(factory=list)
     sent: list[tuple[float, str]] = field(factory=list)
     """What it said, and when."""
@@ -146,9 +163,9 @@ class Bottle:
 
     # -- the bots -------------------------------------------------------------------------------------------------
 
-    def tell(self, bot: Bot, event: Callable[[float], Event]) -> None:
-        """Let something happen to a bot."""
-        for action in bot.agent.handle(event(self.now)):
+    def tell(self, bot: Bot, event: Event) -> None:
+        """Let something happen to a bot, now."""
+        for action in bot.agent.handle(event):
             self._do(bot, action)
 
     def _do(self, bot: Bot, action: Action) -> None:
@@ -163,7 +180,7 @@ class Bottle:
                 def answer() -> None:
                     if bot.link == link and bot.up:
                         thought = question.put_to(bot.strategy)
-                        self.tell(bot, lambda now: StrategyAnswered(now, key, thought))
+                        self.tell(bot, StrategyAnswered(self.now, key, thought))
 
                 self.later(THOUGHT, answer)
             case Record():
@@ -178,30 +195,29 @@ class Bottle:
     def _wake(self, bot: Bot, at: float) -> None:
         if bot.wake_at == at and bot.up:
             bot.wake_at = None
-            self.tell(bot, Woken)
+            self.tell(bot, Woken(self.now))
 
     def _connect(self, bot: Bot) -> None:
         bot.link += 1
-        bot.up, bot.reader, bot.user = True, MessageReader(), None
-        self._began = self.now
-        self.tell(bot, Connected)
+        bot.up, bot.reader, bot.user, bot.since = True, MessageReader(), None, self.now
+        self.tell(bot, Connected(self.now))
         self._deliver(bot, "login: ", ending="")
 
     def _hang_up(self, bot: Bot, reason: str, *, by_server: bool = False, restarting: bool = False) -> None:
         if not bot.up:
             return
+        lasted = self.now - bot.since
         bot.up = False
         bot.reasons.append(reason)
         user, bot.user = bot.user, None
         if user is not None:
-            self.later(LATENCY, lambda: self._gone(user))
-        link = bot.link
+            self.later(LATENCY, partial(self._gone, user))
 
         def lost() -> None:
             bot.wake_at = None
-            self.tell(bot, lambda now: ConnectionLost(now, reason, by_server))
-            if bot.end is None and bot.link == link:
-                self.later(bot.backoff.next_pause(0.0, restarting=restarting), lambda: self._connect(bot))
+            self.tell(bot, ConnectionLost(self.now, reason, by_server))
+            if bot.end is None:
+                self.later(bot.backoff.next_pause(lasted, restarting=restarting), partial(self._connect, bot))
 
         self.later(0.0, lost)
 
@@ -211,8 +227,13 @@ class Bottle:
         bot.sent.append((self.now, text))
         line = Passing(bot.name, down=False, number=bot.lines[False], text=text)
         bot.lines[False] += 1
-        for passed in self._fault(line):
-            self.later(LATENCY, lambda passed=passed, link=bot.link: self._hear(bot, link, passed))
+        self._pass(bot, line, self._hear)
+
+    def _pass(self, bot: Bot, line: Passing, arrive: Callable[[Bot, int, str], None], ending: str = "") -> None:
+        way = bot.link, line.down
+        for delay, passed in self._fault(line):
+            at = bot.arriving[way] = max(self.now + LATENCY + delay, bot.arriving.get(way, 0.0))
+            self.later(at - self.now, partial(arrive, bot, bot.link, passed + ending))
 
     def _hear(self, bot: Bot, link: int, text: str) -> None:
         if bot.link != link or not bot.up:
@@ -247,7 +268,8 @@ class Bottle:
                     self._deliver(other, line)
         for user in leaving:
             if other := by_user.get(user):
-                self.later(LATENCY, lambda other=other, link=other.link: self._closed(other, link))
+                at = max(self.now + LATENCY, other.arriving.get((other.link, True), 0.0))
+                self.later(at - self.now, partial(self._closed, other, other.link))
 
     def _closed(self, bot: Bot, link: int) -> None:
         if bot.link == link:
@@ -256,12 +278,12 @@ class Bottle:
     def _deliver(self, bot: Bot, text: str, ending: str = "\r\n") -> None:
         line = Passing(bot.name, down=True, number=bot.lines[True], text=text)
         bot.lines[True] += 1
-        for passed in self._fault(line):
-            self.later(LATENCY, lambda passed=passed, link=bot.link: self._arrive(bot, link, passed + ending))
+        self._pass(bot, line, self._arrive, ending)
 
     def _arrive(self, bot: Bot, link: int, text: str) -> None:
         if bot.link != link or not bot.up:
             return
         bot.reader.receive_data(text.encode("ascii", "replace"))
-        while bot.up and (received := bot.reader.next_message()) is not None:
-            self.tell(bot, lambda now, message=received.message: MessageReceived(now, message))
+        for received in iter(bot.reader.next_message, None):
+            if bot.link == link and bot.up:
+                self.tell(bot, MessageReceived(self.now, received.message))
