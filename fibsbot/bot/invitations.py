@@ -51,7 +51,8 @@ class Invitations:
         self._people = people
         self._numbers = 0
         self._offers: dict[str, Offer] = {}
-        self._told: dict[str, float] = {}
+        self._told: dict[tuple[str, str], float] = {}
+        """When whom was told which reason, by its code."""
 
     @property
     def waiting(self) -> int:
@@ -127,18 +128,19 @@ class Invitations:
             self._desk.record("invitation_accepted", by=offer.name, length=offer.length)
 
     def refuse(self, name: str, length: int | None, found: tuple[Reason, ...]) -> None:
-        """Say why, but not to the same player again and again."""
+        """Say why, but not the same to the same player again and again."""
         desk, first = self._desk, found[0]
         codes = [reason.code for reason in found]
         desk.record("invitation_refused", by=name, length=length, reason=first.sentence, code=first.code, codes=codes)
-        last = self._told.get(name)
+        told = name, first.code
+        last = self._told.get(told)
         if last is not None and desk.now < last + desk.settings.chat.window:
             return
         if self._outbox.talk(c.Tell(name, line(first.sentence)), fresh=FRESH):
-            self._told.pop(name, None)
+            self._told.pop(told, None)
             if len(self._told) >= MOST_TOLD:
                 del self._told[next(iter(self._told))]
-            self._told[name] = desk.now
+            self._told[told] = desk.now
 
     # -- going on -----------------------------------------------------------------------------------------------
 

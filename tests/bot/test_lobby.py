@@ -209,6 +209,17 @@ def test_who_invites_again_and_again_is_told_once_in_the_chat_window() -> None:
     assert ["tell ford I accept no invitations at the moment."] * 3 == [line for line in sent if "tell" in line]
 
 
+def test_another_reason_is_told_although_one_was_told_just_before() -> None:
+    script = Script(
+        policy=Policy(lengths=Lengths(((1, 7),)), max_rating=1600), chat=ChatSettings(greet=False)
+    ).to_lobby()
+    script.server(who("ford"))
+    long = "ford wants to play a 9 point match with you."
+    assert ["tell ford I play matches of 1 to 7 points."] == script.server(long)
+    assert [] == script.server("16 ford ...", long)
+    assert ["tell ford I play ratings of at most 1600; yours is 1623.45."] == script.server(*INVITED)
+
+
 # -- saved games of the inviter -------------------------------------------------------------------------------------
 
 

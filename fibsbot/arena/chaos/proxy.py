@@ -52,6 +52,7 @@ class Lane:
     ) -> None:
         """Pass on what `reader` brings to `writer`."""
         self._shapers: list[Shaper] = []
+        self._ended = False
         self.swallowing = False
         """Whether everything vanishes, the end too."""
         self.passed = 0
@@ -93,6 +94,7 @@ class Lane:
 
     def end(self) -> None:
         """Say that nothing more comes."""
+        self._ended = True
         with contextlib.suppress(OSError, RuntimeError):
             if self._writer.can_write_eof() and not self._writer.is_closing():
                 self._writer.write_eof()
@@ -136,7 +138,7 @@ class Lane:
                 raise asyncio.CancelledError
 
     def _write(self, data: bytes) -> None:
-        if self._writer.is_closing():
+        if self._ended or self._writer.is_closing():
             return
         self._writer.write(data)
         if self._to_server:
