@@ -17,7 +17,7 @@ MOST: Final = 20
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Is told how many steps are done, and of how many."""
-Query: TypeAlias = Select[*tuple[Any, ...]]
+Query: TypeAlias = "Select[*tuple[Any, ...]]"
 
 
 @frozen
