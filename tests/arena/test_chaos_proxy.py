@@ -211,3 +211,10 @@ async def test_without_a_server_the_connection_ends_at_once() -> None:
         writer.close()
         await asyncio.gather(writer.wait_closed(), return_exceptions=True)
         await gate.close()
+
+
+async def test_nothing_is_injected_after_an_end() -> None:
+    async with wired() as wire:
+        wire.link.half_close(to_server=False)
+        wire.link.from_server.inject(b"too late\r\n")
+        assert b"" == await ended(wire.client)
