@@ -115,6 +115,6 @@ def _report(accounts: Mapping[str, Account]) -> None:
     """Say how it ended; end with status 78 where another start would end in the same way."""
     for name, account in accounts.items():
         counters = account.totals()
-        click.echo(f"{name}: {counters.matches} matches played, {counters.wins} won; {account.reason}", err=True)
+        click.echo(f"{name}: {counters.matches} matches played, {counters.wins} won; {account.reason}")
     if any(account.end not in (None, End.FINISHED) for account in accounts.values()):
         raise SystemExit(EXIT_CONFIG)

@@ -292,6 +292,7 @@ def systemd(tmp_path: Path) -> Iterator[tuple[dict[str, str], Callable[[], list[
         yield {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "300000"}, listen
 
 
+@pytest.mark.slow
 async def test_systemd_hears_when_we_are_ready_alive_and_about_to_stop(
     server: Server, tmp_path: Path, systemd: tuple[dict[str, str], Callable[[], list[str]]]
 ) -> None:
