@@ -194,6 +194,6 @@ class Matches:
         self.current = None
 
     def on_overdue(self, answered: Answered) -> None:
-        """Say again what the server did not hear. A `join` is not repeated before a board has shown that it was lost."""
+        """Say again what the server did not hear; but a `join` not before a board has shown that it was lost."""
         if isinstance(answered.errand.command, c.Leave):
             self._outbox.say(c.Leave())

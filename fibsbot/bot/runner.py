@@ -158,8 +158,6 @@ class Runner:
                 path, rotation = self._settings.log_path, self._settings.rotation
                 log = SessionLog(path, secrets=self._secrets, rotation=rotation, server=server, user=name)
                 self._driver.session_log = stack.enter_context(log)
-            if self._settings.register:
-                await self._register()
             return await self._play()
 
     async def _register(self) -> None:
@@ -172,10 +170,15 @@ class Runner:
 
     async def _play(self) -> SessionResult:
         driver, retry = self._driver, self._settings.retry_first
+        unknown = self._settings.register
         while True:
             started = time.monotonic()
             try:
-                await driver.drive(await self._connect())
+                if unknown:
+                    await self._register()
+                    unknown = False
+                if connection := await self._connect_unless_ended():
+                    await driver.drive(connection)
             except ConnectionFailedError as error:
                 if not retry:
                     raise
@@ -186,6 +189,19 @@ class Runner:
                 await self._pause(self._backoff.next_pause(time.monotonic() - started, restarting=restarting))
             if driver.ended and driver.ended.end:
                 return SessionResult(driver.ended.end, driver.ended.reason, self.agent.counters)
+
+    async def _connect_unless_ended(self) -> Connection | None:
+        """Connect; None if somebody has asked for an end before a connection was made."""
+        self._stirred.clear()
+        connecting, stirred = asyncio.ensure_future(self._connect()), asyncio.ensure_future(self._stirred.wait())
+        try:
+            await asyncio.wait({connecting, stirred}, return_when=asyncio.FIRST_COMPLETED)
+            if self._driver.ended is None or connecting.done():
+                return await connecting
+            return None
+        finally:
+            connecting.cancel()
+            stirred.cancel()
 
     async def _pause(self, seconds: float) -> None:
         """Wait before the next attempt, unless somebody asks for an end."""

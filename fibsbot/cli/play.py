@@ -233,10 +233,15 @@ async def _play(settings: RunSettings, strategy: Strategy, fallback: Strategy | 
         signals += 1
         if signals == 1:
             runner.finish()
+        elif signals == 2:
+            runner.quit()
         elif task is not None:
             task.cancel()
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, on_signal)
-    return await runner.run()
+    result = await runner.run()
+    if signals > 1:
+        raise asyncio.CancelledError  # the match was not finished: this is no success
+    return result

@@ -1,0 +1,280 @@
+"""The bot's pace is its own: the pause, the limit of commands a minute, the time to think, and its patience."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from fibsbot.bot.actions import Action, Send
+from fibsbot.bot.events import QuitRequested
+from fibsbot.bot.questions import Resignation
+from fibsbot.bot.settings import Timings
+from fibsbot.strategies.base import CubeAction
+from tests.bot.bottle import Bottle
+from tests.bot.script import AFTER_61, ME, OWN_INFO, ROLLED_64, Script, after, board
+from tests.bot.test_hostile import answer, any_line
+from tests.bot.test_lost_lines import Lively
+
+PEOPLE = (
+    "12 zaphod help",
+    "12 arthur stats",
+    "15 ford score",
+    "15 ford move",
+    "12 tricia who are you",
+)
+
+
+class Paced(Script):
+    """A script that remembers when what was sent."""
+
+    def __init__(self, **settings: Any) -> None:
+        """Begin."""
+        self.times: list[float] = []
+        self.last_words: list[float] = []
+        super().__init__(strict=False, **settings)
+
+    def _do(self, action: Action) -> list[str]:
+        if isinstance(action, Send):
+            self.times.append(self.now)
+        return super()._do(action)
+
+
+def most_in_a_minute(times: list[float]) -> int:
+    """Return the most commands in any 60 seconds."""
+    return max((sum(start <= at < start + 60 - 1e-6 for at in times) for start in times), default=0)
+
+
+def storm(script: Paced, rng: random.Random, steps: int) -> None:
+    """Let anything happen: lines of the game, people who talk, lost connections, time."""
+    for _ in range(steps):
+        match rng.randrange(12):
+            case 0:
+                script.wait(rng.choice([0.5, 3, 9, 45, 130]))
+            case 1:
+                script.lose(by_server=rng.random() < 0.5)
+                script.now += rng.choice([0, 1, 10])
+                script.connect()
+                script.raw(b"login: ")
+                script.server(f"1 {ME} 1 h", OWN_INFO)
+            case 2 | 3 | 4:
+                script.server(rng.choice(PEOPLE))
+            case 5 | 6 if script.questions:
+                answer(script, rng)
+            case _:
+                script.server(any_line(rng))
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 2**32), st.integers(1, 30), st.sampled_from([0, 0.2, 1.5]))
+@example(1, 1, 0)
+def test_whatever_happens_no_minute_has_too_many_commands_and_none_comes_too_early(
+    seed: int, limit: int, pause: float
+) -> None:
+    timings = Timings(pause=pause, watchdog=2, patience=5, keep_alive=7)
+    script = Paced(timings=timings, commands_a_minute=limit)
+    script.connect()
+    storm(script, random.Random(seed), 150)
+    paced = list(script.times)
+    script.event(QuitRequested(script.now))
+    script.wait(100)
+    assert limit >= most_in_a_minute(script.times)
+    assert all(later - earlier >= pause - 1e-6 for earlier, later in itertools.pairwise(paced))
+    assert len(script.times) <= len(paced) + 1, "only a goodbye does not wait for the pause"
+
+
+def test_without_a_limit_only_the_pause_holds_commands_back() -> None:
+    script = Paced(timings=Timings(pause=0))
+    script.to_lobby()
+    for _ in range(200):
+        script.server(
+            "ford has joined you. Your running match was loaded.", board(cells=AFTER_61), "** You're not playing."
+        )
+    assert 100 < most_in_a_minute(script.times)
+
+
+def test_the_limit_holds_over_connections() -> None:
+    script = Paced(commands_a_minute=3)
+    for _ in range(10):
+        script.connect()
+        script.raw(b"login: ")
+        script.server(f"1 {ME} 1 h", OWN_INFO, "Value of 'boardstyle' set to 3.")
+        script.lose()
+        script.now += 1
+    assert 3 == len(script.times)
+
+
+def test_what_waits_for_its_turn_is_not_taken_for_lost() -> None:
+    script = Paced(commands_a_minute=5)
+    script.to_my_move()
+    assert 5 == len(script.times), "login, show, set, join, roll"
+    assert [] == script.first_play()
+    assert [] == script.wait(50)
+    assert [] == script.events("no_answer") + script.events("no_step")
+    assert ["move 24-20 24-18"] == script.wait(10)
+
+
+def test_a_decision_goes_before_everything_else_that_waits() -> None:
+    script = Script().to_their_turn()
+    script.server("12 zaphod help", "12 arthur help", "12 tricia help", "ford moves 17-23 19-20 .")
+    script.server(board(cells=AFTER_61), "It's your turn. Please roll or double")
+    assert ["roll"] == script.roll()
+    assert 2 > sum(line.startswith("tell") for line in script.sent_so_far)
+
+
+# -- time to think --------------------------------------------------------------------------------------------------
+
+SLOW = Timings(pause=0, think_least=20, think_most=40)
+
+
+def test_a_play_goes_out_when_it_was_thought_about_long_enough() -> None:
+    script = Script(timings=SLOW, seed=1).to_my_move()
+    seen = script.now
+    assert [] == script.first_play()
+    assert [] == script.wait(19.9)
+    assert 1 == len(script.wait(20.2))
+    decision = script.events("decision")[-1]
+    assert 0 <= decision["seconds"] < 1, "what is remembered is how long the strategy took"
+    assert seen + 20 <= script.now
+
+
+def test_what_the_strategy_has_thought_counts() -> None:
+    script = Script(timings=SLOW, seed=1).to_my_move()
+    assert [] == script.wait(41)
+    assert 1 == len(script.first_play())
+
+
+def test_a_throw_and_a_forced_play_do_not_wait() -> None:
+    script = Script(timings=SLOW, seed=1).to_my_roll()
+    assert ["roll"] == script.roll()
+    one_checker = "0:0:0:0:0:0:1:0:0:0:0:0:0:0:0:0:0:0:-5:-5:-5:0:0:0:0:0"
+    script = Script(timings=SLOW, seed=1).to_lobby()
+    script.server("ford has joined you. Your running match was loaded.")
+    assert ["move 6-2 2-off"] == script.server(board(cells=one_checker, dice="6:4"))
+
+
+@pytest.mark.parametrize("choice", [CubeAction.DOUBLE, 1])
+def test_a_double_and_a_resignation_wait(choice: CubeAction | int) -> None:
+    script = Script(timings=SLOW, seed=1).to_my_roll()
+    assert [] == (script.cube(choice) if isinstance(choice, CubeAction) else script.answer(Resignation(choice)))
+    assert [] == script.wait(19)
+    assert ("double" if choice is CubeAction.DOUBLE else "resign n") == script.wait(22)[0]
+
+
+def test_answers_to_offers_wait() -> None:
+    script = Script(timings=SLOW, seed=1).to_their_turn()
+    script.server("ford doubles. Type 'accept' or 'reject'.")
+    assert [] == script.cube(CubeAction.TAKE)
+    assert [] == script.wait(19)
+    assert "accept" == script.wait(22)[0]
+
+
+def test_thinking_is_not_taken_for_a_lost_answer_and_is_broken_off_when_it_is_over() -> None:
+    timings = Timings(pause=0, watchdog=1, think_least=50, think_most=50)
+    script = Script(timings=timings, seed=1).to_my_move()
+    script.first_play()
+    assert [] == script.wait(49)
+    assert [] == script.events("no_answer") + script.events("no_step")
+    script.server("ford gives up. You win 1 point.", f"score in 5 point match: {ME}-1 ford-0")
+    assert [] == [line for line in script.wait(20) if line.startswith("move")]
+
+
+def test_the_same_seed_waits_the_same() -> None:
+    def times(seed: int) -> list[tuple[float, str]]:
+        bottle = Bottle(3)
+        timings = Timings(think_least=1, think_most=9)
+        marvin = bottle.add("marvin", Lively(1), invite="ford", timings=timings, seed=seed)
+        bottle.add("ford", Lively(2), timings=timings, seed=5)
+        bottle.run(3600, until=lambda: len(marvin.sent) > 40)
+        bottle.close()
+        return marvin.sent
+
+    first, again, other = times(1), times(1), times(2)
+    assert first == again
+    assert first != other
+    plays = [at for at, line in first if line.startswith("move")]
+    assert 5 < len({round(later - earlier, 3) for earlier, later in itertools.pairwise(plays)})
+
+
+# -- patience -------------------------------------------------------------------------------------------------------
+
+
+def test_an_opponent_who_does_nothing_is_looked_at_every_minute() -> None:
+    script = Script(timings=Timings(pause=0, keep_alive=3600)).to_their_turn()
+    began, looks = script.now, []
+    while script.now < began + 1200:
+        for line in script.wait(1):
+            looks += [script.now] if line == "board" else []
+            script.server(board(turn=-1, other_dice="6:1"), "5 ford marvin - 1 0 1500.00 0 700 1 h - -", "6")
+    assert 19 <= len(looks) <= 20
+    assert all(59 < later - earlier < 62 for earlier, later in itertools.pairwise(looks))
+    assert [] == script.hang_ups, "who is away is waited for"
+    assert 0 == script.agent.counters.timeouts
+
+
+def test_a_move_that_was_lost_is_found_by_looking() -> None:
+    script = Script(strict=False).to_their_turn()
+    assert ["board"] == script.wait(60)
+    script.server(board(cells=AFTER_61))
+    assert ["board"] == script.wait(8.1), "does the server roll for us?"
+    script.server(board(cells=AFTER_61))
+    assert ["roll"] == script.roll()
+
+
+def test_a_double_of_theirs_that_was_lost_is_found_by_looking() -> None:
+    script = Script(strict=False).to_my_move()
+    cells = after(AFTER_61, script.plays()[0])
+    script.first_play()
+    script.server(board(cells=cells, turn=-1))
+    assert ["board"] == script.wait(60)
+    script.server(board(cells=cells, turn=1, may="0:0", doubled=1))
+    assert ["accept"] == script.cube(CubeAction.TAKE)
+
+
+def test_who_waits_for_us_while_we_wait_is_met_on_a_new_connection() -> None:
+    script = Script(strict=False).to_my_roll()
+    script.answer(Resignation(1))
+    script.server("You want to resign. ford will win 1 point.")
+    for look in range(1, 6):
+        assert "board" in script.wait(60.1), look
+        script.server(board(cells=AFTER_61))
+    assert "rawwho ford" in script.sent_so_far
+    script.server("5 ford marvin - 1 0 1500.00 0 20 1 h - -", "6")
+    assert ["ford and we wait for each other"] == [hang_up.reason for hang_up in script.hang_ups]
+
+
+def test_how_a_server_rolls_is_remembered_on_the_next_connection() -> None:
+    theirs = board(cells=AFTER_61, cube=2, may="0:1")
+    script = Script(strict=False).to_lobby()
+    script.server("ford has joined you. Your running match was loaded.", theirs)
+    assert ["board"] == script.wait(8.1)
+    script.server(theirs)
+    assert ["roll"] == script.roll()
+    script.lose()
+    script.questions.clear()
+    script.to_lobby()
+    script.server("ford has joined you. Your running match was loaded.", theirs)
+    assert ["board"] == script.wait(8.1 / 8), "it never rolls by itself"
+
+
+def test_a_server_that_rolls_after_all_is_given_its_time_again() -> None:
+    theirs = board(cells=AFTER_61, cube=2, may="0:1")
+    script = Script(strict=False).to_lobby()
+    script.server("ford has joined you. Your running match was loaded.", theirs)
+    script.wait(8.1)
+    script.server(theirs)
+    assert ["roll"] == script.roll()
+    script.server("You roll 6 and 4.", ROLLED_64.replace(":1:1:1:0:1:", ":2:0:1:0:1:"))
+    script.lose()
+    script.questions.clear()
+    script.to_lobby()
+    script.server("ford has joined you. Your running match was loaded.", theirs)
+    script.server("You roll 6 and 4.")
+    script.lose()
+    script.to_lobby()
+    script.server("ford has joined you. Your running match was loaded.", theirs)
+    assert [] == script.wait(5)
