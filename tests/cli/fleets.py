@@ -32,6 +32,7 @@ reconnect.longest = 1.0
 service.store = "store.db"
 service.control = "socket"
 log.format = "json"
+log.level = "debug"
 """
 
 
