@@ -216,6 +216,7 @@ class Agent:
         if answered:
             self._turns.on_answered(answered)
             self._seat.on_answered(answered)
+            self._watchdog.on_answered(answered)
             if answered.refused:
                 self._lobby.on_refusal(answered)
 

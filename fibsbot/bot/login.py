@@ -36,7 +36,7 @@ BOARDSTYLE: Final = "3"
 PROMPT_WAITS: Final = 4
 """The first prompt may take this many times the watchdog's wait."""
 MOST_TRIES: Final = 3
-"""A switch is thrown, and a question asked, so often at most; who knows why it does not stay, or is not answered."""
+"""A question is asked, and a switch thrown, so often; from then on a switch only now and then."""
 
 
 class Login:
@@ -46,7 +46,8 @@ class Login:
         """Wait for a connection."""
         self._desk = desk
         self._outbox = outbox
-        self._tries: dict[Toggle, int] = {}
+        self._tries: dict[Toggle, tuple[int, float]] = {}
+        """How often each switch was thrown, and when last."""
         self._told = False
         self._again: Counter[type[Command]] = Counter()
         self._said: set[type[Message]] = set()
@@ -83,6 +84,8 @@ class Login:
             case m.ToggleValue():
                 self._told = True
                 self._settle({message.toggle: message.value})
+            case m.WhoInfo(ready=False) if message.name == self._desk.settings.name and self._told:
+                self._settle({Toggle.READY: False})  # somebody, or a line that was no answer, has thrown the switch
             case m.AlreadyLoggedIn() if self._is_new(message):
                 self._desk.record("already_logged_in")
 
@@ -110,9 +113,10 @@ class Login:
         self._told = True
         self._desk.cancel("login")
         for toggle, wanted in WANTED.items():
-            tries = self._tries.get(toggle, 0)
-            if values.get(toggle, wanted) is not wanted and tries < MOST_TRIES:
-                self._tries[toggle] = tries + 1
+            tries, last = self._tries.get(toggle, (0, 0.0))
+            again = tries < MOST_TRIES or self._desk.now >= last + self._desk.settings.timings.patience
+            if values.get(toggle, wanted) is not wanted and again:
+                self._tries[toggle] = tries + 1, self._desk.now
                 self._outbox.say(c.ToggleCommand(toggle))
 
     def on_overdue(self, answered: Answered) -> None:

@@ -76,9 +76,9 @@ class People:
             self._seen = None
 
     def is_free(self, name: str) -> bool:
-        """Whether somebody is there, ready to play, and plays with nobody."""
+        """Whether somebody else is there, ready to play, and plays with nobody."""
         info = self.who.get(name)
-        return info is not None and info.ready and info.opponent is None
+        return info is not None and info.ready and info.opponent is None and name != self._desk.settings.name
 
     def ask(self, *, fresh: bool) -> bool:
         """Ask for the list of users if it is not complete; return whether it was asked for.

@@ -16,7 +16,7 @@ from typing import Final
 from attrs import evolve
 
 from fibsbot.bot.desk import Desk
-from fibsbot.bot.outbox import Outbox
+from fibsbot.bot.outbox import Answered, Outbox
 from protocol import commands as c
 from protocol import messages as m
 from protocol.messages import Message
@@ -81,6 +81,13 @@ class Watchdog:
         active = info.opponent == self._desk.settings.name and info.idle < self._desk.settings.timings.patience
         if waiting and active and self._looks >= MOST_LOOKS:
             self._desk.disconnect(f"{info.name} and we wait for each other")
+
+    def on_answered(self, answered: Answered) -> None:
+        """Notice a game that began unheard: the server does not let us join the next one."""
+        if isinstance(answered.message, m.TwoGamesAtOnce) and self._desk.session.state is State.BETWEEN_GAMES:
+            self._desk.session.state = State.UNCLEAR
+            self._desk.track = evolve(self._desk.track, running=True, state=None)
+            self._outbox.say(c.ShowBoard())
 
     def on_board(self) -> None:
         """Go by a board that was asked for, on which no decision of ours is open."""

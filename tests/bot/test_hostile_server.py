@@ -1,0 +1,111 @@
+"""Thousands of hostile lines and connections: the bot lives on, plays properly in between, and nothing grows.
+
+The full size is that of `python bench/bench_hostile.py`: 100,000 lines, 10,000 connections.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from fibsbot.bot.actions import End
+from fibsbot.bot.runner import Runner, RunSettings
+from fibsbot.bot.settings import AgentSettings
+from fibsbot.client.backoff import Pauses
+from fibsbot.server.server import Server
+from fibsbot.strategies.random_play import RandomStrategy
+from protocol.errors import UnknownCommandError
+from protocol.grammar import parse_command
+from tests.bot.between import Between, Chunk
+from tests.bot.hostility import QUICK, Malice, Ordeal
+from tests.bot.live import CHEAP, Watcher
+
+
+@pytest.mark.slow
+async def test_hostile_connections_are_lived_through_and_matches_played_in_between(tmp_path: Path) -> None:
+    connections, lines = 120, 60
+    ordeal = Ordeal(5, tmp_path / "log" / "marvin.jsonl", lines)
+    async with asyncio.timeout(120):
+        result = await ordeal.run(connections, matches=2)
+    toll, hostile, counters = ordeal.toll, ordeal.hostile, result.counters
+    assert (End.FINISHED, "told to quit") == (result.end, result.reason)
+    assert 2 == toll.matches, "a real match can be played right after"
+    assert 0.5 * connections * lines < hostile.lines
+    assert [] == hostile.nonsense, "nothing is said that is no command"
+    assert counters.commands < counters.messages
+    assert counters.decisions <= counters.commands
+    assert toll.most_tasks <= 200
+    assert toll.log_lines <= 30 * (connections + 10) + 2 * counters.commands
+    assert sum(path.stat().st_size for path in (tmp_path / "log").iterdir()) <= 2**22 + 2**20
+    assert toll.memory[-1] - toll.memory[0] < 40
+
+
+class Whispers:
+    """Puts hostile lines between the real ones."""
+
+    def __init__(self, seed: int) -> None:
+        """Begin with the first byte."""
+        self._malice = Malice(seed)
+        self.speaking = True
+        self.said = 0
+        self.heard: list[str] = []
+        """What the bot said to the server."""
+
+    def __call__(self, chunk: Chunk) -> bytes:
+        """Let the real lines pass, and something after each of them; nothing before the login is over."""
+        if not chunk.down:
+            self.heard += chunk.data.decode("latin-1").splitlines()
+        if not chunk.down or not self.speaking or b"\n" not in chunk.data or chunk.passed < 1000:
+            return chunk.data
+        out = b""
+        for line in chunk.data.splitlines(keepends=True):
+            out += line
+            while line.endswith(b"\n") and self._malice.rng.random() < 0.3:
+                lie = self._malice.line()
+                if lie.endswith(b"\n") and b"\xff" not in lie and b"Goodbye" not in lie:
+                    out += lie
+                    self.said += 1
+        return out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+async def test_lies_between_the_lines_of_a_match_do_not_keep_it_from_being_finished(seed: int) -> None:
+    whispers, watcher = Whispers(seed), Watcher()
+    async with Server(seed=seed, limits=CHEAP) as server, Between(server.port, whispers) as between:
+        for name in ("marvin", "ford", "trillian"):
+            await server.register(name, f"pw-of-{name}")
+
+        def runner(name: str, port: int, observer: Watcher | None = None, **settings: object) -> Runner:
+            agent = AgentSettings(name, f"pw-of-{name}", timings=QUICK, **settings)  # type: ignore[arg-type]
+            pauses = Pauses(first=0.05, longest=0.2)
+            run = RunSettings("127.0.0.1", port, agent, pauses=pauses, retry_first=True)
+            return Runner(run, RandomStrategy(seed), observer=observer)
+
+        marvin = runner("marvin", between.port, watcher)
+        ford = runner("ford", server.port, invite="marvin", length=1, matches=1)
+        async with asyncio.timeout(60):
+            running = asyncio.create_task(marvin.run())
+            playing = asyncio.create_task(ford.run())
+            await asyncio.wait({playing}, timeout=5)
+            whispers.speaking = False
+            await asyncio.wait({playing}, timeout=6 if watcher.named("length_swapped") else 40)
+            if left := not playing.done():
+                ford.quit()
+            result = await playing
+            trillian = runner("trillian", server.port, invite="marvin", length=1, matches=1)
+            assert 1 == (await trillian.run()).counters.matches
+            marvin.quit()
+            assert End.FINISHED is (await running).end
+    assert left or 1 == result.counters.matches, "it was played to its end"
+    assert not left or watcher.named("length_swapped"), "only what seems to be another match is left"
+    assert 30 < whispers.said
+    for line in whispers.heard:
+        try:
+            parse_command(line)
+        except UnknownCommandError:
+            pytest.fail(f"{line!r} is no command")
+        except ValueError:
+            pass  # a command, out of place because of a lie
