@@ -22,7 +22,7 @@ from rich.table import Table
 from fibsbot.bot.runner import SessionResult
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from tests.bot.hostility import Ordeal  # noqa: E402 - tests are no part of what is installed
+from tests.bot.hostility import Ordeal
 
 CONNECTIONS: Final = 10_000
 LINES: Final = 10

@@ -23,8 +23,8 @@ async def test_what_was_received_reads_on_from_file_to_file(tmp_path: Path, monk
     monkeypatch.setattr(Archive, "sweep_in_background", Archive.sweep)
     path = tmp_path / "marvin.jsonl"
     async with Server(seed=9, limits=CHEAP) as server, asyncio.timeout(60):
-        marvin = evolve(settings(server.port, "marvin", path, matches=1), rotation=Rotation(max_bytes=2**16))
-        ford = settings(server.port, "ford", None, invite="marvin", matches=1)
+        marvin = evolve(settings(server.port, "marvin", path), rotation=Rotation(max_bytes=2**16))
+        ford = settings(server.port, "ford", None, invite="marvin", length=5)
         await asyncio.gather(play_session(marvin, load("random")), play_session(ford, load("random")))
     files = [*(file.path for file in finished_files(path)), path]
     assert 2 <= len(files)
