@@ -79,6 +79,33 @@ def test_a_toggle_whose_answer_gets_lost_is_not_undone_by_another() -> None:
     assert [] == script.server("The current settings are:", "ready           YES")
 
 
+def test_the_style_of_the_boards_is_set_again_when_nobody_has_heard_it() -> None:
+    script = Script()
+    script.connect()
+    script.raw(b"login: ")
+    assert ["show saved"] == script.server(f"1 {ME} 1 h", OWN_INFO)
+    assert ["set boardstyle 3"] == script.server("no saved games.")
+    assert ["set boardstyle 3"] == script.wait(8.1)
+    assert "set boardstyle 3" not in script.server("Value of 'boardstyle' set to 3.") + script.wait(60)
+
+
+def test_a_switch_that_was_thrown_back_is_thrown_again_but_not_all_the_time() -> None:
+    script = Script().to_lobby()
+    not_ready = f"5 {ME} - - 0 0 1500.00 0 0 1 h - -"
+    said = []
+    for _ in range(20):
+        said += script.server(not_ready, "6", "** You're now ready to invite or join someone.")
+    assert ["toggle ready"] * 3 == said
+    script.wait(61)
+    assert ["toggle ready"] == [line for line in script.server(not_ready) if line != "time"]
+
+
+def test_a_login_is_remembered_once() -> None:
+    script = Script().to_lobby()
+    script.server(*[f"1 {ME} 1 h"] * 50)
+    assert 1 == len(script.events("logged_in"))
+
+
 def test_a_missing_line_2_is_made_up_for_by_asking() -> None:
     script = Script()
     script.connect()

@@ -327,3 +327,16 @@ def test_nothing_is_said_on_a_connection_that_was_given_up() -> None:
     assert [] == script.wait(8.1)
     assert ["the server is silent"] == [hang_up.reason for hang_up in script.hang_ups]
     assert [] == script.wait(60)
+
+
+def test_a_server_that_makes_up_positions_piles_up_no_questions() -> None:
+    script = Script(strict=False).to_my_move()
+    for turn in range(200):
+        script.server(board(cells=AFTER_61, dice=f"{1 + turn % 5}:{2 + turn % 5}", score=f"{turn % 4}:{turn % 5}"))
+    assert 8 == len(script.questions), "more than that the strategy never has to do at once"
+    asked = len(script.questions)
+    while script.questions:
+        script.first_play()
+        asked += len(script.questions) > 7
+    assert asked <= 12, "what is no longer open is not asked"
+    assert 1 == len([line for line in script.sent_so_far if line.startswith("move")]), "the one that is open"
