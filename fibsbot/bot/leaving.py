@@ -68,8 +68,10 @@ class Leaving:
             case m.Shutdown():
                 self._going_down = True
                 self._disconnect("the server shuts down")
-            case m.Goodbye() | m.ConnectionTimedOut():
-                self._disconnect("logged out" if isinstance(message, m.Goodbye) else "put out as idle")
+            case m.Goodbye():
+                self._disconnect("logged out before the server restarts" if self._going_down else "logged out")
+            case m.ConnectionTimedOut():
+                self._disconnect("put out as idle")
 
     def on_overdue(self, answered: Answered) -> None:
         """Go without a goodbye."""

