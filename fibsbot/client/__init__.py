@@ -1,1 +1,1 @@
-"""One connection to a server: telnetlib3, pacing, keep-alive."""
+"""One connection to a server: telnetlib3, TLS, and the growing pauses between attempts."""
