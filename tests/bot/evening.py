@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import weakref
 from typing import Any, Final
 
 from fibsbot.bot.actions import Action, Ask, Disconnect, Record, Send, WakeAt
@@ -60,7 +59,6 @@ class Evening:
         """Begin at eight in the evening; the bot, called marvin, is not there yet."""
         self.now = float(NOON + 8 * HOUR)
         self._store = Store(None, self.now)
-        weakref.finalize(self, self._store.close)
         self._world = World(Fixtures(self._store, ListedDice(), lambda: self.now, Quirks()))
         self.strategy = Resigning()
         self._settings = AgentSettings("marvin", "pass_word", strict=True, **settings)
@@ -77,6 +75,10 @@ class Evening:
         self._typing: list[tuple[float, str, str]] = []
         self._delivering = False
         self._questions: list[Ask] = []
+
+    def close(self) -> None:
+        """Close the database."""
+        self._store.close()
 
     @property
     def present(self) -> set[str]:

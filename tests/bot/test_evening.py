@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -25,12 +26,13 @@ CHAT: Final = ChatSettings(operators=("slarti",), greet_watchers=True)
 
 
 @pytest.fixture(scope="module")
-def evening() -> Evening:
+def evening() -> Iterator[Evening]:
     """Return the evening when it is over."""
     evening = Evening(policy=POLICY, chat=CHAT, client="fibsbot")
     for scene in (invitations, questions, match, interruptions, orders):
         scene(evening)
-    return evening
+    yield evening
+    evening.close()
 
 
 def invitations(evening: Evening) -> None:

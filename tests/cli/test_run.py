@@ -76,6 +76,8 @@ async def test_accounts_play_each_other_and_the_first_sigterm_finishes_the_match
     async with fleet(tmp_path, text) as it:
         await it.until("game_started", 2)
         found = await it.status()
+        while found["accounts"][0]["opponent"] is None:  # between two matches
+            found = await it.status()
         assert ["marvin", "ford", "arthur"] == [account["account"] for account in found["accounts"]]
         assert "ford" == found["accounts"][0]["opponent"]
         url = (await it.until("metrics and health"))["url"]

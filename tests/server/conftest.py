@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
@@ -18,6 +18,15 @@ async def _close_connections() -> AsyncIterator[None]:
     for raw in Raw.opened:
         raw.writer.close()
     Raw.opened.clear()
+
+
+@pytest.fixture(autouse=True)
+def _close_rooms() -> Iterator[None]:
+    """Close the databases of a test's rooms."""
+    yield
+    for room in Room.opened:
+        room.store.close()
+    Room.opened.clear()
 
 
 @pytest.fixture

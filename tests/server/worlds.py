@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from attrs import evolve
 
@@ -46,11 +45,14 @@ class ListedDice:
 class Room:
     """A world in memory with a clock that stands still."""
 
+    opened: ClassVar[list[Room]] = []
+    """Rooms whose databases are to be closed at the end of a test, in its own thread."""
+
     def __init__(self, dice: DiceSource | None = None, *, db: Path | None = None, quirks: Quirks | None = None) -> None:
         """Set up an empty world."""
         self.time = float(NOON)
         self.store = Store(db, self.time)
-        weakref.finalize(self, self.store.close)
+        self.opened.append(self)
         fixtures = Fixtures(self.store, dice or SeededDice(1), lambda: self.time, quirks or Quirks())
         self.world = World(fixtures)
         self._told: dict[User, list[Message]] = {}
