@@ -49,7 +49,7 @@ def test_matches_of_any_length_are_finished_without_trouble(matches: int, length
 def test_a_bad_strategy_costs_decisions_but_no_match(strategy: type[Strategy]) -> None:
     report = played(soak.Soak(1, 1, seed=3), strategy)
     assert (1, 0, 0, 0) == (report.finished, report.stuck, report.refusals, report.differences)
-    assert report.fallbacks > 10
+    assert 0 < report.fallbacks
     assert not report.clean
 
 
