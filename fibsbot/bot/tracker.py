@@ -169,16 +169,23 @@ def _bears_off(track: Track, _: m.BearsOff) -> Track:
 # -- doubles and resignations ---------------------------------------------------------------------------------------
 
 
+def _doubles(track: Track, side: Side | None, *, may_redouble: bool = False) -> Track:
+    """Let a side double at the beginning of its turn, which shows that it has the turn, and the other's is over."""
+    if side is not None and track.turn is not side:
+        track = _pass_turn(_running(track), side)
+    return doubled(track, side, may_redouble=may_redouble)
+
+
 def _opponent_doubles(track: Track, message: m.OpponentDoubles) -> Track:
-    return doubled(track, track.side_of(message.player), may_redouble=message.may_redouble)
+    return _doubles(track, track.side_of(message.player), may_redouble=message.may_redouble)
 
 
 def _you_double(track: Track, message: m.YouDouble) -> Track:
-    return doubled(track, Side.PLAYER, may_redouble=message.may_redouble)
+    return _doubles(track, Side.PLAYER, may_redouble=message.may_redouble)
 
 
 def _watched_double(track: Track, message: m.WatchedDouble) -> Track:
-    return doubled(track, track.side_of(message.player))
+    return _doubles(track, track.side_of(message.player))
 
 
 def _you_redouble(track: Track, message: m.YouRedouble) -> Track:

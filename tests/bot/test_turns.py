@@ -276,6 +276,15 @@ def test_a_lost_invitation_to_the_next_game_is_made_up_for() -> None:
     assert ["join"] == script.wait(8.1)
 
 
+def test_a_double_is_answered_in_the_position_after_our_play_although_its_board_got_lost() -> None:
+    script = Script().to_my_move()
+    position, play = script.state.position, script.plays()[0]
+    script.first_play()
+    script.server("ford doubles. Type 'accept' or 'reject'.")
+    assert position.play(play) == script.state.position
+    assert ["reject"] == script.cube(CubeAction.PASS)
+
+
 def test_after_the_crawford_game_doubles_are_allowed_again() -> None:
     script = resume(AFTER_61, score="4:1")
     script.server("ford wins the game and gets 1 point. Sorry.", f"score in 5 point match: ford-2 {ME}-4", NEXT_GAME)
