@@ -1,4 +1,7 @@
-"""MatchState: everything a decision depends on besides the players' names, seen by the player who decides."""
+"""MatchState: everything a decision depends on besides the players' names, seen by the player who decides.
+
+And what can be decided besides plays: CubeAction.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,17 @@ class Phase(enum.Enum):
     """Take, pass or beaver: the opponent has doubled. The cube still shows the old value."""
     RESIGNED = "resigned"
     """Accept or reject: the opponent wants to resign."""
+
+
+class CubeAction(enum.Enum):
+    """What can be done with the cube."""
+
+    ROLL = "roll"
+    DOUBLE = "double"
+    TAKE = "take"
+    PASS = "pass"  # noqa: S105 - a cube action
+    BEAVER = "beaver"
+    """Take and redouble at once; a raccoon or otter when it answers a beaver or raccoon."""
 
 
 @frozen

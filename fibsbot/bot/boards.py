@@ -6,7 +6,7 @@ from attrs import evolve
 
 from fibsbot.bot.track import Difference, Side, Track, cannot_move, doubled, make, new_match, turn_to
 from fibsbot.fibs import cube_owner, match_state
-from fibsbot.match import Dice
+from fibsbot.match import Dice, MatchState
 from protocol import messages as m
 from protocol.board import BoardState
 from protocol.words import YOU
@@ -29,13 +29,16 @@ def on_board(track: Track, message: m.Board) -> Track:
         after = turn_to(make(track, Side.PLAYER, track.own_play), Side.OPPONENT)
     elif track.turn is not None and cannot_move(track):
         after = turn_to(track, track.turn.other)
-    track = min((track, after), key=lambda candidate: len(_differences(candidate, board)))
-    return _adopted(track, board)
+    shown = match_state(board)
+    differences = _differences(track, board, shown)
+    if after is not track and len(others := _differences(after, board, shown)) < len(differences):
+        track, differences = after, others
+    return _adopted(track, board, shown, differences)
 
 
-def _differences(track: Track, board: BoardState) -> tuple[Difference, ...]:
+def _differences(track: Track, board: BoardState, theirs: MatchState) -> tuple[Difference, ...]:
     """Return in what a board contradicts the match; nothing where the match is not known yet."""
-    ours, theirs = track.state, match_state(board)
+    ours = track.state
     if ours is None or not track.running:
         return ()
     pairs = [
@@ -68,14 +71,13 @@ def _thrown(dice: Dice) -> Dice | None:
     return None if dice == (0, 0) else dice
 
 
-def _adopted(track: Track, board: BoardState) -> Track:
-    """Take over what a board shows."""
-    missed = track.missed + _differences(track, board)
+def _adopted(track: Track, board: BoardState, shown: MatchState, differences: tuple[Difference, ...]) -> Track:
+    """Take over what a board shows, and in what it differs from what was known."""
+    missed = track.missed + differences
     if board.double_pending and track.doubled_by is None:
         track = doubled(evolve(track, turn=Side.OPPONENT), Side.OPPONENT, 2 * board.cube)
     old = track.state
-    owner = cube_owner(board) or (old.owner if old else None)
-    state = match_state(board, owner=owner)
+    state = shown if old is None or cube_owner(board) else evolve(shown, owner=old.owner)
     if track.doubled_by is None:
         turn, dice = _turn_of(board)
         if (turn, sorted(dice or ())) != (track.turn, sorted(track.dice or ())):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import Protocol
 
@@ -54,6 +55,8 @@ class Driver:
     _error: Exception | None = None
     _since: float = 0.0
     """When the bytes that are being looked at were read."""
+    _traces: bool = True
+    """Whether anybody wants to see each line; asking that for each would take longer than all else about it."""
     _timer: asyncio.TimerHandle | None = None
     _tasks: set[asyncio.Task[None]] = field(factory=set)
     _sieve: Sieve = field(init=False)
@@ -67,6 +70,7 @@ class Driver:
         Raises whatever the handler raised, such as DifferenceError.
         """
         self._connection, self._reason, self.restarting = connection, "", False
+        self._traces = _log.is_enabled_for(logging.DEBUG)
         reader = MessageReader()
         failure = ""
         try:
@@ -98,7 +102,7 @@ class Driver:
         self._since = self.clock()
         reader.receive_data(data)
         while (received := reader.next_message()) is not None and not self._reason:
-            _log.debug(">>", line=self._shown(received.text))
+            self._trace(">>", received.text)
             self.dispatch(MessageReceived(self.clock(), received.message))
             self.on_message(received.message)
 
@@ -150,13 +154,15 @@ class Driver:
             return
         if self.session_log:
             self.session_log.sent(data)
-        _log.debug("<<", line=self._shown(line))
+        self._trace("<<", line)
         self._connection.write(data)
 
-    def _shown(self, line: str) -> str:
-        for secret in self.secrets:
-            line = line.replace(secret, REDACTED)
-        return line
+    def _trace(self, arrow: str, line: str) -> None:
+        """Show a line to whoever wants to see each."""
+        if self._traces:
+            for secret in self.secrets:
+                line = line.replace(secret, REDACTED)
+            _log.debug(arrow, line=line)
 
     async def _think(self, ask: Ask, since: float) -> None:
         thought = await self.thinker.answer(ask.question)

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.position import BAR, OFF, Play, Position
-from fibsbot.rules.plays import legal_plays
+from fibsbot.rules.plays import can_move
 from protocol.words import YOU
 
 
@@ -136,7 +136,7 @@ def cannot_move(track: Track) -> bool:
     """Whether the side on turn has thrown, and has no legal play."""
     if track.state is None or track.dice is None or track.turn is None:
         return False
-    return not legal_plays(track.position_of(track.turn), track.dice)
+    return not can_move(track.position_of(track.turn), track.dice)
 
 
 def make(track: Track, side: Side, play: Play) -> Track:

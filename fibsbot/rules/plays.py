@@ -34,6 +34,11 @@ def legal_plays(position: Position, dice: Dice) -> tuple[Play, ...]:
     return tuple(Play.of(*steps) for steps in results(position.points, dice).values())
 
 
+def can_move(position: Position, dice: Dice) -> bool:
+    """Return whether these dice allow any move at all, which is quicker than to look for all plays."""
+    return any(True for number in set(dice) for _ in _moves(position.points, number, BAR))
+
+
 def results(cells: Cells, dice: Dice) -> dict[Cells, Steps]:
     """Return every position that the dice can leave, with one way to come there; empty when no checker can move.
 

@@ -5,25 +5,15 @@ Small, typed and free of asyncio; a strategy may block, the caller runs it elsew
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from attrs import frozen
 
-from fibsbot.match import MatchState
+from fibsbot.match import CubeAction, MatchState
 from fibsbot.position import Play
 
-
-class CubeAction(enum.Enum):
-    """What can be done with the cube."""
-
-    ROLL = "roll"
-    DOUBLE = "double"
-    TAKE = "take"
-    PASS = "pass"  # noqa: S105 - a cube action
-    BEAVER = "beaver"
-    """Take and redouble at once; a raccoon or otter when it answers a beaver or raccoon."""
+__all__ = ["CubeAction", "CubeAnswer", "Opponent", "PlayAnswer", "Strategy"]
 
 
 @frozen
