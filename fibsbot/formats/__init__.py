@@ -1,0 +1,1 @@
+"""Files of other programs: transcripts to text and back."""

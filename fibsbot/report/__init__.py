@@ -1,0 +1,1 @@
+"""Pages to read a studied match on, in any browser and without a network."""

@@ -1,0 +1,1 @@
+"""Studies transcripts: errors, luck, performance, dice, results."""

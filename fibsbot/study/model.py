@@ -1,0 +1,87 @@
+"""What a study of a match has found. Equities are those of a `Judge`; losses are never negative."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from fibsbot.position import Play
+from fibsbot.rules.state import Seat
+from fibsbot.strategies.judge import CubeValues
+from fibsbot.transcript import Decision, Transcript
+
+
+@frozen
+class Option:
+    """A play that could have been made."""
+
+    play: Play
+    text: str
+    """As people write it."""
+    equity: float
+
+
+@frozen
+class Judged:
+    """A decision, as a judge sees it."""
+
+    decision: Decision
+    equity: float | None
+    """Of what was decided, seen by who decided; None where the judge has nothing to say (resignations, a gap)."""
+    loss: float = 0.0
+    """By how much the best decision would have been worth more; 0 for a forced one."""
+    best: str = ""
+    """The best decision as people write it."""
+    options: tuple[Option, ...] = ()
+    """Of a play: the best ones, the best first, and the one that was made; at most a handful."""
+    cube: CubeValues | None = None
+    """Of a cube decision: seen by who may double."""
+    luck: float | None = None
+    """Of a play: how much better the throw was than the average throw, for who threw; None where not worked out."""
+    counts: bool = True
+    """Whether it counts for the performance: a real choice, and no cube action that nobody would think about."""
+
+
+@frozen
+class Figures:
+    """What a player did in a game or a match, summed up."""
+
+    decisions: int = 0
+    """That count."""
+    loss: float = 0.0
+    """Sum over them."""
+    play_loss: float = 0.0
+    cube_loss: float = 0.0
+    luck: float = 0.0
+    """Sum over all throws, in normalised points."""
+    luck_in_points: float = 0.0
+    """The same in points of the match: each throw's luck times what the cube showed."""
+
+    @property
+    def pr(self) -> float | None:
+        """Performance rating: 500 times the mean loss, as eXtreme Gammon counts it; None without a decision."""
+        return 500 * self.loss / self.decisions if self.decisions else None
+
+
+@frozen
+class GameStudy:
+    """A game with all its decisions judged, in their order."""
+
+    number: int
+    judged: tuple[Judged, ...]
+    figures: tuple[Figures, Figures]
+    """Of seat A and seat B."""
+
+
+@frozen
+class MatchStudy:
+    """A match, studied."""
+
+    transcript: Transcript
+    judge: str
+    """Name of the strategy that judged."""
+    games: tuple[GameStudy, ...]
+    figures: tuple[Figures, Figures]
+
+    def figures_of(self, seat: Seat) -> Figures:
+        """Return what one player did in the whole match."""
+        return self.figures[seat]
