@@ -50,7 +50,7 @@ class Judge(Protocol):
     """The strategy's name."""
 
     def value(self, state: MatchState) -> float:
-        """Return what the position is worth before the throw to the player on roll, the cube played well; phase ROLL."""
+        """Return what the position is worth before the throw to who is on roll, the cube played well; phase ROLL."""
         ...
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
