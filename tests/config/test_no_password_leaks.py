@@ -44,7 +44,7 @@ class Ring(KeyringBackend):
     def get_password(self, service, username):
         return Path(__file__).with_name("ring").read_text() if (service, username) == ("bots", "marvin") else None
     def set_password(self, service, username, password):
-        raise NotImplementedError
+        raise NotImplementedError  # what the base asks for where a keyring is read only
 """
 CRASH: Final = """
 from fibsbot.bot.agent import Agent

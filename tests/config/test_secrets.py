@@ -40,7 +40,7 @@ class Ring(KeyringBackend):
 
     def set_password(self, service: str, username: str, password: str) -> None:
         """Take no password."""
-        raise NotImplementedError
+        raise NotImplementedError  # what the base asks for where a keyring is read only
 
 
 @pytest.fixture

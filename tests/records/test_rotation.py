@@ -1,114 +1,45 @@
-"""Session logs in many files: nothing is lost between two, old ones are compressed and go, full disks are survived."""
+"""Session logs in many files: nothing is lost between two, old ones are compressed and go."""
 
 from __future__ import annotations
 
-import datetime as dt
-import errno
 import gzip
-import json
 import os
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NoReturn
 
 import pytest
-import structlog
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fibsbot.records import archive, log_file
-from fibsbot.records.archive import Archive, Complaints, finished_files
+from fibsbot.records import archive
+from fibsbot.records.archive import finished_files
 from fibsbot.records.rotation import Rotation
 from fibsbot.records.session_log import (
     REDACTED,
     Event,
     Header,
     Received,
-    Record,
     Sent,
     SessionLog,
     SessionLogError,
     read_session_log,
 )
-
-SMALL = Rotation(max_bytes=2**16)
-LINE = b"x" * 999 + b"\n"
-
-
-class Clock:
-    """A clock that stands still until it is told otherwise."""
-
-    def __init__(self) -> None:
-        """Begin at noon."""
-        self.now = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
-
-    def __call__(self) -> dt.datetime:
-        """Tell the time."""
-        return self.now
-
-    def later(self, **time: float) -> None:
-        """Let time go by."""
-        self.now += dt.timedelta(**time)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "logs" / "marvin.jsonl"
-
-
-@pytest.fixture
-def by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no thread sweep."""
-    monkeypatch.setattr(Archive, "sweep_in_background", lambda _: None)
-
-
-def sweep(path: Path, rotation: Rotation, clock: Callable[[], dt.datetime]) -> None:
-    Archive(path, rotation, clock, Complaints(path, clock)).sweep()
-
-
-def log_files(path: Path) -> list[Path]:
-    """Return all files of a log in the order in which they are to be read."""
-    finished = finished_files(path)
-    compressed = {(file.time, file.number) for file in finished if file.compressed}
-    once = [file.path for file in finished if file.compressed or (file.time, file.number) not in compressed]
-    return once + ([path] if path.exists() else [])
-
-
-def names(path: Path) -> list[str]:
-    return [file.name for file in log_files(path)]
-
-
-def everything(path: Path) -> list[Record]:
-    return [record for file in log_files(path) for record in read_session_log(file)]
-
-
-def received(path: Path) -> bytes:
-    return b"".join(record.data for record in everything(path) if isinstance(record, Received))
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline, "waited for too long"
-        time.sleep(0.01)
-
-
-def listed(directory: Path) -> list[str]:
-    return sorted(file.name for file in directory.iterdir())
-
-
-def swept(path: Path) -> bool:
-    return [path.name] == [name for name in listed(path.parent) if not name.endswith(".gz")]
-
+from tests.records.rotating import (
+    LINE,
+    SMALL,
+    Clock,
+    everything,
+    listed,
+    log_files,
+    names,
+    no_room,
+    received,
+    sweep,
+    swept,
+    wait_until,
+)
 
 # -- files ----------------------------------------------------------------------------------------------------------
 
@@ -353,227 +284,6 @@ for number in itertools.count(int(sys.argv[1])):
     numbers = [record.fields["number"] for record in everything(path) if isinstance(record, Event)]
     assert set(range(number)) <= set(numbers)
     assert sorted(numbers) == numbers
-
-
-# -- full disks -----------------------------------------------------------------------------------------------------
-
-
-def no_room(*_: Any, **__: Any) -> NoReturn:
-    raise OSError(errno.ENOSPC, "No space left on device")
-
-
-@pytest.fixture
-def warnings() -> Iterator[list[Any]]:
-    with structlog.testing.capture_logs() as logged:
-        yield logged
-
-
-def test_nothing_half_written_stays_when_the_disk_is_full(
-    path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = os.write
-    with SessionLog(path, clock=clock) as log:
-        log.sent(b"roll\r\n")
-        before = path.read_bytes()
-        monkeypatch.setattr(os, "write", lambda fd, data: real(fd, data[:7]))
-        log.sent(b"lost\r\n")
-        assert before == path.read_bytes()
-
-
-def test_no_record_goes_before_the_header(path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "write", no_room)
-    with SessionLog(path, clock=clock, user="marvin") as log:
-        log.sent(b"lost\r\n")
-        monkeypatch.undo()
-        log.sent(b"roll\r\n")
-    lost = Event(clock.now, "records_lost", {"count": 1})
-    assert [Header(clock.now, {"user": "marvin"}), lost, Sent(clock.now, b"roll\r\n")] == list(read_session_log(path))
-
-
-@pytest.mark.usefixtures("by_hand")
-@pytest.mark.parametrize("broken", ["write", "open", "rename"])
-def test_a_new_file_that_cannot_begin_leaves_the_old_one(
-    path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, broken: str
-) -> None:
-    rename, renames = Path.rename, []
-
-    def second_fails(self: Path, target: Path) -> Path:
-        renames.append(target)
-        if len(renames) == 2:
-            no_room()
-        return rename(self, target)
-
-    with SessionLog(path, rotation=Rotation(), clock=clock) as log:
-        log.sent(b"today\r\n")
-        clock.later(days=1)
-        if broken == "rename":
-            monkeypatch.setattr(Path, "rename", second_fails)
-        elif broken == "open":
-            path.with_name(path.name + ".next").mkdir()
-        else:
-            monkeypatch.setattr(log_file, "_write_whole", no_room)
-        log.sent(b"tomorrow\r\n")
-        assert ["marvin.jsonl"] == names(path)
-        monkeypatch.undo()
-        if broken == "open":
-            path.with_name(path.name + ".next").rmdir()
-        log.sent(b"still the old one\r\n")
-        assert ["marvin.jsonl"] == names(path)
-        clock.later(minutes=1)
-        log.sent(b"the new one\r\n")
-    assert ["marvin-20261122T120100Z.jsonl", "marvin.jsonl"] == names(path)
-    expected = [b"today\r\n", b"tomorrow\r\n", b"still the old one\r\n", b"the new one\r\n"]
-    sent = [record.data for record in everything(path) if isinstance(record, Sent)]
-    assert (expected[:1] + expected[2:] if broken == "write" else expected) == sent
-
-
-@pytest.mark.usefixtures("by_hand")
-def test_a_file_that_somebody_has_cleared_away_is_no_loss(path: Path, clock: Clock) -> None:
-    with SessionLog(path, rotation=Rotation(), clock=clock) as log:
-        path.unlink()
-        clock.later(days=1)
-        log.sent(b"roll\r\n")
-    assert ["marvin.jsonl"] == names(path)
-    assert b"roll\r\n" == next(record.data for record in everything(path) if isinstance(record, Sent))
-
-
-def test_what_cannot_be_compressed_stays_and_is_tried_again(
-    path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, warnings: list[Any]
-) -> None:
-    monkeypatch.setattr(gzip, "GzipFile", no_room)
-    with SessionLog(path, rotation=Rotation(), clock=clock) as log:
-        for _ in range(3):
-            clock.later(days=1)
-            log.sent(b"roll\r\n")
-        wait_until(lambda: bool(warnings))
-        wait_until(lambda: not any(thread.name.startswith("archive of") for thread in threading.enumerate()))
-        assert {"marvin.jsonl"} | {f"marvin-202611{day}T120000Z.jsonl" for day in (22, 23, 24)} == set(
-            listed(path.parent)
-        )
-        monkeypatch.undo()
-        clock.later(minutes=61)
-        log.sent(b"roll\r\n")
-        wait_until(lambda: swept(path))
-    assert 4 == len([record for record in everything(path) if isinstance(record, Sent)])
-
-
-def test_there_is_one_warning_an_hour(
-    path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, warnings: list[Any]
-) -> None:
-    with SessionLog(path, clock=clock) as log:
-        monkeypatch.setattr(os, "write", no_room)
-        for _ in range(150):
-            clock.later(minutes=1)
-            log.sent(b"lost\r\n")
-        assert 150 == log.lost
-    assert ["session log cannot be written"] * 3 == [warning["event"] for warning in warnings]
-    assert {str(path)} == {warning["path"] for warning in warnings}
-
-
-def test_more_threads_than_may_be_are_no_end(
-    path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, warnings: list[Any]
-) -> None:
-    def no_thread(_: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(threading.Thread, "start", no_thread)
-    with SessionLog(path, rotation=Rotation(), clock=clock) as log:
-        clock.later(days=1)
-        log.sent(b"roll\r\n")
-        assert 1 == len({warning["event"] for warning in warnings})
-        monkeypatch.undo()
-        clock.later(hours=1)
-        log.sent(b"board\r\n")
-        wait_until(lambda: swept(path))
-
-
-FULL = """
-import contextlib, os, resource, signal, sys
-from pathlib import Path
-from fibsbot.records.archive import Archive, Complaints
-from fibsbot.records.rotation import Rotation
-from fibsbot.records.session_log import SessionLog, utc_now
-
-path, limit = Path(sys.argv[1]), int(sys.argv[2])
-finished = path.with_name("marvin-20260101T000000Z.jsonl")
-
-def no_more_room():
-    if limit:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-    else:
-        with contextlib.suppress(OSError), path.with_name("ballast").open("wb", buffering=0) as ballast:
-            while True:
-                ballast.write(b"x" * 4096)
-
-def room():
-    if limit:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    else:
-        path.with_name("ballast").unlink()
-"""
-FILL = """log = SessionLog(path, rotation=Rotation(max_bytes=2**20))
-log.event("before")
-no_more_room()
-for _ in range(200):
-    log.received(b"x" * 1000 + b"\\n")
-assert log.lost > 10, log.lost
-room()
-log.event("after")
-assert not log.lost
-log.close()
-"""
-COMPRESS = """with SessionLog(finished) as log:
-    for _ in range(30):
-        log.received(os.urandom(400))
-content = finished.read_bytes()
-archive = Archive(path, Rotation(keep_days=0), utc_now, Complaints(path, utc_now))
-limit = min(limit, 4096)
-no_more_room()
-archive.sweep()
-assert {finished.name, "ballast"} >= {file.name for file in path.parent.iterdir()}
-assert content == finished.read_bytes()
-room()
-archive.sweep()
-assert not finished.exists()
-"""
-
-
-def run_out_of_room(directory: Path, script: str, *, mounted: bool) -> Path:
-    """Run a script whose disk is full for a while; return the path of the log that it wrote.
-
-    The disk is a small one that the child mounts for itself; where it has no right to, its files get a limit.
-    """
-    path, copy = directory / "disk" / "marvin.jsonl", directory / "copy"
-    path.parent.mkdir()
-    wrapper = f"""
-set -e
-mount -t tmpfs -o size=128k tmpfs {path.parent}
-"$@"
-cp -r {path.parent} {copy}
-"""
-    mounted = mounted and not subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode
-    command = [*(["unshare", "-rm", "sh", "-c", wrapper, "sh"] if mounted else []), sys.executable, "-c", FULL + script]
-    limit = 0 if mounted else 2**15
-    done = subprocess.run([*command, str(path), str(limit)], capture_output=True, text=True, check=False)
-    assert (0, "") == (done.returncode, done.stderr)
-    assert 1 == done.stdout.count("session log"), done.stdout
-    return copy / path.name if mounted else path
-
-
-@pytest.mark.parametrize("mounted", [True, False])
-def test_a_disk_that_is_really_full_costs_records_and_says_how_many(tmp_path: Path, *, mounted: bool) -> None:
-    path = run_out_of_room(tmp_path, FILL, mounted=mounted)
-    events = [record for record in everything(path) if isinstance(record, Event)]
-    assert ["before", "records_lost", "after"] == [event.name for event in events]
-    assert 1001 * (200 - events[1].fields["count"]) == len(received(path))
-    assert all(json.loads(line) for line in path.read_bytes().splitlines())
-
-
-@pytest.mark.parametrize("mounted", [True, False])
-def test_a_disk_that_is_really_full_puts_compression_off(tmp_path: Path, *, mounted: bool) -> None:
-    path = run_out_of_room(tmp_path, COMPRESS, mounted=mounted)
-    assert 30 * 400 == len(received(path))
 
 
 # -- reading --------------------------------------------------------------------------------------------------------

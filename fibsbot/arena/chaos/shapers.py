@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
@@ -120,7 +121,7 @@ class CutAfter(Shaper):
 
 
 @define(eq=False)
-class LineShaper(Shaper):
+class LineShaper(Shaper, ABC):
     """Does something to one line, and holds incomplete lines back until then."""
 
     applies: Callable[[bytes], bool]
@@ -144,9 +145,9 @@ class LineShaper(Shaper):
             self.mid_line = True
             yield self.rest()
 
+    @abstractmethod
     def strike(self, line: bytes) -> Iterator[Act]:
         """Do what there is to do to the line."""
-        raise NotImplementedError
 
     def rest(self) -> bytes:
         """Return the incomplete line."""
