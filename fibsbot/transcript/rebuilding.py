@@ -12,8 +12,8 @@ from fibsbot.transcript.model import Entry
 
 
 def rebuild(before: GameState, after: GameState) -> tuple[Entry, ...] | None:
-    """Return the only entries that can lead from one state to the other, marked as rebuilt; none where nothing happened.
+    """Return the only entries that can lead from one state to the other, marked as rebuilt; none if nothing happened.
 
-    None: more than one way leads there, or none at all. How many turns a state counts does not matter.
+    None: more than one way leads there, or no way at all. How many turns a state counts does not matter.
     """
     return () if evolve(before, turns=after.turns) == after else None
