@@ -60,3 +60,11 @@ class Judge(Protocol):
     def value_cube(self, state: MatchState) -> CubeValues:
         """Return what doubling and not doubling is worth; phase ROLL, and doubling must be legal."""
         ...
+
+    def match_chance(self, state: MatchState, points: int) -> float:
+        """Return how likely the player wins the match once this game has ended with so many points.
+
+        Points are the player's own, those of the opponent negative. Only for a match of some length. This is what turns
+        normalised equities into chances to win the match, and says what a gammon or a resignation is worth.
+        """
+        ...

@@ -55,6 +55,8 @@ class Figures:
     """Sum over all throws, in normalised points."""
     luck_in_points: float = 0.0
     """The same in points of the match: each throw's luck times what the cube showed."""
+    luck_in_chances: float = 0.0
+    """The same in chances to win the match; 0 in an unlimited one."""
 
     @property
     def pr(self) -> float | None:
