@@ -16,6 +16,7 @@ from fibsbot.bot.sieve import Sieve
 from fibsbot.bot.thinking import Thinker, Thought
 from fibsbot.client.connection import Connection, ConnectionFailedError
 from fibsbot.records.session_log import REDACTED, SessionLog
+from protocol.commands import Command
 from protocol.grammar import write_command
 from protocol.messages import Message
 from protocol.stream import MessageReader
@@ -42,6 +43,7 @@ class Driver:
     """What no log may show."""
     session_log: SessionLog | None = None
     on_message: Callable[[Message], None] = field(default=lambda _: None)
+    on_sent: Callable[[Command], None] = field(default=lambda _: None)
     on_record: Callable[[Record], None] = field(default=lambda _: None)
     on_thought: Callable[[Thought, float], None] = field(default=lambda _, __: None)
     silence: Callable[[], float | None] = field(default=lambda: None)
@@ -55,6 +57,8 @@ class Driver:
     _error: Exception | None = None
     _since: float = 0.0
     """When the bytes that are being looked at were read."""
+    _sent: list[Command] = field(factory=list)
+    """What went out and is still to be shown: whoever watches sees the message first that made us say it."""
     _traces: bool = True
     """Whether anybody wants to see each line; asking that for each would take longer than all else about it."""
     _timer: asyncio.TimerHandle | None = None
@@ -103,11 +107,20 @@ class Driver:
         reader.receive_data(data)
         while (received := reader.next_message()) is not None and not self._reason:
             self._trace(">>", received.text)
-            self.dispatch(MessageReceived(self.clock(), received.message))
+            self._handle(MessageReceived(self.clock(), received.message))
             self.on_message(received.message)
+            self._show_sent()
 
     def dispatch(self, event: Event) -> None:
         """Give the handler an event and do what it wants done."""
+        self._handle(event)
+        self._show_sent()
+
+    def _show_sent(self) -> None:
+        while self._sent:
+            self.on_sent(self._sent.pop(0))
+
+    def _handle(self, event: Event) -> None:
         if self._error is not None:
             return
         try:
@@ -120,7 +133,8 @@ class Driver:
     def _do(self, action: Action) -> None:
         match action:
             case Send(command):
-                self._send(write_command(command))
+                if self._send(write_command(command)):
+                    self._sent.append(command)
             case SendLine(line) | SendSecret(line):
                 self._send(line)
             case Ask():
@@ -148,14 +162,16 @@ class Driver:
         (_log.debug if record.name == "decision" else _log.info)(record.name, **record.fields)
         self.on_record(record)
 
-    def _send(self, line: str) -> None:
+    def _send(self, line: str) -> bool:
+        """Send a line; return whether there was a connection to send it on."""
         data = line.encode("ascii", "replace") + b"\r\n"
         if self._connection is None:
-            return
+            return False
         if self.session_log:
             self.session_log.sent(data)
         self._trace("<<", line)
         self._connection.write(data)
+        return True
 
     def _trace(self, arrow: str, line: str) -> None:
         """Show a line to whoever wants to see each."""

@@ -27,6 +27,7 @@ from fibsbot.client.connection import Connection, ConnectionFailedError, Tls, co
 from fibsbot.records.rotation import Rotation
 from fibsbot.records.session_log import SessionLog
 from fibsbot.strategies.base import Strategy
+from protocol.commands import Command
 from protocol.messages import Message
 
 Connect: TypeAlias = Callable[[], Awaitable[Connection]]
@@ -62,6 +63,9 @@ class Observer:
 
     def on_message(self, message: Message, agent: Agent) -> None:
         """See a message of the server, after the agent has taken it in."""
+
+    def on_sent(self, command: Command, agent: Agent) -> None:
+        """See a command that went out, after the message that made the agent send it."""
 
     def on_record(self, record: Record, agent: Agent) -> None:
         """See what the agent thinks worth remembering: decisions, ends of games, differences and so on."""
@@ -120,6 +124,7 @@ class Runner:
             self._secrets,
             silence=lambda: self.agent.settings.timings.silence,
             on_message=lambda message: self._observer.on_message(message, self.agent),
+            on_sent=lambda command: self._observer.on_sent(command, self.agent),
             on_record=lambda record: self._observer.on_record(record, self.agent),
             on_thought=lambda thought, seconds: self._observer.on_thought(thought, seconds, self.agent),
         )

@@ -6,12 +6,14 @@ import asyncio
 import contextlib
 import itertools
 
-from fibsbot.bot.actions import Action
+from fibsbot.bot.actions import Action, Send
 from fibsbot.bot.driver import Driver
-from fibsbot.bot.events import Event, MessageReceived
+from fibsbot.bot.events import ConnectionLost, Event, MessageReceived
 from fibsbot.bot.fallback import LastResort
 from fibsbot.bot.thinking import Thinker
 from fibsbot.client.connection import connect
+from protocol import commands as c
+from protocol.commands import Command
 from protocol.messages import GameStarts, Message
 
 
@@ -43,6 +45,36 @@ async def heard(data: bytes) -> list[Message]:
         driver = Driver(listener, Thinker([LastResort()], 1.0), itertools.count().__next__, ())
         await driver.drive(await connect("127.0.0.1", server.sockets[0].getsockname()[1]))
     return listener.heard
+
+
+class Talker(Listener):
+    """A handler that answers every message with two commands, and says goodbye when the connection is gone."""
+
+    def handle(self, event: Event) -> list[Action]:
+        """Answer."""
+        super().handle(event)
+        if isinstance(event, MessageReceived):
+            return [Send(c.Roll()), Send(c.ShowBoard())]
+        return [Send(c.Bye())] if isinstance(event, ConnectionLost) else []
+
+
+async def test_what_went_out_is_shown_after_the_message_that_it_answers() -> None:
+    seen: list[Message | Command] = []
+
+    async def say(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"Starting a new game with ford.\r\nStarting a new game with arthur.\r\n")
+        await reader.readuntil(b"board")
+        await reader.readuntil(b"board")
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+
+    async with await asyncio.start_server(say, "127.0.0.1", 0) as server:
+        driver = Driver(Talker(), Thinker([LastResort()], 1.0), itertools.count().__next__, ())
+        driver.on_message = driver.on_sent = seen.append
+        await driver.drive(await connect("127.0.0.1", server.sockets[0].getsockname()[1]))
+    both = [c.Roll(), c.ShowBoard()]
+    assert [GameStarts("ford"), *both, GameStarts("arthur"), *both] == seen, "without what had no connection any more"
 
 
 async def test_a_line_that_was_cut_off_says_nothing() -> None:
