@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from attrs import evolve
 from rich.text import Text
 
 from fibsbot.fibs import DIRECTIONS, cells_from_position, length_to_fibs
 from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.rules.state import GameState, Seat, Stage
 from protocol.board import BoardState
 from protocol.drawing import draw
 from protocol.words import Colour
@@ -23,6 +25,23 @@ _COLOUR: Final = re.compile(r"(?<= )[OX](?= |: |-\d)")
 def draw_state(state: MatchState, player: str = "player", opponent: str = "opponent") -> list[str]:
     """Draw the board of a decision, seen by the player who has to make it: O, whose home is below on the right."""
     return draw(_board(state, player, opponent))
+
+
+def draw_game(state: GameState, seat: Seat, names: tuple[str, str]) -> list[str]:
+    """Draw a game as it stands, always seen from the same seat: O, whose home is below on the right."""
+    seen = MatchState(
+        position=state.position_for(seat),
+        length=state.length,
+        score=(state.scores[seat], state.scores[seat.other]),
+        cube=state.cube,
+        owner=Owner.CENTRED if state.owner is None else Owner.PLAYER if state.owner is seat else Owner.OPPONENT,
+    )
+    board = _board(seen, names[seat], names[seat.other])
+    if state.stage in {Stage.OPENING, Stage.OVER}:
+        return draw(evolve(board, turn=None))
+    if state.turn is seat:
+        return draw(evolve(board, dice=state.dice or (0, 0)))
+    return draw(evolve(board, turn=Colour.X, opponent_dice=state.dice or (0, 0)))
 
 
 def _board(state: MatchState, player: str, opponent: str) -> BoardState:

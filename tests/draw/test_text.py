@@ -10,10 +10,13 @@ from attrs import evolve
 from hypothesis import given
 from rich.console import Console
 
-from fibsbot.draw.text import describe, draw_state, styled
+from fibsbot.draw.text import describe, draw_game, draw_state, styled
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import Xgid
 from fibsbot.position import Position
+from fibsbot.rules.game import start_match
+from fibsbot.rules.laws import FIBS
+from fibsbot.rules.state import Seat, Stage
 from tests.strategies_positions import match_states
 
 GOLDEN: Final = Path(__file__).parent.parent / "data" / "rules" / "drawing.txt"
@@ -89,3 +92,14 @@ def test_a_terminal_gets_colours_and_a_file_does_not() -> None:
 )
 def test_facts_are_told_in_words(state: MatchState, facts: list[str]) -> None:
     assert facts == [fact for _, fact in describe(state)]
+
+
+def test_a_game_is_always_seen_from_the_same_seat() -> None:
+    """Whoever is on turn, the drawing differs only in whose turn it is and what was thrown."""
+    game = evolve(start_match(FIBS, 5, (1, 2)), turn=Seat.B, stage=Stage.MOVE, dice=(6, 5))
+    theirs = draw_game(game, Seat.A, ("marvin", "ford"))
+    assert draw_state(MatchState(Position.start(), 5, (1, 2)), "marvin", "ford")[:-1] == theirs[:-1]
+    assert theirs[-1].endswith("Cube: 1  ford rolled 6 5.")
+    ours = evolve(game, turn=Seat.A, stage=Stage.DOUBLED, dice=None, cube=2, owner=Seat.A)
+    assert draw_game(ours, Seat.A, ("marvin", "ford"))[-1].endswith("Cube: 2 (owned by marvin)  turn: marvin")
+    assert draw_game(start_match(FIBS, 5), Seat.B, ("marvin", "ford"))[-1].endswith("Cube: 1")
