@@ -1,0 +1,105 @@
+"""A curve in a terminal: braille dots where they can be shown, ASCII elsewhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from fibsbot.draw.ticks import Scale, Tick, span, ticks
+
+BRAILLE: Final = 0x2800
+"""The character without a dot; each dot adds its bit."""
+_BITS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+"""Of the dots of a character, by row and column."""
+
+
+def curve_text(  # noqa: PLR0913 - what a plot is made of
+    points: Iterable[tuple[float, float]],
+    *,
+    width: int = 72,
+    height: int = 12,
+    x: Scale = Scale.NUMBER,
+    y: Scale = Scale.NUMBER,
+    unicode: bool = True,
+) -> list[str]:
+    """Draw a curve as lines of text, with its axes.
+
+    Args:
+        points: x and y of each point, x rising; those that are no finite numbers are left out.
+        width: characters of the longest line.
+        height: lines of the plot itself; two more tell the x axis.
+        x: how values along the x axis are written.
+        y: how those along the y axis are.
+        unicode: whether the terminal can show braille; without it there are only ASCII characters.
+    """
+    finite = [point for point in points if all(map(math.isfinite, point))]
+    if not finite:
+        return ["nothing yet"]
+    xs, ys = span([it[0] for it in finite], x), span([it[1] for it in finite], y)
+    rows = _labels(ticks(*ys, y, max(2, height // 3)), ys, height)
+    margin = max((len(text) for text in rows.values()), default=0)
+    columns = max(width - margin - 2, 8)
+    dots = (2 * columns, 4 * height) if unicode else (columns, height)
+    canvas = _drawn([_dot(point, xs, ys, dots) for point in finite])
+    axis, tee, corner = ("│", "┤", "└") if unicode else ("|", "+", "+")
+    plot = _braille(canvas, columns, height) if unicode else _stars(canvas, columns, height)
+    return [
+        *(
+            f"{rows.get(row, ''):>{margin}} {tee if row in rows else axis}{line}".rstrip()
+            for row, line in enumerate(plot)
+        ),
+        f"{'':>{margin}} {corner}{('─' if unicode else '-') * columns}",
+        f"{'':>{margin}}  {_x_labels(ticks(*xs, x, max(2, columns // 14)), xs, columns)}".rstrip(),
+    ]
+
+
+def _labels(marks: Sequence[Tick], ys: tuple[float, float], height: int) -> dict[int, str]:
+    """Return what stands beside each row of characters; the last one that falls into a row counts."""
+    low, high = ys
+    return {round((high - it.value) / (high - low) * (height - 1)): it.text for it in marks}
+
+
+def _x_labels(marks: Sequence[Tick], xs: tuple[float, float], columns: int) -> str:
+    line = ""
+    for mark in marks:
+        at = round((mark.value - xs[0]) / (xs[1] - xs[0]) * (columns - 1)) - len(mark.text) // 2
+        at = min(max(at, 0), columns - len(mark.text))
+        if at >= len(line) + (2 if line else 0):
+            line += " " * (at - len(line)) + mark.text
+    return line
+
+
+def _dot(
+    point: tuple[float, float], xs: tuple[float, float], ys: tuple[float, float], dots: tuple[int, int]
+) -> tuple[int, int]:
+    """Return column and row of a value, rows from above."""
+    across = (point[0] - xs[0]) / (xs[1] - xs[0])
+    up = (point[1] - ys[0]) / (ys[1] - ys[0])
+    return round(across * (dots[0] - 1)), round((1 - up) * (dots[1] - 1))
+
+
+def _drawn(path: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Return every dot of the lines through these."""
+    return {*path[:1], *(dot for start, end in pairwise(path) for dot in _line(start, end))}
+
+
+def _line(start: tuple[int, int], end: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    (x, y), (to_x, to_y) = start, end
+    steps = max(abs(to_x - x), abs(to_y - y), 1)
+    for step in range(steps + 1):
+        yield round(x + (to_x - x) * step / steps), round(y + (to_y - y) * step / steps)
+
+
+def _braille(canvas: set[tuple[int, int]], columns: int, height: int) -> Iterator[str]:
+    cells = [[0] * columns for _ in range(height)]
+    for x, y in canvas:
+        cells[y // 4][x // 2] |= _BITS[y % 4][x % 2]
+    for row in cells:
+        yield "".join(chr(BRAILLE + bits) if bits else " " for bits in row)
+
+
+def _stars(canvas: set[tuple[int, int]], columns: int, height: int) -> Iterator[str]:
+    for row in range(height):
+        yield "".join("*" if (column, row) in canvas else " " for column in range(columns))

@@ -1,0 +1,191 @@
+"""The colours of all pictures. What differs in colour differs in lightness too, so that no eye depends on the hue."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from attrs import frozen
+
+ROOT: Final = "fibsbot-picture"
+"""Class of each picture's outermost element, where its colours may change after it was written."""
+
+
+class Theme(enum.Enum):
+    """Which colours a picture has."""
+
+    LIGHT = "light"
+    DARK = "dark"
+    AUTO = "auto"
+    """Light or dark, as the one who looks at it prefers: for a picture that stands alone."""
+    PAGE = "page"
+    """For a picture within a page that has `stylesheet()`, where the page chooses. Without it the picture is light."""
+
+
+class Role(enum.Enum):
+    """What a colour is for."""
+
+    PAPER = "paper"
+    """Behind everything."""
+    INK = "ink"
+    """Text that matters."""
+    FAINT = "faint"
+    """Text that explains."""
+    AXIS = "axis"
+    GRID = "grid"
+    EXPECTED = "expected"
+    """What a value is compared with."""
+    FRAME = "frame"
+    """The wood of the board."""
+    ON_FRAME = "on-frame"
+    """Numbers on the wood."""
+    FIELD = "field"
+    """Where the points lie."""
+    TRAY = "tray"
+    """Where the cube lies, and checkers that were borne off."""
+    POINT = "point"
+    """Every other point."""
+    OTHER_POINT = "other-point"
+    DARK = "dark"
+    """Checkers and dice of one side."""
+    ON_DARK = "on-dark"
+    """Numbers and pips on them."""
+    LIGHT = "light"
+    ON_LIGHT = "on-light"
+    CUBE = "cube"
+    ON_CUBE = "on-cube"
+    ARROW = "arrow"
+    """A play."""
+    CASING = "casing"
+    """Around what lies on top of everything."""
+    CASED = "cased"
+    """Text on an arrow."""
+    SERIES_1 = "series-1"
+    SERIES_2 = "series-2"
+    SERIES_3 = "series-3"
+    SERIES_4 = "series-4"
+    SERIES_5 = "series-5"
+    SERIES_6 = "series-6"
+
+
+SERIES: Final = (Role.SERIES_1, Role.SERIES_2, Role.SERIES_3, Role.SERIES_4, Role.SERIES_5, Role.SERIES_6)
+DASHES: Final = ("", "7 4", "2 3", "10 3 2 3", "14 4", "4 2")
+"""How the lines of several series differ besides their colours."""
+
+
+@frozen
+class Paint:
+    """How something is filled and outlined; None leaves that to what is around it."""
+
+    fill: str | None = None
+    stroke: str | None = None
+
+    def attributes(self) -> str:
+        """Return it as attributes of an element, each after a blank."""
+        return "".join(f' {name}="{value}"' for name, value in self._pairs())
+
+    def declarations(self) -> str:
+        """Return it as CSS."""
+        return ";".join(f"{name}:{value}" for name, value in self._pairs())
+
+    def _pairs(self) -> Iterable[tuple[str, str]]:
+        return [(name, value) for name, value in (("fill", self.fill), ("stroke", self.stroke)) if value]
+
+
+Palette = Mapping[Role, Paint]
+
+LIGHT: Final[Palette] = {
+    Role.PAPER: Paint("#fbfaf7"),
+    Role.INK: Paint("#1b2430"),
+    Role.FAINT: Paint("#56616d"),
+    Role.AXIS: Paint("none", "#56616d"),
+    Role.GRID: Paint("none", "#dcdad4"),
+    Role.EXPECTED: Paint("none", "#1b2430"),
+    Role.FRAME: Paint("#46535f"),
+    Role.ON_FRAME: Paint("#f4f1e8"),
+    Role.FIELD: Paint("#efe9dc"),
+    Role.TRAY: Paint("#d9d2c2"),
+    Role.POINT: Paint("#6f8ba3"),
+    Role.OTHER_POINT: Paint("#c9b48c"),
+    Role.DARK: Paint("#1d2430", "#f4f1e8"),
+    Role.ON_DARK: Paint("#ffffff"),
+    Role.LIGHT: Paint("#fffdf6", "#1d2430"),
+    Role.ON_LIGHT: Paint("#1d2430"),
+    Role.CUBE: Paint("#ffffff", "#1d2430"),
+    Role.ON_CUBE: Paint("#1d2430"),
+    Role.ARROW: Paint("#ffb000", "#ffb000"),
+    Role.CASING: Paint("#14181d", "#14181d"),
+    Role.CASED: Paint("#14181d"),
+    Role.SERIES_1: Paint("#0067a5", "#0067a5"),
+    Role.SERIES_2: Paint("#c04a00", "#c04a00"),
+    Role.SERIES_3: Paint("#00795a", "#00795a"),
+    Role.SERIES_4: Paint("#a2457e", "#a2457e"),
+    Role.SERIES_5: Paint("#7a5c00", "#7a5c00"),
+    Role.SERIES_6: Paint("#444c56", "#444c56"),
+}
+DARK: Final[Palette] = {
+    Role.PAPER: Paint("#14181d"),
+    Role.INK: Paint("#e8ebf0"),
+    Role.FAINT: Paint("#a3afbc"),
+    Role.AXIS: Paint("none", "#a3afbc"),
+    Role.GRID: Paint("none", "#2c343d"),
+    Role.EXPECTED: Paint("none", "#e8ebf0"),
+    Role.FRAME: Paint("#465360"),
+    Role.ON_FRAME: Paint("#f4f1e8"),
+    Role.FIELD: Paint("#252b33"),
+    Role.TRAY: Paint("#333c46"),
+    Role.POINT: Paint("#42586d"),
+    Role.OTHER_POINT: Paint("#847961"),
+    Role.DARK: Paint("#0b0d11", "#aebccb"),
+    Role.ON_DARK: Paint("#ffffff"),
+    Role.LIGHT: Paint("#f5ecd9", "#0b0d11"),
+    Role.ON_LIGHT: Paint("#0b0d11"),
+    Role.CUBE: Paint("#f5ecd9", "#0b0d11"),
+    Role.ON_CUBE: Paint("#0b0d11"),
+    Role.ARROW: Paint("#ffb000", "#ffb000"),
+    Role.CASING: Paint("#0b0d11", "#0b0d11"),
+    Role.CASED: Paint("#0b0d11"),
+    Role.SERIES_1: Paint("#5bb4f0", "#5bb4f0"),
+    Role.SERIES_2: Paint("#ff9a52", "#ff9a52"),
+    Role.SERIES_3: Paint("#2fd0a2", "#2fd0a2"),
+    Role.SERIES_4: Paint("#f0a3d0", "#f0a3d0"),
+    Role.SERIES_5: Paint("#e8cf5a", "#e8cf5a"),
+    Role.SERIES_6: Paint("#c9d1da", "#c9d1da"),
+}
+
+
+def painted(role: Role, theme: Theme) -> str:
+    """Return the attributes that give an element its colours."""
+    colours = (DARK if theme is Theme.DARK else LIGHT)[role].attributes()
+    return colours if theme in {Theme.LIGHT, Theme.DARK} else f' class="fb-{role.value}"{colours}'
+
+
+def own_style(roles: Iterable[Role], theme: Theme) -> str:
+    """Return the style element with which a picture that stands alone turns dark; nothing for other themes."""
+    if theme is not Theme.AUTO:
+        return ""
+    rules = _rules(f".{ROOT}-auto ", roles, DARK)
+    return f"<style>@media (prefers-color-scheme:dark){{{rules}}}</style>"
+
+
+def root_class(theme: Theme) -> str:
+    """Return the attribute by which the style of a page, or its own, finds a picture."""
+    classes = {Theme.AUTO: f"{ROOT} {ROOT}-auto", Theme.PAGE: f"{ROOT} {ROOT}-page"}
+    return f' class="{classes.get(theme, ROOT)}"'
+
+
+def stylesheet() -> str:
+    """Return the CSS with which a page colours its pictures of Theme.PAGE.
+
+    They follow the preference of the one who looks, and `data-theme="light"` or `"dark"` at an element around them,
+    such as `html`, goes before it.
+    """
+    light = _rules('[data-theme="light"] .fibsbot-picture-page ', Role, LIGHT)
+    dark = _rules('[data-theme="dark"] .fibsbot-picture-page ', Role, DARK)
+    preferred = _rules(".fibsbot-picture-page ", Role, DARK)
+    return f"@media (prefers-color-scheme:dark){{{preferred}}}\n{dark}\n{light}\n"
+
+
+def _rules(before: str, roles: Iterable[Role], palette: Palette) -> str:
+    return "".join(f"{before}.fb-{role.value}{{{palette[role].declarations()}}}" for role in roles)
