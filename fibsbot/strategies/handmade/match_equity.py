@@ -27,6 +27,15 @@ def match_equity(away: int, opponent_away: int, *, crawford_played: bool) -> flo
     return _look_up(away, opponent_away, crawford_played=crawford_played)
 
 
+def chance_after(state: MatchState, points: int) -> float:
+    """Return the player's chance to win the match after a game that ended with so many points, negative ones lost."""
+    if not state.length:
+        raise ValueError("expected a match of some length, got an unlimited one")
+    away, opponent_away = state.away
+    _prepare(max(away, opponent_away))
+    return (1 + _worth(away, opponent_away, state.crawford or state.post_crawford, points)) / 2
+
+
 def worth_of(state: MatchState) -> Worth:
     """Return what it is worth to win points in this game, in units of what the present cube decides.
 

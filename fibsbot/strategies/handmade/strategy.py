@@ -1,4 +1,4 @@
-"""The handmade strategy: every decision follows from the estimated chances of a position."""
+"""The handmade strategy: every decision follows from the estimated chances of a position. It is a judge as well."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final
 from fibsbot.match import MatchState, Owner
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
-from fibsbot.strategies.handmade.chances import Chances
-from fibsbot.strategies.handmade.cube import Game
+from fibsbot.strategies.handmade import judging
 from fibsbot.strategies.handmade.evaluate import chances
-from fibsbot.strategies.handmade.match_equity import worth_of
+from fibsbot.strategies.handmade.match_equity import chance_after, worth_of
 from fibsbot.strategies.handmade.resigning import certain_loss
+from fibsbot.strategies.judge import CubeValues
 
 BEAVER_FROM: Final = 0.1
 """Points per game that a take must promise before it becomes a beaver."""
@@ -27,26 +27,19 @@ class HandmadeStrategy:
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
         """Choose the play after which the results are worth most at this score, the cube left alone."""
-        worth = worth_of(state)
-        levels = [(worth(level * state.cube), worth(-level * state.cube)) for level in (1, 2, 3)]
-        best = None
-        for play in plays:
-            after = state.position.play(play)
-            expected = chances(after.swapped()).reversed()
-            # Where nothing is left to win or lose, fewer pips end the game sooner.
-            rank = (round(_mean(expected, levels), 6), -after.pips)
-            if best is None or rank > best[0]:
-                best = (rank, play)
-        if best is None:
+        if not plays:
             raise ValueError("expected at least one play")
-        (equity, _), play = best
-        return PlayAnswer(play, equity)
+        ranks = judging.rank_plays(state, plays)
+        best = max(ranks)
+        return PlayAnswer(plays[ranks.index(best)], best[0])
 
     def offer_double(self, state: MatchState) -> CubeAnswer:
         """Double when that gains, which it does neither too early nor when a gammon is worth more than a pass."""
-        rolled, doubled = _roll_or_double(state)
-        action = CubeAction.DOUBLE if doubled > rolled else CubeAction.ROLL
-        return CubeAnswer(action, max(rolled, doubled))
+        if not judging.cube_is_open(state):
+            return CubeAnswer(CubeAction.ROLL, judging.value(state))
+        values = judging.value_cube(state)
+        action = CubeAction.DOUBLE if values.double > values.no_double else CubeAction.ROLL
+        return CubeAnswer(action, values.best)
 
     def answer_double(self, state: MatchState) -> CubeAnswer:
         """Take what loses less than a pass, and beaver what clearly wins."""
@@ -54,7 +47,7 @@ class HandmadeStrategy:
             expected, owner = chances(state.position), Owner.OPPONENT
         else:
             expected, owner = chances(state.position.swapped()).reversed(), Owner.PLAYER
-        equity = _game(state, expected).value(expected.win, 2 * state.cube, owner)
+        equity = judging.game_of(state, expected).value(expected.win, 2 * state.cube, owner)
         if equity < -1:
             return CubeAnswer(CubeAction.PASS, -1.0)
         beaver = state.redoubles and equity > BEAVER_FROM
@@ -62,7 +55,7 @@ class HandmadeStrategy:
 
     def accept_resignation(self, state: MatchState) -> bool:
         """Accept what is worth as much as playing on, even if it is our turn."""
-        return worth_of(state)(state.resignation * state.cube) >= max(_roll_or_double(state)) - SLACK
+        return worth_of(state)(state.resignation * state.cube) >= judging.value(state) - SLACK
 
     def resign(self, state: MatchState) -> int:
         """Resign what no dice can save."""
@@ -77,36 +70,25 @@ class HandmadeStrategy:
     def close(self) -> None:
         """Nothing is held."""
 
+    # -- as a judge -----------------------------------------------------------------------------------------------
 
-def _mean(expected: Chances, levels: list[tuple[float, float]]) -> float:
-    """Return what the results are worth on average; levels say what single game, gammon and backgammon are."""
-    (won, lost), (won_gammon, lost_gammon), (won_backgammon, lost_backgammon) = levels
-    return (
-        expected.win * won
-        + (1 - expected.win) * lost
-        + expected.win_gammon * (won_gammon - won)
-        + expected.lose_gammon * (lost_gammon - lost)
-        + expected.win_backgammon * (won_backgammon - won_gammon)
-        + expected.lose_backgammon * (lost_backgammon - lost_gammon)
-    )
+    def value(self, state: MatchState) -> float:
+        """Return what the position is worth to the player on roll, who doubles where that gains."""
+        return judging.value(state)
 
+    def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
+        """Return what each play is worth, none more than the one that the strategy would choose."""
+        return judging.value_plays(state, plays)
 
-def _game(state: MatchState, expected: Chances) -> Game:
-    return Game.of(expected, worth_of(state), state.away, jacoby=state.jacoby)
+    def value_cube(self, state: MatchState) -> CubeValues:
+        """Return what doubling and not doubling is worth."""
+        if not judging.cube_is_open(state):
+            raise ValueError(f"expected a state in which the player may double, got {state}")
+        return judging.value_cube(state)
 
-
-def _roll_or_double(state: MatchState) -> tuple[float, float]:
-    """Return what rolling and what doubling is worth to the player on roll; the same where doubling is no use."""
-    expected = chances(state.position)
-    game = _game(state, expected)
-    rolled = game.value(expected.win, state.cube, state.owner)
-    if state.crawford or state.owner is Owner.OPPONENT or game.dead(state.cube):
-        return rolled, rolled
-    if game.reversed().dead(state.cube):
-        # The opponent wins the match with this game in any case (after Crawford): a double risks nothing, and waiting
-        # for a better moment only lets him pass then. What speaks for rolling is a gammon that wins more than a pass.
-        rolled = game.dead_value(expected.win, state.cube)
-    return rolled, min(game.value(expected.win, 2 * state.cube, Owner.OPPONENT), game.worth(state.cube))
+    def match_chance(self, state: MatchState, points: int) -> float:
+        """Return how likely the match is won once this game has ended with so many points."""
+        return chance_after(state, points)
 
 
 def _is_beavered(state: MatchState) -> bool:

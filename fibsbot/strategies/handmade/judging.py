@@ -1,0 +1,118 @@
+"""What plays, positions and cube actions are worth to the handmade strategy, which decides by these very figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+from attrs import evolve
+
+from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.position import CHECKERS, Play, Position
+from fibsbot.rules.scoring import level_of
+from fibsbot.strategies.handmade.chances import Chances
+from fibsbot.strategies.handmade.cube import Game
+from fibsbot.strategies.handmade.evaluate import chances
+from fibsbot.strategies.handmade.match_equity import worth_of
+from fibsbot.strategies.judge import CubeValues
+
+DIGITS: Final = 6
+"""Decimals to which plays are compared: what differs less is the same."""
+Rank: TypeAlias = tuple[float, int]
+"""By what plays are compared, the best the highest: what they are worth with the cube left alone, and then pips.
+
+Where nothing is left to win or lose, fewer pips end the game sooner.
+"""
+
+
+def game_of(state: MatchState, expected: Chances) -> Game:
+    """Return the game that is played in this state, as the player who has these chances sees it."""
+    return Game.of(expected, worth_of(state), state.away, jacoby=state.jacoby)
+
+
+def rank_plays(state: MatchState, plays: Sequence[Play]) -> list[Rank]:
+    """Return the rank of each play."""
+    boards = [state.position.play(play) for play in plays]
+    return _ranks(state, boards, [chances(board.swapped()) for board in boards])
+
+
+def value(state: MatchState) -> float:
+    """Return what the position is worth to the player on roll, who doubles where that gains."""
+    return _value(state, chances(state.position))
+
+
+def value_plays(state: MatchState, plays: Sequence[Play]) -> list[float]:
+    """Return what each play is worth: what the opponent, who may double, loses by what it leaves.
+
+    Plays are compared with the cube left alone. One that would be worth more with it than the play which that prefers
+    is worth just as much: whoever judges by these figures plays as the strategy does.
+    """
+    boards = [state.position.play(play) for play in plays]
+    left = [chances(board.swapped()) for board in boards]
+    ranks = _ranks(state, boards, left)
+    values = [_value_left(state, board, opponents) for board, opponents in zip(boards, left, strict=True)]
+    most = values[ranks.index(max(ranks))]
+    return [min(it, most) for it in values]
+
+
+def value_cube(state: MatchState) -> CubeValues:
+    """Return what doubling and not doubling is worth to the player on roll, to whom the cube is open."""
+    return _cube_values(state, game_of(state, expected := chances(state.position)), expected.win)
+
+
+def cube_is_open(state: MatchState) -> bool:
+    """Whether the player may turn the cube, be it of use or not."""
+    return not state.crawford and state.owner is not Owner.OPPONENT
+
+
+def _ranks(state: MatchState, boards: Sequence[Position], left: Sequence[Chances]) -> list[Rank]:
+    worth = worth_of(state)
+    levels = [(worth(level * state.cube), worth(-level * state.cube)) for level in (1, 2, 3)]
+    return [
+        (round(_mean(opponents.reversed(), levels), DIGITS), -board.pips)
+        for board, opponents in zip(boards, left, strict=True)
+    ]
+
+
+def _mean(expected: Chances, levels: list[tuple[float, float]]) -> float:
+    """Return what the results are worth on average; levels say what single game, gammon and backgammon are."""
+    (won, lost), (won_gammon, lost_gammon), (won_backgammon, lost_backgammon) = levels
+    return (
+        expected.win * won
+        + (1 - expected.win) * lost
+        + expected.win_gammon * (won_gammon - won)
+        + expected.lose_gammon * (lost_gammon - lost)
+        + expected.win_backgammon * (won_backgammon - won_gammon)
+        + expected.lose_backgammon * (lost_backgammon - lost_gammon)
+    )
+
+
+def _value_left(state: MatchState, board: Position, opponents: Chances) -> float:
+    """Return what a play is worth that leaves this board, with these chances for the opponent."""
+    if board.off == CHECKERS:
+        level = 1 if state.jacoby and state.owner is Owner.CENTRED else level_of(board)
+        return worth_of(state)(level * state.cube)
+    return -_value(evolve(state.swapped(), position=board.swapped(), phase=Phase.ROLL, dice=None), opponents)
+
+
+def _value(state: MatchState, expected: Chances) -> float:
+    game = game_of(state, expected)
+    if state.crawford:
+        return game.dead_value(expected.win, state.cube)
+    if cube_is_open(state):
+        return _cube_values(state, game, expected.win).best
+    return game.value(expected.win, state.cube, state.owner)
+
+
+def _cube_values(state: MatchState, game: Game, win: float) -> CubeValues:
+    cube = state.cube
+    taken, passed = game.value(win, 2 * cube, Owner.OPPONENT), game.worth(cube)
+    if game.reversed().dead(cube) and not game.dead(cube):
+        # The opponent wins the match with this game in any case (after Crawford): a double risks nothing, and waiting
+        # for a better moment only lets him pass then. What speaks for rolling is a gammon that wins more than a pass.
+        rolled = game.dead_value(win, cube)
+    else:
+        rolled = game.value(win, cube, state.owner)
+    if game.dead(cube):
+        rolled = max(rolled, min(taken, passed))  # nobody gains by turning a cube that is of no use to him
+    return CubeValues(rolled, taken, passed)
