@@ -70,7 +70,7 @@ def open_key(track: Track, state: State, resign_from: int) -> Key | None:
     mine = track.turn is Side.PLAYER
     ready, offer = {
         Phase.ROLL: (mine and track.prompted and track.dice is None, resign_from),
-        Phase.MOVE: (mine and track.board_seen and bool(_plays(track)), 0),
+        Phase.MOVE: (mine and track.board_seen and bool(plays_in(track.decision(Phase.MOVE))), 0),
         Phase.DOUBLED: (track.doubled_by is Side.OPPONENT, track.offered),
         Phase.RESIGNED: (track.resigned_by is Side.OPPONENT, track.resigned_points),
     }[phase]
@@ -89,24 +89,27 @@ def open_key(track: Track, state: State, resign_from: int) -> Key | None:
     )
 
 
-def _plays(track: Track) -> tuple[Play, ...]:
-    if track.state is None or track.dice is None:
-        return ()
-    return legal_plays(track.state.position, track.dice)
-
-
 def obvious_answer(track: Track, phase: Phase) -> Answer | None:
     """Return the answer to a decision that needs no thought: a forced play, a resignation that wins the match."""
-    if phase is Phase.MOVE:
-        plays = _plays(track)
+    return obvious_in(track.decision(phase), track.resigned_points)
+
+
+def obvious_in(state: MatchState, resigned_points: int) -> Answer | None:
+    """Return the answer to a decision that needs no thought; an offered resignation is worth so many points."""
+    if state.phase is Phase.MOVE:
+        plays = plays_in(state)
         return PlayAnswer(plays[0]) if len(plays) == 1 else None
-    if phase is Phase.RESIGNED:
-        state, points = track.decision(phase), track.resigned_points
-        if not points:
+    if state.phase is Phase.RESIGNED:
+        if not resigned_points:
             return Verdict(accepted=False)  # the line that says what is offered got lost
-        if state.length and state.score[0] + points >= state.length:
+        if state.length and state.score[0] + resigned_points >= state.length:
             return Verdict(accepted=True)
     return None
+
+
+def plays_in(state: MatchState) -> tuple[Play, ...]:
+    """Return the legal plays of a decision."""
+    return legal_plays(state.position, state.dice) if state.dice else ()
 
 
 def question_for(
@@ -116,10 +119,14 @@ def question_for(
 
     `cube_closed`: the server has refused a double on this turn. `resign_from` is the least level that may be offered.
     """
-    state = track.decision(phase)
-    match phase:
+    return question_about(track.decision(phase), settings, cube_closed=cube_closed, resign_from=resign_from)
+
+
+def question_about(state: MatchState, settings: AgentSettings, *, cube_closed: bool, resign_from: int) -> Question:
+    """Return the question that a decision is."""
+    match state.phase:
         case Phase.MOVE:
-            return WhichPlay(state, _plays(track))
+            return WhichPlay(state, plays_in(state))
         case Phase.DOUBLED:
             return TakeOrPass(state)
         case Phase.RESIGNED:
