@@ -31,14 +31,26 @@ def format_play(play: Play, position: Position) -> str:
     """
     if not play.moves:
         return CANNOT_MOVE
-    blots = {point for point in range(1, 25) if position.points[point] == -1}
-    paths = sorted((_shortened(path, blots) for path in _joined(play.moves)), reverse=True)
+    blots = _blots(position)
     words = []
-    for path, group in groupby(paths):
+    for path, group in groupby(paths_of(play, position)):
         times = len(list(group))
         words.append(_format_path(path, blots) + (f"({times})" if times > 1 else ""))
         blots.difference_update(path)
     return " ".join(words)
+
+
+def paths_of(play: Play, position: Position) -> list[Path]:
+    """Return the way of each checker in a play as `format_play` writes it: from the back, equal ones together.
+
+    In between stand only the points where it hit, or without which the play could be misread.
+    """
+    blots = _blots(position)
+    return sorted((_shortened(path, blots) for path in _joined(play.moves)), reverse=True)
+
+
+def _blots(position: Position) -> set[int]:
+    return {point for point in range(1, 25) if position.points[point] == -1}
 
 
 def _joined(moves: tuple[Move, ...]) -> list[Path]:
