@@ -1,0 +1,184 @@
+"""Judges one decision after the other: what it was worth, and what the best one would have been."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from attrs import evolve
+
+from fibsbot.match import CubeAction, MatchState, Phase
+from fibsbot.notation.plays import format_play
+from fibsbot.position import Play, Position
+from fibsbot.rules import game as rules
+from fibsbot.rules.scoring import Level
+from fibsbot.rules.state import GameState, Seat, Stage
+from fibsbot.strategies.judge import CubeValues, Judge
+from fibsbot.study.model import Judged, Option
+from fibsbot.study.throwing import Throws, Valued
+from fibsbot.study.units import worth_of_points
+from fibsbot.transcript import Decision
+
+CLOSE: Final = 0.2
+"""A cube decision counts if the actions are worth no more apart than this, or if it was wrong. The rest is obvious."""
+SAME: Final = 1e-9
+"""Equities that differ less are the same."""
+OPTIONS: Final = 5
+"""Plays that are listed for a decision, besides the one that was made."""
+PLAY_ON: Final = "play on"
+"""What is better than to resign too much."""
+
+
+class Examiner:
+    """Judges decisions by what a judge says of positions."""
+
+    def __init__(self, judge: Judge) -> None:
+        """Ask this judge."""
+        self._judge = judge
+        self.throws = Throws(judge)
+
+    def examine(self, decision: Decision) -> Judged:
+        """Judge a decision, luck left out."""
+        match decision.answer:
+            case Play():
+                return self._play(decision, decision.answer)
+            case CubeAction.ROLL | CubeAction.DOUBLE:
+                return self._offer(decision)
+            case CubeAction():
+                return self._response(decision)
+            case Level():
+                return self._resignation(decision, decision.answer)
+        return self._acceptance(decision, accepted=decision.answer)
+
+    def worth(self, game: GameState, seat: Seat) -> float:
+        """Return what a game that goes on is worth to a player, whatever it waits for, at its present cube."""
+        if game.stage is Stage.OPENING:
+            return self.throws.opening_mean(_seen_by(evolve(game, stage=Stage.ROLL, turn=seat), seat))
+        on_move = game.answering if game.answering is not None else game.turn
+        state = _seen_by(game, on_move)
+        if state.phase is Phase.MOVE:
+            value = self.throws.valued(state).best
+        elif state.phase is Phase.DOUBLED:
+            value = max(self._answers(state, game)[0].values())
+        else:
+            value = self._judge.value(state)
+        return value if seat is on_move else -value
+
+    # -- plays ----------------------------------------------------------------------------------------------------
+
+    def _play(self, decision: Decision, play: Play) -> Judged:
+        state = decision.state
+        valued = self.throws.valued(state)
+        made = self._made(state, play, valued)
+        if decision.forced:
+            return Judged(decision, made, best=decision.text, counts=False)
+        loss = _loss(valued.best, made)
+        ranked = sorted(zip(valued.plays, valued.values, strict=True), key=lambda it: -it[1])
+        return Judged(
+            decision,
+            made,
+            loss=loss,
+            best=format_play(ranked[0][0], state.position) if loss else decision.text,
+            options=_options(state.position, ranked, play, made),
+            counts=valued.best - min(valued.values) > SAME,
+        )
+
+    def _made(self, state: MatchState, play: Play, valued: Valued) -> float:
+        """Return what the play that was made is worth, however its moves were written."""
+        after = state.position.play(play)
+        for other, value in zip(valued.plays, valued.values, strict=True):
+            if state.position.play(other) == after:
+                return value
+        return self._judge.value_plays(state, (play,))[0]  # the last checker was borne off in an order of its own
+
+    # -- the cube -------------------------------------------------------------------------------------------------
+
+    def _offer(self, decision: Decision) -> Judged:
+        state = decision.state
+        values = self._judge.value_cube(state)
+        worth = {CubeAction.ROLL: values.no_double, CubeAction.DOUBLE: values.double}
+        dead = 0 < state.away[0] <= state.cube
+        return _cube_judged(decision, worth, values, obvious=dead)
+
+    def _response(self, decision: Decision) -> Judged:
+        worth, values = self._answers(decision.state, decision.step.before)
+        return _cube_judged(decision, worth, values)
+
+    def _answers(self, state: MatchState, game: GameState) -> tuple[Mapping[CubeAction, float], CubeValues]:
+        """Return what each answer to a double is worth to who has to answer, and the values for the player on roll.
+
+        Whoever answers is on roll himself if what he answers is a beaver of his own double.
+        """
+        on_roll = game.answering is game.turn
+        sign = 1 if on_roll else -1
+        before = evolve(state if on_roll else state.swapped(), phase=Phase.ROLL)
+        values = self._judge.value_cube(before)
+        worth = {CubeAction.TAKE: sign * values.double_take, CubeAction.PASS: -1.0}
+        if state.redoubles:
+            raised = self._judge.value_cube(evolve(before, cube=2 * before.cube))
+            worth[CubeAction.BEAVER] = 2 * min(sign * raised.double_take, 1.0)  # who is redoubled may pass
+        return worth, values
+
+    # -- resignations ---------------------------------------------------------------------------------------------
+
+    def _resignation(self, decision: Decision, level: Level) -> Judged:
+        before, seat = decision.step.before, decision.seat
+        resigned = worth_of_points(self._judge, decision.state, -_points(before, seat, level))
+        loss = _loss(self.worth(before, seat), resigned)
+        return Judged(decision, resigned, loss, best=PLAY_ON if loss else decision.text, counts=loss > 0)
+
+    def _acceptance(self, decision: Decision, *, accepted: bool) -> Judged:
+        before, seat = decision.step.before, decision.seat
+        points = _points(before, seat.other, Level(decision.state.resignation))
+        worth = {True: worth_of_points(self._judge, decision.state, points), False: self.worth(before, seat)}
+        loss = _loss(worth[not accepted], worth[accepted])
+        best = ("reject" if accepted else "accept") if loss else decision.text
+        return Judged(decision, worth[accepted], loss, best=best, counts=loss > 0)
+
+
+def _seen_by(game: GameState, seat: Seat) -> MatchState:
+    state = rules.decision(evolve(game, resignation=None), seat)
+    if state is None:
+        raise ValueError(f"expected a game that goes on, got one that is {game.stage.value}")
+    return state
+
+
+def _points(game: GameState, seat: Seat, level: Level) -> int:
+    """Return what the opponent gets if a player resigns."""
+    resignation = rules.resign(game, seat, level).resignation
+    return resignation.points if resignation else 0
+
+
+def _loss(best: float, made: float) -> float:
+    """Return by how much another decision was better; nothing where only the arithmetic differs."""
+    return best - made if best - made > SAME else 0.0
+
+
+def _cube_judged(
+    decision: Decision, worth: Mapping[CubeAction, float], values: CubeValues, *, obvious: bool = False
+) -> Judged:
+    made = next(value for action, value in worth.items() if action is decision.answer)
+    best = max(worth, key=lambda action: worth[action])
+    loss = _loss(worth[best], made)
+    others = max(value for action, value in worth.items() if action is not best)
+    return Judged(
+        decision,
+        made,
+        loss,
+        best=best.value if loss else decision.text,
+        cube=values,
+        counts=loss > 0 or (not obvious and worth[best] - others < CLOSE),
+    )
+
+
+def _options(position: Position, ranked: list[tuple[Play, float]], made: Play, equity: float) -> tuple[Option, ...]:
+    """List the best plays and the one that was made, the best first."""
+    after = position.play(made)
+    listed = [
+        Option(play, format_play(play, position), value)
+        for place, (play, value) in enumerate(ranked)
+        if place < OPTIONS and position.play(play) != after
+    ]
+    own = Option(made, format_play(made, position), equity)
+    before = [option for option in listed if option.equity > equity]
+    return (*before, own, *listed[len(before) :])
