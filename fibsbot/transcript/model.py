@@ -12,7 +12,7 @@ from attrs import field, frozen
 from fibsbot.match import CubeAction, Dice
 from fibsbot.position import Play
 from fibsbot.rules.scoring import Level
-from fibsbot.rules.state import GameState, Result, Seat
+from fibsbot.rules.state import GameState, Result, Seat, Stage
 
 ID_LENGTH: Final = 16
 """Hexadecimal digits of a match's own number."""
@@ -97,7 +97,7 @@ class Game:
     @property
     def whole(self) -> bool:
         """Whether it was seen from its opening throw, without a gap."""
-        return self.start.turns == 0 and self.start.dice is None and not any(isinstance(it, Gap) for it in self.entries)
+        return self.start.stage is Stage.OPENING and not any(isinstance(it, Gap) for it in self.entries)
 
 
 @frozen

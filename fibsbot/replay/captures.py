@@ -1,0 +1,210 @@
+"""Reads captures: our own session logs, and the raw bytes of any client, as one stream of what was said.
+
+A raw capture is what a telnet connection brought: lines with CR LF, LF or CR, telnet bytes, bells, and in between what
+the user typed, where the terminal echoed it. It may begin and end anywhere. Either kind may be compressed by gzip.
+Memory does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from fibsbot.records import session_log as log
+from fibsbot.replay import parts
+from fibsbot.replay.spoken import Cut, Heard, Known, Noted, Said, Spoken
+from protocol import commands as c
+from protocol import messages as m
+from protocol.errors import CommandError
+from protocol.grammar import parse_command
+from protocol.lines import Line, LineSplitter
+from protocol.stream import MessageReader
+
+__all__ = ["CaptureError", "Cut", "Heard", "Known", "Noted", "Said", "Spoken", "read_capture", "read_captures"]
+
+PATIENCE: Final = 2**20
+"""Bytes of a raw capture within which some line of a server has to be recognised."""
+_LOOK: Final = 4096
+"""Bytes by which a file is judged."""
+_MOST_STRANGE: Final = 0.05
+"""Share of bytes that are neither text nor telnet, above which a file is taken for a binary one."""
+_FAMILIAR: Final = bytes({*range(32, 127), *range(128, 256), *b"\0\a\b\t\n\v\f\r\x1b"})
+_LONGEST_TYPED: Final = 80
+"""Characters of a line that is taken for a command which the user typed."""
+_TYPED: Final = (
+    *(c.Move, c.Off, c.Roll, c.Double, c.Accept, c.Reject, c.Redouble, c.Beaver, c.Raccoon, c.Otter, c.Resign),
+    *(c.Join, c.Leave, c.Watch, c.Unwatch, c.ShowBoard, c.Look, c.Login),
+)
+"""The commands that matter when they stand in a raw capture."""
+_PROSE: Final = (m.Unknown, m.MotdLine, m.CommandPrompt, m.MovesAction)
+"""What any text may seem to say."""
+
+
+class CaptureError(ValueError):
+    """A file is no capture; the text is one line and says what was expected and what came."""
+
+
+def read_capture(path: Path) -> Iterator[Spoken]:
+    """Yield what was said in a capture. Raises CaptureError for a file that is none, OSError where it can't be read.
+
+    That a text has no server's line in it shows only after a while: the error may follow what was yielded.
+    """
+    return read_captures([path])
+
+
+def read_captures(paths: Iterable[Path]) -> Iterator[Spoken]:
+    """Yield what was said in files that continue each other, the oldest first, as the parts of a session log do.
+
+    Offsets are counted through all of them. Raises CaptureError and OSError as `read_capture`.
+    """
+    offset = 0
+    logged = _Logged()
+    for path in paths:
+        if path.is_dir():
+            raise CaptureError(f"expected a session log or a capture, got the folder {path.name!r}")
+        with path.open("rb") as file:
+            pieces = parts.chunks(file)
+            start = next(pieces, b"")
+            if not start.strip():
+                raise CaptureError("expected a session log or a capture, got an empty file")
+            pieces = itertools.chain([start], pieces)
+            counted = _Counted(pieces)
+            if log.is_session_log(start):
+                yield from logged.read(counted, offset)
+            else:
+                yield from _captured(counted, start, offset)
+            offset += counted.bytes
+    yield from logged.end(offset)
+
+
+class _Counted(Iterator[bytes]):
+    """Pieces of a file, and how many bytes have gone by."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self.bytes = 0
+
+    def __next__(self) -> bytes:
+        piece = next(self._pieces)
+        self.bytes += len(piece)
+        return piece
+
+
+# -- session logs ---------------------------------------------------------------------------------------------------
+
+
+class _Logged:
+    """Reads session logs. A part that continues the one before goes on where that one ended, even inside a line."""
+
+    def __init__(self) -> None:
+        self._reader = MessageReader()
+        self._sent = LineSplitter(prompts=False)
+        self._at: dt.datetime | None = None
+
+    def read(self, pieces: Iterator[bytes], begin: int) -> Iterator[Spoken]:
+        place = begin
+
+        def each() -> Iterator[bytes]:
+            nonlocal place
+            for offset, line in parts.lines(pieces):
+                place = begin + offset
+                yield line
+
+        try:
+            for record in log.read_session_log(each()):
+                self._at = record.time
+                match record:
+                    case log.Received():
+                        yield from self._received(record, place)
+                    case log.Sent():
+                        yield from self._said(record, place)
+                    case log.Event():
+                        yield from self._happened(record, place)
+                    case log.Header():
+                        yield from self._headed(record, place)
+        except log.SessionLogError as error:
+            raise CaptureError(str(error)) from None
+
+    def end(self, offset: int) -> Iterator[Spoken]:
+        if self._at is not None:
+            yield Cut(self._at, offset, "the log ends")
+
+    def _received(self, record: log.Received, place: int) -> Iterator[Spoken]:
+        if record.data:
+            self._reader.receive_data(record.data)
+            while (received := self._reader.next_message()) is not None:
+                yield Heard(record.time, received.message, place)
+
+    def _said(self, record: log.Sent, place: int) -> Iterator[Spoken]:
+        if record.data:
+            self._sent.receive_data(record.data)
+            while (line := self._sent.next_line()) is not None:
+                command = _command(line)
+                if command is not None:
+                    yield Said(record.time, command, place)
+
+    def _happened(self, record: log.Event, place: int) -> Iterator[Spoken]:
+        yield Noted(record.time, record.name, record.fields, place)
+        if record.name == "connection_lost":
+            yield from self._cut(place, str(record.fields.get("reason", "")) or "the connection was lost")
+
+    def _headed(self, record: log.Header, place: int) -> Iterator[Spoken]:
+        """Begin a run, unless the header says that it continues the part that was read before."""
+        if not record.fields.get("continues"):
+            yield from self._cut(place, "another run begins")
+        yield Known(str(record.fields.get("user", "")), str(record.fields.get("server", "")))
+
+    def _cut(self, place: int, reason: str) -> Iterator[Spoken]:
+        # What is left over was cut off, and may say anything: `foe` for `foe_b`, 1 for 16.
+        self._reader = MessageReader()
+        self._sent = LineSplitter(prompts=False)
+        yield Cut(self._at, place, reason)
+
+
+def _command(line: Line) -> c.Command | None:
+    try:
+        return parse_command(line.text.strip())
+    except CommandError:
+        return None  # an answer to a prompt, or a mistake
+
+
+# -- raw captures ---------------------------------------------------------------------------------------------------
+
+
+def _captured(pieces: Iterator[bytes], start: bytes, begin: int) -> Iterator[Spoken]:
+    """Read raw bytes; everything is without a time."""
+    head = start[:_LOOK]
+    if len(head.translate(None, _FAMILIAR)) > _MOST_STRANGE * len(head) or head.count(b"\0") > len(head) / 4:
+        raise CaptureError("expected a session log or a capture, got a binary file")
+    reader = MessageReader()
+    recognised = False
+    for piece in itertools.chain(pieces, [b""]):
+        reader.receive_data(piece)
+        while (received := reader.next_message()) is not None:
+            message, offset = received.message, begin + received.offset
+            if isinstance(message, m.Unknown) and (typed := _typed(message.text)):
+                yield Said(None, typed, offset)
+                continue
+            if not recognised:
+                recognised = not isinstance(message, _PROSE)
+                if not recognised and received.offset > PATIENCE:
+                    raise CaptureError("expected a session log or a capture, got a text without any line of a server")
+            yield Heard(None, message, offset)
+    if not recognised:
+        raise CaptureError("expected a session log or a capture, got a text without any line of a server")
+    yield Cut(None, begin, "the capture ends")
+
+
+def _typed(text: str) -> c.Command | None:
+    """Return the command that the user typed here, if it is one that matters."""
+    text = text.strip().removeprefix("> ")
+    if not text or len(text) > _LONGEST_TYPED or not text[0].isalnum():
+        return None
+    try:
+        command = parse_command(text)
+    except CommandError:
+        return None
+    return command if isinstance(command, _TYPED) else None

@@ -1,0 +1,263 @@
+"""Asks a strategy what it would have done: every decision of a replayed match that leaves a choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
+
+from attrs import define, evolve, field, frozen
+
+from fibsbot.bot.decisions import obvious_in, question_about
+from fibsbot.bot.questions import Answer as Reply
+from fibsbot.bot.questions import NonsenseError, Resignation
+from fibsbot.bot.settings import AgentSettings
+from fibsbot.match import CubeAction, MatchState, Phase
+from fibsbot.position import Play
+from fibsbot.replay.happenings import GameBegan, Happened, Happening, MatchBegan
+from fibsbot.rules.scoring import Level
+from fibsbot.rules.state import GameState, Seat, Stage
+from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
+from fibsbot.strategies.judge import Judge
+from fibsbot.transcript import Decision, Resign, Step, Transcript, decisions
+from fibsbot.transcript.walking import Answer
+
+Values: TypeAlias = tuple[float, float]
+"""What two answers are worth to who decides, normalised as `Judge` does it."""
+
+BOT: Final = AgentSettings("replay", "")
+"""As whom the strategy is asked: a bot that nobody has changed anything about."""
+
+
+@frozen
+class Sides:
+    """Whose decisions are asked about: those of whose log it is, unless something else is said."""
+
+    name: str | None = None
+    """Those of this player, wherever they sit."""
+    both: bool = False
+
+    def of(self, match: Transcript) -> tuple[Seat, ...]:
+        """Return the seats in a match; none where the match is not about the one who is meant."""
+        if self.both:
+            return tuple(Seat)
+        if self.name is not None:
+            return tuple(seat for seat in Seat if match.players[seat].name == self.name)
+        return () if match.user is None else (match.user,)
+
+
+@frozen
+class Asked:
+    """A decision that was put to the strategy."""
+
+    match: int
+    decision: Decision
+    answer: Answer | None
+    """What the strategy would have done; None where it had no answer."""
+    fault: str = ""
+    """What the strategy, or the judge, did in place of an answer."""
+    values: Values | None = None
+    """Of what was done and of what the strategy would have done, where these differ and the judge can tell."""
+
+    @property
+    def text(self) -> str:
+        """The strategy's answer as people write it; empty without one."""
+        return "" if self.answer is None else evolve(self.decision, answer=self.answer).text
+
+    @property
+    def same(self) -> bool:
+        """Whether the strategy would have done what was done. Plays are the same that leave the same position."""
+        done = self.decision.answer
+        if isinstance(done, Play) and isinstance(self.answer, Play):
+            position = self.decision.state.position
+            return position.play(done) == position.play(self.answer)
+        return done is self.answer or (isinstance(done, Level | bool) and done == self.answer)
+
+    @property
+    def gain(self) -> float | None:
+        """How much more the strategy's answer is worth than what was done; negative where it is worth less."""
+        return 0.0 if self.same else None if self.values is None else self.values[1] - self.values[0]
+
+
+@define
+class Findings:
+    """What asking came to, summed up."""
+
+    asked: int = 0
+    different: int = 0
+    failed: int = 0
+    """Decisions to which the strategy had no possible answer."""
+    unvalued: int = 0
+    """Different ones that the judge has nothing to say about."""
+    gained: float = 0.0
+    """By how much the strategy's answers are worth more, where they are."""
+    lost: float = 0.0
+    """By how much they are worth less, where they are."""
+    matches: int = 0
+    """In which somebody was asked about."""
+    left_out: int = 0
+    """Matches in which nobody was."""
+
+    @property
+    def sum(self) -> float:
+        """How far the answers are from what was done, whichever is better."""
+        return self.gained + self.lost
+
+    @property
+    def mean(self) -> float:
+        """The same for each decision that was asked."""
+        return self.sum / self.asked if self.asked else 0.0
+
+    def note(self, asked: Asked) -> None:
+        """Take in a decision."""
+        self.asked += 1
+        gain = asked.gain
+        if asked.answer is None:
+            self.failed += 1
+        elif not asked.same:
+            self.different += 1
+            self.unvalued += gain is None
+        self.gained += max(gain or 0.0, 0.0)
+        self.lost += max(-(gain or 0.0), 0.0)
+
+    def add(self, other: Findings) -> None:
+        """Take in what was found elsewhere."""
+        for name in Findings.__annotations__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+@define
+class Decider:
+    """Puts the decisions of replayed matches to a strategy, and the differences to a judge."""
+
+    strategy: Strategy
+    judge: Judge
+    sides: Sides
+    findings: Findings = field(factory=Findings)
+    _seats: tuple[Seat, ...] = ()
+    _resign_from: dict[Seat, int] = field(factory=dict)
+    """The least level that each may still offer in this game: less was rejected."""
+
+    def take(self, happening: Happening) -> Iterator[Asked]:
+        """Ask what there is to ask about a happening."""
+        match happening:
+            case MatchBegan(transcript=transcript):
+                self._seats = self.sides.of(transcript)
+                self.findings.matches += bool(self._seats)
+                self.findings.left_out += not self._seats
+            case GameBegan():
+                self._resign_from = dict.fromkeys(Seat, 1)
+            case Happened(match=match, step=step):
+                for decision in decisions(step):
+                    asked = self._asked(match, decision) if decision.seat in self._seats else None
+                    if asked is not None:
+                        self.findings.note(asked)
+                        yield asked
+                if isinstance(step.entry, Resign) and not step.entry.accepted:
+                    self._resign_from[step.entry.seat] = step.entry.level + 1
+
+    def _asked(self, match: int, decision: Decision) -> Asked | None:
+        """Ask about a decision; None where there was no choice, or no question of a bot fits what was done."""
+        state = decision.state
+        if decision.forced or obvious_in(state, _points_offered(decision)) is not None:
+            return None
+        if isinstance(decision.answer, Level) and state.phase is not Phase.ROLL:
+            return None
+        resign_from = self._resign_from.get(decision.seat, 1)
+        question = question_about(state, BOT, cube_closed=False, resign_from=resign_from)
+        try:
+            answer = _answer(question.put_to(self.strategy))
+        except NonsenseError as error:
+            return Asked(match, decision, None, f"answered nonsense: {error}")
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
+            return Asked(match, decision, None, f"raised {_one_line(error)}")
+        asked = Asked(match, decision, answer)
+        return asked if asked.same else self._judged(asked, answer)
+
+    def _judged(self, asked: Asked, answer: Answer) -> Asked:
+        """Have the judge say what the two answers are worth."""
+        try:
+            return evolve(asked, values=worth(self.judge, asked.decision, answer))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
+            return evolve(asked, fault=f"the judge raised {_one_line(error)}")
+
+
+def _points_offered(decision: Decision) -> int:
+    entry = decision.step.entry
+    if decision.state.phase is not Phase.RESIGNED or not isinstance(entry, Resign):
+        return 0
+    return decision.state.resignation * decision.state.cube
+
+
+def _answer(reply: Reply) -> Answer:
+    match reply:
+        case PlayAnswer():
+            return reply.play
+        case CubeAnswer():
+            return reply.action
+        case Resignation():
+            return Level(reply.level)
+    return reply.accepted
+
+
+# -- what answers are worth -----------------------------------------------------------------------------------------
+
+
+def worth(judge: Judge, decision: Decision, other: Answer) -> Values | None:
+    """Return what was decided and what another answer would have been worth; None where the judge cannot tell."""
+    state, done = decision.state, decision.answer
+    if isinstance(done, Play) and isinstance(other, Play):
+        first, second = judge.value_plays(state, (done, other))
+        return first, second
+    value = _VALUES.get(state.phase)
+    values = [value(judge, decision, answer) for answer in (done, other)] if value else [None]
+    return None if None in values else (values[0] or 0.0, values[1] or 0.0)
+
+
+def _before_throw(judge: Judge, decision: Decision, answer: Answer) -> float | None:
+    state = decision.state
+    if isinstance(answer, Level):
+        return _ended(judge, state, -answer * state.cube)
+    values = judge.value_cube(state)
+    return {CubeAction.ROLL: values.no_double, CubeAction.DOUBLE: values.double}.get(answer)  # type: ignore[arg-type]
+
+
+def _doubled(judge: Judge, decision: Decision, answer: Answer) -> float | None:
+    """Value the answer to a first double: what a beaver and all that follows it is worth, no judge says."""
+    if decision.step.before.redoubles:
+        return None
+    values = judge.value_cube(evolve(decision.state.swapped(), phase=Phase.ROLL, redoubles=0))
+    return {CubeAction.TAKE: -values.double_take, CubeAction.PASS: -values.double_pass}.get(answer)  # type: ignore[arg-type]
+
+
+def _resigned(judge: Judge, decision: Decision, answer: Answer) -> float | None:
+    """Value accepting, or playing on with whoever is on roll; with dice or a double on the board nobody can tell."""
+    state, game = decision.state, decision.step.before
+    if answer is True:
+        return _ended(judge, state, state.resignation * state.cube)
+    if game.stage is not Stage.ROLL:
+        return None
+    return _on_roll(judge, state, game, decision.seat)
+
+
+def _on_roll(judge: Judge, state: MatchState, game: GameState, seat: Seat) -> float:
+    rolling = evolve(state, phase=Phase.ROLL, resignation=0)
+    return judge.value(rolling) if game.turn is seat else -judge.value(rolling.swapped())
+
+
+_VALUES: Final[dict[Phase, Callable[[Judge, Decision, Answer], float | None]]] = {
+    Phase.ROLL: _before_throw,
+    Phase.DOUBLED: _doubled,
+    Phase.RESIGNED: _resigned,
+}
+
+
+def _ended(judge: Judge, state: MatchState, points: int) -> float:
+    """Return what it is worth, normalised, that the game ends with so many points for who decides."""
+    if not state.length:
+        return points / state.cube
+    won, lost = judge.match_chance(state, state.cube), judge.match_chance(state, -state.cube)
+    return 2 * (judge.match_chance(state, points) - lost) / (won - lost) - 1 if won > lost else 0.0
+
+
+def _one_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"

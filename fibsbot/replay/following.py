@@ -1,0 +1,68 @@
+"""What the agent makes of a session: its own tracking of the match, fed with what was heard and said."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from fibsbot.bot.track import Difference, Track, forget
+from fibsbot.bot.tracker import follow
+from fibsbot.fibs import play_from_fibs
+from protocol import commands as c
+from protocol import messages as m
+from protocol.commands import Command
+from protocol.messages import Message, Refusal
+from protocol.words import YOU
+
+_LEFT = (m.MatchWon, m.YouLeft, m.OpponentGone, m.YourGameSaved, m.NotPlaying, m.JoinWho)
+"""What ends a match of our own."""
+_ENTERED = (m.OpponentJoined, m.YouJoined, m.OpponentResumed, m.YouResumed, m.GameStarts)
+
+
+class Follower:
+    """Follows one connection after the other as the agent does."""
+
+    def __init__(self, user: str) -> None:
+        """Know no match."""
+        self.track = Track(user)
+        self._left = False
+        """Whether a match was left on this connection, so that a board of our own may be a copy of its last one."""
+        self._asked = False
+        """Whether we have asked for a board, and none has come since."""
+        self._moved = False
+        """Whether the last command was a move."""
+
+    def know(self, user: str) -> None:
+        """Learn our own name."""
+        self.track = evolve(self.track, user=user)
+
+    def is_stray(self, message: m.Board) -> bool:
+        """Whether a board is a copy of an old one after the match was over, which must not lead into a match."""
+        return self._left and not self._asked and message.state.player == YOU
+
+    def hear(self, message: Message) -> tuple[Difference, ...]:
+        """Follow a message; return in what it contradicts what was known."""
+        if isinstance(message, m.Board):
+            if self.is_stray(message):
+                return ()
+            self._asked = False
+        elif isinstance(message, _LEFT):
+            self._left = True
+        elif isinstance(message, _ENTERED):
+            self._left = False
+        elif isinstance(message, Refusal) and self._moved:
+            self.track = evolve(self.track, own_play=None)
+        self.track = track = follow(self.track, message)
+        return track.missed
+
+    def say(self, command: Command) -> None:
+        """Take note of what we have sent: our own plays are not repeated to us."""
+        self._moved = isinstance(command, c.Move)
+        self._asked = self._asked or isinstance(command, c.ShowBoard)
+        if isinstance(command, c.Move) and self.track.direction is not None:
+            play = play_from_fibs(command.moves, self.track.direction)
+            self.track = evolve(self.track, own_play=play)
+
+    def cut(self) -> None:
+        """Forget the match: the connection is lost."""
+        self.track = forget(self.track)
+        self._left = self._asked = self._moved = False

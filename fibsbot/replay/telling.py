@@ -1,0 +1,185 @@
+"""What happens in words: for people who look at a replay, as a plain list with a column for each player.
+
+Names and texts come from a file that anybody may have made up: no control character gets through.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Final
+
+from attrs import define
+
+from fibsbot.bot.track import Difference
+from fibsbot.draw.markup import clean
+from fibsbot.match import CubeAction
+from fibsbot.notation import format_play
+from fibsbot.replay.happenings import (
+    Differed,
+    GameBegan,
+    GameEnded,
+    Happened,
+    Happening,
+    MatchBegan,
+    MatchEnded,
+)
+from fibsbot.rules.scoring import Level
+from fibsbot.rules.state import Ending, Result, Seat
+from fibsbot.transcript import Cube, Entry, Gap, Resign, Step, Throw, Transcript
+
+LONGEST_NAME: Final = 20
+LONGEST_TEXT: Final = 200
+"""Characters of a text from a file that are shown."""
+COLUMN: Final = 40
+"""Characters of each player's column."""
+_LEVELS: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
+
+
+def names_of(transcript: Transcript) -> tuple[str, str]:
+    """Return the players' names as they can be shown."""
+    first, second = (clean(player.name, LONGEST_NAME) or "?" for player in transcript.players)
+    return first, second
+
+
+def length_in_words(length: int) -> str:
+    """Say what a match is played for."""
+    return "unlimited" if not length else "1 point" if length == 1 else f"{length} points"
+
+
+def time_in_words(at: dt.datetime | None) -> str:
+    """Write a time, UTC; nothing for none."""
+    return f"{at.astimezone(dt.UTC):%Y-%m-%d %H:%M:%S} UTC" if at else ""
+
+
+def match_in_words(began: MatchBegan) -> str:
+    """Say which match it is."""
+    match = began.transcript
+    a, b = names_of(match)
+    facts = [length_in_words(match.length), clean(match.site, 60), time_in_words(match.started or began.at)]
+    return f"Match {began.match}: {a} - {b}, {', '.join(fact for fact in facts if fact)}"
+
+
+def difference_in_words(difference: Difference) -> str:
+    """Say what did not agree."""
+    ours, theirs = (clean(str(it), LONGEST_TEXT) for it in (difference.ours, difference.theirs))
+    return f"{clean(difference.what, LONGEST_TEXT)}: ours {ours}, theirs {theirs}"
+
+
+def where_in_words(differed: Differed) -> str:
+    """Say where in the file and in the match a difference was."""
+    time = f" ({time_in_words(differed.at)})" if differed.at else ""
+    return f"byte {differed.offset}{time}, match {differed.match}, game {differed.game}, turn {differed.turn}"
+
+
+def gap_in_words(match: int, step: Step, gap: Gap) -> str:
+    """Say where something is missing, and what."""
+    return f"match {match}, game {step.game}, turn {step.turn}: {clean(gap.reason, LONGEST_TEXT)}"
+
+
+def deeds(step: Step) -> Iterator[tuple[Seat, str]]:
+    """Say who did what in an entry; nothing for a gap."""
+    entry = step.entry
+    mark = " (rebuilt)" if entry.rebuilt else ""
+    match entry:
+        case Throw(seat=seat):
+            yield seat, f"{_throw(step, entry)}{mark}"
+        case Cube(seat=seat, action=action):
+            yield seat, f"{_cube(step, action)}{mark}"
+        case Resign(seat=seat, level=level, accepted=accepted):
+            yield seat, f"resigns {_LEVELS[level]}{mark}"
+            yield seat.other, "accepts" if accepted else "rejects"
+
+
+def _throw(step: Step, entry: Throw) -> str:
+    high, low = sorted(entry.dice, reverse=True)
+    if entry.play is None:
+        return f"{high}{low}: not played"
+    return f"{high}{low}: {format_play(entry.play, step.before.position_for(entry.seat))}"
+
+
+def _cube(step: Step, action: CubeAction) -> str:
+    words = {
+        CubeAction.DOUBLE: f"doubles to {step.after.offered}",
+        CubeAction.TAKE: "takes",
+        CubeAction.PASS: "passes",
+        CubeAction.BEAVER: f"redoubles to {step.after.offered}",
+    }
+    return words[action]
+
+
+def result_in_words(result: Result | None, names: tuple[str, str]) -> str:
+    """Say how a game ended."""
+    if result is None:
+        return "The game was not seen to its end."
+    kind = result.level.name.lower()
+    how = {
+        Ending.BORNE_OFF: kind,
+        Ending.DROPPED: "double passed",
+        Ending.RESIGNED: f"{kind}, resigned",
+    }[result.how]
+    points = "1 point" if result.points == 1 else f"{result.points} points"
+    return f"{names[result.winner]} wins {points} ({how})."
+
+
+def end_in_words(match: Transcript) -> str:
+    """Say how a match ended."""
+    names, (a, b) = names_of(match), match.scores
+    if match.winner is None:
+        end = "The match was not seen to its end." if match.length else "That is all of the match."
+        return f"{end} Score: {names[Seat.A]} {a}, {names[Seat.B]} {b}."
+    scores = sorted((a, b), reverse=True)
+    return f"{names[match.winner]} wins the match, {scores[0]} to {scores[1]}."
+
+
+@define
+class MoveList:
+    """Writes what happens as a score sheet: a column a player, and each turn's number before what was done."""
+
+    _names: tuple[str, str] = ("?", "?")
+    _left: str = ""
+    """What stands in the left column of the line that is not finished yet."""
+
+    def take(self, happening: Happening) -> Iterator[str]:
+        """Yield the lines that are finished once this has happened."""
+        if isinstance(happening, Happened) and not isinstance(happening.step.entry, Gap):
+            for seat, deed in deeds(happening.step):
+                yield from self._cell(seat, f"{happening.step.turn:>3}  {deed}")
+            return
+        yield from self.flush()
+        match happening:
+            case MatchBegan(transcript=transcript):
+                self._names = names_of(transcript)
+                yield from ("", match_in_words(happening))
+            case GameBegan(game=game):
+                (a, b), start = self._names, game.start
+                crawford = ", Crawford game" if start.crawford else ""
+                yield from ("", f"  Game {game.number}{crawford}")
+                yield f"    {a + f': {start.scores[Seat.A]}':{COLUMN}}  {b}: {start.scores[Seat.B]}"
+            case Happened(step=step) if isinstance(step.entry, Gap):
+                yield f"  --- missing: {clean(step.entry.reason, LONGEST_TEXT)}"
+            case Differed(differences=differences):
+                yield from (f"  !!! byte {happening.offset}: {difference_in_words(it)}" for it in differences)
+            case GameEnded(game=game):
+                yield f"    {result_in_words(game.result, self._names)}"
+            case MatchEnded(transcript=transcript):
+                yield from ("", f"  {end_in_words(transcript)}")
+
+    def flush(self) -> Iterator[str]:
+        """Yield the line that is not finished yet."""
+        if self._left:
+            yield f"  {self._left}"
+        self._left = ""
+
+    def _cell(self, seat: Seat, text: str) -> Iterator[str]:
+        if seat is Seat.A:
+            yield from self.flush()
+            self._left = text
+        else:
+            yield f"  {self._left:{COLUMN + 2}}  {text}".rstrip()
+            self._left = ""
+
+
+def is_gap(entry: Entry) -> bool:
+    """Whether something is missing here."""
+    return isinstance(entry, Gap)
