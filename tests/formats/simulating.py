@@ -41,9 +41,10 @@ MONEY: Final = (
     evolve(FIBS, jacoby=True),
     evolve(FIBS, redoubles=3),
     evolve(FIBS, jacoby=True, redoubles=1),
-    evolve(FIBS, automatic=AutomaticRaise.DOUBLE, automatic_limit=4),
 )
 """Laws of unlimited matches."""
+AUTOMATIC: Final = evolve(FIBS, automatic=AutomaticRaise.DOUBLE, automatic_limit=4)
+"""Ties in the opening throw raise the cube: few formats know of it, so this has to be asked for."""
 HIGHEST_CUBE: Final = 64
 FIRST_DAY: Final = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
