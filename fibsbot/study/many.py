@@ -1,0 +1,87 @@
+"""Studies many matches on all cores."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from itertools import chain, islice
+from typing import Final, TypeAlias
+
+from fibsbot.strategies.judge import Judge
+from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.study.analysis import Desk, StudyError
+from fibsbot.study.model import MatchStudy
+from fibsbot.transcript import Transcript, TranscriptError
+
+Studied: TypeAlias = MatchStudy | StudyError | TranscriptError
+"""A studied match, or why it cannot be studied."""
+WAITING: Final = 4
+"""Matches that wait or are done for each core, so that memory stays flat however many there are."""
+
+
+@contextlib.contextmanager
+def opened_judge(name: str) -> Iterator[Judge]:
+    """Make the strategy of that name, and close it afterwards; raise StrategyError where it is no judge."""
+    strategy = load(name)
+    try:
+        if not isinstance(strategy, Judge):
+            raise StrategyError(f"strategy {name!r} is no judge: it cannot say what positions are worth")
+        yield strategy
+    finally:
+        strategy.close()
+
+
+def study_all(
+    transcripts: Iterable[Transcript], judge: str, *, luck: bool = True, cores: int | None = None
+) -> Iterator[Studied]:
+    """Yield a study of each match in their order; one that cannot be studied yields its error, and stops nothing.
+
+    `judge` is the name of a strategy, which every process makes for itself. `cores` is how many are used, all by
+    default. Raises StrategyError where the strategy is no judge.
+    """
+    of = cores or os.cpu_count() or 1
+    left = iter(transcripts)
+    first = list(islice(left, 2))
+    every = chain(first, left)
+    with opened_judge(judge) as ours:
+        if of == 1 or len(first) < 2:
+            desk = Desk(ours)
+            yield from (_studied(desk, transcript, luck=luck) for transcript in every)
+            return
+    context = multiprocessing.get_context("spawn")  # a fork would copy the locks of our threads
+    pool = ProcessPoolExecutor(of, mp_context=context, initializer=_sit_down, initargs=(judge,))
+    try:
+        waiting: deque[Future[Studied]] = deque()
+        for transcript in every:
+            waiting.append(pool.submit(_study, transcript, luck=luck))
+            if len(waiting) >= WAITING * of:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _studied(desk: Desk, transcript: Transcript, *, luck: bool) -> Studied:
+    try:
+        return desk.study(transcript, luck=luck)
+    except (StudyError, TranscriptError) as error:
+        return error
+
+
+_desk: list[Desk] = []
+"""Where a process of `study_all` studies; it has one, and does nothing else."""
+_held = contextlib.ExitStack()
+"""Keeps its judge open for as long as it lives."""
+
+
+def _sit_down(judge: str) -> None:
+    _desk.append(Desk(_held.enter_context(opened_judge(judge))))
+
+
+def _study(transcript: Transcript, *, luck: bool) -> Studied:
+    return _studied(_desk[0], transcript, luck=luck)
