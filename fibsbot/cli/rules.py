@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
 from multiprocessing import get_context
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import click
 from cattrs import unstructure
@@ -15,10 +17,14 @@ from rich.console import Console
 from rich.progress import Progress
 
 from fibsbot.cli import UserError
+from fibsbot.draw.svg import Board, Look, Theme
 from fibsbot.draw.text import describe, draw_state, styled
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id, format_play, parse_state
 from fibsbot.notation.gnubg import position_id
+from fibsbot.notation.plays import parse_play
+from fibsbot.position import Play
+from fibsbot.rules.errors import PlayError
 from fibsbot.rules.perft import START, Count, Reached, count_next, next_level
 from fibsbot.rules.plays import check_dice, legal_plays
 
@@ -71,16 +77,50 @@ def legal(position: str, dice: str | None, *, as_json: bool) -> None:
         click.echo("\n".join(texts) or "cannot move")
 
 
+_PICTURE: Final = (
+    click.option("--svg", is_flag=True, help="Draw a picture instead."),
+    click.option(
+        "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Where the picture goes, not to stdout."
+    ),
+    click.option("--play", metavar="MOVES", help='A play that the picture shows by arrows, as in "24/18 13/11".'),
+    click.option("--names", metavar="NAME NAME", nargs=2, help="Who they are: the player and the opponent."),
+    click.option("--light", "theme", flag_value=Theme.LIGHT.value, help="Light, whatever the viewer prefers."),
+    click.option("--dark", "theme", flag_value=Theme.DARK.value, help="Dark, whatever the viewer prefers."),
+    click.option("--left", is_flag=True, help="Bear off on the left."),
+    click.option("--white", is_flag=True, help="Give the player the light checkers."),
+    click.option("--bare", is_flag=True, help="Leave out names, scores and pip counts."),
+    click.option("--width", metavar="PIXELS", type=click.IntRange(50, 10_000), help="How wide the picture is to be."),
+)
+"""Options of `show` that concern the picture."""
+
+
+def _with_picture_options(command: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(_PICTURE):
+        command = option(command)
+    return command
+
+
 @click.command()
 @click.argument("position", metavar="XGID")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def show(position: str, *, as_json: bool) -> None:
+@_with_picture_options
+def show(position: str, *, as_json: bool, svg: bool, output: Path | None, **picture: Any) -> None:
     """Draw a position.
 
     XGID is eXtreme Gammon's ID or GNU Backgammon's PositionID:MatchID. The board is seen by the player who has to
-    decide, who is O in the drawing and X in the XGID below it.
+    decide, who is O in the drawing and X in the XGID below it. As a picture it is dark or light as the viewer prefers.
     """
     state = _state(position)
+    if svg and as_json:
+        raise UserError("expected --svg or --json, got both")
+    if svg:
+        _write(_picture(state, **picture), output)
+        return
+    given = [
+        f"--{value if name == 'theme' else name}" for name, value in {"output": output, **picture}.items() if value
+    ]
+    if given:
+        raise UserError(f"expected --svg with {' and '.join(given)}, which concern the picture")
     ids = {"gnubg_id": format_gnubg_id(state)}
     if state.phase is not Phase.RESIGNED:
         ids = {"xgid": str(Xgid.of(state)), **ids}
@@ -93,6 +133,41 @@ def show(position: str, *, as_json: bool) -> None:
     console.print(styled(lines) if console.is_terminal else "\n".join(lines), markup=False, soft_wrap=True)
     for name, value in [*describe(state), *ids.items()]:
         click.echo(f"   {name.replace('_', ' '):9} {value}")
+
+
+def _picture(  # noqa: PLR0913 - a picture's options
+    state: MatchState,
+    *,
+    play: str | None,
+    names: tuple[str, str] | None,
+    theme: str | None,
+    left: bool,
+    white: bool,
+    bare: bool,
+    width: int | None,
+) -> str:
+    look = Look(Theme(theme or "auto"), dark=not white, left=left, bare=bare, width=width)
+    return Board(state, play=_play(play, state) if play else None, names=names, look=look).svg()
+
+
+def _play(text: str, state: MatchState) -> Play:
+    if state.dice is None:
+        raise UserError("expected a position with dice for --play, got one without")
+    try:
+        return parse_play(text, state.position, state.dice)
+    except PlayError as error:
+        raise UserError(f"--play: {error}") from error
+
+
+def _write(text: str, output: Path | None) -> None:
+    """Write to a file; to stdout without one, or where it is called `-`."""
+    if output is None or str(output) == "-":
+        click.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot write {output}: {error.strerror or error}") from None
 
 
 @click.command()

@@ -1,0 +1,167 @@
+"""Arrows that show a play on a picture of a board."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+from typing import Final
+
+from attrs import field, frozen
+
+from fibsbot.draw.layout import RADIUS, Layout, Spot
+from fibsbot.draw.markup import short
+from fibsbot.draw.scene import Shown
+from fibsbot.draw.themes import Role, Theme, painted
+from fibsbot.notation.plays import Path, paths_of
+from fibsbot.position import OFF, Position
+
+BEND: Final = 0.16
+"""How far an arrow leaves the straight line, as a part of its length."""
+HEAD: Final = 19.0
+"""Length of an arrow's head."""
+BADGE: Final = 13
+"""Radius of the number of checkers that go the same way."""
+TIMES: Final = "\N{MULTIPLICATION SIGN}"
+
+
+@frozen
+class Arrow:
+    """The way of one checker, or of several that do the same."""
+
+    spots: tuple[Spot, ...]
+    """Where it touches the board."""
+    times: int
+
+
+@frozen
+class _Curve:
+    """A bent line from one spot to another."""
+
+    start: Spot
+    bend: Spot
+    end: Spot
+
+    def at(self, part: float) -> Spot:
+        """Return a spot on the line; 0 is its start, 1 its end."""
+        rest = 1 - part
+        x, y = (
+            rest * rest * a + 2 * rest * part * b + part * part * c
+            for a, b, c in zip(self.start, self.bend, self.end, strict=True)
+        )
+        return x, y
+
+
+@frozen
+class _Board:
+    """How many checkers of the mover are still where they were, and how many have come."""
+
+    layout: Layout
+    position: Position
+    below: bool
+    gone: Counter[int] = field(factory=Counter)
+    come: Counter[int] = field(factory=Counter)
+
+    def leave(self, point: int, times: int) -> Spot:
+        index = max(self.position.points[point] - self.gone[point] - 1, 0)
+        self.gone[point] += times
+        return self.layout.heap(point, index, below=self.below)
+
+    def touch(self, point: int) -> Spot:
+        return self.layout.heap(point, max(self.position.points[point], 0), below=self.below)
+
+    def arrive(self, point: int, times: int) -> Spot:
+        there = self.position.off if point == OFF else max(self.position.points[point], 0)
+        index = there + self.come[point]
+        self.come[point] += times
+        return self.layout.heap(point, index, below=self.below)
+
+
+def arrows_of(shown: Shown, layout: Layout) -> list[Arrow]:
+    """Return an arrow for each way that checkers go."""
+    board = _Board(layout, shown.before, shown.below)
+    return [_arrow(path, len(list(group)), board) for path, group in groupby(paths_of(shown.play, shown.before))]
+
+
+def _arrow(path: Path, times: int, board: _Board) -> Arrow:
+    first, *between, last = path
+    start = board.leave(first, times)
+    return Arrow((start, *map(board.touch, between), board.arrive(last, times)), times)
+
+
+def hits_of(shown: Shown, layout: Layout) -> list[Spot]:
+    """Return where opponents are hit."""
+    touched = {move.target for move in shown.play.moves if move.target != OFF}
+    return [
+        layout.heap(point, 0, below=shown.below)
+        for point in sorted(touched, reverse=True)
+        if shown.before.points[point] == -1
+    ]
+
+
+def draw_arrows(shown: Shown, layout: Layout, theme: Theme) -> Iterator[str]:
+    """Draw a play: its arrows, a ring around each checker that is hit, the number of those that go the same way."""
+    arrows = arrows_of(shown, layout)
+    lines = "".join(_line(_curves(arrow.spots, layout)) for arrow in arrows)
+    heads = "".join(_head(_curves(arrow.spots, layout)[-1]) for arrow in arrows)
+    rings = "".join(f'<circle cx="{short(x)}" cy="{short(y)}" r="{RADIUS + 1}"/>' for x, y in hits_of(shown, layout))
+    for role, line, head in ((Role.CASING, 9, 4), (Role.ARROW, 5, 0)):
+        yield f'<g stroke-linecap="round" stroke-linejoin="round"{painted(role, theme)}>'
+        yield f'<path d="{lines}" fill-opacity="0" stroke-width="{line}"/>'
+        yield f'<path d="{heads}" stroke-width="{head}"/>'
+        if rings:
+            yield f'<g fill-opacity="0" stroke-width="{line - 1}">{rings}</g>'
+        yield "</g>"
+    for arrow in arrows:
+        if arrow.times > 1:
+            yield from _badge(arrow, layout, theme)
+
+
+def _curves(spots: Sequence[Spot], layout: Layout) -> list[_Curve]:
+    return [_curve(start, end, layout) for start, end in pairwise(spots)]
+
+
+def _curve(start: Spot, end: Spot, layout: Layout) -> _Curve:
+    """Bend a line towards the middle of the board, so that it leaves free what stands between."""
+    (x, y), (to_x, to_y) = start, end
+    middle = (x + to_x) / 2, (y + to_y) / 2
+    across = (to_y - y) * BEND, (x - to_x) * BEND
+    sign = 1 if (layout.middle - middle[1]) * across[1] >= 0 else -1
+    return _Curve(start, (middle[0] + sign * across[0], middle[1] + sign * across[1]), end)
+
+
+def _line(curves: Sequence[_Curve]) -> str:
+    """Return the path of an arrow's line, which ends within its head."""
+    text = "M{} {}".format(*map(short, curves[0].start))
+    for number, curve in enumerate(curves, 1):
+        end = _base(curve)[0] if number == len(curves) else curve.end
+        text += "Q{} {} {} {}".format(*map(short, (*curve.bend, *end)))
+    return text
+
+
+def _base(curve: _Curve) -> tuple[Spot, Spot]:
+    """Return the middle of the back of an arrow's head, and the direction in which it points."""
+    length = max(math.dist(curve.start, curve.end), 1.0)
+    back = curve.at(max(1 - HEAD / length, 0.0))
+    dx, dy = curve.end[0] - back[0], curve.end[1] - back[1]
+    size = math.hypot(dx, dy) or 1.0
+    return back, (dx / size, dy / size)
+
+
+def _head(curve: _Curve) -> str:
+    (x, y), (dx, dy) = _base(curve)
+    wide = HEAD * 0.6
+    corners = ((x - dy * wide, y + dx * wide), (x + dy * wide, y - dx * wide))
+    tip = "{} {}".format(*map(short, curve.end))
+    return f"M{tip}L{'L'.join('{} {}'.format(*map(short, corner)) for corner in corners)}Z"
+
+
+def _badge(arrow: Arrow, layout: Layout, theme: Theme) -> Iterator[str]:
+    curves = _curves(arrow.spots, layout)
+    x, y = curves[0].at(0.5)
+    place = f'x="{short(x)}" y="{short(y + 5.5)}" text-anchor="middle" font-size="16" font-weight="700"'
+    arrowed, cased = painted(Role.ARROW, theme), painted(Role.CASING, theme)
+    yield f'<g stroke-width="4"{cased}><circle cx="{short(x)}" cy="{short(y)}" r="{BADGE + 2}"/></g>'
+    yield f'<g stroke-width="0"{arrowed}><circle cx="{short(x)}" cy="{short(y)}" r="{BADGE}"/></g>'
+    yield f"<text {place}{painted(Role.CASED, theme)}>{TIMES}{arrow.times}</text>"

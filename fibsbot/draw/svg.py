@@ -1,0 +1,285 @@
+"""Boards as SVG, in the usual form of backgammon diagrams: pure functions that return text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from attrs import field, frozen
+
+from fibsbot.draw.arrows import draw_arrows
+from fibsbot.draw.layout import (
+    EDGE,
+    LEFT,
+    MARGIN,
+    NUMBERS,
+    POINT,
+    RADIUS,
+    RIGHT,
+    SIX,
+    SLAB,
+    STACK,
+    STRIP,
+    TRAY,
+    WIDTH,
+    Layout,
+)
+from fibsbot.draw.markup import SANS, escape, short, width_of
+from fibsbot.draw.scene import LEVELS, Look, Scene, Side, scene_of_game, scene_of_state
+from fibsbot.draw.themes import Role, Theme, own_style, painted, root_class
+from fibsbot.match import MatchState, Owner
+from fibsbot.position import BAR, OFF, Play
+from fibsbot.rules.state import GameState, Seat
+from fibsbot.transcript import Step
+
+__all__ = ["Board", "Look", "Theme", "board_svg", "game_svg"]
+
+APEX: Final = 186
+"""Length of a point."""
+CUBE: Final = 42
+"""Size of the cube."""
+CENTRED: Final = 64
+"""What a cube shows that nobody has turned."""
+DIE: Final = 34
+_PIPS: Final = {
+    1: ((0, 0),),
+    2: ((-1, -1), (1, 1)),
+    3: ((-1, -1), (0, 0), (1, 1)),
+    4: ((-1, -1), (1, -1), (-1, 1), (1, 1)),
+    5: ((-1, -1), (1, -1), (0, 0), (-1, 1), (1, 1)),
+    6: ((-1, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (1, 1)),
+}
+"""Where the pips of a die lie, from its middle."""
+_ROLES: Final = tuple(it for it in Role if not it.value.startswith("series") and it not in {Role.AXIS, Role.GRID})
+
+
+def board_svg(
+    state: MatchState, *, look: Look | None = None, play: Play | None = None, names: tuple[str, str] | None = None
+) -> str:
+    """Draw a decision.
+
+    Args:
+        state: the decision, seen by the player who has to make it. Points are numbered as he counts them.
+        look: from where and in which colours; without one the player sits below, his home on the right.
+        play: what is played, shown by arrows: a play that can be made there.
+        names: the player's and the opponent's.
+    """
+    look = look or Look()
+    return _picture(scene_of_state(state, look, play, names), look)
+
+
+def game_svg(
+    state: GameState,
+    seat: Seat,
+    *,
+    look: Look | None = None,
+    names: tuple[str, str] = ("", ""),
+    last: Step | None = None,
+) -> str:
+    """Draw a game as it stands, whoever is on turn.
+
+    Args:
+        state: the game, also before its opening throw and when it is over.
+        seat: the player that `look` means, who sits below unless it says otherwise.
+        look: from where and in which colours.
+        names: those of seat A and seat B.
+        last: what happened last; if it is a play, arrows show it.
+    """
+    look = look or Look()
+    return _picture(scene_of_game(state, seat, look, names, last), look)
+
+
+@frozen
+class Board:
+    """A decision that a notebook shows as a picture."""
+
+    state: MatchState
+    play: Play | None = None
+    names: tuple[str, str] | None = None
+    look: Look = field(factory=Look)
+
+    def svg(self) -> str:
+        """Return the picture."""
+        return board_svg(self.state, look=self.look, play=self.play, names=self.names)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+
+def _picture(scene: Scene, look: Look) -> str:
+    layout, theme = Layout(look.left, look.bare), look.theme
+    width = look.width or WIDTH
+    root = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {short(layout.height)}" width="{width}"'
+        f' height="{short(layout.height * width / WIDTH)}" role="img" font-family="{SANS}"{root_class(theme)}>'
+    )
+    sides = ((scene.below, True), (scene.above, False))
+    parts: list[Iterable[str]] = [
+        [root, f"<title>{escape(scene.title)}</title>", f"<desc>{escape(scene.text)}</desc>"],
+        [own_style(_ROLES, theme)],
+        _table(layout, theme),
+        _points(layout, theme),
+        _numbers(scene, layout, theme),
+        *(_checkers(scene, side, layout, theme, below=below) for side, below in sides),
+        _cube(scene, layout, theme),
+        *(_resignation(side, layout, theme, below=below) for side, below in sides),
+        draw_arrows(scene.shown, layout, theme) if scene.shown else (),
+        *(_dice(side, layout, theme, below=below) for side, below in sides),
+        ()
+        if look.bare
+        else (line for side, below in sides for line in _strip(scene, side, layout, theme, below=below)),
+        ["</svg>"],
+    ]
+    return "\n".join(line for part in parts for line in part if line) + "\n"
+
+
+# -- the table ------------------------------------------------------------------------------------------------------
+
+
+def _rect(x: float, y: float, width: float, height: float, round_: float = 0) -> str:
+    corners = f' rx="{short(round_)}"' if round_ else ""
+    return f'<rect x="{short(x)}" y="{short(y)}" width="{short(width)}" height="{short(height)}"{corners}/>'
+
+
+def _text(x: float, y: float, text: str) -> str:
+    return f'<text x="{short(x)}" y="{short(y)}">{escape(text)}</text>'
+
+
+def _group(role: Role, theme: Theme, body: str, attributes: str = "") -> str:
+    return f"<g{' ' if attributes else ''}{attributes}{painted(role, theme)}>{body}</g>" if body else ""
+
+
+def _table(layout: Layout, theme: Theme) -> Iterator[str]:
+    """Draw paper, wood, field and trays."""
+    top, middle, height = layout.top, layout.middle, layout.bottom - layout.top
+    yield _group(Role.PAPER, theme, _rect(0, 0, WIDTH, layout.height, 10))
+    wood = _rect(MARGIN, layout.frame_top, WIDTH - 2 * MARGIN, layout.frame_bottom - layout.frame_top, 8)
+    yield _group(Role.FRAME, theme, wood)
+    yield _group(Role.FIELD, theme, "".join(_rect(x, top, SIX, height) for x in (LEFT, RIGHT)))
+    off, cube = layout.off - TRAY / 2, layout.cube - TRAY / 2
+    half = height / 2 - EDGE / 2
+    trays = ((off, top, half), (off, middle + EDGE / 2, half), (cube, top, height))
+    yield _group(Role.TRAY, theme, "".join(_rect(x, y, TRAY, tall, 4) for x, y, tall in trays))
+
+
+def _points(layout: Layout, theme: Theme) -> Iterator[str]:
+    for role, odd in ((Role.POINT, 1), (Role.OTHER_POINT, 0)):
+        path = ""
+        for point in range(2 - odd, 25, 2):
+            x = layout.column(point) - POINT / 2
+            y, up = (layout.bottom, -APEX) if point <= 12 else (layout.top, APEX)
+            path += f"M{short(x)} {short(y)}h{POINT}l-{POINT // 2} {up}z"
+        yield f'<path d="{path}"{painted(role, theme)}/>'
+
+
+def _numbers(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
+    lines = (layout.frame_top + NUMBERS * 0.74, layout.bottom + NUMBERS * 0.74)
+    body = "".join(
+        _text(layout.column(point), lines[point <= 12], str(point if scene.numbers_below else BAR - point))
+        for point in range(1, 25)
+    )
+    yield _group(Role.ON_FRAME, theme, body, 'text-anchor="middle" font-size="16"')
+
+
+# -- what lies on it ------------------------------------------------------------------------------------------------
+
+
+def _checkers(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
+    position = scene.position if below else scene.position.swapped()
+    role, on = (Role.DARK, Role.ON_DARK) if side.dark else (Role.LIGHT, Role.ON_LIGHT)
+    discs, counts = "", ""
+    for point in range(1, BAR + 1):
+        count = position.points[point]
+        for index in range(min(count, STACK)):
+            x, y = layout.heap(point, index, below=below)
+            discs += f'<circle cx="{short(x)}" cy="{short(y)}" r="{RADIUS}"/>'
+        if count > STACK:
+            x, y = layout.heap(point, STACK - 1, below=below)
+            counts += _text(x, y + 7, str(count))
+    yield _group(role, theme, discs, 'stroke-width="2"')
+    yield _group(on, theme, counts, 'text-anchor="middle" font-size="20" font-weight="700"')
+    if position.off:
+        places = (layout.heap(OFF, index, below=below) for index in range(position.off))
+        slabs = "".join(_rect(x - TRAY / 2 + 4, y - SLAB / 2 + 0.8, TRAY - 8, SLAB - 1.6, 3) for x, y in places)
+        yield _group(role, theme, slabs, 'stroke-width="1.2"')
+        y = layout.middle + (20 if below else -9)
+        text = _text(layout.off, y, str(position.off))
+        yield _group(Role.INK, theme, text, 'text-anchor="middle" font-size="16" font-weight="600"')
+
+
+def _dice(side: Side, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
+    if side.dice is None:
+        return
+    role, on = (Role.DARK, Role.ON_DARK) if side.dark else (Role.LIGHT, Role.ON_LIGHT)
+    x, y = layout.side(below=below)
+    centres = (x - DIE * 0.65, x + DIE * 0.65)
+    squares = "".join(_rect(it - DIE / 2, y - DIE / 2, DIE, DIE, 6) for it in centres)
+    pips = "".join(
+        f'<circle cx="{short(centre + dx * DIE * 0.27)}" cy="{short(y + dy * DIE * 0.27)}" r="3.6"/>'
+        for centre, die in zip(centres, side.dice, strict=True)
+        for dx, dy in _PIPS[die]
+    )
+    yield _group(role, theme, squares, 'stroke-width="2"')
+    yield _group(on, theme, pips)
+
+
+def _cube(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
+    if scene.offered:
+        below = scene.below.doubles > 0
+        yield from _cube_at(*layout.side(below=below), scene.below.doubles or scene.above.doubles, theme)
+        return
+    x, away = layout.cube, layout.bottom - layout.middle - CUBE / 2 - 4
+    y = layout.middle + {Owner.CENTRED: 0.0, Owner.PLAYER: away, Owner.OPPONENT: -away}[scene.owner]
+    if scene.crawford:
+        turn = f'text-anchor="middle" font-size="18" transform="rotate(-90 {short(x)} {short(layout.middle)})"'
+        yield _group(Role.FAINT, theme, _text(x, layout.middle + 6, "Crawford"), turn)
+        return
+    value = CENTRED if scene.cube == 1 and scene.owner is Owner.CENTRED else scene.cube
+    yield from _cube_at(x, y, value, theme)
+
+
+def _cube_at(x: float, y: float, value: int, theme: Theme) -> Iterator[str]:
+    text = str(value)
+    size = min(24.0, (CUBE - 6) / (0.6 * len(text)))
+    square = _rect(x - CUBE / 2, y - CUBE / 2, CUBE, CUBE, 6)
+    yield _group(Role.CUBE, theme, square, 'stroke-width="2"')
+    weight = f'text-anchor="middle" font-size="{short(size)}" font-weight="700"'
+    yield _group(Role.ON_CUBE, theme, _text(x, y + size * 0.36, text), weight)
+
+
+def _resignation(side: Side, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
+    """Draw the white flag."""
+    if not side.resigns:
+        return
+    text = f"resigns {LEVELS[side.resigns]}"
+    x, y = layout.side(below=below)
+    wide = width_of(text, 18) + 24
+    yield _group(Role.CUBE, theme, _rect(x - wide / 2, y - 17, wide, 34, 17), 'stroke-width="2"')
+    yield _group(Role.ON_CUBE, theme, _text(x, y + 6.5, text), 'text-anchor="middle" font-size="18" font-weight="600"')
+
+
+# -- who sits there -------------------------------------------------------------------------------------------------
+
+
+def _strip(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
+    """Tell of a player: whose turn it is, colour, name, pips and score."""
+    y = (layout.frame_bottom if below else MARGIN) + (STRIP / 2 if below else STRIP / 2 - 3)
+    if side.on_turn:
+        yield f'<path d="M{MARGIN + 4} {short(y - 8)}v16l12-8z"{painted(Role.INK, theme)}/>'
+    role = Role.DARK if side.dark else Role.LIGHT
+    yield _group(role, theme, f'<circle cx="{MARGIN + 34}" cy="{short(y)}" r="11"/>', 'stroke-width="2"')
+    score = f"{side.score}/{scene.length}" if scene.length else str(side.score)
+    pips = scene.position.pips if below else scene.position.opponent_pips
+    box = max(width_of(score, 20) + 16, TRAY + EDGE)
+    right = WIDTH - MARGIN
+    yield _group(Role.TRAY, theme, _rect(right - box, y - 14, box, 28, 6))
+    yield _group(
+        Role.INK, theme, _text(right - box / 2, y + 7, score), 'text-anchor="middle" font-size="20" font-weight="600"'
+    )
+    told = f"{pips} pips"
+    yield _group(Role.FAINT, theme, _text(right - box - 12, y + 6.5, told), 'text-anchor="end" font-size="18"')
+    room = right - box - 24 - width_of(told, 18) - (MARGIN + 54)
+    size = min(21.0, 21.0 * room / max(width_of(side.name, 21), 1))
+    if side.name:
+        name = _text(MARGIN + 54, y + size * 0.34, side.name)
+        yield _group(Role.INK, theme, name, f'font-size="{short(size)}" font-weight="600"')
