@@ -1,0 +1,288 @@
+// The report's page: goes from move to move, by keyboard, mouse and touch, and shows what is known of each.
+// All text was put together when the page was written; whatever came from elsewhere is only ever set as text.
+"use strict";
+(() => {
+  const SWIPE = 40; // pixels
+  const one = (selector, from = document) => from.querySelector(selector);
+  const all = (selector, from = document) => [...from.querySelectorAll(selector)];
+
+  /** Make an element with these properties and children. */
+  function make(name, properties = {}, ...children) {
+    const element = Object.assign(document.createElement(name), properties);
+    element.append(...children);
+    return element;
+  }
+
+  // -- what is known ---------------------------------------------------------------------------------------------
+
+  const matches = all("section.match").map((section) => ({ section, id: section.id, stops: null }));
+
+  /** Read the data of a match when it is first looked at. */
+  function open(match) {
+    if (match.stops) return match;
+    const data = JSON.parse(one(`#${match.id}-data`).textContent);
+    match.pieces = data.pieces;
+    match.stops = data.stops;
+    match.links = data.stops.map((stop) => document.getElementById(match.id + stop.key));
+    match.index = 0;
+    for (const link of match.links) link.tabIndex = -1; // the sheet is one stop of the tab key, not hundreds
+    for (const thumb of all(".thumb", match.section)) {
+      const stop = match.stops.find(({ key }) => match.id + key === thumb.dataset.board);
+      if (stop && stop.board) thumb.append(board(match, stop.board));
+    }
+    return match;
+  }
+
+  /** Put a board together: runs of pieces, each `first` or `first-last`, between blanks. */
+  function board(match, code) {
+    const source = code
+      .split(" ")
+      .map((run) => {
+        const [first, last = first] = run.split("-").map(Number);
+        return match.pieces.slice(first, last + 1).join("");
+      })
+      .join("");
+    const parsed = new DOMParser().parseFromString(source, "image/svg+xml").documentElement;
+    return document.importNode(parsed, true);
+  }
+
+  // -- the viewer ------------------------------------------------------------------------------------------------
+
+  const viewer = one("#viewer").content.cloneNode(true);
+  const box = one(".board-box", viewer);
+  const details = one(".details", viewer);
+  const part = (name) => one(`.${name}`, details);
+  let match = null;
+  let showsBest = false;
+
+  function showBoard() {
+    const stop = match.stops[match.index];
+    const code = showsBest && stop.best ? stop.best : stop.board;
+    const place = one(".board", box);
+    place.replaceChildren(...(code ? [board(match, code)] : [make("p", { textContent: "No board is known here." })]));
+    place.setAttribute("aria-label", `${stop.told}. ${stop.ids ? Object.values(stop.ids)[0] : ""}`);
+    const button = one("[data-do=best]", box);
+    button.disabled = !stop.best;
+    button.setAttribute("aria-pressed", String(showsBest && Boolean(stop.best)));
+  }
+
+  function rows(table, made) {
+    return table.map((cells) => {
+      const row = make("tr", { className: cells.at(-1) ? "made" : "" });
+      row.append(make("th", { scope: "row", textContent: cells[0] + (cells.at(-1) ? ` \u25c2 ${made}` : "") }));
+      row.append(...cells.slice(1, -1).map((text) => make("td", { textContent: text })));
+      return row;
+    });
+  }
+
+  function showTables(stop) {
+    part("plays").hidden = !stop.plays;
+    one("tbody", part("plays")).replaceChildren(...rows(stop.plays || [], "played"));
+    part("cube").hidden = !stop.cube;
+    if (!stop.cube) return;
+    one("caption", part("cube")).textContent = `${stop.cube.right}. ${stop.cube.seen}:`;
+    one("tbody", part("cube")).replaceChildren(...rows(stop.cube.rows, "done"));
+  }
+
+  function showIds(stop) {
+    const lines = Object.entries(stop.ids || {}).map(([name, id]) => {
+      const button = make("button", { type: "button", textContent: "Copy" });
+      button.setAttribute("aria-label", `Copy the ${name}`);
+      button.addEventListener("click", () => copy(id, button));
+      return make("div", {}, make("span", { textContent: name }), make("code", { textContent: id }), button);
+    });
+    part("ids").replaceChildren(...lines);
+  }
+
+  function show() {
+    const stop = match.stops[match.index];
+    showBoard();
+    part("told").textContent = stop.told;
+    part("verdict").textContent = stop.verdict || "";
+    part("verdict").className = `verdict ${stop.grade || ""}`;
+    const facts = (stop.facts || []).flatMap(([name, value]) => [
+      make("div", {}, make("dt", { textContent: name }), make("dd", { textContent: value })),
+    ]);
+    part("facts").replaceChildren(...facts);
+    part("notes").replaceChildren(...(stop.notes || []).map((text) => make("li", { textContent: text })));
+    showTables(stop);
+    showIds(stop);
+    showCursor();
+  }
+
+  /** Mark the stop in the graph; there are two of it, one for narrow screens. */
+  function showCursor() {
+    for (const plot of all(".plot", match.section)) {
+      const svg = one("svg", plot);
+      const [low, high] = svg.dataset.x.split(" ").map(Number);
+      const [left, , right] = svg.dataset.plot.split(" ").map(Number);
+      const place = left + ((match.index - low) / (high - low)) * (right - left);
+      let cursor = one(".cursor", plot);
+      if (!cursor) plot.append((cursor = make("div", { className: "cursor" })));
+      cursor.style.left = `${(100 * place) / svg.viewBox.baseVal.width}%`;
+    }
+  }
+
+  async function copy(text, button) {
+    let done = true;
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const field = make("textarea", { value: text, className: "spoken" });
+      button.after(field);
+      field.select();
+      done = document.execCommand("copy"); // the only way where a page from disk may not use the clipboard
+      field.remove();
+      button.focus();
+    }
+    button.textContent = done ? "Copied" : "Not copied";
+    setTimeout(() => (button.textContent = "Copy"), 1500);
+  }
+
+  // -- going about -----------------------------------------------------------------------------------------------
+
+  /** Make a match the one that is shown. */
+  function enter(wanted) {
+    for (const it of matches) it.section.hidden = it !== wanted;
+    if (match === wanted) return;
+    match = open(wanted);
+    one(".stage", match.section).prepend(box, details);
+    const index = one("details.index");
+    if (index) index.open = false;
+  }
+
+  function go(index, focus = false) {
+    if (!match.stops.length) return;
+    const before = match.links[match.index];
+    before.removeAttribute("aria-current");
+    before.tabIndex = -1;
+    match.index = Math.max(0, Math.min(match.stops.length - 1, index));
+    const link = match.links[match.index];
+    link.setAttribute("aria-current", "true");
+    link.tabIndex = 0;
+    reveal(link);
+    if (focus) link.focus({ preventScroll: true });
+    history.replaceState(null, "", `#${link.id}`);
+    show();
+  }
+
+  /** Scroll the sheet, and nothing else, until the link can be seen. */
+  function reveal(link) {
+    const sheet = one(".sheet", match.section);
+    if (sheet.scrollHeight <= sheet.clientHeight) return;
+    const [inner, outer] = [link.getBoundingClientRect(), sheet.getBoundingClientRect()];
+    const room = 48;
+    if (inner.top < outer.top + room) sheet.scrollTop += inner.top - outer.top - room;
+    else if (inner.bottom > outer.bottom - room) sheet.scrollTop += inner.bottom - outer.bottom + room;
+  }
+
+  function toError(step) {
+    for (let at = match.index + step; match.stops[at]; at += step) {
+      if (match.stops[at].grade) return go(at);
+    }
+  }
+
+  const game = (stop) => stop.key.split("t")[0];
+
+  function toGame(step) {
+    const here = game(match.stops[match.index]);
+    let at = match.index;
+    while (match.stops[at] && game(match.stops[at]) === here) at += step;
+    if (!match.stops[at]) return step < 0 ? go(0) : undefined;
+    const there = game(match.stops[at]);
+    go(match.stops.findIndex((stop) => game(stop) === there));
+  }
+
+  function follow(hash) {
+    const [, id, key] = /^#(m\d+)(g.*)?$/.exec(hash) || [];
+    const wanted = matches.find((it) => it.id === id);
+    if (!wanted) return false;
+    enter(wanted);
+    const index = match.stops.findIndex((stop) => stop.key === key || stop.key.startsWith(`${key}t`));
+    go(index < 0 ? match.index : index);
+    return true;
+  }
+
+  const help = one("#help");
+  const doings = {
+    back: () => go(match.index - 1),
+    on: () => go(match.index + 1),
+    first: () => go(0),
+    last: () => go(match.stops.length - 1),
+    "last-error": () => toError(-1),
+    "next-error": () => toError(1),
+    "last-game": () => toGame(-1),
+    "next-game": () => toGame(1),
+    best: () => {
+      showsBest = !showsBest;
+      showBoard();
+    },
+    help: () => help.showModal(),
+  };
+  const keys = {
+    ArrowLeft: "back", k: "back", ArrowRight: "on", j: "on", p: "last-error",
+    n: "next-error", G: "last-game", g: "next-game", b: "best",
+    "?": "help",
+  };
+  const inSheetKeys = { ArrowUp: "back", ArrowDown: "on", Home: "first", End: "last" };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || help.open || !match || !match.stops.length) return;
+    const inSheet = event.target.closest(".sheet");
+    const doing = (inSheet && inSheetKeys[event.key]) || keys[event.key];
+    if (!doing) return;
+    event.preventDefault();
+    doings[doing]();
+    if (inSheet && doing !== "help") match.links[match.index].focus({ preventScroll: true });
+  });
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-do]");
+    if (button) return doings[button.dataset.do]();
+    const link = event.target.closest('a[href^="#m"]');
+    if (link && follow(link.hash)) {
+      event.preventDefault();
+      if (!link.closest(".sheet")) box.scrollIntoView({ block: "nearest" });
+      return;
+    }
+    const plot = event.target.closest(".plot");
+    if (plot && match) pointAt(plot, event.clientX);
+  });
+
+  /** Go to where somebody points in the graph. */
+  function pointAt(plot, clientX) {
+    const svg = one("svg", plot);
+    const [low, high] = svg.dataset.x.split(" ").map(Number);
+    const [left, , right] = svg.dataset.plot.split(" ").map(Number);
+    const { x, width } = svg.getBoundingClientRect();
+    const place = ((clientX - x) / width) * svg.viewBox.baseVal.width;
+    go(Math.round(low + ((place - left) / (right - left)) * (high - low)));
+  }
+
+  let touched = null;
+  const boardPlace = one(".board", box);
+  boardPlace.addEventListener("touchstart", ({ touches }) => {
+    touched = touches.length === 1 ? touches[0] : null;
+  }, { passive: true });
+  boardPlace.addEventListener("touchend", ({ changedTouches: [finger] }) => {
+    if (!touched) return;
+    const [x, y] = [finger.clientX - touched.clientX, finger.clientY - touched.clientY];
+    touched = null;
+    if (Math.abs(x) > SWIPE && Math.abs(x) > 1.5 * Math.abs(y)) doings[x < 0 ? "on" : "back"]();
+  });
+
+  // -- the beginning ---------------------------------------------------------------------------------------------
+
+  document.documentElement.classList.add("scripted");
+  addEventListener("hashchange", () => follow(location.hash));
+  if (!follow(location.hash)) {
+    if (matches.length === 1) {
+      enter(matches[0]);
+      if (match.stops.length) {
+        const hash = location.hash;
+        go(0);
+        history.replaceState(null, "", hash || location.pathname + location.search);
+      }
+    } else for (const it of matches) it.section.hidden = true;
+  }
+})();

@@ -1,0 +1,243 @@
+"""The page: everything about some matches in one file that asks nothing of any network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib import resources
+from typing import Final
+
+from fibsbot import __version__
+from fibsbot.draw.markup import clean
+from fibsbot.draw.themes import stylesheet
+from fibsbot.report import figures
+from fibsbot.report.details import match_data
+from fibsbot.report.index import Listed, index_table, length, players, result
+from fibsbot.report.markup import Child, Html, data, joined, tag
+from fibsbot.report.sheet import CLASSES, score_sheet
+from fibsbot.report.stops import LUCKY, THRESHOLDS, MatchSheet, match_sheet
+from fibsbot.rules.state import Seat
+from fibsbot.study.model import MatchStudy
+from fibsbot.transcript import Transcript
+
+KEYS: Final = {
+    "\N{LEFTWARDS ARROW} k": "back",
+    "\N{RIGHTWARDS ARROW} j": "on",
+    "\N{UPWARDS ARROW} \N{DOWNWARDS ARROW}": "back and on in the score sheet; Home and End: to its ends",
+    "n p": "next and previous error",
+    "g G": "next and previous game",
+    "b": "show the best play, or the one that was made",
+    "?": "this list",
+}
+BUTTONS: Final = {
+    "last-game": ("\N{LEFT-POINTING DOUBLE ANGLE QUOTATION MARK}", "Previous game (G)"),
+    "back": ("\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", "Back (left arrow, k)"),
+    "on": ("\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}", "On (right arrow, j)"),
+    "next-game": ("\N{RIGHT-POINTING DOUBLE ANGLE QUOTATION MARK}", "Next game (g)"),
+    "last-error": ("\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK} Error", "Previous error (p)"),
+    "next-error": ("Error \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}", "Next error (n)"),
+    "best": ("Best", "Show the best play (b)"),
+    "help": ("?", "Keys (?)"),
+}
+"""What a button does: what stands on it, and what it is called."""
+_SCRIPTLESS: Final = (
+    "The boards are drawn by this page's own script, which is switched off here. Everything else is on the page: the "
+    "score sheet, the figures, and the worst errors with their XGIDs, which any backgammon program can show."
+)
+
+
+def report_page(studies: Sequence[MatchStudy], *, title: str) -> str:
+    """Return a page about some matches; its links are `#m1` for the first match, `#m1g2t14` for a turn in it.
+
+    Raises TranscriptError for a transcript that cannot have happened.
+    """
+    sheets = [match_sheet(study, number) for number, study in enumerate(studies, start=1)]
+    listed = [Listed.of(it.study, f"#{it.anchor}") for it in sheets]
+    index = None
+    if len(listed) > 1:
+        summary = tag("summary", f"{len(listed)} matches")
+        index = tag("details", summary, index_table(listed), class_="index", open=True)
+    body = [
+        tag("header", tag("h1", clean(title)), index, class_="top"),
+        tag("noscript", tag("p", _SCRIPTLESS, class_="note")),
+        tag("main", *(_match(it) for it in sheets), *([] if sheets else [tag("p", "No match.", class_="note")])),
+        _viewer(),
+        _help(),
+    ]
+    return _document(title, body, script=True)
+
+
+def index_page(matches: Iterable[Listed], *, title: str) -> str:
+    """Return a page that lists matches, each with a page of its own."""
+    body = [tag("header", tag("h1", clean(title)), class_="top"), tag("main", index_table(matches))]
+    return _document(title, body, script=False)
+
+
+# -- the document ---------------------------------------------------------------------------------------------------
+
+
+@cache
+def _asset(name: str) -> str:
+    return resources.files("fibsbot.report").joinpath("assets", name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    """Name a script or style as a content security policy does, so that no other one is allowed."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _document(title: str, body: Iterable[Html], *, script: bool) -> str:
+    style = f"{_asset('report.css')}\n{stylesheet()}"
+    code = _asset("report.js") if script else ""
+    policy = (
+        "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
+        f"style-src {_hash(style)}; script-src {_hash(code) if script else chr(39) + 'none' + chr(39)}"
+    )
+    head = [
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="generator", content=f"fibsbot {__version__}"),
+        tag("link", rel="icon", href="data:,"),
+        tag("title", clean(title)),
+        tag("style", Html(style)),
+    ]
+    foot = tag("footer", tag("p", f"Written by fibsbot {__version__}."))
+    parts = [*body, foot, *([tag("script", Html(code))] if script else [])]
+    return f"<!doctype html>\n{tag('html', tag('head', *head), tag('body', *parts), lang='en')}\n"
+
+
+# -- a match --------------------------------------------------------------------------------------------------------
+
+
+def _match(match: MatchSheet) -> Html:
+    luck = any(stop.luck is not None for stop in match.stops)
+    anchor = match.anchor
+    heading = f"{anchor}-title"
+    parts: list[Child] = [
+        tag("h2", players(match.study.transcript), id=heading),
+        tag("p", *_facts(match.study.transcript), class_="facts"),
+        figures.equity_graph(match),
+        tag(
+            "div",
+            tag("div", score_sheet(match), class_="sheet", aria_label="Score sheet", role="region"),
+            class_="stage",
+        ),
+        tag("h3", "Figures"),
+        tag("div", figures.performance(match, luck=luck), figures.by_game(match, luck=luck), class_="tables"),
+        tag("h3", "The worst errors"),
+        figures.worst(match),
+        *([tag("h3", "Luck"), figures.luckiest(match)] if luck else []),
+        tag("h3", "How to read this"),
+        tag("ul", *(tag("li", it) for it in _notes(match.study.judge, luck=luck)), class_="notes"),
+        tag("script", data(match_data(match)), type="application/json", id=f"{anchor}-data"),
+    ]
+    return tag("section", *parts, class_="match", id=anchor, aria_labelledby=heading)
+
+
+def _facts(transcript: Transcript) -> Iterator[Child]:
+    yield tag("strong", result(transcript))
+    yield tag("span", length(transcript))
+    if transcript.site:
+        yield tag("span", clean(transcript.site, 80))
+    if transcript.started:
+        yield tag("span", f"{transcript.started:%Y-%m-%d %H:%M} UTC")
+    for seat in Seat:
+        if transcript.players[seat].rating is not None:
+            yield tag("span", *_player(transcript, seat))
+
+
+def _player(transcript: Transcript, seat: Seat) -> Iterator[Child]:
+    player = transcript.players[seat]
+    yield tag("bdi", clean(player.name))
+    yield f" {player.rating:.0f}"
+    if player.experience is not None:
+        yield f" / {player.experience}"
+
+
+def _notes(judge: str, *, luck: bool) -> Iterator[Child]:
+    grades = ", ".join(f"{CLASSES[it]} ({it.value}) from {least:g}" for it, least in reversed(THRESHOLDS.items()))
+    yield (
+        f"What a decision is worth is the opinion of the strategy {clean(judge)}. Equities are normalised: winning a "
+        f"single game at the present cube is 1, losing it \N{MINUS SIGN}1. At a match score they are chances to win "
+        "the match on that scale (EMG)."
+    )
+    yield f"A decision is {grades}: so much equity the best one would have been worth more."
+    yield (
+        "The performance rating (PR) is 500 times the mean loss of the decisions that count: those with a choice, and "
+        "cube decisions that somebody might get wrong."
+    )
+    if luck:
+        yield (
+            "Luck is how much better a throw was than the average throw. "
+            f"\N{BLACK UP-POINTING SMALL TRIANGLE} and \N{BLACK DOWN-POINTING SMALL TRIANGLE} mark throws from "
+            f"{LUCKY:g} on."
+        )
+    yield (
+        "\N{DEGREE SIGN} marks what was not seen, but rebuilt: it is the only thing that can have happened between two "
+        "boards. What could not be rebuilt is told as a gap."
+    )
+
+
+# -- what the script needs ------------------------------------------------------------------------------------------
+
+
+def _viewer() -> Html:
+    """Return the board, its buttons and all that is told of a position, still empty."""
+    buttons = (
+        tag("button", text, type="button", title=called, aria_label=called, data_do=does, aria_pressed=_pressed(does))
+        for does, (text, called) in BUTTONS.items()
+    )
+    box = tag(
+        "div",
+        tag("div", class_="board", role="img"),
+        tag("div", *buttons, class_="buttons", role="toolbar", aria_label="Moves"),
+        class_="board-box",
+    )
+    plays = _options("plays", tag("caption", "Plays"), ("Play", "Equity", "Loss"))
+    cube = _options("cube", tag("caption"), ("Cube", "Equity", "Loss"))
+    details = tag(
+        "div",
+        tag("p", class_="told", aria_live="polite"),
+        tag("p", class_="verdict"),
+        tag("dl", class_="facts"),
+        plays,
+        cube,
+        tag("ul", class_="notes"),
+        tag("div", class_="ids"),
+        class_="details",
+    )
+    return tag("template", box, details, id="viewer")
+
+
+def _pressed(does: str) -> str | None:
+    return "false" if does == "best" else None
+
+
+def _options(class_: str, caption: Html, columns: tuple[str, ...]) -> Html:
+    head = tag("thead", tag("tr", *(tag("th", it, scope="col") for it in columns)))
+    return tag("table", caption, head, tag("tbody"), class_=f"options {class_}")
+
+
+def _help() -> Html:
+    keys = joined(*(joined(tag("dt", *_keys(names)), tag("dd", text)) for names, text in KEYS.items()))
+    close = tag("form", tag("button", "Close", autofocus=True), method="dialog")
+    swipe = "Swipe over the board to go back and on; click into the graph to go there."
+    return tag(
+        "dialog",
+        tag("h2", "Keys", id="help-title"),
+        tag("dl", keys),
+        tag("p", swipe),
+        close,
+        id="help",
+        aria_labelledby="help-title",
+    )
+
+
+def _keys(names: str) -> Iterator[Child]:
+    for key in names.split():
+        yield tag("kbd", key)
+        yield " "

@@ -1,0 +1,244 @@
+"""Where one can stop in a match and look: every entry of its games, with what a judge says of it."""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from attrs import field, frozen
+
+from fibsbot.match import CubeAction, MatchState
+from fibsbot.notation import NotationError, Xgid, format_gnubg_id
+from fibsbot.position import Play
+from fibsbot.rules import game as rules
+from fibsbot.rules.scoring import Level
+from fibsbot.rules.state import GameState, Seat
+from fibsbot.study.model import Figures, GameStudy, Judged, MatchStudy
+from fibsbot.transcript import Cube, Game, Gap, Resign, Step, Throw, decisions, walk
+
+
+class Grade(enum.Enum):
+    """How bad a decision is, with the sign that stands for it."""
+
+    DOUBTFUL = "?!"
+    ERROR = "?"
+    BLUNDER = "??"
+
+
+THRESHOLDS: Final = {Grade.BLUNDER: 0.08, Grade.ERROR: 0.04, Grade.DOUBTFUL: 0.02}
+"""The loss from which on a decision has a grade, the worst first; normalised equity."""
+LUCKY: Final = 0.3
+"""From how much luck on, good or bad, a throw is marked; normalised equity."""
+LEVELS: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
+"""What somebody resigns."""
+
+
+def grade(loss: float) -> Grade | None:
+    """Return how bad a loss is; None for one that does not matter."""
+    # A hair's breadth is allowed for: 0.3 - 0.26 is less than 0.04 to a computer.
+    return next((it for it, least in THRESHOLDS.items() if loss > least - 1e-9), None)
+
+
+class Kind(enum.Enum):
+    """What a stop is about; the value is the letter that follows the turn in its link."""
+
+    THROW = ""
+    NO_DOUBLE = "n"
+    """A throw before which there should have been a double."""
+    DOUBLE = "d"
+    ANSWER = "a"
+    RESIGNATION = "r"
+    SETTLEMENT = "s"
+    """The answer to it."""
+    GAP = "x"
+
+
+@frozen
+class Stop:
+    """A place in a match to stop at."""
+
+    key: str
+    """What links call it after the match, `g2t14`: game and turn, and a letter for all but throws (see Kind)."""
+    kind: Kind
+    step: Step
+    seat: Seat | None
+    """Who did something; None in a gap."""
+    words: str
+    """What was done, in a few words; of a throw the play."""
+    state: MatchState | None
+    """The position in which it was done; None where there is none to show."""
+    viewer: Seat
+    """Who sees the position so."""
+    judged: Judged | None = None
+    """What was decided here, and what a judge says of it."""
+    rolled: Judged | None = None
+    """Of a throw: the decision not to double before it, where that is no stop of its own."""
+
+    @property
+    def loss(self) -> float:
+        """What the decision cost, normalised equity."""
+        return self.judged.loss if self.judged else 0.0
+
+    @property
+    def grade(self) -> Grade | None:
+        """How bad the decision was."""
+        return grade(self.loss)
+
+    @property
+    def luck(self) -> float | None:
+        """Of the throw; None where there is none, or it was not worked out."""
+        return self.judged.luck if self.judged and self.kind is Kind.THROW else None
+
+    @property
+    def throw(self) -> Throw | None:
+        """The throw that the stop is about, if it is about one."""
+        entry = self.step.entry
+        return entry if isinstance(entry, Throw) and self.kind is Kind.THROW else None
+
+    @property
+    def best_play(self) -> Play | None:
+        """The best play, where another one was made."""
+        throw = self.throw
+        if throw is None or self.judged is None or not self.judged.options:
+            return None
+        best = self.judged.options[0]
+        return best.play if self.loss > 0 and best.text != self.words else None
+
+    @property
+    def ids(self) -> dict[str, str]:
+        """The position as other programs read it, XGID and GNUbg ID, as far as these can say it."""
+        return _ids(self.state) if self.state else {}
+
+
+@frozen
+class GameSheet:
+    """A game with its stops."""
+
+    number: int
+    """Counted from 1."""
+    game: Game
+    stops: tuple[Stop, ...]
+    figures: tuple[Figures, Figures]
+
+
+@frozen
+class MatchSheet:
+    """A match with its games and their stops."""
+
+    study: MatchStudy
+    anchor: str
+    """What links call the match, `m1`."""
+    games: tuple[GameSheet, ...]
+    stops: tuple[Stop, ...] = field(init=False)
+    """Of all games, in their order."""
+
+    @stops.default
+    def _all_stops(self) -> tuple[Stop, ...]:
+        return tuple(stop for game in self.games for stop in game.stops)
+
+    def link(self, stop: Stop) -> str:
+        """Return what links call a stop of this match, `m1g2t14`."""
+        return f"{self.anchor}{stop.key}"
+
+
+def match_sheet(study: MatchStudy, number: int = 1) -> MatchSheet:
+    """Find the stops of a match; `number` is its place on the page, from 1.
+
+    Raises TranscriptError for a transcript that cannot have happened.
+    """
+    games = zip(study.transcript.games, study.games, strict=True)
+    sheets = tuple(_game_sheet(index, game, its) for index, (game, its) in enumerate(games, start=1))
+    return MatchSheet(study, f"m{number}", sheets)
+
+
+def _game_sheet(number: int, game: Game, study: GameStudy) -> GameSheet:
+    by_entry: dict[int, list[Judged]] = {}
+    for judged in study.judged:
+        by_entry.setdefault(judged.decision.step.index, []).append(judged)
+    seen: Counter[tuple[int, Kind]] = Counter()
+
+    def key(step: Step, kind: Kind) -> str:
+        """Name a stop; several of a kind in a turn, as after a beaver, are counted."""
+        seen[step.turn, kind] += 1
+        again = seen[step.turn, kind]
+        return f"g{number}t{step.turn}{kind.value}" + (f".{again}" if again > 1 else "")
+
+    stops = [stop for step in walk(game) for stop in _stops(step, by_entry.get(step.index, []), key)]
+    return GameSheet(number, game, tuple(stops), study.figures)
+
+
+_Naming = Callable[[Step, Kind], str]
+
+
+def _stops(step: Step, judged: list[Judged], key: _Naming) -> Iterator[Stop]:
+    match step.entry:
+        case Throw():
+            yield from _throw_stops(step, step.entry, judged, key)
+        case Cube(seat=seat, action=action):
+            kind = Kind.DOUBLE if action is CubeAction.DOUBLE else Kind.ANSWER
+            words = _CUBE_WORDS[action].format(2 * (step.before.offered or step.before.cube))
+            state = rules.decision(step.before, seat)
+            yield Stop(key(step, kind), kind, step, seat, words, state, seat, *judged[:1])
+        case Resign() as entry:
+            yield from _resignation_stops(step, entry, judged, key)
+        case Gap(reason=reason, then=then):
+            yield Stop(key(step, Kind.GAP), Kind.GAP, step, None, reason, *_waiting(then))
+
+
+_CUBE_WORDS: Final = {
+    CubeAction.DOUBLE: "doubles to {}",
+    CubeAction.TAKE: "takes",
+    CubeAction.PASS: "drops",
+    CubeAction.BEAVER: "beavers to {}",
+}
+
+
+def _resignation_stops(step: Step, resign: Resign, judged: list[Judged], key: _Naming) -> Iterator[Stop]:
+    """The offer and its answer; both are shown with the position as it was played in."""
+    state, viewer = _waiting(step.before)
+    said = {
+        Kind.RESIGNATION: (resign.seat, f"resigns {LEVELS[resign.level]}"),
+        Kind.SETTLEMENT: (resign.seat.other, "accepts" if resign.accepted else "rejects"),
+    }
+    for kind, (seat, words) in said.items():
+        its = [it for it in judged if it.decision.seat is seat]
+        yield Stop(key(step, kind), kind, step, seat, words, state, viewer, *its[:1])
+
+
+def _throw_stops(step: Step, throw: Throw, judged: list[Judged], key: _Naming) -> Iterator[Stop]:
+    rolled = next((it for it in judged if it.decision.answer is CubeAction.ROLL), None)
+    played = next((it for it in judged if isinstance(it.decision.answer, Play)), None)
+    if rolled and grade(rolled.loss):
+        kind = Kind.NO_DOUBLE
+        yield Stop(
+            key(step, kind), kind, step, throw.seat, "does not double", rolled.decision.state, throw.seat, rolled
+        )
+        rolled = None
+    if throw.play is None:
+        state, words = rules.decision(step.after, throw.seat), "does not play"
+    else:
+        made = played.decision if played else decisions(step)[-1]
+        state, words = made.state, made.text
+    yield Stop(key(step, Kind.THROW), Kind.THROW, step, throw.seat, words, state, throw.seat, played, rolled)
+
+
+def _waiting(game: GameState) -> tuple[MatchState | None, Seat]:
+    """Return the position as the one sees it who has to do something, and who that is."""
+    seat = game.turn if game.answering is None else game.answering
+    return rules.decision(game, seat), seat
+
+
+def _ids(state: MatchState) -> dict[str, str]:
+    writers: dict[str, Callable[[MatchState], str]] = {
+        "XGID": lambda state: str(Xgid.of(state)),
+        "GNUbg ID": format_gnubg_id,
+    }
+    ids = {}
+    for name, write in writers.items():
+        try:
+            ids[name] = write(state)
+        except NotationError:
+            continue  # a resignation in an XGID, or a cube that an ID cannot hold
+    return ids
