@@ -9,12 +9,13 @@ from typing import TypeAlias
 from attrs import asdict, evolve, frozen
 
 from fibsbot.match import MatchState
-from fibsbot.position import Play, Position
+from fibsbot.position import Play
 from fibsbot.rules import game as rules
-from fibsbot.rules.state import GameState, Seat, Stage
+from fibsbot.rules.state import Seat
 from fibsbot.strategies.judge import Judge
 from fibsbot.study.examining import Examiner
 from fibsbot.study.model import Figures, GameStudy, Judged, MatchStudy
+from fibsbot.study.throwing import is_opening
 from fibsbot.study.units import chances_in_one
 from fibsbot.transcript import Game, Step, Throw, Transcript, TranscriptError, decisions, walk
 
@@ -79,7 +80,7 @@ class Desk:
             figures[seat] = _sum(figures[seat], _figures(one))
         if luck and isinstance(step.entry, Throw):
             state = _thrown(step, step.entry, judged)
-            lucky = self._examiner.throws.luck(state, opening=_is_opening(step.before))
+            lucky = self._examiner.throws.luck(state, opening=is_opening(step.before))
             judged = [evolve(it, luck=lucky) if isinstance(it.decision.answer, Play) else it for it in judged]
             seat = step.entry.seat
             figures[seat] = _sum(figures[seat], self._lucky(state, lucky))
@@ -97,12 +98,6 @@ def _thrown(step: Step, throw: Throw, judged: Iterable[Judged]) -> MatchState:
     if state is None:
         raise TranscriptError(f"expected a throw that is to be played, got {throw}")
     return state
-
-
-def _is_opening(before: GameState) -> bool:
-    """Whether the next throw is the opening throw, also of a game that was first seen with it on the board."""
-    fresh = before.turns == 0 and before.position == Position.start()
-    return before.stage is Stage.OPENING or (before.stage is Stage.MOVE and fresh)
 
 
 def _figures(judged: Judged) -> Figures:

@@ -9,8 +9,9 @@ from typing import Final
 from attrs import evolve, frozen
 
 from fibsbot.match import Dice, MatchState, Phase
-from fibsbot.position import Play
+from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
+from fibsbot.rules.state import GameState, Stage
 from fibsbot.strategies.judge import Judge
 
 THROWS: Final[tuple[tuple[Dice, int], ...]] = tuple(
@@ -76,6 +77,12 @@ class Throws:
         assert state.dice  # noqa: S101 - for the type checker: only states with dice come here
         plays = legal_plays(state.position, state.dice) or (Play(),)
         return Valued(plays, _checked(self._judge.value_plays(state, plays), len(plays)))
+
+
+def is_opening(before: GameState) -> bool:
+    """Whether the next throw is the opening throw, also of a game that was first seen with it on the board."""
+    fresh = before.turns == 0 and before.position == Position.start()
+    return before.stage is Stage.OPENING or (before.stage is Stage.MOVE and fresh)
 
 
 def _in_order(state: MatchState) -> MatchState:
