@@ -1,0 +1,135 @@
+"""What all readers of matches share: a game that grows entry by entry, each of them checked by the rules core."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Self
+
+from attrs import define, evolve, field
+
+from fibsbot.formats.errors import FormatError
+from fibsbot.match import CubeAction, Dice
+from fibsbot.notation.plays import parse_play
+from fibsbot.position import BAR, OFF, Play, Position
+from fibsbot.rules.errors import PlayError, RuleError
+from fibsbot.rules.laws import FIBS, UNLIMITED, Laws
+from fibsbot.rules.plays import can_move, check_play
+from fibsbot.rules.scoring import Level
+from fibsbot.rules.state import GameState, Result, Seat, Stage
+from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Throw, apply
+
+HIGHEST_CUBE: Final = 1 << 20
+"""No file may say that a game is played for more; XGID and our own programs have no room for it."""
+HIGHEST_NUMBER: Final = 1 << 30
+"""No file may have a longer match, higher scores or more games."""
+
+
+@define
+class Building:
+    """A game as it is read. Everything raises FormatError where the rules forbid what a file says."""
+
+    number: int
+    start: GameState
+    state: GameState
+    """After the entries so far."""
+    entries: list[Entry] = field(factory=list)
+
+    @classmethod
+    def of(cls, number: int, start: GameState) -> Self:
+        """Begin with a game's first state."""
+        return cls(number, start, start)
+
+    @property
+    def over(self) -> bool:
+        """Whether the entries have come to the end of the game."""
+        return self.state.stage is Stage.OVER
+
+    def add(self, entry: Entry, line: int) -> None:
+        """Add what stands in a line."""
+        try:
+            self.state = apply(self.state, entry)
+        except RuleError as error:
+            raise FormatError(f"line {line}: game {self.number}, turn {self.state.turns + 1}: {error}") from None
+        if max(self.state.cube, self.state.offered) > HIGHEST_CUBE:
+            raise FormatError(f"line {line}: game {self.number}: expected a cube up to {HIGHEST_CUBE}, got more")
+        self.entries.append(entry)
+
+    def throw(self, seat: Seat, dice: Dice, moves: Sequence[tuple[int, int]], line: int) -> None:
+        """Add a throw with the moves made, from source to target as the player sees the board.
+
+        No moves are a dance, or a throw that was not played if it could have been.
+        """
+        position = self.state.position_for(seat)
+        try:
+            play = read_moves(position, dice, moves)
+        except RuleError as error:
+            raise FormatError(f"line {line}: game {self.number}, turn {self.state.turns + 1}: {error}") from None
+        self.add(Throw(seat=seat, dice=dice, play=play), line)
+
+    def cube(self, seat: Seat, action: CubeAction, line: int) -> None:
+        """Add what was done with the cube; a double that answers one is a beaver."""
+        if action is CubeAction.DOUBLE and self.state.stage is Stage.DOUBLED:
+            action = CubeAction.BEAVER
+        self.add(Cube(seat=seat, action=action), line)
+
+    def resign(self, seat: Seat, level: Level, line: int, *, accepted: bool = True) -> None:
+        """Add an offer to resign with its answer."""
+        self.add(Resign(seat=seat, level=level, accepted=accepted), line)
+
+    def finished(self, result: Result | None = None) -> Game:
+        """Return the game; `result` is what was told of its end where the entries do not come to one."""
+        return Game(self.number, self.start, tuple(self.entries), self.state.result or result)
+
+    def restart(self, start: GameState) -> None:
+        """Begin in another state after all, as long as nothing has happened."""
+        self.start = self.state = start
+
+
+def read_moves(position: Position, dice: Dice, moves: Sequence[tuple[int, int]]) -> Play | None:
+    """Return the play that these moves are, one move each or joined; None where a throw was not played.
+
+    Raises RuleError.
+    """
+    if not moves:
+        return None if can_move(position, dice) else Play()
+    try:
+        return check_play(position, dice, Play.of(*moves))
+    except PlayError as error:
+        names = {BAR: "bar", OFF: "off"}
+        text = " ".join("/".join(names.get(point, str(point)) for point in move) for move in moves[:4])
+        try:
+            return parse_play(text, position, dice)
+        except PlayError:
+            raise error from None
+
+
+def plain_laws(length: int, *, crawford: bool = True, jacoby: bool = False, cube: bool = True) -> Laws:
+    """Return the laws to read a match with: those of the server, and what the file says.
+
+    In unlimited matches every beaver is allowed until `with_beavers` has seen how many there were.
+    """
+    redoubles = 0 if length else UNLIMITED
+    return evolve(FIBS, crawford=crawford, jacoby=jacoby, cube=cube, redoubles=redoubles)
+
+
+def with_beavers(games: Sequence[Game]) -> tuple[Game, ...]:
+    """Return games under laws that allow as many instant redoubles in a row as happened in one of them."""
+    most = max((_beavers(game.entries) for game in games), default=0)
+    return tuple(_with_redoubles(game, most) for game in games)
+
+
+def _beavers(entries: Sequence[Entry]) -> int:
+    """Count the instant redoubles of the longest exchange."""
+    most = row = 0
+    for entry in entries:
+        row = row + 1 if isinstance(entry, Cube) and entry.action is CubeAction.BEAVER else 0
+        most = max(most, row)
+    return most
+
+
+def _with_redoubles(game: Game, most: int) -> Game:
+    def changed(state: GameState) -> GameState:
+        return evolve(state, laws=evolve(state.laws, redoubles=most))
+
+    entries = (evolve(entry, then=changed(entry.then)) if isinstance(entry, Gap) else entry for entry in game.entries)
+    return evolve(game, start=changed(game.start), entries=tuple(entries))

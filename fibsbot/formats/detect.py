@@ -1,0 +1,68 @@
+"""Which format a file has: told by how it begins, or by its name."""
+
+from __future__ import annotations
+
+import enum
+import re
+from pathlib import PurePath
+from typing import Final
+
+
+class Format(enum.Enum):
+    """What a transcript can be written as; the value is what people call it on the command line."""
+
+    MAT = "mat"
+    SGF = "sgf"
+    OLDMOVES = "oldmoves"
+    JSON = "json"
+    CSV = "csv"
+    GNUBG_IDS = "gnubg-ids"
+    XGID = "xgid"
+    SNOWIE = "snowie"
+
+    @property
+    def readable(self) -> bool:
+        """Whether matches can be read from it; from the others, only positions or nothing."""
+        return self in READABLE
+
+
+READABLE: Final = (Format.MAT, Format.SGF, Format.OLDMOVES, Format.JSON)
+EXTENSIONS: Final = {
+    ".mat": Format.MAT,
+    ".sgf": Format.SGF,
+    ".oldmoves": Format.OLDMOVES,
+    ".mov": Format.OLDMOVES,
+    ".fibs": Format.OLDMOVES,
+    ".json": Format.JSON,
+    ".csv": Format.CSV,
+    ".gnubg-ids": Format.GNUBG_IDS,
+    ".xgid": Format.XGID,
+    ".snowie": Format.SNOWIE,
+}
+"""By the end of a file's name; the first of each format is the one that we write."""
+
+JSON_MARK: Final = '{"fibsbot_transcript":'
+"""How a line of ours begins that is a transcript."""
+
+_BEGINNINGS: Final = {
+    Format.JSON: re.compile(re.escape(JSON_MARK)),
+    Format.SGF: re.compile(r"\(\s*;(?=[^()]{0,400}?(?:GM\s*\[\s*6|FF\s*\[))"),
+    Format.MAT: re.compile(r"(?:\s*;[^\n]*\n|\s*\n)*\s*\d{1,9}\s+point\s+match\b", re.IGNORECASE),
+    Format.OLDMOVES: re.compile(r"[^\n]{0,200}?Score is \d+-\d+ in an? [^\n]*match\.?\s+[^\n]* is X - [^\n]* is O"),
+}
+"""How a text of each format begins, blanks and a byte order mark left out."""
+
+
+def format_of(head: str, name: str = "") -> Format | None:
+    """Tell the format of a file by how it begins, else by its name; None for what is neither known nor named.
+
+    `head` is the beginning of the file, of a few thousand characters; without one the name alone decides.
+    """
+    text = head.lstrip("\ufeff \t\r\n")
+    found = next((kind for kind, beginning in _BEGINNINGS.items() if beginning.match(text)), None)
+    return found or EXTENSIONS.get(PurePath(name).suffix.lower())
+
+
+def extension(kind: Format) -> str:
+    """Return how the name of a file of this format ends."""
+    return next(end for end, of in EXTENSIONS.items() if of is kind)

@@ -1,0 +1,293 @@
+"""SGF, game 6: the format of GNU Backgammon, one game tree a game (red-bean.com/sgf/backgammon.html).
+
+Written so that GNU Backgammon 1.07 takes it as it is meant, which differs from the specification in two things: games
+are numbered from 0, and a player who throws and does not play any more has dice put on the board (DI).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from attrs import define, evolve, field
+
+from fibsbot.formats import sgf_boards as boards
+from fibsbot.formats.building import HIGHEST_CUBE, Building, with_beavers
+from fibsbot.formats.errors import FormatError, expected
+from fibsbot.formats.sgf_head import BACKGAMMON, Head, read_details, write_head
+from fibsbot.formats.sgf_trees import Node, Tree, escaped, trees
+from fibsbot.formats.text import one_line
+from fibsbot.match import CubeAction
+from fibsbot.rules.game import start_match
+from fibsbot.rules.laws import FIBS
+from fibsbot.rules.scoring import Level
+from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
+from fibsbot.transcript import (
+    Cube,
+    Entry,
+    Game,
+    Gap,
+    Resign,
+    Throw,
+    Transcript,
+    TranscriptError,
+    walk,
+)
+
+REBUILT: Final = "rebuilt"
+"""The comment on what was not seen, but is the only thing that can have happened."""
+GAP: Final = "gap: "
+"""How the comment begins on a board that was seen after something unknown had happened."""
+UNKNOWN: Final = "unknown"
+"""Why something is missing, where nobody says it."""
+ACTIONS: Final = {"double": CubeAction.DOUBLE, "take": CubeAction.TAKE, "drop": CubeAction.PASS}
+NAMES: Final = {Seat.A: "White", Seat.B: "Black"}
+LEVELS: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
+_REFUSED: Final = re.compile(rf"({'|'.join(NAMES.values())}) wants to resign ({'|'.join(LEVELS.values())}): refused")
+_MOVE: Final = re.compile(r"([1-6])([1-6])((?:[a-z]{2}){0,4})")
+_RESULT: Final = re.compile(r"([BW])\+([0-9]{0,9})(R?)", re.IGNORECASE)
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def write_sgf(transcript: Transcript) -> str:
+    """Return a match as SGF, a tree a game."""
+    games = transcript.games or (Game(1, start_match(FIBS, transcript.length)),)
+    return "".join(_write_game(transcript, game, first=game is games[0]) for game in games)
+
+
+def _write_game(transcript: Transcript, game: Game, *, first: bool) -> str:
+    head = write_head(transcript, game.number, game.start, _result(game), first=first)
+    nodes = [head] if game.start.stage is Stage.OPENING else [head, *_set_up(game.start, game.entries)]
+    for index, entry in enumerate(game.entries):
+        written = _write_entry(entry, game.entries[index + 1 :])
+        if entry.rebuilt and written:
+            written[0] += f"C[{REBUILT}]"
+        nodes += written
+    return "(;" + "\n;".join(nodes) + ")\n"
+
+
+def _write_entry(entry: Entry, rest: tuple[Entry, ...]) -> list[str]:
+    match entry:
+        case Throw(play=None, seat=seat, dice=dice):
+            # Where only a refused resignation came in between, the same throw comes once more, with its play.
+            return [] if rest_of_turn(rest) else [boards.write_dice(seat, dice)]
+        case Throw():
+            return [_write_play(entry)]
+        case Cube(seat=seat, action=action):
+            word = next((word for word, meant in ACTIONS.items() if meant is action), "double")
+            return [f"{boards.COLOURS[seat]}[{word}]"]
+        case Resign(accepted=False, seat=seat, level=level):
+            return [f"C[{NAMES[seat]} wants to resign {LEVELS[level]}: refused]"]
+        case Gap(then=then):
+            nodes = _set_up(then, rest)
+            nodes[0] += f"C[{GAP}{escaped(one_line(entry.reason, UNKNOWN))}]"
+            return nodes
+    return []  # an accepted resignation is in the result
+
+
+def rest_of_turn(rest: tuple[Entry, ...]) -> bool:
+    """Whether a throw that has not been played is played after all, by the first throw of what follows."""
+    following = next((entry for entry in rest if isinstance(entry, Throw | Gap)), None)
+    return isinstance(following, Throw)
+
+
+def _write_play(entry: Throw) -> str:
+    moves = sorted(entry.play.moves, reverse=True) if entry.play else []
+    letters = "".join(boards.letter(move.source, entry.seat) + boards.letter(move.target, entry.seat) for move in moves)
+    return f"{boards.COLOURS[entry.seat]}[{entry.dice[0]}{entry.dice[1]}{letters}]"
+
+
+def _set_up(state: GameState, rest: tuple[Entry, ...]) -> list[str]:
+    """Return the nodes that bring a game into a state; `rest` is what happens after it."""
+    turn = state.turn
+    if state.stage is Stage.OPENING:  # who is on turn will be seen
+        turn = next((entry.seat for entry in rest if isinstance(entry, Throw)), turn)
+    nodes = boards.write_board(state, turn)
+    if state.stage is Stage.DOUBLED:
+        seats = [turn if step % 2 == 0 else turn.other for step in range(state.redoubles + 1)]
+        nodes += [f"{boards.COLOURS[seat]}[double]" for seat in seats]
+    return nodes
+
+
+def _result(game: Game) -> str:
+    result = game.result or _walked(game)
+    if result is None:
+        return ""
+    last = game.entries[-1] if game.entries else None
+    resigned = result.how is Ending.RESIGNED or (isinstance(last, Resign) and last.accepted)
+    return f"{boards.COLOURS[result.winner]}+{result.points}{'R' * resigned}"
+
+
+def _walked(game: Game) -> Result | None:
+    """Return the result that the entries lead to."""
+    state = game.start
+    try:
+        for step in walk(game):
+            state = step.after
+    except TranscriptError:
+        return None
+    return state.result
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def read_sgf(text: str) -> Transcript:
+    """Read the match of an SGF text. Raises FormatError, also where there are several."""
+    found = iter_sgf(text)
+    transcript = next(found)
+    another = next(found, None)
+    if another is not None:
+        names = " and ".join(player.name for player in another.players)
+        raise expected("one match", f"a second one, of {names}")
+    return transcript
+
+
+def iter_sgf(text: str) -> Iterator[Transcript]:
+    """Yield the matches of an SGF text, at least one.
+
+    What belongs to other games than backgammon, other branches than the first, comments and properties that say nothing
+    of a match's course are passed over. Raises FormatError.
+    """
+    match: _Match | None = None
+    other = "no game"
+    for tree in trees(text.removeprefix("\ufeff")):
+        kind = (tree[0].value("GM") or "1").strip()
+        if kind != BACKGAMMON:
+            other = f"GM[{kind[:10]}]"
+            continue
+        head = Head.read(tree[0])
+        if match is None or not match.goes_on(head):
+            if match is not None:
+                yield match.transcript()
+            match = _Match(head, read_details(tree[0], head.names))
+        match.add(head, tree)
+    if match is None:
+        raise expected("a game of backgammon in SGF, GM[6]", other)
+    yield match.transcript()
+
+
+@define
+class _Match:
+    """A match as it is read."""
+
+    head: Head
+    """Of the first game."""
+    details: Transcript
+    games: list[Game] = field(factory=list)
+
+    def goes_on(self, head: Head) -> bool:
+        """Whether a game is the next one of this match."""
+        same = (self.head.names, self.head.length) == (head.names, head.length)
+        return same and (head.number is None or head.number > self.games[-1].number)
+
+    def add(self, head: Head, tree: Tree) -> None:
+        """Read a game."""
+        number = head.number or len(self.games) + 1
+        self.games.append(_Game(Building.of(number, head.start)).read(tree))
+
+    def transcript(self) -> Transcript:
+        return evolve(self.details, length=self.head.length, games=with_beavers(self.games))
+
+
+@define
+class _Game:
+    """A game as it is read."""
+
+    building: Building
+    set_up: bool = False
+    """Whether the last thing that happened is that a board was set up."""
+
+    def read(self, tree: Tree) -> Game:
+        """Read a game's main line."""
+        root = tree[0]
+        if boards.has_board(root):  # CV and CP mean something else here
+            wanted = {name: values for name, values in root.properties.items() if name in {*boards.BOARD, "PL"}}
+            self._set_up(Node(root.line, wanted))
+        self._moves(root)
+        for node in tree[1:]:
+            if boards.sets_up(node):
+                self._set_up(node)
+            self._moves(node)
+            self._refused(node)
+        return self._finished(root)
+
+    def _set_up(self, node: Node) -> None:
+        building = self.building
+        comment = one_line(node.value("C") or "")
+        state = boards.read_board(node, building.state)
+        dice = boards.read_dice(node.value("DI") or "")
+        if dice and not self.set_up and not boards.has_board(node):
+            building.add(Throw(seat=state.turn, dice=dice, rebuilt=comment == REBUILT), node.line)
+            return
+        if not building.entries and not comment.startswith(GAP):
+            building.restart(state)
+        elif self.set_up and not boards.has_board(node):
+            self._replace(state)
+        else:
+            reason = comment.removeprefix(GAP) or UNKNOWN
+            building.add(Gap(reason=reason, then=state), node.line)
+        self.set_up = self.set_up or boards.has_board(node)
+
+    def _replace(self, state: GameState) -> None:
+        """Say otherwise what has been set up last."""
+        building = self.building
+        if not building.entries:
+            building.restart(state)
+            return
+        gap = building.entries[-1]
+        if isinstance(gap, Gap):
+            building.entries[-1] = evolve(gap, then=state)
+            building.state = state
+
+    def _moves(self, node: Node) -> None:
+        for seat, colour in boards.COLOURS.items():
+            for value in node.properties.get(colour, ())[:1]:
+                self._turn_round(seat)
+                self._move(seat, "".join(value.split()).lower(), node)
+                self.set_up = False
+
+    def _turn_round(self, seat: Seat) -> None:
+        """Believe a player who acts first on a board that was set up: GNU Backgammon often writes a wrong PL."""
+        state = self.building.state
+        if self.set_up and state.stage is Stage.ROLL and state.turn is not seat:
+            self._replace(evolve(state, turn=seat, position=state.position.swapped()))
+
+    def _move(self, seat: Seat, value: str, node: Node) -> None:
+        building = self.building
+        if value in ACTIONS:
+            building.cube(seat, ACTIONS[value], node.line)
+        elif found := _MOVE.fullmatch(value):
+            points = [boards.point(name, seat) for name in found[3]]
+            moves = list(zip(points[::2], points[1::2], strict=True))
+            building.throw(seat, (int(found[1]), int(found[2])), moves, node.line)
+        else:
+            raise expected("a move such as 31hefe, double, take or drop", value, node.line)
+        if one_line(node.value("C") or "") == REBUILT:
+            building.entries[-1] = evolve(building.entries[-1], rebuilt=True)
+
+    def _refused(self, node: Node) -> None:
+        found = _REFUSED.fullmatch(one_line(node.value("C") or ""))
+        if found:
+            seat = next(seat for seat, name in NAMES.items() if name == found[1])
+            level = next(level for level, name in LEVELS.items() if name == found[2])
+            self.building.resign(seat, level, node.line, accepted=False)
+
+    def _finished(self, root: Node) -> Game:
+        building = self.building
+        found = _RESULT.match("".join((root.value("RE") or "").split()))
+        if not found or building.over:
+            return building.finished()
+        winner = boards.SEATS[found[1].upper()]
+        cube = building.state.cube
+        points = int(found[2] or cube)
+        if not 1 <= points <= 3 * HIGHEST_CUBE:
+            raise FormatError(f"line {root.line}: expected a result of at least a point, got {points}")
+        level = Level(min(max(points // cube, 1), 3))
+        how = Ending.RESIGNED if found[3] else Ending.BORNE_OFF
+        if found[3]:
+            building.resign(winner.other, level, root.line)
+        return evolve(building.finished(), result=Result(winner, points, level, how))
