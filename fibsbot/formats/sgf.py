@@ -73,7 +73,7 @@ def _write_entry(entry: Entry, rest: tuple[Entry, ...]) -> list[str]:
     match entry:
         case Throw(play=None, seat=seat, dice=dice):
             # Where only a refused resignation came in between, the same throw comes once more, with its play.
-            return [] if rest_of_turn(rest) else [boards.write_dice(seat, dice)]
+            return [] if _played_later(rest) else [boards.write_dice(seat, dice)]
         case Throw():
             return [_write_play(entry)]
         case Cube(seat=seat, action=action):
@@ -88,7 +88,7 @@ def _write_entry(entry: Entry, rest: tuple[Entry, ...]) -> list[str]:
     return []  # an accepted resignation is in the result
 
 
-def rest_of_turn(rest: tuple[Entry, ...]) -> bool:
+def _played_later(rest: tuple[Entry, ...]) -> bool:
     """Whether a throw that has not been played is played after all, by the first throw of what follows."""
     following = next((entry for entry in rest if isinstance(entry, Throw | Gap)), None)
     return isinstance(following, Throw)
