@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import islice
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -104,3 +105,35 @@ def test_bad_input_is_one_line_and_exit_status_2(arguments: tuple[str, ...]) -> 
     assert (2, "") == (result.exit_code, result.stdout)
     assert 1 == len(result.stderr.splitlines())
     assert result.stderr.startswith("Error: expected ")
+
+
+def test_show_writes_a_picture(tmp_path: Path) -> None:
+    path = tmp_path / "board.svg"
+    arguments = ("show", OPENING, "--svg", "--play", "8/5 6/5", "--names", "marvin", "ford")
+    assert (0, "") == ((result := run(*arguments, "-o", str(path))).exit_code, result.output)
+    text = path.read_text(encoding="utf-8")
+    assert "<title>marvin plays 3-1: 8/5 6/5</title>" in text
+    assert text == run(*arguments).stdout == run(*arguments, "-o", "-").stdout
+    dark = run(*arguments, "--dark", "--left", "--white", "--bare", "--width", "300").stdout
+    assert 'width="300"' in dark
+    assert "<style" not in dark
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("--json",), "expected --svg or --json, got both"),
+        (("--play", "8/1"), "--play: 8/1 for 3-1: a checker moves by a number that was thrown, each number once"),
+        (("-o", "/dev/null/board.svg"), "cannot write /dev/null/board.svg: Not a directory"),
+    ],
+)
+def test_a_picture_that_cannot_be_is_one_line(arguments: tuple[str, ...], error: str) -> None:
+    result = run("show", OPENING, "--svg", *arguments)
+    assert (2, f"Error: {error}\n") == (result.exit_code, result.stderr)
+
+
+def test_options_of_the_picture_want_a_picture() -> None:
+    result = run("show", OPENING, "--dark", "--left")
+    assert (2, True) == (result.exit_code, "expected --svg with --dark and --left" in result.stderr)
+    result = run("show", TO_ROLL, "--svg", "--play", "8/5")
+    assert "expected a position with dice for --play, got one without" in result.stderr

@@ -1,0 +1,92 @@
+"""The pictures of docs/pictures.md: what they show, and how they are made."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from attrs import evolve
+
+from fibsbot.draw.plot import Bar, Mark, Scale, Series, bars_svg, curve_svg, seconds
+from fibsbot.draw.svg import Look, Theme, board_svg
+from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.notation import Xgid, parse_play
+from fibsbot.position import Position
+
+OPENING: Final = MatchState(Position.start(), 5, (1, 2), phase=Phase.MOVE, dice=(3, 1))
+HITS: Final = MatchState(
+    Position((0, -2, 0, 0, -1, 0, 5, 0, 3, 0, 0, 0, -4, 4, 0, 0, -1, -3, 0, -3, 0, -1, 0, 0, 2, 1)),
+    7,
+    (3, 6),
+    cube=2,
+    owner=Owner.OPPONENT,
+    post_crawford=True,
+    phase=Phase.MOVE,
+    dice=(4, 4),
+)
+RACE: Final = MatchState(
+    Position.from_sides([3, 3, 2, 1, 0, 0] + [0] * 19, [2, 2, 1] + [0] * 22),
+    0,
+    (12, 3),
+    cube=4,
+    owner=Owner.PLAYER,
+    phase=Phase.MOVE,
+    dice=(2, 2),
+)
+MIDDLE: Final = Xgid.parse("XGID=-a-B--E-B-a-dDB--b-bcb----:0:0:-1:D:2:1:0:5:10").state()
+NAMES: Final = ("marvin", "ford")
+
+
+def _wave(count: int, *, rise: float = 0.0) -> list[float]:
+    """Return numbers that look like a life; the same every time."""
+    return [math.sin(it / 4) + 0.5 * math.sin(it * 1.7) + 0.3 * math.sin(it * 5.3) + rise * it for it in range(count)]
+
+
+def _rating() -> str:
+    start = seconds(dt.datetime(2026, 1, 3, tzinfo=dt.UTC))
+    points = [(start + 43_200 * at, 1500 + 24 * it) for at, it in enumerate(_wave(500, rise=0.01))]
+    return curve_svg([Series("rating", points)], title="Rating of marvin", y_label="rating", x=Scale.TIME)
+
+
+def _equity() -> str:
+    own = list(enumerate(it / 2 for it in _wave(36)))
+    both = [Series("marvin", own), Series("ford", [(x, -0.8 * y) for x, y in own])]
+    marks = [Mark(0, "game 1"), Mark(21, "game 2")]
+    return curve_svg(both, title="Equity", x_label="move", y_label="points", zero=True, marks=marks)
+
+
+def _results() -> str:
+    rows = (("1 point", 0.55, 0.05), ("3 points", 0.48, 0.08), ("5 points", 0.62, 0.12), ("unlimited", 0.4, 0.2))
+    bars = [Bar(label, value, value - apart, value + apart, 0.5) for label, value, apart in rows]
+    return bars_svg(bars, title="Matches won by length", y=Scale.PERCENT, y_range=(0, 1))
+
+
+def _dice() -> str:
+    throws = [(high, low) for high in range(1, 7) for low in range(1, high + 1)]
+    bars = [
+        Bar(f"{high}{low}", round(expected + 6 * it), expected=expected)
+        for (high, low), it in zip(throws, _wave(21), strict=True)
+        for expected in [25 if high == low else 50]
+    ]
+    return bars_svg(bars, title="Dice of marvin", x_label="throw", y_label="times")
+
+
+GALLERY: Final[Mapping[str, Callable[[], str]]] = {
+    "opening": lambda: board_svg(OPENING, names=NAMES, play=parse_play("8/5 6/5", OPENING.position, (3, 1))),
+    "hits": lambda: board_svg(HITS, names=NAMES, play=parse_play("bar/21* 8/4*(2) 13/9", HITS.position, (4, 4))),
+    "dark": lambda: board_svg(HITS, names=NAMES, look=Look(theme=Theme.DARK)),
+    "left": lambda: board_svg(
+        RACE, names=NAMES, look=Look(left=True, dark=False), play=parse_play("4/off 2/off(2)", RACE.position, (2, 2))
+    ),
+    "doubled": lambda: board_svg(MIDDLE, names=NAMES),
+    "resigned": lambda: board_svg(evolve(MIDDLE, phase=Phase.RESIGNED, resignation=2), names=NAMES),
+    "above": lambda: board_svg(OPENING, names=NAMES[::-1], look=Look(above=True)),
+    "bare": lambda: board_svg(OPENING, look=Look(bare=True, width=334)),
+    "rating": _rating,
+    "equity": _equity,
+    "results": _results,
+    "dice": _dice,
+}
+"""By the name of the file."""

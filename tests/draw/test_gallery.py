@@ -1,0 +1,33 @@
+"""The pictures in the documentation are what the program draws.
+
+`FIBSBOT_GOLDEN=write pytest tests/draw/test_gallery.py` draws them anew; look at them before they are committed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.draw.gallery import GALLERY
+
+DOCS: Final = Path(__file__).parents[2] / "docs"
+LARGEST: Final = 12_000
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_a_picture_looks_as_it_always_did(name: str) -> None:
+    path, text = DOCS / "pictures" / f"{name}.svg", GALLERY[name]()
+    if os.environ.get("FIBSBOT_GOLDEN") == "write":
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text
+    assert len(text.encode()) < LARGEST
+
+
+def test_every_picture_is_on_the_page_and_none_is_missing() -> None:
+    shown = set(re.findall(r"pictures/([a-z]+)\.svg", (DOCS / "pictures.md").read_text()))
+    stored = {path.stem for path in (DOCS / "pictures").iterdir() if path.suffix == ".svg"}
+    assert shown == stored == set(GALLERY)

@@ -1,0 +1,362 @@
+"""Boards as SVG: complete, safe, readable by everybody, and the same every time."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+from typing import Final
+from xml.etree import ElementTree as ET
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fibsbot.draw.arrows import arrows_of, hits_of
+from fibsbot.draw.layout import STACK, WIDTH, Layout
+from fibsbot.draw.scene import Shown
+from fibsbot.draw.svg import Board, Look, Theme, board_svg, game_svg
+from fibsbot.draw.text import draw_state
+from fibsbot.draw.themes import DARK, LIGHT, Palette, Role, stylesheet
+from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.notation import parse_play
+from fibsbot.position import Play, Position
+from fibsbot.rules import game as rules
+from fibsbot.rules.laws import FIBS
+from fibsbot.rules.plays import legal_plays
+from fibsbot.rules.scoring import Level
+from fibsbot.rules.state import Seat
+from fibsbot.transcript import Game, Throw, walk
+from tests.draw.gallery import HITS, OPENING, RACE
+from tests.draw.pictures import NASTY, SVG, contrast, parsed, reaches_out, said, texts
+from tests.strategies_positions import dice, match_states, positions
+
+LARGEST: Final = 12_000
+BELOW: Final = Layout(left=False, bare=False)
+
+
+def looks() -> st.SearchStrategy[Look]:
+    """Any look."""
+    yes = st.booleans()
+    return st.builds(Look, st.sampled_from(Theme), yes, yes, yes, yes, st.none() | st.integers(50, 2000))
+
+
+def discs(root: ET.Element) -> list[tuple[float, float]]:
+    """Return where checkers lie, without those of the strips beside the names."""
+    found = root.iter(f"{SVG}circle")
+    return [(float(it.attrib["cx"]), float(it.attrib["cy"])) for it in found if it.attrib["r"] == "17.5"]
+
+
+# -- whatever the position ------------------------------------------------------------------------------------------
+
+
+@given(match_states(), looks(), st.text(max_size=30), st.text(max_size=30))
+def test_any_decision_becomes_a_small_picture_that_loads_nothing(
+    state: MatchState, look: Look, own: str, other: str
+) -> None:
+    text = board_svg(state, look=look, names=(own, other))
+    root = parsed(text)
+    assert (f"{SVG}svg", "img") == (root.tag, root.attrib["role"])
+    assert said(root, "title")
+    assert [] == reaches_out(text)
+    assert len(text.encode()) < LARGEST
+    assert text == board_svg(state, look=look, names=(own, other))
+
+
+@given(match_states(), looks())
+def test_every_checker_is_drawn_or_counted(state: MatchState, look: Look) -> None:
+    root = parsed(board_svg(state, look=look))
+    heaps = [abs(n) for n in state.position.points]
+    assert sum(min(n, STACK) for n in heaps) == len(discs(root))
+    written = texts(root)
+    assert all(str(n) in written for n in heaps if n > STACK)
+    slabs = [it for it in root.iter(f"{SVG}rect") if it.attrib.get("rx") == "3"]
+    assert state.position.off + state.position.opponent_off == len(slabs)
+
+
+@given(match_states(), looks())
+def test_the_other_direction_is_a_mirror(state: MatchState, look: Look) -> None:
+    """Checkers alone: texts and dice are not written backwards."""
+    one, other = (discs(parsed(board_svg(state, look=evolve(look, left=left)))) for left in (False, True))
+    assert sorted((round(WIDTH - x, 1), y) for x, y in one) == sorted(other)
+
+
+@given(match_states(), looks())
+def test_nothing_lies_outside_the_picture(state: MatchState, look: Look) -> None:
+    text = board_svg(state, look=look)
+    root = parsed(text)
+    width, height = map(float, root.attrib["viewBox"].split()[2:])
+    for x, y in discs(root):
+        assert 17 < x < width - 17
+        assert 17 < y < height - 17
+    for rect in root.iter(f"{SVG}rect"):
+        assert float(rect.attrib["x"]) >= 0
+        assert float(rect.attrib["x"]) + float(rect.attrib["width"]) <= width
+        assert 0 <= float(rect.attrib["y"]) <= float(rect.attrib["y"]) + float(rect.attrib["height"]) <= height
+
+
+# -- names and those who cannot see ---------------------------------------------------------------------------------
+
+
+def test_a_name_is_text_whatever_it_wants_to_be() -> None:
+    text = board_svg(OPENING, names=(NASTY, "x" * 100_000))
+    root = parsed(text)
+    assert "<script" not in text
+    assert any(it.startswith("<script>&\"'") and "\x1b" not in it and "\u202e" not in it for it in texts(root))
+    assert f"{'x' * 23}…" in texts(root)
+    assert len(text.encode()) < LARGEST
+
+
+def test_a_long_name_is_written_smaller() -> None:
+    def size(name: str) -> float:
+        root = parsed(board_svg(OPENING, names=(name, "")))
+        group = next(it for it in root.iter(f"{SVG}g") if it.findtext(f"{SVG}text") == name)
+        return float(group.attrib["font-size"])
+
+    assert 21 == size("marvin")
+    assert 15 < size("W" * 20) < 21
+
+
+def test_the_description_holds_the_board_and_the_facts() -> None:
+    root = parsed(board_svg(OPENING, names=("marvin", "ford")))
+    lines = said(root, "desc").splitlines()
+    drawing = draw_state(OPENING, "marvin", "ford")
+    assert drawing == lines[: len(drawing)]
+    assert "pips: 167 to 167" in lines
+
+
+@pytest.mark.parametrize(
+    ("state", "title"),
+    [
+        (OPENING, "marvin to play 3-1"),
+        (evolve(OPENING, phase=Phase.ROLL, dice=None), "marvin to double or roll"),
+        (evolve(OPENING, phase=Phase.ROLL, dice=None, owner=Owner.OPPONENT), "marvin to roll"),
+        (evolve(OPENING, phase=Phase.ROLL, dice=None, crawford=True), "marvin to roll"),
+        (evolve(OPENING, phase=Phase.DOUBLED, dice=None), "ford doubles to 2, marvin to answer"),
+        (evolve(OPENING, phase=Phase.RESIGNED, resignation=2), "ford resigns (gammon), marvin to answer"),
+        (MatchState(Position.from_sides([0] * 25, [1] + [0] * 24)), "marvin has borne off"),
+        (MatchState(Position.from_sides([1] + [0] * 24, [0] * 25)), "ford has borne off"),
+    ],
+)
+def test_the_title_tells_what_there_is_to_do(state: MatchState, title: str) -> None:
+    assert title == said(parsed(board_svg(state, names=("marvin", "ford"))), "title")
+
+
+def test_without_names_they_are_called_player_and_opponent() -> None:
+    assert "player to play 3-1" == said(parsed(board_svg(OPENING)), "title")
+    assert not {"player", "opponent"} & set(texts(parsed(board_svg(OPENING))))
+
+
+# -- what is on the board -------------------------------------------------------------------------------------------
+
+
+def test_the_points_are_numbered_as_the_player_counts_them() -> None:
+    def numbers(look: Look) -> dict[str, tuple[float, float]]:
+        root = parsed(board_svg(evolve(OPENING, length=0), look=evolve(look, bare=True)))
+        return {
+            it.text or "": (float(it.attrib["x"]), float(it.attrib["y"]))
+            for group in root.iter(f"{SVG}g")
+            if group.attrib.get("font-size") == "16"
+            for it in group
+        }
+
+    for look in (Look(), Look(left=True), Look(above=True), Look(above=True, left=True)):
+        found = numbers(look)
+        assert {str(it) for it in range(1, 25)} == set(found)
+        (ace_x, ace_y), (last_x, last_y) = found["1"], found["24"]
+        assert ace_x == last_x
+        assert (ace_y < last_y) == look.above
+        assert (ace_x < WIDTH / 2) == look.left
+
+
+@pytest.mark.parametrize(
+    ("state", "shown"),
+    [
+        (OPENING, "64"),
+        (evolve(OPENING, cube=2), "2"),
+        (evolve(OPENING, cube=1, owner=Owner.PLAYER), "1"),
+        (evolve(OPENING, cube=1024, owner=Owner.OPPONENT), "1024"),
+        (evolve(OPENING, cube=2, phase=Phase.DOUBLED, dice=None), "4"),
+        (evolve(OPENING, crawford=True), "Crawford"),
+    ],
+)
+def test_the_cube_shows_what_the_game_is_played_for(state: MatchState, shown: str) -> None:
+    assert shown in texts(parsed(board_svg(state, look=Look(bare=True))))
+
+
+def test_the_cube_lies_with_its_owner_and_changes_sides_with_him() -> None:
+    def height(owner: Owner, *, above: bool) -> float:
+        state = evolve(OPENING, cube=32, owner=owner)
+        root = parsed(board_svg(state, look=Look(above=above)))
+        return next(float(it.attrib["y"]) for it in root.iter(f"{SVG}text") if it.text == "32")
+
+    middle = height(Owner.CENTRED, above=False)
+    assert height(Owner.PLAYER, above=False) > middle > height(Owner.OPPONENT, above=False)
+    assert height(Owner.PLAYER, above=True) < middle < height(Owner.OPPONENT, above=True)
+
+
+def test_scores_pips_and_names_can_be_left_out() -> None:
+    full, bare = (texts(parsed(board_svg(OPENING, look=Look(bare=bare), names=("a", "b")))) for bare in (False, True))
+    assert {"a", "b", "1/5", "2/5", "167 pips"} <= set(full)
+    assert not {"a", "b", "1/5", "2/5", "167 pips"} & set(bare)
+    assert "12" in texts(parsed(board_svg(RACE)))
+
+
+def test_a_resignation_says_how_much() -> None:
+    state = evolve(OPENING, phase=Phase.RESIGNED, dice=None, resignation=3)
+    assert "resigns backgammon" in texts(parsed(board_svg(state)))
+
+
+# -- arrows ---------------------------------------------------------------------------------------------------------
+
+
+@given(positions(), dice(), looks())
+def test_every_legal_play_can_be_shown(position: Position, thrown: tuple[int, int], look: Look) -> None:
+    state = MatchState(position, phase=Phase.MOVE, dice=thrown)
+    for play in legal_plays(position, thrown)[:5]:
+        text = board_svg(state, look=look, play=play)
+        parsed(text)
+        assert len(text.encode()) < LARGEST
+        layout = Layout(look.left, look.bare)
+        arrows = arrows_of(Shown(play, position, below=not look.above), layout)
+        assert len(arrows) <= len(play)
+        spots = [spot for arrow in arrows for spot in arrow.spots]
+        assert all(0 < x < WIDTH and 0 < y < layout.height for x, y in spots)
+
+
+def test_arrows_go_from_checker_to_place_and_hits_get_rings() -> None:
+    play = parse_play("bar/21* 8/4*(2) 13/9", HITS.position, (4, 4))
+    shown = Shown(play, HITS.position, below=True)
+    arrows = {arrow.spots: arrow.times for arrow in arrows_of(shown, BELOW)}
+    expected = {
+        (BELOW.heap(25, 0, below=True), BELOW.heap(21, 0, below=True)): 1,
+        (BELOW.heap(13, 3, below=True), BELOW.heap(9, 0, below=True)): 1,
+        (BELOW.heap(8, 2, below=True), BELOW.heap(4, 0, below=True)): 2,
+    }
+    assert expected == arrows
+    assert [BELOW.heap(21, 0, below=True), BELOW.heap(4, 0, below=True)] == hits_of(shown, BELOW)
+    assert "\N{MULTIPLICATION SIGN}2" in texts(parsed(board_svg(HITS, play=play)))
+
+
+def test_a_checker_borne_off_goes_to_its_tray() -> None:
+    (arrow,) = arrows_of(Shown(Play.of((4, 0)), RACE.position, below=True), BELOW)
+    assert BELOW.off == arrow.spots[-1][0]
+    assert arrow.spots[-1][1] > BELOW.middle
+
+
+def test_two_that_come_to_a_point_from_different_places_lie_on_each_other() -> None:
+    one, other = arrows_of(Shown(Play.of((8, 5), (6, 5)), Position.start(), below=True), BELOW)
+    assert [BELOW.heap(5, 0, below=True), BELOW.heap(5, 1, below=True)] == [one.spots[-1], other.spots[-1]]
+
+
+def test_a_dance_has_no_arrows() -> None:
+    assert f'"{LIGHT[Role.ARROW].fill}"' not in board_svg(OPENING, play=Play(), look=Look(theme=Theme.LIGHT))
+
+
+# -- colours --------------------------------------------------------------------------------------------------------
+
+GROUNDS: Final = (Role.FIELD, Role.POINT, Role.OTHER_POINT)
+
+
+def fill(palette: Palette, role: Role) -> str:
+    """Return the colour of a surface."""
+    return palette[role].fill or ""
+
+
+def stroke(palette: Palette, role: Role) -> str:
+    """Return the colour of an outline."""
+    return palette[role].stroke or ""
+
+
+# Nobody needs to see hues: contrasts are those of lightness alone; 3 is what WCAG asks of graphics, 4.5 of text.
+
+both_palettes = pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+
+
+@both_palettes
+def test_sides_differ_from_each_other(palette: Palette) -> None:
+    assert contrast(fill(palette, Role.DARK), fill(palette, Role.LIGHT)) > 12
+
+
+@both_palettes
+def test_checkers_stand_out_from_whatever_they_lie_on(palette: Palette) -> None:
+    for side in (Role.DARK, Role.LIGHT):
+        for ground in (*GROUNDS, Role.TRAY, Role.FRAME):
+            either = (fill(palette, side), stroke(palette, side))
+            assert max(contrast(it, fill(palette, ground)) for it in either) > 3, (side, ground)
+
+
+@both_palettes
+def test_points_differ_from_each_other_and_from_the_field(palette: Palette) -> None:
+    for one, other in combinations(GROUNDS, 2):
+        assert contrast(fill(palette, one), fill(palette, other)) > 1.5
+
+
+@both_palettes
+def test_arrows_stand_out_from_everything(palette: Palette) -> None:
+    pair = (fill(palette, Role.ARROW), fill(palette, Role.CASING))
+    assert contrast(*pair) > 7
+    for ground in (*GROUNDS, Role.TRAY, Role.FRAME, Role.DARK, Role.LIGHT, Role.PAPER):
+        assert max(contrast(it, fill(palette, ground)) for it in pair) > 4, ground
+
+
+@both_palettes
+def test_text_can_be_read(palette: Palette) -> None:
+    for text, ground in (
+        (Role.INK, Role.PAPER),
+        (Role.FAINT, Role.PAPER),
+        (Role.INK, Role.TRAY),
+        (Role.FAINT, Role.TRAY),
+        (Role.ON_FRAME, Role.FRAME),
+        (Role.ON_DARK, Role.DARK),
+        (Role.ON_LIGHT, Role.LIGHT),
+        (Role.ON_CUBE, Role.CUBE),
+        (Role.CASED, Role.ARROW),
+    ):
+        assert contrast(fill(palette, text), fill(palette, ground)) > 4.5, (text, ground)
+
+
+@both_palettes
+def test_curves_stand_out_from_the_paper(palette: Palette) -> None:
+    for role in (it for it in Role if it.value.startswith("series")):
+        assert contrast(stroke(palette, role), fill(palette, Role.PAPER)) > 4.5
+
+
+def test_a_theme_decides_who_chooses_the_colours() -> None:
+    light, dark, auto, page = (board_svg(OPENING, look=Look(theme=theme)) for theme in Theme)
+    assert fill(LIGHT, Role.FIELD) in light
+    assert fill(DARK, Role.FIELD) in dark
+    assert "fb-" not in light + dark
+    assert "<style>@media (prefers-color-scheme:dark)" in auto
+    assert "<style" not in page
+    used = set(re.findall(r'class="(fb-[a-z-]+)"', page))
+    assert used
+    assert all(f".{name}{{" in stylesheet() for name in used)
+    assert all(f".{name}{{" in auto for name in used)
+
+
+# -- whole games ----------------------------------------------------------------------------------------------------
+
+
+def test_a_game_is_always_seen_from_the_same_seat() -> None:
+    begun = rules.start_match(FIBS, 3)
+    game = Game(1, begun, (Throw(Seat.A, (3, 1), Play.of((8, 5), (6, 5))), Throw(Seat.B, (6, 2), Play.of((24, 18)))))
+    first = next(walk(game))
+    names = ("marvin", "ford")
+    assert "the game begins" == said(parsed(game_svg(begun, Seat.A, names=names)), "title")
+    after = parsed(game_svg(first.after, Seat.A, names=names, last=first))
+    assert "marvin threw 3-1, played 8/5 6/5; ford to roll" == said(after, "title")
+    thrown = parsed(game_svg(rules.roll(first.after, Seat.B, (6, 2)), Seat.A, names=names))
+    assert "ford to play 6-2" == said(thrown, "title")
+    assert discs(after) == discs(thrown)
+    doubled = parsed(game_svg(rules.double(first.after, Seat.B), Seat.A, names=names))
+    assert "ford doubles to 2, marvin to answer" == said(doubled, "title")
+    resigned = parsed(game_svg(rules.resign(first.after, Seat.B, Level.GAMMON), Seat.A, names=names))
+    assert "ford resigns (gammon), marvin to answer" == said(resigned, "title")
+    dropped = rules.drop(rules.double(first.after, Seat.B), Seat.A)
+    assert "ford wins a point" == said(parsed(game_svg(dropped, Seat.A, names=names)), "title")
+
+
+def test_a_notebook_shows_a_board() -> None:
+    board = Board(OPENING, names=("marvin", "ford"))
+    assert board._repr_svg_() == board.svg() == board_svg(OPENING, names=("marvin", "ford"))
