@@ -15,12 +15,22 @@ from sqlalchemy import Connection, RowMapping, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 from fibsbot.records.store import queries
-from fibsbot.records.store.schema import ACCOUNTS, GAMES, MATCHES, OPPONENTS, Fact, Outcome
+from fibsbot.records.store.schema import ACCOUNTS, GAMES, MATCHES, OPPONENTS, SHEETS, Fact, Outcome
 
 Score: TypeAlias = tuple[int, int]
 """Ours first."""
 Rating: TypeAlias = tuple[float, int]
 """Rating and experience."""
+
+
+@define
+class EndedGame:
+    """The end of a game."""
+
+    id: int
+    ended: dt.datetime
+    won: bool | None
+    points: int | None
 
 
 @define
@@ -75,6 +85,8 @@ class Book:
         self._playing: MatchRow | None = None
         self._game: GameRow | None = None
         self._decisions: list[dict[str, Any]] = []
+        self._sheets: dict[str, int] = {}
+        self._entries: list[dict[str, Any]] = []
 
     # -- people -------------------------------------------------------------------------------------------------
 
@@ -177,6 +189,11 @@ class Book:
         self._game = None
         self._db.execute(queries.CHANGE_GAME, {"game": game.id, **values})
 
+    def last_ended(self, match: MatchRow) -> EndedGame | None:
+        """Return how the last game of a match has ended; None where it has not, or there is none."""
+        row = self._db.execute(queries.LAST_GAME, {"match": match.id}).first()
+        return EndedGame(row.id, row.ended, row.won, row.points) if row and row.ended else None
+
     def count_games(self, match: MatchRow) -> int:
         """Count the games of a match."""
         return self._db.scalar(queries.COUNT_GAMES, {"match": match.id}) or 0
@@ -198,6 +215,25 @@ class Book:
         else:
             self._db.execute(queries.REFUSE_DECISION, {"game": game.id, "refused": text})
 
+    # -- sheets -------------------------------------------------------------------------------------------------
+
+    def add_sheet(self, key: str, **values: Any) -> None:
+        """Add a sheet."""
+        self._sheets[key] = self.add(SHEETS, account=False, key=key, **values)
+
+    def sheet(self, key: str) -> int | None:
+        """Return the id of the sheet of this key."""
+        if key not in self._sheets:
+            found = self._db.scalar(queries.SHEET, {"called": key})
+            if found is None:
+                return None
+            self._sheets[key] = found
+        return self._sheets[key]
+
+    def add_entry(self, **values: Any) -> None:
+        """Add an entry; it is written with the others of this transaction."""
+        self._entries.append(values)
+
     # -- all of them --------------------------------------------------------------------------------------------
 
     def add(self, table: Table, *, account: bool = True, **values: Any) -> int:
@@ -216,6 +252,9 @@ class Book:
         if self._decisions:
             self._db.execute(queries.ADD_DECISIONS, self._decisions)
             self._decisions = []
+        if self._entries:
+            self._db.execute(queries.ADD_ENTRIES, self._entries)
+            self._entries = []
 
     def _forget(self) -> None:
         self._playing = self._game = None

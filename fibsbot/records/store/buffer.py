@@ -19,6 +19,8 @@ class Rank(enum.Enum):
 
     DECISION = "decision"
     """The first to go."""
+    ENTRY = "entry"
+    """What both players did: with one missing, the rest of its game says less."""
     NEWS = "news"
     """Opponents, ratings, connections."""
     COURSE = "course"
@@ -49,7 +51,7 @@ class Buffer:
 
     def _make_room(self, rank: Rank) -> int:
         """Drop the oldest of the least important records, unless the one to come is less important still."""
-        for lesser in (Rank.DECISION, Rank.NEWS):
+        for lesser in (Rank.DECISION, Rank.ENTRY, Rank.NEWS):
             if waiting := self._waiting[lesser]:
                 del waiting[next(iter(waiting))]
                 return 1

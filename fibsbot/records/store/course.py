@@ -184,6 +184,24 @@ def current_game(book: Book, at: dt.datetime) -> tuple[MatchRow, GameRow] | None
     return match, book.open_game(match) or book.add_game(match, at)
 
 
+def game_of_sheet(book: Book, opponent_id: int, score: Score, at: dt.datetime) -> tuple[MatchRow, int] | None:
+    """Return the match and the id of the game that began at this score: the one that is on, or has just ended.
+
+    What a player saw of the last move comes after the line that tells the game's end.
+    """
+    match = book.playing or book.last_match(opponent_id)
+    if match is None or match.opponent_id != opponent_id:
+        return None
+    if match.outcome is Outcome.PLAYING and match.score in (None, score):
+        return match, (book.open_game(match) or book.add_game(match, at)).id
+    last = book.last_ended(match)
+    if last is None or at - last.ended > SAME or match.score is None:
+        return None
+    won, points = bool(last.won), last.points or 0
+    before = (match.score[0] - points * won, match.score[1] - points * (not won))
+    return (match, last.id) if before == score else None
+
+
 def end_game(book: Book, end: GameEnd, at: dt.datetime) -> None:
     """A game has ended."""
     match = book.playing

@@ -62,6 +62,13 @@ class Fields:
         value = self._values.get(name)
         return value if isinstance(value, bool) else None
 
+    def mapping(self, name: str) -> Mapping[str, Any]:
+        """Return names and values that must be there."""
+        value = self._values.get(name)
+        if not isinstance(value, Mapping):
+            raise UnusableRecordError(f"expected a record with {name}, got {value!r:.200}")
+        return value
+
     def pair(self, name: str) -> tuple[int, int] | None:
         """Return two whole numbers, such as a score."""
         value = self._values.get(name)

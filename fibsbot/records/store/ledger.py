@@ -1,8 +1,9 @@
-"""Which rows a record becomes. The records are those of docs/agent.md; what is not here is not stored."""
+"""Which rows a record becomes. The records are those of docs/agent.md and docs/records.md; no others are stored."""
 
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
@@ -13,7 +14,9 @@ from fibsbot.records.store.book import Book, open_accounts
 from fibsbot.records.store.buffer import Rank
 from fibsbot.records.store.course import GameEnd, MatchEnd
 from fibsbot.records.store.entries import Entry, Fields, UnusableRecordError
-from fibsbot.records.store.schema import CONNECTIONS, RATINGS, Fact
+from fibsbot.records.store.schema import CONNECTIONS, RATINGS, EntryKind, Fact
+from fibsbot.records.store.states import read_dice, read_play, read_state, write_play, write_state
+from fibsbot.rules.scoring import Level
 
 IN_GAME: Final = frozenset({"roll", "move", "double", "accept", "reject", "redouble", "resign"})
 """Commands that carry out a decision."""
@@ -82,6 +85,8 @@ def _match_started(book: Book, fields: Fields, at: dt.datetime) -> None:
         course.resume(book, opponent, at)
     else:
         course.begin(book, opponent, fields.whole("length"), at)
+        if (match := book.playing) and not match.resumed:
+            book.change(match, opponent_rating=known["rating"], opponent_experience=known["experience"])
 
 
 def _match_resumed(book: Book, fields: Fields, at: dt.datetime) -> None:
@@ -149,6 +154,66 @@ def _refused(book: Book, fields: Fields, _: dt.datetime) -> None:
         book.refuse_decision(game, fields.text("text") or "")
 
 
+# -- what both players did --------------------------------------------------------------------------------------
+
+
+def _sheet(book: Book, fields: Fields, at: dt.datetime) -> None:
+    key, score, state = fields.name("sheet"), fields.pair("score"), _state(fields)
+    if score is None:
+        raise UnusableRecordError("expected a sheet with the score before the game")
+    found = course.game_of_sheet(book, book.met(fields.name("opponent"), at), score, at)
+    if found is None:
+        raise UnusableRecordError("expected a sheet of a game that is on")
+    match, game_id = found
+    if site := fields.text("site"):
+        book.change(match, site=site)
+    book.add_sheet(key, game_id=game_id, sitting=match.resumed, at=at, state=state)
+
+
+def _state(fields: Fields) -> str:
+    """Return where a game stands as it is stored: read and written again, so that nothing else can be in it."""
+    try:
+        return json.dumps(write_state(read_state(fields.mapping("state"))))
+    except ValueError as error:
+        raise UnusableRecordError(str(error)) from None
+
+
+def _entry(book: Book, fields: Fields, at: dt.datetime) -> None:
+    sheet, number = book.sheet(fields.name("sheet")), fields.whole("number")
+    if sheet is None or number is None:
+        raise UnusableRecordError("expected an entry with its number, on a sheet that is known")
+    book.add_entry(
+        sheet_id=sheet,
+        number=number,
+        at=at,
+        equity=fields.number("equity"),
+        seconds=fields.number("seconds"),
+        rebuilt=bool(fields.flag("rebuilt")),
+        **_happened(fields),
+    )
+
+
+def _happened(fields: Fields) -> dict[str, Any]:
+    """Return what an entry says happened."""
+    try:
+        kind = EntryKind(fields.name("kind"))
+        dice = read_dice(fields.pair("dice")) if kind is EntryKind.THROW else None
+        play = fields.text("play")
+        level = Level(fields.whole("level") or 0) if kind is EntryKind.RESIGN else None
+        return {
+            "kind": kind.value,
+            "own": None if kind is EntryKind.GAP else bool(fields.flag("own")),
+            "dice": "{}{}".format(*dice) if dice else None,
+            "play": write_play(read_play(play)) if dice and play is not None else None,
+            "level": int(level) if level else None,
+            "accepted": bool(fields.flag("accepted")) if level else None,
+            "reason": fields.text("reason"),
+            "state": _state(fields) if kind is EntryKind.GAP else None,
+        }
+    except ValueError as error:
+        raise UnusableRecordError(str(error)) from None
+
+
 HANDLERS: Final[Mapping[str, tuple[Rank, Handler]]] = {
     "logged_in": (Rank.COURSE, _logged_in),
     "connection_lost": (Rank.NEWS, _connection_lost),
@@ -168,4 +233,6 @@ HANDLERS: Final[Mapping[str, tuple[Rank, Handler]]] = {
     "game_ended": (Rank.COURSE, _game_ended),
     "decision": (Rank.DECISION, _decision),
     "refused": (Rank.DECISION, _refused),
+    "sheet": (Rank.COURSE, _sheet),
+    "entry": (Rank.ENTRY, _entry),
 }

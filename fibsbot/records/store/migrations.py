@@ -38,7 +38,37 @@ def _to_2(connection: Connection) -> None:
     )
 
 
-STEPS: Final[Mapping[int, Step]] = {2: _to_2}
+def _to_3(connection: Connection) -> None:
+    """Have room for whole games: what both players did, and where a game stood when it was first seen."""
+    postgresql = connection.dialect.name == "postgresql"
+    time = "TIMESTAMP WITH TIME ZONE" if postgresql else "VARCHAR(32)"
+    double = "DOUBLE PRECISION" if postgresql else "DOUBLE"
+    key, number = ("BIGSERIAL", "BIGINT") if postgresql else ("INTEGER", "INTEGER")
+    for column in (f"opponent_rating {double}", "opponent_experience BIGINT", "site TEXT"):
+        connection.execute(text(f"ALTER TABLE matches ADD COLUMN {column}"))
+    connection.execute(
+        text(
+            f"CREATE TABLE sheets (id {key} NOT NULL, game_id {number} NOT NULL, key TEXT NOT NULL,"
+            f" sitting INTEGER NOT NULL, at {time} NOT NULL, state TEXT NOT NULL,"
+            " CONSTRAINT pk_sheets PRIMARY KEY (id), CONSTRAINT uq_sheets_key UNIQUE (key),"
+            " CONSTRAINT fk_sheets_game_id FOREIGN KEY (game_id) REFERENCES games (id) ON DELETE CASCADE)"
+        )
+    )
+    connection.execute(text("CREATE INDEX ix_sheets_game_id ON sheets (game_id)"))
+    connection.execute(
+        text(
+            f"CREATE TABLE entries (id {key} NOT NULL, sheet_id {number} NOT NULL, number INTEGER NOT NULL,"
+            f" at {time} NOT NULL, kind TEXT NOT NULL, own BOOLEAN, dice TEXT, play TEXT, level INTEGER,"
+            f" accepted BOOLEAN, equity {double}, seconds {double}, rebuilt BOOLEAN NOT NULL, reason TEXT, state TEXT,"
+            " CONSTRAINT pk_entries PRIMARY KEY (id), CONSTRAINT uq_entries_sheet_id_number UNIQUE (sheet_id, number),"
+            " CONSTRAINT ck_entries_kind"
+            " CHECK (kind IN ('throw', 'double', 'take', 'pass', 'beaver', 'resign', 'gap')),"
+            " CONSTRAINT fk_entries_sheet_id FOREIGN KEY (sheet_id) REFERENCES sheets (id) ON DELETE CASCADE)"
+        )
+    )
+
+
+STEPS: Final[Mapping[int, Step]] = {2: _to_2, 3: _to_3}
 """What makes each version from the one before. A step says everything itself: the tables of schema.py go on."""
 
 _LOCK: Final = 0x46494253

@@ -15,6 +15,7 @@ from fibsbot.records.store.schema import (
     ACCOUNTS,
     CONNECTIONS,
     DECISIONS,
+    ENTRIES,
     FACTS,
     FINISHED,
     GAMES,
@@ -22,6 +23,7 @@ from fibsbot.records.store.schema import (
     OPEN,
     OPPONENTS,
     RATINGS,
+    SHEETS,
     Outcome,
 )
 
@@ -102,6 +104,12 @@ OPEN_GAME: Final = (
     .order_by(GAMES.c.id.desc())
     .limit(1)
 )
+LAST_GAME: Final = (
+    select(GAMES.c.id, GAMES.c.ended, GAMES.c.won, GAMES.c.points)
+    .where(GAMES.c.match_id == MATCH_ID)
+    .order_by(GAMES.c.number.desc())
+    .limit(1)
+)
 LAST_NUMBER: Final = select(func.max(GAMES.c.number)).where(GAMES.c.match_id == MATCH_ID)
 COUNT_GAMES: Final = select(func.count()).select_from(GAMES).where(GAMES.c.match_id == MATCH_ID)
 CHANGE_GAME: Final = update(GAMES).where(GAMES.c.id == GAME)
@@ -109,3 +117,8 @@ ADD_DECISIONS: Final = insert(DECISIONS)
 ANY_DECISION: Final = select(DECISIONS.c.id).where(DECISIONS.c.game_id == GAME).limit(1)
 _LAST_DECISION: Final = select(func.max(DECISIONS.c.id)).where(DECISIONS.c.game_id == GAME)
 REFUSE_DECISION: Final = update(DECISIONS).where(DECISIONS.c.id == _LAST_DECISION.scalar_subquery())
+
+# -- sheets -----------------------------------------------------------------------------------------------------
+
+SHEET: Final = select(SHEETS.c.id).where(SHEETS.c.key == bindparam("called"))
+ADD_ENTRIES: Final = insert(ENTRIES)

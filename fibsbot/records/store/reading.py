@@ -21,17 +21,21 @@ from fibsbot.records.store.schema import (
     ACCOUNTS,
     CONNECTIONS,
     DECISIONS,
+    ENTRIES,
     FACTS,
     FINISHED,
     GAMES,
     MATCHES,
     OPPONENTS,
     RATINGS,
+    SHEETS,
     Fact,
     Outcome,
     UtcTime,
 )
+from fibsbot.records.store.transcribing import Rows, Sheet, transcribe
 from fibsbot.records.store.views import Connection, Decision, Game, Match, Opponent, RatingPoint, Tally
+from fibsbot.transcript import Transcript
 
 CHUNK: Final = 1000
 """Rows that are fetched at once."""
@@ -167,8 +171,7 @@ class Store:
 
     def games(self, match: Match) -> Iterator[Game]:
         """Yield the games of a match in their order."""
-        query = select(*_columns(GAMES, Game)).where(GAMES.c.match_id == match.id)
-        for row in self._rows(query.order_by(GAMES.c.number)):
+        for row in self._rows(_games(match)):
             yield Game(**row)
 
     def decisions(self, of: Game | Match) -> Iterator[Decision]:
@@ -176,8 +179,30 @@ class Store:
         games = select(GAMES.c.id).where(GAMES.c.id == of.id if isinstance(of, Game) else GAMES.c.match_id == of.id)
         query = select(*_columns(DECISIONS, Decision)).where(DECISIONS.c.game_id.in_(games))
         for row in self._rows(query.order_by(DECISIONS.c.id)):
-            dice = (int(row["dice"][0]), int(row["dice"][1])) if row["dice"] else None
-            yield Decision(**{**row, "dice": dice})
+            yield _decision(row)
+
+    def transcript(self, match: Match) -> Transcript:
+        """Return a whole match of both players, as far as it was seen; seat A is the account.
+
+        Where something is missing there is a gap, or what is rebuilt where only one thing can have happened; of
+        matches of which only our own decisions are stored there are many gaps. Raises StoreError where nothing is
+        stored but results.
+        """
+        with self.reading() as connection:
+            by_game: dict[str, dict[int, list[Any]]] = {"sheets": {}, "decisions": {}}
+            entries: dict[int, list[RowMapping]] = {}
+            for row in connection.execute(_ENTRIES.where(GAMES.c.match_id == match.id)).mappings():
+                entries.setdefault(row["sheet_id"], []).append(row)
+            for row in connection.execute(_SHEETS.where(GAMES.c.match_id == match.id)).mappings():
+                sheet = Sheet(row["at"], row["sitting"], row["state"], entries.get(row["id"], []))
+                by_game["sheets"].setdefault(row["game_id"], []).append(sheet)
+            for row in connection.execute(_DECISIONS.where(GAMES.c.match_id == match.id)).mappings():
+                by_game["decisions"].setdefault(row["game_id"], []).append(_decision(row))
+            games = [Game(**row) for row in connection.execute(_games(match)).mappings()]
+        return transcribe(
+            match,
+            [Rows(it, by_game["sheets"].get(it.id, ()), by_game["decisions"].get(it.id, ())) for it in games],
+        )
 
     # -- what the bot remembers ---------------------------------------------------------------------------------
 
@@ -248,6 +273,27 @@ _MATCHES: Final = (
     .select_from(MATCHES.join(ACCOUNTS, MATCHES.c.account_id == ACCOUNTS.c.id))
     .join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id)
 )
+
+
+_SHEETS: Final = select(SHEETS).join(GAMES, SHEETS.c.game_id == GAMES.c.id).order_by(SHEETS.c.id)
+_ENTRIES: Final = (
+    select(ENTRIES)
+    .join(SHEETS, ENTRIES.c.sheet_id == SHEETS.c.id)
+    .join(GAMES, SHEETS.c.game_id == GAMES.c.id)
+    .order_by(ENTRIES.c.sheet_id, ENTRIES.c.number)
+)
+_DECISIONS: Final = (
+    select(*_columns(DECISIONS, Decision)).join(GAMES, DECISIONS.c.game_id == GAMES.c.id).order_by(DECISIONS.c.id)
+)
+
+
+def _games(match: Match) -> Select[*tuple[Any, ...]]:
+    return select(*_columns(GAMES, Game)).where(GAMES.c.match_id == match.id).order_by(GAMES.c.number)
+
+
+def _decision(row: RowMapping) -> Decision:
+    dice = (int(row["dice"][0]), int(row["dice"][1])) if row["dice"] else None
+    return Decision(**{**row, "dice": dice})
 
 
 def _match(row: RowMapping) -> Match:

@@ -29,7 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import TIMESTAMP
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the schema; kept in `store_version`."""
 
 
@@ -79,6 +79,20 @@ class Fact(enum.Enum):
     """A match began that was not the one agreed on."""
     FINISHED = "finished"
     """A match was played to its end."""
+
+
+class EntryKind(enum.Enum):
+    """What happened in a game."""
+
+    THROW = "throw"
+    DOUBLE = "double"
+    TAKE = "take"
+    PASS = "pass"  # noqa: S105 - a cube action
+    BEAVER = "beaver"
+    RESIGN = "resign"
+    """Somebody wanted to resign, and was answered."""
+    GAP = "gap"
+    """Something is missing; only where the game stood afterwards is known."""
 
 
 class UtcTime(TypeDecorator[dt.datetime]):
@@ -191,6 +205,9 @@ MATCHES: Final = Table(
     Column("experience_before", BigInteger),
     Column("rating_after", Double),
     Column("experience_after", BigInteger),
+    Column("opponent_rating", Double),
+    Column("opponent_experience", BigInteger),
+    Column("site", Text),
     CheckConstraint("outcome IN ('playing', 'saved', 'won', 'lost', 'unseen')", "outcome"),
     Index(None, "account_id", "outcome"),
     Index(None, "account_id", "started"),
@@ -198,7 +215,8 @@ MATCHES: Final = Table(
     Index(None, "opponent_id"),
 )
 """Length is null while unknown and 0 for unlimited; `seen` is when we last saw anything of the match, `why` why it
-broke off last. `inferred` marks an end that we did not see but worked out from our rating."""
+broke off last. `inferred` marks an end that we did not see but worked out from our rating. The opponent's rating and
+experience are those when the match began; `site` is where it was played."""
 
 GAMES: Final = Table(
     "games",
@@ -238,6 +256,44 @@ DECISIONS: Final = Table(
 )
 """`sitting` counts how often the match had been resumed: turns are counted anew then. `fallback` is why the answer is
 not the strategy's own, `refused` what the server said where it did not take the answer."""
+
+SHEETS: Final = Table(
+    "sheets",
+    METADATA,
+    Column("id", _Id, primary_key=True),
+    _belongs_to("games", "game_id"),
+    Column("key", Text, nullable=False, unique=True),
+    Column("sitting", Integer, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("state", Text, nullable=False),
+    Index(None, "game_id"),
+)
+"""What was seen of a game at one sitting: where it stood then (`state`, JSON; see states.py), and its entries. `key` is
+how whoever writes the sheet calls it."""
+
+ENTRIES: Final = Table(
+    "entries",
+    METADATA,
+    Column("id", _Id, primary_key=True),
+    _belongs_to("sheets", "sheet_id"),
+    Column("number", Integer, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("own", Boolean),
+    Column("dice", Text),
+    Column("play", Text),
+    Column("level", Integer),
+    Column("accepted", Boolean),
+    Column("equity", Double),
+    Column("seconds", Double),
+    Column("rebuilt", Boolean, nullable=False, default=False),
+    Column("reason", Text),
+    Column("state", Text),
+    CheckConstraint("kind IN ('throw', 'double', 'take', 'pass', 'beaver', 'resign', 'gap')", "kind"),
+    UniqueConstraint("sheet_id", "number"),
+)
+"""What happened in a game, of both players; `number` counts on a sheet from 1. `own` is whether we did it. A gap has a
+reason and the state after it."""
 
 RATINGS: Final = Table(
     "ratings",

@@ -43,6 +43,11 @@ class Match:
     rating_after: float | None
     """Our rating after its end; None until the server has told it."""
     experience_after: int | None
+    opponent_rating: float | None = None
+    """The opponent's rating when it began."""
+    opponent_experience: int | None = None
+    site: str | None = None
+    """Where it was played: a server's name or address."""
 
     @property
     def finished(self) -> bool:

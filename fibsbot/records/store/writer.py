@@ -32,7 +32,7 @@ from fibsbot.records.store.ledger import HANDLERS, enter
 from fibsbot.records.store.migrations import prepare
 from fibsbot.records.store.schema import WRITERS
 
-LIMIT: Final = 10_000
+LIMIT: Final = 20_000
 """Records that wait in memory at most while the database is away."""
 BATCH: Final = 500
 """Records in one transaction at most."""

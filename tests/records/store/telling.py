@@ -9,6 +9,11 @@ from typing import Any, Final, Self
 from attrs import define, field
 
 from fibsbot.records.store import Decision, Game, Match, Opponent, RatingPoint, Store, StoreWriter
+from fibsbot.records.store.states import write_state
+from fibsbot.rules.game import start_match
+from fibsbot.rules.laws import FIBS
+from fibsbot.rules.state import GameState
+from fibsbot.transcript import Transcript
 
 NOON: Final = dt.datetime(2026, 1, 2, 12, tzinfo=dt.UTC)
 XGID: Final = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:3:10"
@@ -80,6 +85,22 @@ class Teller:
         known = {"phase": "move", "game": 1, "xgid": XGID, "dice": (3, 1), "offer": 0, "equity": 0.125, "seconds": 0.5}
         self.tell("decision", **{**known, "turn": turn, "answer": answer, "fallback": None, **more})
 
+    def sheet(
+        self,
+        key: str = "s1",
+        opponent: str = "ford",
+        state: GameState | None = None,
+        length: int = 5,
+        score: tuple[int, int] = (0, 0),
+    ) -> None:
+        """Begin a sheet, with a new game if no other state is given."""
+        state = state or start_match(FIBS, length, score)
+        self.tell("sheet", sheet=key, opponent=opponent, score=list(score), site="test", state=write_state(state))
+
+    def enter(self, kind: str, number: int, key: str = "s1", *, own: bool = True, **more: Any) -> None:
+        """Make an entry."""
+        self.tell("entry", sheet=key, number=number, kind=kind, own=own, **more)
+
     def win_game(self, points: int = 1, score: tuple[int, int] = (1, 0), opponent: str | None = None) -> None:
         """End a game; it is ours unless an opponent is named."""
         how = {"how": "game_won", "cube": 1}
@@ -117,6 +138,12 @@ class Teller:
         """Return the decisions of a match."""
         with Store.open(self.url) as store:
             return list(store.decisions(match or self.match()))
+
+    def transcript(self, match: Match | None = None) -> Transcript:
+        """Return a match as it is on paper."""
+        match = match or self.match()
+        with Store.open(self.url) as store:
+            return store.transcript(match)
 
     def opponent(self, name: str = "ford") -> Opponent:
         """Return what is known of a player."""

@@ -27,6 +27,8 @@ def fill(url: str, decisions: int = 3, account: str = "marvin") -> None:
         bot.win_game(1, (1, 0))
         bot.end(length=1, score=(1, 0))
         bot.start("arthur", 7)
+        bot.sheet("s1", "arthur", length=7)
+        bot.enter("throw", 1, dice=(3, 1), play="8/5 6/5")
         for turn in range(decisions):
             bot.decide(turn)
 

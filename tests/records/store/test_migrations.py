@@ -19,7 +19,7 @@ from tests.records.store.telling import NOON, Teller
 
 DATA: Final = Path(__file__).parents[2] / "data" / "store"
 ROWS: Final = """
-INSERT INTO store_version VALUES (1, '{noon}', '0.1.0');
+INSERT INTO store_version VALUES ({version}, '{noon}', '0.1.0');
 INSERT INTO accounts (name) VALUES ('marvin');
 INSERT INTO opponents (account_id, name, first_seen, last_seen) VALUES (1, 'ford', '{noon}', '{noon}');
 INSERT INTO matches (account_id, opponent_id, length, started, seen, outcome, inferred, own_score, opponent_score,
@@ -27,24 +27,27 @@ INSERT INTO matches (account_id, opponent_id, length, started, seen, outcome, in
 INSERT INTO games (match_id, number, started, ended, won, points, inferred)
  VALUES (1, 1, '{noon}', '{noon}', {true}, 2, {false});
 INSERT INTO games (match_id, number, started, inferred) VALUES (1, 2, '{noon}', {false});
-INSERT INTO decisions (game_id, at, sitting, turn, phase, dice, answer)
- VALUES (2, '{noon}', 0, 7, 'move', '31', '8/5 6/5')
+INSERT INTO decisions (game_id, at, sitting, turn, phase, xgid, dice, answer)
+ VALUES (2, '{noon}', 0, 7, 'move', 'XGID=-b----E-C---eE---c-e----B-:0:0:1:31:2:0:0:5:10', '31', '8/5 6/5')
 """
-"""What a program of version 1 had written."""
+"""What a program of version 1 had written; one of version 2 could have."""
 
 
 def engine_for(url: str) -> Engine:
     return open_engine(locate(url), writing=True)
 
 
-def make_version_1(url: str) -> None:
-    """Make a store as version 1 did: its statements are kept, its code is not."""
+OLD: Final = range(1, schema.VERSION)
+
+
+def make_version(version: int, url: str) -> None:
+    """Make a store as an old version did: its statements are kept, its code is not."""
     engine = engine_for(url)
     dialect = engine.dialect.name
     noon = NOON.isoformat(timespec="microseconds")
     false, true = ("0", "1") if dialect == "sqlite" else ("false", "true")
-    rows = ROWS.format(noon=noon, false=false, true=true)
-    tables = (DATA / f"version_1.{dialect}.sql").read_text("utf-8")
+    rows = ROWS.format(version=version, noon=noon, false=false, true=true)
+    tables = (DATA / f"version_{version}.{dialect}.sql").read_text("utf-8")
     with engine.begin() as connection:
         for statement in f"{tables}{rows}".split(";\n"):
             connection.exec_driver_sql(statement)
@@ -70,19 +73,24 @@ def test_there_is_a_step_to_every_version() -> None:
     assert list(range(2, schema.VERSION + 1)) == list(STEPS)
 
 
-def test_an_old_store_becomes_what_a_new_one_is(url: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    make_version_1(url)
-    assert (1, schema.VERSION) == upgrade(url)
-    new = str(tmp_path / "new.sqlite") if "://" not in url else request.getfixturevalue("postgres").make("fresh")
+@pytest.mark.parametrize("version", OLD)
+def test_an_old_store_becomes_what_a_new_one_is(
+    url: str, version: int, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    make_version(version, url)
+    assert (version, schema.VERSION) == upgrade(url)
+    fresh = f"fresh_{version}"
+    new = str(tmp_path / "new.sqlite") if "://" not in url else request.getfixturevalue("postgres").make(fresh)
     prepare(engine_for(new))
     assert shape(new) == shape(url)
     with engine_for(url).connect() as connection:
         versions = connection.scalars(sqlalchemy.select(schema.STORE_VERSION.c.version).order_by("version")).all()
-    assert list(range(1, schema.VERSION + 1)) == list(versions)
+    assert list(range(version, schema.VERSION + 1)) == list(versions)
 
 
-def test_what_was_in_an_old_store_is_in_it_still_and_goes_on(url: str) -> None:
-    make_version_1(url)
+@pytest.mark.parametrize("version", OLD)
+def test_what_was_in_an_old_store_is_in_it_still_and_goes_on(url: str, version: int) -> None:
+    make_version(version, url)
     with Teller(url, now=NOON + dt.timedelta(days=1)) as bot:
         bot.log_in()
         bot.resume(score=(2, 0))
@@ -99,10 +107,11 @@ def test_what_was_in_an_old_store_is_in_it_still_and_goes_on(url: str) -> None:
         assert () == check(store).problems
 
 
-def test_a_reader_says_what_an_old_store_needs_and_leaves_it(url: str) -> None:
-    make_version_1(url)
+@pytest.mark.parametrize("version", OLD)
+def test_a_reader_says_what_an_old_store_needs_and_leaves_it(url: str, version: int) -> None:
+    make_version(version, url)
     before = shape(url)
-    with pytest.raises(StoreError, match=r"has schema version 1: `fibsbot db upgrade`, or a bot"):
+    with pytest.raises(StoreError, match=rf"has schema version {version}: `fibsbot db upgrade`, or a bot"):
         Store.open(url)
     assert before == shape(url)
 
@@ -121,15 +130,16 @@ def test_a_newer_store_is_refused_in_one_line_and_left_alone(url: str) -> None:
         assert 1 == len(str(caught.value).splitlines())
 
 
-def test_a_step_that_fails_changes_nothing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_version_1(url)
+@pytest.mark.parametrize("version", OLD)
+def test_a_step_that_fails_changes_nothing(url: str, version: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_version(version, url)
     before = shape(url)
 
     def step(connection: sqlalchemy.Connection) -> None:
-        STEPS[2](connection)
+        STEPS[version + 1](connection)
         connection.execute(update(schema.ACCOUNTS).values(nosuch=1))
 
-    monkeypatch.setattr("fibsbot.records.store.migrations.STEPS", {2: step})
+    monkeypatch.setattr("fibsbot.records.store.migrations.STEPS", {version + 1: step})
     with pytest.raises(sqlalchemy.exc.CompileError):
         upgrade(url)
     assert before == shape(url)

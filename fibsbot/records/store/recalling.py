@@ -1,0 +1,103 @@
+"""What our own decisions tell of a game whose sheet is missing: where it stood at each, and what we did then.
+
+Stores of version 2 and older have nothing else, and it helps where entries got lost. Seat A is ours.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from attrs import evolve, frozen
+
+from fibsbot.match import CubeAction, MatchState, Owner, Phase
+from fibsbot.notation import NotationError, Xgid, parse_play
+from fibsbot.records.store.views import Decision, Game
+from fibsbot.rules.errors import RuleError
+from fibsbot.rules.laws import FIBS, Laws
+from fibsbot.rules.scoring import Level
+from fibsbot.rules.state import GameState, Seat, Stage
+from fibsbot.transcript import Cube, Entry, Resign, Throw
+
+_OWNERS: Final = {Owner.CENTRED: None, Owner.PLAYER: Seat.A, Owner.OPPONENT: Seat.B}
+_CUBES: Final = {it.value: it for it in (CubeAction.DOUBLE, CubeAction.TAKE, CubeAction.PASS, CubeAction.BEAVER)}
+
+
+@frozen
+class Piece:
+    """Some entries that follow each other, and where the game stood before them."""
+
+    at: dt.datetime
+    start: GameState
+    entries: tuple[Entry, ...]
+    doubtful: bool = False
+    """Whether the entry went out, but nothing tells that the server got it: the connection broke."""
+    torn: bool = False
+    """Whether entries that followed are lost."""
+    recalled: bool = False
+    """Whether it is from a decision, and not from a sheet."""
+    sitting: int = 0
+
+
+def pieces_from(decisions: Sequence[Decision], game: Game) -> Iterator[Piece]:
+    """Yield what decisions of a game, in their order, tell of it; those that tell nothing are left out."""
+    made = [it for it in decisions if it.refused is None]
+    for decision, following in zip(made, [*made[1:], None], strict=True):
+        start = _stood(decision)
+        if start is None:
+            continue
+        entry = _did(decision, start, game, last=following is None)
+        doubtful = following is not None and following.sitting != decision.sitting
+        entries = (entry,) if entry else ()
+        yield Piece(decision.at, start, entries, doubtful=doubtful, recalled=True, sitting=decision.sitting)
+
+
+def _stood(decision: Decision) -> GameState | None:
+    """Return the game before a decision; before a play, as it was before the throw."""
+    try:
+        state = Xgid.parse(decision.xgid or "").state()
+    except NotationError:
+        return None
+    doubled = decision.phase == Phase.DOUBLED.value
+    offered = (decision.offer or 2 * state.cube) if doubled else 0
+    return GameState(
+        laws=_laws(state),
+        length=state.length,
+        scores=state.score,
+        crawford=state.crawford,
+        post_crawford=state.post_crawford,
+        position=state.position.swapped() if doubled else state.position,
+        turn=Seat.B if doubled else Seat.A,
+        stage=Stage.DOUBLED if doubled else Stage.ROLL,
+        cube=state.cube,
+        owner=_OWNERS[state.owner],
+        offered=offered,
+        answering=Seat.A if doubled else None,
+    )
+
+
+def _laws(state: MatchState) -> Laws:
+    return FIBS if state.length else evolve(FIBS, redoubles=1)
+
+
+def _did(decision: Decision, start: GameState, game: Game, *, last: bool) -> Entry | None:
+    """Return what we did; None where it shows in what follows, or was not to be read."""
+    known = {"at": decision.at, "equity": decision.equity, "seconds": decision.seconds}
+    word, _, number = decision.answer.partition(" ")
+    if decision.phase == Phase.MOVE.value and decision.dice:
+        try:
+            play = parse_play(decision.answer, start.position, decision.dice)
+        except RuleError:
+            return None
+        return Throw(seat=Seat.A, dice=decision.dice, play=play, **known)
+    if decision.answer in _CUBES:
+        return Cube(seat=Seat.A, action=_CUBES[decision.answer], **known)
+    resigned = last and game.how == "resign_accepted"
+    if word == "resign" and number in {"1", "2", "3"}:
+        open_still = last and game.ended is None
+        return None if open_still else Resign(seat=Seat.A, level=Level(int(number)), accepted=resigned, **known)
+    if decision.phase == Phase.RESIGNED.value and decision.offer:
+        level = Level(min(max(decision.offer // start.cube, 1), 3))
+        return Resign(seat=Seat.B, level=level, accepted=decision.answer == "accept", at=decision.at)
+    return None

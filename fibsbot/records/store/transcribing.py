@@ -1,0 +1,240 @@
+"""From the rows of a match to its transcript: sheets are joined where the match was broken off. Seat A is ours."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from attrs import define, evolve, field, frozen
+
+from fibsbot.match import CubeAction
+from fibsbot.position import Position
+from fibsbot.records.store.database import StoreError
+from fibsbot.records.store.recalling import Piece, pieces_from
+from fibsbot.records.store.schema import EntryKind
+from fibsbot.records.store.states import read_dice, read_play, read_state
+from fibsbot.records.store.views import Decision, Game, Match
+from fibsbot.rules import game as rules
+from fibsbot.rules.errors import RuleError
+from fibsbot.rules.laws import FIBS
+from fibsbot.rules.scoring import Level
+from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
+from fibsbot.transcript import Cube, Entry, Gap, Player, Resign, Throw, Transcript, apply
+from fibsbot.transcript import Game as Played
+from fibsbot.transcript.rebuilding import rebuild
+
+_BROKEN: Final = "the match was broken off, and what happened last was not seen"
+_OWN_ONLY: Final = "only our own decisions are stored here"
+_MISSING: Final = "what happened here is not in the store"
+_END: Final = "the end of the game was not seen"
+_ENDINGS: Final = {"gave_up": Ending.DROPPED, "resign_accepted": Ending.RESIGNED}
+
+
+@frozen
+class Sheet:
+    """A sheet as it is stored, with its entries in their order."""
+
+    at: dt.datetime
+    sitting: int
+    state: str
+    entries: Sequence[Mapping[str, Any]]
+
+
+@frozen
+class Rows:
+    """What is stored of a game: sheets and decisions in their order."""
+
+    game: Game
+    sheets: Sequence[Sheet] = ()
+    decisions: Sequence[Decision] = ()
+
+
+def transcribe(match: Match, rows: Sequence[Rows]) -> Transcript:
+    """Return the transcript of a match. Raises StoreError where nothing is stored that could stand on it."""
+    if not any(it.sheets or it.decisions for it in rows):
+        who = f"match {match.id} of {match.account} against {match.opponent}"
+        raise StoreError(f"of {who} nothing is stored but how its games ended")
+    paper = _Paper(match)
+    for of_game in rows:
+        paper.add(of_game)
+    us = Player(match.account, match.rating_before, match.experience_before)
+    them = Player(match.opponent, match.opponent_rating, match.opponent_experience)
+    return Transcript(
+        players=(us, them),
+        length=paper.games[0].start.length if paper.games else match.length or 0,
+        games=tuple(paper.games),
+        user=Seat.A,
+        site=match.site or "",
+        started=match.started,
+        ended=match.ended or match.seen,
+    )
+
+
+@define
+class _Paper:
+    """A match that is being put together."""
+
+    match: Match
+    games: list[Played] = field(factory=list)
+    _state: GameState | None = None
+    """Where the last game stood when it ended, or was last seen."""
+
+    def add(self, rows: Rows) -> None:
+        """Add the next game, unless there is nothing to say of it."""
+        pieces = list(_pieces(rows))
+        start = self._start(rows.game, pieces)
+        if start is None:
+            return
+        writing = _Writing(start)
+        for piece in pieces:
+            writing.go_on(piece)
+        writing.end(rows.game)
+        self._state = writing.state
+        self.games.append(Played(rows.game.number, start, tuple(writing.entries), writing.state.result))
+
+    def _start(self, game: Game, pieces: Sequence[Piece]) -> GameState | None:
+        """Return where a game stood first."""
+        if not pieces:
+            worth_it = game.ended is None or (game.won is not None and game.points)
+            return self._opening() if worth_it else None
+        first = pieces[0].start
+        if not pieces[0].recalled or (pieces[0].sitting and not self.games):
+            return first
+        try:
+            return rules.start_match(first.laws, first.length, first.scores, post_crawford=first.post_crawford)
+        except RuleError:
+            return first
+
+    def _opening(self) -> GameState | None:
+        """Return how the next game has to begin; None where that is not known."""
+        try:
+            if self._state is not None:
+                return rules.next_game(self._state)
+            fresh = not self.match.resumed and self.match.length is not None
+            return rules.start_match(FIBS, self.match.length or 0) if fresh else None
+        except RuleError:
+            return None
+
+
+@define
+class _Writing:
+    """A game that is being put together."""
+
+    state: GameState
+    entries: list[Entry] = field(factory=list)
+    _torn: bool = False
+    """Whether entries are missing after what there is."""
+    _certain: tuple[GameState, int] | None = None
+    """Where the game stood, and after how many entries, before one that perhaps did not happen."""
+
+    def go_on(self, piece: Piece) -> None:
+        """Add a piece, and what must have happened before it."""
+        between = self._between(piece)
+        if between is None and self._certain:
+            self.state, count = self._certain
+            del self.entries[count:]
+            between = self._between(piece)
+        if between is None:
+            then = evolve(piece.start, turns=max(self.state.turns, piece.start.turns))
+            reason = _MISSING if self._torn else _OWN_ONLY if piece.recalled else _BROKEN
+            between = (Gap(reason=reason, then=then, at=piece.at),)
+        self._write(between)
+        self._certain = (self.state, len(self.entries)) if piece.doubtful else None
+        self._torn = piece.torn
+        self._write(piece.entries)
+
+    def _between(self, piece: Piece) -> tuple[Entry, ...] | None:
+        """Return what must have happened before a piece; None where that is not certain."""
+        first = piece.entries[0] if piece.entries else None
+        if self.state.stage is Stage.OPENING and piece.recalled and isinstance(first, Throw):
+            high, low = first.dice
+            if high != low and piece.start.position == Position.start():
+                return ()  # our own opening throw
+        return rebuild(self.state, piece.start)
+
+    def _write(self, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            try:
+                self.state = apply(self.state, entry)
+            except RuleError:  # whoever has changed the rows, what follows makes no sense
+                self._torn = True
+                return
+            self.entries.append(entry)
+
+    def end(self, game: Game) -> None:
+        """Add the end as it was told, where the entries do not show it."""
+        if self.state.stage is Stage.OVER or game.won is None or not game.points:
+            return
+        winner = Seat.A if game.won else Seat.B
+        if game.how == "gave_up" and self.state.answering is winner.other:
+            self._write([Cube(seat=winner.other, action=CubeAction.PASS, rebuilt=True, at=game.ended)])
+            return
+        cube = game.cube or self.state.cube
+        level = Level(game.points // cube) if game.points // cube in set(Level) else Level.SINGLE
+        result = Result(winner, game.points, level, _ENDINGS.get(game.how or "", Ending.BORNE_OFF))
+        a, b = self.state.scores
+        over = evolve(
+            self.state,
+            stage=Stage.OVER,
+            scores=(a + game.points, b) if game.won else (a, b + game.points),
+            cube=cube,
+            dice=None,
+            offered=0,
+            answering=None,
+            redoubles=0,
+            resignation=None,
+            result=result,
+        )
+        self._write([Gap(reason=_END, then=over, at=game.ended)])
+
+
+# -- pieces -------------------------------------------------------------------------------------------------------
+
+
+def _pieces(rows: Rows) -> Iterator[Piece]:
+    """Yield all that is known of a game, in order: its sheets, and our decisions where sheets are missing."""
+    recalled = list(pieces_from(rows.decisions, rows.game))
+    sheets = [(sheet.sitting, piece) for sheet in rows.sheets if (piece := _piece(sheet))]
+    earliest = sheets[0][0] if sheets else None
+    yield from (it for it in recalled if earliest is None or it.sitting < earliest)
+    following = [piece.at for _, piece in sheets[1:]]
+    for (_, piece), end in itertools.zip_longest(sheets, following):
+        yield piece
+        if piece.torn:
+            since = max((it.at for it in piece.entries if it.at), default=piece.at)
+            yield from (it for it in recalled if since < it.at and (end is None or it.at < end))
+
+
+def _piece(sheet: Sheet) -> Piece | None:
+    """Return a sheet as a piece, as far as its entries follow each other; None for one that cannot be read."""
+    try:
+        start = read_state(json.loads(sheet.state))
+    except ValueError:
+        return None
+    entries = []
+    for number, row in enumerate(sheet.entries, 1):
+        try:
+            if row["number"] != number:
+                break
+            entries.append(_entry(row))
+        except ValueError:
+            break
+    return Piece(sheet.at, start, tuple(entries), torn=len(entries) < len(sheet.entries))
+
+
+def _entry(row: Mapping[str, Any]) -> Entry:
+    """Return an entry. Raises ValueError for a row that is none."""
+    known = {name: row[name] for name in ("at", "equity", "seconds", "rebuilt")}
+    kind, seat = EntryKind(row["kind"]), Seat.A if row["own"] else Seat.B
+    match kind:
+        case EntryKind.THROW:
+            play = None if row["play"] is None else read_play(row["play"])
+            return Throw(seat=seat, dice=read_dice(row["dice"]), play=play, **known)
+        case EntryKind.RESIGN:
+            return Resign(seat=seat, level=Level(row["level"] or 0), accepted=bool(row["accepted"]), **known)
+        case EntryKind.GAP:
+            return Gap(reason=row["reason"] or _MISSING, then=read_state(json.loads(row["state"] or "0")), **known)
+    return Cube(seat=seat, action=CubeAction(kind.value), **known)
