@@ -253,7 +253,7 @@ def _resignation(side: Side, layout: Layout, theme: Theme, *, below: bool) -> It
         return
     text = f"resigns {LEVELS[side.resigns]}"
     x, y = layout.side(below=below)
-    wide = width_of(text, 18) + 24
+    wide = width_of(text, 18, bold=True) + 24
     yield _group(Role.CUBE, theme, _rect(x - wide / 2, y - 17, wide, 34, 17), 'stroke-width="2"')
     yield _group(Role.ON_CUBE, theme, _text(x, y + 6.5, text), 'text-anchor="middle" font-size="18" font-weight="600"')
 
@@ -270,7 +270,7 @@ def _strip(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: boo
     yield _group(role, theme, f'<circle cx="{MARGIN + 34}" cy="{short(y)}" r="11"/>', 'stroke-width="2"')
     score = f"{side.score}/{scene.length}" if scene.length else str(side.score)
     pips = scene.position.pips if below else scene.position.opponent_pips
-    box = max(width_of(score, 20) + 16, TRAY + EDGE)
+    box = max(width_of(score, 20, bold=True) + 16, TRAY + EDGE)
     right = WIDTH - MARGIN
     yield _group(Role.TRAY, theme, _rect(right - box, y - 14, box, 28, 6))
     yield _group(
@@ -279,7 +279,7 @@ def _strip(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: boo
     told = f"{pips} pips"
     yield _group(Role.FAINT, theme, _text(right - box - 12, y + 6.5, told), 'text-anchor="end" font-size="18"')
     room = right - box - 24 - width_of(told, 18) - (MARGIN + 54)
-    size = min(21.0, 21.0 * room / max(width_of(side.name, 21), 1))
+    size = min(21.0, 21.0 * room / max(width_of(side.name, 21, bold=True), 1))
     if side.name:
         name = _text(MARGIN + 54, y + size * 0.34, side.name)
         yield _group(Role.INK, theme, name, f'font-size="{short(size)}" font-weight="600"')

@@ -98,8 +98,8 @@ Palette = Mapping[Role, Paint]
 LIGHT: Final[Palette] = {
     Role.PAPER: Paint("#fbfaf7"),
     Role.INK: Paint("#1b2430"),
-    Role.FAINT: Paint("#56616d"),
-    Role.AXIS: Paint("none", "#56616d"),
+    Role.FAINT: Paint("#4d5762"),
+    Role.AXIS: Paint("none", "#4d5762"),
     Role.GRID: Paint("none", "#dcdad4"),
     Role.EXPECTED: Paint("none", "#1b2430"),
     Role.FRAME: Paint("#46535f"),
