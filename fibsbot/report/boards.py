@@ -1,7 +1,7 @@
 """Hundreds of boards in little room: each differs from the next by a few checkers, so the pieces are kept once.
 
-The pictures are those of `fibsbot.draw.svg`, taken apart at their tags. A board is then a row of numbers of pieces, and
-most of these follow each other: `0-67 71 69-80`. The page's script puts them together again.
+The pictures are those of `fibsbot.draw.svg`, taken apart before each element. A board is then a row of numbers of
+pieces, and most of these follow each other: `0-67 71 69-80`. The page's script puts them together again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fibsbot.rules.state import Seat
 
 _TOLD: Final = re.compile(r"<(title|desc)>.*?</\1>", re.DOTALL)
 """What the page itself tells of the board, beside it."""
-_PIECE: Final = re.compile(r"<[^>]*>[^<]*")
+_PIECE: Final = re.compile(r"<[^/][^>]*>[^<]*(?:</[^>]*>)*")
 
 
 class Boards:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from fibsbot.draw.plot import Mark, Series, Theme, curve_svg
 from fibsbot.report.markup import Child, Html, joined, tag
-from fibsbot.report.sheet import CLASSES, name, plain_name, points, signed
+from fibsbot.report.sheet import CLASSES, name, plain_name, signed
 from fibsbot.report.stops import LUCKY, THRESHOLDS, Grade, MatchSheet, Stop
 from fibsbot.rules.state import Seat
 from fibsbot.study.model import Figures
@@ -75,13 +75,13 @@ def _equity(stop: Stop) -> float:
     return value if stop.judged.decision.seat is Seat.A else -value
 
 
-def _row(label: str, *cells: Child, explained: str | None = None) -> Html:
+def row(label: Child, *cells: Child, explained: str | None = None) -> Html:
+    """Return a row of a table, with its heading."""
     return tag("tr", tag("th", label, scope="row", title=explained), *(tag("td", cell) for cell in cells))
 
 
-def _table(
-    caption: str, columns: tuple[Child, ...], body: Iterator[Html] | list[Html], class_: str = "figures"
-) -> Html:
+def table(caption: str, columns: tuple[Child, ...], body: Iterable[Html], class_: str = "figures") -> Html:
+    """Return a table that scrolls by itself where it is too wide."""
     head = tag("thead", tag("tr", *(tag("th", it, scope="col") for it in columns)))
     return tag("div", tag("table", tag("caption", caption), head, tag("tbody", *body), class_=class_), class_="scroll")
 
@@ -96,21 +96,24 @@ def performance(match: MatchSheet, *, luck: bool) -> Html:
     both = match.study.figures
     counts = [_grades(match, seat) for seat in Seat]
 
-    def row(label: str, write: Callable[[Figures], str], explained: str | None = None) -> Html:
-        return _row(label, *map(write, both), explained=explained)
+    def line(label: str, write: Callable[[Figures], str], explained: str | None = None) -> Html:
+        return row(label, *map(write, both), explained=explained)
 
     rows = [
-        row("Performance rating (PR)", rating, "500 times the mean loss of a decision: the lower, the better"),
-        row("Decisions that count", lambda it: str(it.decisions)),
-        row("Loss in all", lambda it: f"{it.loss:.3f}"),
-        row("by plays", lambda it: f"{it.play_loss:.3f}"),
-        row("by the cube", lambda it: f"{it.cube_loss:.3f}"),
-        *(_row(f"{word.capitalize()} ({it.value})", *(count[it] for count in counts)) for it, word in CLASSES.items()),
+        line("Performance rating (PR)", rating, "500 times the mean loss of a decision: the lower, the better"),
+        line("Decisions that count", lambda it: str(it.decisions)),
+        line("Loss in all", lambda it: f"{it.loss:.3f}"),
+        line("of it by plays", lambda it: f"{it.play_loss:.3f}"),
+        line("of it by the cube", lambda it: f"{it.cube_loss:.3f}"),
+        *(row(f"{word} ({it.value})", *(count[it] for count in counts)) for it, word in _GRADES.items()),
     ]
     if luck:
         rows += _luck_rows(match)
     columns = ("", *(name(match.study.transcript, seat) for seat in Seat))
-    return _table("Performance", columns, rows)
+    return table("Performance", columns, rows)
+
+
+_GRADES: Final = {Grade.DOUBTFUL: "Doubtful decisions", Grade.ERROR: "Errors", Grade.BLUNDER: "Blunders"}
 
 
 def _grades(match: MatchSheet, seat: Seat) -> dict[Grade, int]:
@@ -120,34 +123,34 @@ def _grades(match: MatchSheet, seat: Seat) -> dict[Grade, int]:
 
 def _luck_rows(match: MatchSheet) -> Iterator[Html]:
     both, transcript = match.study.figures, match.study.transcript
-    yield _row("Luck", *(signed(it.luck) for it in both), explained="Normalised equity, over all throws")
-    yield _row("Luck in points", *(signed(it.luck_in_points, 2) for it in both), explained="Luck times the cube")
+    yield row("Luck", *(signed(it.luck) for it in both), explained="Normalised equity, over all throws")
+    yield row("Luck in points", *(signed(it.luck_in_points, 2) for it in both), explained="Luck times the cube")
     results = [it.game.result for it in match.games if it.game.result]
     won = [sum(it.points for it in results if it.winner is seat) for seat in Seat]
-    yield _row("Points won", *won)
+    yield row("Points won", *won)
     net = both[0].luck_in_points - both[1].luck_in_points
     adjusted = won[0] - won[1] - net
     explained = "Points won less points lost, less what luck brought"
-    yield _row("Luck-adjusted points", signed(adjusted, 2), signed(-adjusted, 2), explained=explained)
+    yield row("Luck-adjusted points", signed(adjusted, 2), signed(-adjusted, 2), explained=explained)
     if transcript.length and transcript.winner is not None:
         chance = (transcript.winner is Seat.A) - both[0].luck_in_chances + both[1].luck_in_chances
         explained = "The result, 100% or 0%, less what luck brought"
-        yield _row("Luck-adjusted result", f"{chance:.1%}", f"{1 - chance:.1%}", explained=explained)
+        yield row("Luck-adjusted result", f"{chance:.1%}", f"{1 - chance:.1%}", explained=explained)
 
 
 def by_game(match: MatchSheet, *, luck: bool) -> Html:
-    """Return a line for each game: its result, how well both played, and their luck."""
+    """Return a line for each game: who won, how well both played, and their luck."""
     transcript = match.study.transcript
     names = [name(transcript, seat) for seat in Seat]
-    columns = ("Game", "Result", *(joined("PR ", it) for it in names), *(joined("Luck ", it) for it in names if luck))
     rows = []
     for sheet in match.games:
-        result = sheet.game.result
-        told = joined(names[result.winner], f" {points(result.points)}") if result else Html("not seen to its end")
-        lucks = [signed(it.luck) for it in sheet.figures] if luck else []
+        won = sheet.game.result
+        told = joined(names[won.winner], f" +{won.points}") if won else Html(NONE)
+        lucks = [" : ".join(signed(it.luck, 2) for it in sheet.figures)] if luck else []
         link = tag("a", sheet.number, href=f"#{match.anchor}g{sheet.number}")
-        rows.append(_row(link, told, *map(rating, sheet.figures), *lucks))
-    return _table("Games", columns, rows, "figures wide")
+        rows.append(row(link, told, " : ".join(map(rating, sheet.figures)), *lucks))
+    columns = ("Game", "Winner", "PR", *(["Luck"] if luck else []))
+    return table("By game, the player of the first column first", columns, rows)
 
 
 def worst(match: MatchSheet) -> Html:
@@ -165,13 +168,13 @@ def luckiest(match: MatchSheet) -> Html:
     if not throws:
         return tag("p", f"No throw changed the equity by {LUCKY:g} or more.", class_="note")
     rows = [_lucky(match, it) for _, it in throws[:LUCKIEST]]
-    return _table("Greatest luck", ("", "Player", "Throw", "Luck"), rows)
+    return table("Greatest luck", ("", "Throw", "Luck"), rows, "figures lucky")
 
 
 def _lucky(match: MatchSheet, stop: Stop) -> Html:
     dice = "{}{}".format(*stop.throw.dice) if stop.throw else ""
     who = name(match.study.transcript, stop.seat) if stop.seat is not None else None
-    return _row(_place(match, stop), who, joined(tag("b", dice), " ", stop.words), signed(stop.luck or 0.0))
+    return row(_place(match, stop), joined(who, " ", tag("b", dice), " ", stop.words), signed(stop.luck or 0.0))
 
 
 def _place(match: MatchSheet, stop: Stop) -> Html:

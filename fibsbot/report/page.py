@@ -14,6 +14,7 @@ from fibsbot.draw.markup import clean
 from fibsbot.draw.themes import stylesheet
 from fibsbot.report import figures
 from fibsbot.report.details import match_data
+from fibsbot.report.dice import dice
 from fibsbot.report.index import Listed, index_table, length, players, result
 from fibsbot.report.markup import Child, Html, data, joined, tag
 from fibsbot.report.sheet import CLASSES, score_sheet
@@ -46,6 +47,7 @@ _SCRIPTLESS: Final = (
     "The boards are drawn by this page's own script, which is switched off here. Everything else is on the page: the "
     "score sheet, the figures, and the worst errors with their XGIDs, which any backgammon program can show."
 )
+_NOTHING: Final = tag("p", "No match.", class_="note")
 
 
 def report_page(studies: Sequence[MatchStudy], *, title: str) -> str:
@@ -59,10 +61,11 @@ def report_page(studies: Sequence[MatchStudy], *, title: str) -> str:
     if len(listed) > 1:
         summary = tag("summary", f"{len(listed)} matches")
         index = tag("details", summary, index_table(listed), class_="index", open=True)
+    alone = len(sheets) == 1
     body = [
-        tag("header", tag("h1", clean(title)), index, class_="top"),
+        Html("") if alone else tag("header", tag("h1", clean(title)), index),
         tag("noscript", tag("p", _SCRIPTLESS, class_="note")),
-        tag("main", *(_match(it) for it in sheets), *([] if sheets else [tag("p", "No match.", class_="note")])),
+        tag("main", *(_match(it, 1 if alone else 2) for it in sheets), _NOTHING if not sheets else None),
         _viewer(),
         _help(),
     ]
@@ -71,7 +74,7 @@ def report_page(studies: Sequence[MatchStudy], *, title: str) -> str:
 
 def index_page(matches: Iterable[Listed], *, title: str) -> str:
     """Return a page that lists matches, each with a page of its own."""
-    body = [tag("header", tag("h1", clean(title)), class_="top"), tag("main", index_table(matches))]
+    body = [tag("header", tag("h1", clean(title))), tag("main", index_table(matches))]
     return _document(title, body, script=False)
 
 
@@ -113,29 +116,35 @@ def _document(title: str, body: Iterable[Html], *, script: bool) -> str:
 # -- a match --------------------------------------------------------------------------------------------------------
 
 
-def _match(match: MatchSheet) -> Html:
+def _match(match: MatchSheet, level: int) -> Html:
+    """Return all about a match; `level` is that of its heading."""
     luck = any(stop.luck is not None for stop in match.stops)
-    anchor = match.anchor
-    heading = f"{anchor}-title"
+    transcript, anchor = match.study.transcript, match.anchor
+    titled = f"{anchor}-title"
+
+    def part(heading: str, *content: Child, class_: str | None = None) -> Html:
+        return tag("section", tag(f"h{level + 1}", heading, class_=class_), *content)
+
+    sheet = tag("div", score_sheet(match, level + 2), class_="sheet", tabindex=-1)
     parts: list[Child] = [
-        tag("h2", players(match.study.transcript), id=heading),
-        tag("p", *_facts(match.study.transcript), class_="facts"),
+        tag(f"h{level}", players(transcript), id=titled, class_="players"),
+        tag("p", *_facts(transcript), class_="facts"),
         figures.equity_graph(match),
-        tag(
-            "div",
-            tag("div", score_sheet(match), class_="sheet", aria_label="Score sheet", role="region"),
-            class_="stage",
+        part("Score sheet", tag("div", sheet, class_="stage"), class_="spoken"),
+        part(
+            "Figures",
+            tag("div", figures.performance(match, luck=luck), figures.by_game(match, luck=luck), class_="tables"),
         ),
-        tag("h3", "Figures"),
-        tag("div", figures.performance(match, luck=luck), figures.by_game(match, luck=luck), class_="tables"),
-        tag("h3", "The worst errors"),
-        figures.worst(match),
-        *([tag("h3", "Luck"), figures.luckiest(match)] if luck else []),
-        tag("h3", "How to read this"),
-        tag("ul", *(tag("li", it) for it in _notes(match.study.judge, luck=luck)), class_="notes"),
+        part("The worst errors", figures.worst(match)),
+        part("Luck", figures.luckiest(match)) if luck else None,
+        part("Dice", dice(transcript)),
+        part(
+            "How to read this",
+            tag("ul", *(tag("li", it) for it in _notes(match.study.judge, luck=luck)), class_="notes"),
+        ),
         tag("script", data(match_data(match)), type="application/json", id=f"{anchor}-data"),
     ]
-    return tag("section", *parts, class_="match", id=anchor, aria_labelledby=heading)
+    return tag("section", *parts, class_="match", id=anchor, aria_labelledby=titled)
 
 
 def _facts(transcript: Transcript) -> Iterator[Child]:
@@ -224,7 +233,7 @@ def _options(class_: str, caption: Html, columns: tuple[str, ...]) -> Html:
 
 def _help() -> Html:
     keys = joined(*(joined(tag("dt", *_keys(names)), tag("dd", text)) for names, text in KEYS.items()))
-    close = tag("form", tag("button", "Close", autofocus=True), method="dialog")
+    close = tag("form", tag("button", "Close"), method="dialog")
     swipe = "Swipe over the board to go back and on; click into the graph to go there."
     return tag(
         "dialog",

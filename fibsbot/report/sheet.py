@@ -11,7 +11,7 @@ from fibsbot.draw.markup import clean
 from fibsbot.report.markup import Html, joined, tag
 from fibsbot.report.stops import LUCKY, GameSheet, Grade, Kind, MatchSheet, Stop
 from fibsbot.rules.scoring import Level
-from fibsbot.rules.state import Ending, Result, Seat
+from fibsbot.rules.state import Ending, Result, Seat, Stage
 from fibsbot.transcript import Game, Transcript
 
 CLASSES: Final = {Grade.DOUBTFUL: "doubtful", Grade.ERROR: "error", Grade.BLUNDER: "blunder"}
@@ -68,17 +68,19 @@ def rows(stops: Iterable[Stop]) -> list[Row]:
     return laid
 
 
-def score_sheet(match: MatchSheet) -> Html:
-    """Return all games of a match as tables."""
+def score_sheet(match: MatchSheet, level: int = 4) -> Html:
+    """Return all games of a match as tables; `level` is that of their headings."""
     if not match.games:
         return tag("p", "No game of this match was seen.", class_="note")
-    return joined(*(_game(match, game) for game in match.games))
+    return joined(*(_game(match, game, level) for game in match.games))
 
 
-def _game(match: MatchSheet, sheet: GameSheet) -> Html:
+def _game(match: MatchSheet, sheet: GameSheet, level: int) -> Html:
     transcript, game = match.study.transcript, sheet.game
     anchor = f"{match.anchor}g{sheet.number}"
-    heading = tag("h4", f"Game {sheet.number}", tag("small", *_score(transcript, game)), id=anchor)
+    heading = tag(
+        f"h{level}", f"Game {sheet.number}", tag("small", *_score(transcript, game)), id=anchor, class_="number"
+    )
     head = tag(
         "thead",
         tag(
@@ -89,7 +91,7 @@ def _game(match: MatchSheet, sheet: GameSheet) -> Html:
     )
     body = tag("tbody", *_body(match, rows(sheet.stops)))
     result = tag("p", *_result(transcript, game), class_="result")
-    begins = None if game.start.turns == 0 and game.start.dice is None else _beginning(game)
+    begins = None if game.start.stage is Stage.OPENING else _beginning(game)
     return tag("section", heading, begins, tag("table", head, body), result, class_="game", aria_labelledby=anchor)
 
 

@@ -275,7 +275,12 @@
 
   document.documentElement.classList.add("scripted");
   addEventListener("hashchange", () => follow(location.hash));
-  if (!follow(location.hash)) {
+  if (follow(location.hash)) {
+    // The browser scrolls to the link in the score sheet, now or when everything is there; what is wanted is the board.
+    const toBoard = () => one(".stage", match.section).scrollIntoView({ block: "start" });
+    toBoard();
+    addEventListener("load", () => setTimeout(toBoard), { once: true });
+  } else {
     if (matches.length === 1) {
       enter(matches[0]);
       if (match.stops.length) {
