@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 
 from fibsbot.cli import EXIT_CONFIG, EXIT_USAGE, main
 from fibsbot.records.store import Store, StoreWriter
+from fibsbot.records.store.schema import VERSION
 
 NOON: Final = dt.datetime(2026, 1, 2, 12, tzinfo=dt.UTC)
 
@@ -62,7 +63,7 @@ def test_a_sound_store_is_told_with_what_is_in_it(store: Path) -> None:
     result = db("check", "--store", store)
     assert 0 == result.exit_code
     lines = result.output.splitlines()
-    assert f"{store}, schema version 2" == lines[0]
+    assert f"{store}, schema version {VERSION}" == lines[0]
     assert ["matches", "1"] in [line.split() for line in lines]
     assert "Nothing is wrong." == lines[-1]
 
@@ -79,7 +80,7 @@ def test_a_check_can_be_read_by_programs(store: Path) -> None:
     damage(store)
     result = db("check", "--store", store, "--json")
     told = json.loads(result.output)
-    assert (1, 2, 1) == (result.exit_code, told["version"], told["counts"]["matches"])
+    assert (1, VERSION, 1) == (result.exit_code, told["version"], told["counts"]["matches"])
     assert ["match 1 of marvin against ford ended 1-0, but is lost"] == told["problems"]
 
 
@@ -94,7 +95,7 @@ def test_the_store_is_the_one_that_the_settings_name(store: Path, tmp_path: Path
 def test_without_settings_it_is_the_one_that_they_have_by_default(store: Path, tmp_path: Path) -> None:
     store.rename(tmp_path / "fibsbot.db")
     result = fibsbot("db", "check", cwd=tmp_path)
-    assert (0, "fibsbot.db, schema version 2") == (result.returncode, result.stdout.splitlines()[0])
+    assert (0, f"fibsbot.db, schema version {VERSION}") == (result.returncode, result.stdout.splitlines()[0])
 
 
 # -- backup and export --------------------------------------------------------------------------------------------
@@ -144,7 +145,7 @@ def test_a_reader_that_has_enough_is_no_error(store: Path) -> None:
 
 def test_a_store_of_this_version_needs_no_upgrade(store: Path) -> None:
     result = db("upgrade", "--store", store)
-    assert (0, f"{store}: schema version 2 already\n") == (result.exit_code, result.output)
+    assert (0, f"{store}: schema version {VERSION} already\n") == (result.exit_code, result.output)
 
 
 def test_an_old_store_is_upgraded(tmp_path: Path) -> None:
@@ -154,7 +155,7 @@ def test_an_old_store_is_upgraded(tmp_path: Path) -> None:
         file.executescript(tables)
         file.execute("INSERT INTO store_version VALUES (1, '2026-01-02T12:00:00.000000+00:00', '0.1.0')")
     assert EXIT_USAGE == db("check", "--store", path).exit_code
-    assert f"{path}: schema version 2, was 1\n" == db("upgrade", "--store", path).output
+    assert f"{path}: schema version {VERSION}, was 1\n" == db("upgrade", "--store", path).output
     assert 0 == db("check", "--store", path).exit_code
 
 
