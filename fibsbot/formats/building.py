@@ -112,9 +112,13 @@ def plain_laws(length: int, *, crawford: bool = True, jacoby: bool = False, cube
     return evolve(FIBS, crawford=crawford, jacoby=jacoby, cube=cube, redoubles=redoubles)
 
 
-def with_beavers(games: Sequence[Game]) -> tuple[Game, ...]:
-    """Return games under laws that allow as many instant redoubles in a row as happened in one of them."""
+def with_beavers(games: Sequence[Game], *, least: int = 0) -> tuple[Game, ...]:
+    """Return games under laws that allow as many instant redoubles in a row as happened in one of them.
+
+    `least` is what a file says is allowed.
+    """
     most = max((_beavers(game.entries) for game in games), default=0)
+    most = max(most, least)
     return tuple(_with_redoubles(game, most) for game in games)
 
 

@@ -1,0 +1,209 @@
+"""What stands above the games of a `.mat` file: `; [Key "value"]`, as XG writes it and gnubg keeps it.
+
+What we know of a match has a key that XG knows. Whatever else a file says is kept as it is, under its own key. Some
+keys are our own, for what the games cannot say:
+
+| key | value |
+|---|---|
+| `Transcript ID` | the match's own number, where it is none that XG could read from `Match ID` |
+| `Start N` | what is not seen in game N's scores: `cube 2`, `Crawford`, `before Crawford`, `after Crawford` |
+| `Gap N` | what is missing in game N, of which only the result is told then |
+| `Rejected N` | resignations that were rejected |
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from attrs import define, evolve, field
+
+from fibsbot.formats.building import plain_laws
+from fibsbot.formats.errors import FormatError
+from fibsbot.formats.text import one_line
+from fibsbot.rules.laws import Laws
+from fibsbot.transcript import Player, Transcript
+
+COMMENT: Final = "Comment"
+"""In `Transcript.tags`: lines of comment that have no key."""
+NAMELESS: Final = "?"
+LONGEST_NAME: Final = 31
+"""Bytes; gnubg has no room for more."""
+LONGEST_KEY: Final = 80
+LONGEST_VALUE: Final = 400
+"""Characters; gnubg reads lines of 1,023 bytes, and a character may have two or more."""
+
+_TAG: Final = re.compile(r'\[([^"\[\]]+?)[ \t]*"(.*)"[ \t]*\]')
+_DATE: Final = re.compile(r"([0-9]{4})[./-]([0-9]{1,2})[./-]([0-9]{1,2})")
+_TIME: Final = re.compile(r"([0-9]{1,2})[.:]([0-9]{2})")
+_ELO: Final = re.compile(r"([0-9]{1,5}(?:\.[0-9]{1,6})?)(?:/([0-9]{1,9}))?")
+_XG_NUMBER: Final = re.compile(r"-?[0-9]{1,9}")
+_VARIATIONS: Final = ("", "backgammon", "standard")
+
+
+def body_name(name: str) -> str:
+    """Return a player's name as it can stand above a game, where `:` ends it and gnubg takes `,1650` for a rating."""
+    safe = re.sub(r",(?=[ +]*[0-9])", ";", one_line(name).replace(":", ";"))
+    return safe.encode()[:LONGEST_NAME].decode(errors="ignore").strip() or NAMELESS
+
+
+def write_headers(transcript: Transcript, notes: Mapping[str, str]) -> list[str]:
+    """Return the lines; `notes` are those of our own keys that are told of single games."""
+    tags = dict(_known(transcript))
+    for key, value in (*transcript.tags.items(), *notes.items()):
+        if key != COMMENT and (name := _safe_key(key)):
+            tags.setdefault(name, _clipped(value))
+    comments = [_comment(line) for line in transcript.tags.get(COMMENT, "").split("\n")]
+    return [*(f'; [{key} "{value}"]' for key, value in tags.items()), *(f"; {line}" for line in comments if line)]
+
+
+def _clipped(value: str) -> str:
+    return one_line(value)[:LONGEST_VALUE].strip()
+
+
+def _safe_key(key: str) -> str:
+    """Return a key that can be read again; gnubg stumbles over those that begin with `Game `."""
+    name = one_line(re.sub(r'["\[\]]', " ", key))[:LONGEST_KEY].strip()
+    return re.sub(r"^Game ", "game ", name)
+
+
+def _comment(line: str) -> str:
+    text = _clipped(line).lstrip(";# ")
+    return f"- {text}" if text.startswith("[") else text
+
+
+def _known(transcript: Transcript) -> Iterator[tuple[str, str]]:
+    """Yield what XG has keys for, in its own order, and our own number of the match."""
+    number = _clipped(transcript.match_id) or NAMELESS
+    if transcript.site and (site := _clipped(transcript.site)):
+        yield "Site", site
+    yield "Match ID", _xg_number(number)
+    for place, player in enumerate(transcript.players, 1):
+        yield f"Player {place}", _clipped(player.name) or NAMELESS
+    for place, player in enumerate(transcript.players, 1):
+        if player.rating is not None:
+            experience = "" if player.experience is None else f"/{player.experience}"
+            yield f"Player {place} Elo", f"{player.rating:.2f}{experience}"
+    if transcript.started:
+        started = transcript.started.astimezone(dt.UTC)
+        yield "EventDate", f"{started.year:04}.{started.month:02}.{started.day:02}"
+        yield "EventTime", f"{started.hour:02}.{started.minute:02}"
+    yield "Variation", "Backgammon"
+    yield from _known_laws(transcript)
+    if _xg_number(number) != number:
+        yield "Transcript ID", number
+
+
+def _known_laws(transcript: Transcript) -> Iterator[tuple[str, str]]:
+    laws = [game.start.laws for game in transcript.games]
+    if transcript.length:
+        yield "Crawford", _on(all(it.crawford for it in laws))
+    else:
+        yield "Jacoby", _on(any(it.jacoby for it in laws))
+        yield "Beaver", _on(any(it.redoubles for it in laws))
+    if laws and not laws[0].cube:
+        yield "CubeLimit", "1"
+    elif laws and laws[0].cube_limit is not None:
+        yield "CubeLimit", str(laws[0].cube_limit)
+
+
+def _on(value: object) -> str:
+    return "On" if value else "Off"
+
+
+def _xg_number(number: str) -> str:
+    """Return a match's number as XG has it, which keeps it in 32 bits."""
+    if _XG_NUMBER.fullmatch(number):
+        return number
+    digest = hashlib.sha256(number.encode(errors="replace")).digest()
+    return str(int.from_bytes(digest[:4], "big") % 10**9)
+
+
+@define
+class Headers:
+    """What a file says above its games; what has been understood is taken out of `tags`."""
+
+    tags: dict[str, str] = field(factory=dict)
+    comments: list[str] = field(factory=list)
+    beavers: bool = False
+    """Whether instant redoubles are allowed, as far as the file says."""
+
+    def add(self, line: str) -> None:
+        """Take a line, without its `;`."""
+        text = line.strip(" \t")
+        if tag := _TAG.fullmatch(text):
+            self.tags[tag[1].strip()] = tag[2]
+        elif text:
+            self.comments.append(text)
+
+    def note(self, key: str, game: int) -> str | None:
+        """Return what one of our own keys says of a game. It stays among the tags, as no transcript says it."""
+        return self.tags.get(f"{key} {game}")
+
+    def laws(self, length: int, line: int) -> tuple[Laws, bool]:
+        """Return the laws, and whether an unlimited match may turn out to be played with the Jacoby rule.
+
+        `line` is where the games begin. Raises FormatError for another game than backgammon.
+        """
+        variation = self.tags.pop("Variation", "")
+        if variation.strip().lower() not in _VARIATIONS:
+            raise FormatError(f"line {line}: expected a match of backgammon, got one of {variation[:80]!r}")
+        crawford, jacoby, beaver = (self._switch(key) for key in ("Crawford", "Jacoby", "Beaver"))
+        limit = self._limit()
+        laws = plain_laws(length, crawford=crawford is not False, jacoby=jacoby is True, cube=limit != 1)
+        self.beavers = bool(beaver) and not length
+        return evolve(laws, cube_limit=limit if limit != 1 else None), not length and jacoby is None
+
+    def _switch(self, key: str) -> bool | None:
+        value = self.tags.get(key, "").strip().lower()
+        if value not in {"on", "off"}:
+            return None
+        del self.tags[key]
+        return value == "on"
+
+    def _limit(self) -> int | None:
+        value = self.tags.get("CubeLimit", "").strip()
+        if not re.fullmatch("[0-9]{1,9}", value) or not int(value):
+            return None
+        del self.tags["CubeLimit"]
+        return int(value)
+
+    def transcript(self, names: Sequence[str], ratings: Sequence[str], length: int) -> Transcript:
+        """Return the match without its games; names and ratings are those above the first game."""
+        started = self._started()
+        first, second = (self._player(place, names[place - 1], ratings[place - 1]) for place in (1, 2))
+        number = self.tags.pop("Match ID", "").strip()
+        number = self.tags.pop("Transcript ID", "").strip() or number
+        site = self.tags.pop("Site", "").strip()
+        if self.comments:
+            self.tags[COMMENT] = "\n".join(self.comments)
+        return Transcript((first, second), length, site=site, started=started, given_id=number, tags=self.tags)
+
+    def _started(self) -> dt.datetime | None:
+        """Return when the match began; a day without a time is its beginning."""
+        date = _DATE.fullmatch(self.tags.get("EventDate", "").strip())
+        if not date:
+            return None
+        time = _TIME.fullmatch(self.tags.get("EventTime", "").strip())
+        clock = (int(time[1]), int(time[2])) if time else (0, 0)
+        try:
+            started = dt.datetime(int(date[1]), int(date[2]), int(date[3]), *clock, tzinfo=dt.UTC)
+        except ValueError:
+            return None
+        del self.tags["EventDate"]
+        if time:
+            del self.tags["EventTime"]
+        return started
+
+    def _player(self, place: int, name: str, rating: str) -> Player:
+        """Return a player by the whole name of the headers, if it is the one that stands above the games."""
+        whole = self.tags.pop(f"Player {place}", "").strip()
+        player = Player(whole if whole and body_name(whole) == body_name(name) else name)
+        elo = _ELO.fullmatch(self.tags.get(f"Player {place} Elo", "").strip())
+        if elo:
+            del self.tags[f"Player {place} Elo"]
+            return evolve(player, rating=float(elo[1]), experience=int(elo[2]) if elo[2] else None)
+        return evolve(player, rating=float(rating)) if rating else player
