@@ -226,7 +226,7 @@ def _with_gap(random: Random, game: Game) -> Game:
 
 def _broken_off(random: Random, game: Game) -> Game:
     """Break the game off; its end was not seen."""
-    kept = random.randrange(len(game.entries))
+    kept = random.randrange(max(len(game.entries), 1))
     return evolve(game, entries=game.entries[:kept], result=None)
 
 
