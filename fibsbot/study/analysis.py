@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import reduce
 from typing import TypeAlias
 
-from attrs import asdict, evolve, frozen
+from attrs import evolve, frozen
 
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.rules import game as rules
-from fibsbot.rules.state import Seat
 from fibsbot.strategies.judge import Judge
 from fibsbot.study.examining import Examiner
-from fibsbot.study.model import Figures, GameStudy, Judged, MatchStudy
+from fibsbot.study.model import Figures, GameStudy, Judged, MatchStudy, summed
 from fibsbot.study.throwing import is_opening
 from fibsbot.study.units import chances_in_one
 from fibsbot.transcript import Game, Step, Throw, Transcript, TranscriptError, decisions, walk
@@ -57,7 +55,7 @@ class Desk:
         of = sum(len(game.entries) for game in transcript.games)
         tick = _counting(of, progress)
         games = tuple(self._game(game, tick, luck=luck) for game in transcript.games)
-        return MatchStudy(transcript, self._judge.name, games, _sums(game.figures for game in games))
+        return MatchStudy(transcript, self._judge.name, games, summed(game.figures for game in games))
 
     def _game(self, game: Game, tick: Callable[[], None], *, luck: bool) -> GameStudy:
         found = []
@@ -70,20 +68,20 @@ class Desk:
                 raise StudyError(f"{place}: {self._judge.name} cannot judge: {what}") from error
             tick()
         judged = tuple(it for one in found for it in one.judged)
-        return GameStudy(game.number, judged, _sums(one.figures for one in found))
+        return GameStudy(game.number, judged, summed(one.figures for one in found))
 
     def _entry(self, step: Step, *, luck: bool) -> _Found:
         judged = [self._examiner.examine(decision) for decision in decisions(step)]
         figures = [Figures(), Figures()]
         for one in judged:
             seat = one.decision.seat
-            figures[seat] = _sum(figures[seat], _figures(one))
+            figures[seat] += _figures(one)
         if luck and isinstance(step.entry, Throw):
             state = _thrown(step, step.entry, judged)
             lucky = self._examiner.throws.luck(state, opening=is_opening(step.before))
             judged = [evolve(it, luck=lucky) if isinstance(it.decision.answer, Play) else it for it in judged]
             seat = step.entry.seat
-            figures[seat] = _sum(figures[seat], self._lucky(state, lucky))
+            figures[seat] += self._lucky(state, lucky)
         return _Found(tuple(judged), (figures[0], figures[1]))
 
     def _lucky(self, state: MatchState, luck: float) -> Figures:
@@ -110,17 +108,6 @@ def _figures(judged: Judged) -> Figures:
         case _ if judged.cube is not None:
             return Figures(decisions=1, loss=judged.loss, cube_loss=judged.loss)
     return Figures(decisions=1, loss=judged.loss)
-
-
-def _sum(one: Figures, other: Figures) -> Figures:
-    more = asdict(other)
-    return Figures(**{name: value + more[name] for name, value in asdict(one).items()})
-
-
-def _sums(all_figures: Iterable[tuple[Figures, Figures]]) -> tuple[Figures, Figures]:
-    pairs = list(all_figures)
-    a, b = (reduce(_sum, (pair[seat] for pair in pairs), Figures()) for seat in Seat)
-    return a, b
 
 
 def _counting(of: int, progress: Progress | None) -> Callable[[], None]:

@@ -25,6 +25,8 @@ SAME: Final = 1e-9
 """Equities that differ less are the same."""
 OPTIONS: Final = 5
 """Plays that are listed for a decision, besides the one that was made."""
+FORESEEN: Final = 2
+"""Redoubles that are thought of after the next one, however many are allowed: the raccoon and the otter."""
 PLAY_ON: Final = "play on"
 """What is better than to resign too much."""
 
@@ -59,7 +61,7 @@ class Examiner:
         if state.phase is Phase.MOVE:
             value = self.throws.valued(state).best
         elif state.phase is Phase.DOUBLED:
-            value = max(self._answers(state, game)[0].values())
+            value = max(self._answers(*_doubled(state, game)).values())
         else:
             value = self._judge.value(state)
         return value if seat is on_move else -value
@@ -96,28 +98,27 @@ class Examiner:
     def _offer(self, decision: Decision) -> Judged:
         state = decision.state
         values = self._judge.value_cube(state)
-        worth = {CubeAction.ROLL: values.no_double, CubeAction.DOUBLE: values.double}
+        answers = self._answers(state, -1, state.redoubles)
+        worth = {CubeAction.ROLL: values.no_double, CubeAction.DOUBLE: -max(answers.values())}
         dead = 0 < state.away[0] <= state.cube
         return _cube_judged(decision, worth, values, obvious=dead)
 
     def _response(self, decision: Decision) -> Judged:
-        worth, values = self._answers(decision.state, decision.step.before)
-        return _cube_judged(decision, worth, values)
+        doubled = _doubled(decision.state, decision.step.before)
+        return _cube_judged(decision, self._answers(*doubled), self._judge.value_cube(doubled[0]))
 
-    def _answers(self, state: MatchState, game: GameState) -> tuple[Mapping[CubeAction, float], CubeValues]:
-        """Return what each answer to a double is worth to who has to answer, and the values for the player on roll.
+    def _answers(self, state: MatchState, sign: int, redoubles: int) -> Mapping[CubeAction, float]:
+        """Return what each answer to a double is worth to who has to answer.
 
-        Whoever answers is on roll himself if what he answers is a beaver of his own double.
+        The state is that of the player on roll, at the cube before the double. The sign is -1 where the other one has
+        to answer, and 1 where it is the player on roll, whose own double was redoubled.
         """
-        on_roll = game.answering is game.turn
-        sign = 1 if on_roll else -1
-        before = evolve(state if on_roll else state.swapped(), phase=Phase.ROLL)
-        values = self._judge.value_cube(before)
-        worth = {CubeAction.TAKE: sign * values.double_take, CubeAction.PASS: -1.0}
-        if state.redoubles:
-            raised = self._judge.value_cube(evolve(before, cube=2 * before.cube))
-            worth[CubeAction.BEAVER] = 2 * min(sign * raised.double_take, 1.0)  # who is redoubled may pass
-        return worth, values
+        worth = {CubeAction.TAKE: sign * self._judge.value_cube(state).double_take, CubeAction.PASS: -1.0}
+        if redoubles:
+            left = min(redoubles - 1, FORESEEN)
+            answers = self._answers(evolve(state, cube=2 * state.cube), -sign, left)
+            worth[CubeAction.BEAVER] = -2 * max(answers.values())
+        return worth
 
     # -- resignations ---------------------------------------------------------------------------------------------
 
@@ -134,6 +135,13 @@ class Examiner:
         loss = _loss(worth[not accepted], worth[accepted])
         best = ("reject" if accepted else "accept") if loss else decision.text
         return Judged(decision, worth[accepted], loss, best=best, counts=loss > 0)
+
+
+def _doubled(state: MatchState, game: GameState) -> tuple[MatchState, int, int]:
+    """Return a double as `Examiner._answers` takes it, from the state of who has to answer."""
+    on_roll = game.answering is game.turn
+    before = evolve(state if on_roll else state.swapped(), phase=Phase.ROLL)
+    return before, 1 if on_roll else -1, state.redoubles
 
 
 def _seen_by(game: GameState, seat: Seat) -> MatchState:

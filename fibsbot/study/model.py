@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from collections.abc import Iterable
+from typing import Self
+
+from attrs import asdict, frozen
 
 from fibsbot.position import Play
 from fibsbot.rules.state import Seat
@@ -62,6 +65,18 @@ class Figures:
     def pr(self) -> float | None:
         """Performance rating: 500 times the mean loss, as eXtreme Gammon counts it; None without a decision."""
         return 500 * self.loss / self.decisions if self.decisions else None
+
+    def __add__(self, other: Self) -> Figures:
+        more = asdict(other)
+        return Figures(**{name: value + more[name] for name, value in asdict(self).items()})
+
+
+def summed(parts: Iterable[tuple[Figures, Figures]]) -> tuple[Figures, Figures]:
+    """Sum up the figures of both players."""
+    a = b = Figures()
+    for of_a, of_b in parts:
+        a, b = a + of_a, b + of_b
+    return a, b
 
 
 @frozen

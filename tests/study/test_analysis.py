@@ -1,0 +1,323 @@
+"""Every decision of a match is judged, forced ones cost nothing, and luck averages out over the throws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fibsbot.match import CubeAction, MatchState, Phase
+from fibsbot.position import CHECKERS, Play, Position
+from fibsbot.rules.game import start_match
+from fibsbot.rules.laws import FIBS
+from fibsbot.rules.plays import legal_plays
+from fibsbot.rules.scoring import Level
+from fibsbot.rules.state import GameState, Seat, Stage
+from fibsbot.strategies.handmade import HandmadeStrategy
+from fibsbot.strategies.judge import CubeValues
+from fibsbot.study.analysis import StudyError, study
+from fibsbot.study.examining import OPTIONS
+from fibsbot.study.many import opened_judge, study_all
+from fibsbot.study.model import Figures, MatchStudy
+from fibsbot.study.throwing import THROWS, Throws
+from fibsbot.transcript import (
+    Cube,
+    Decision,
+    Entry,
+    Game,
+    Gap,
+    Player,
+    Resign,
+    Throw,
+    Transcript,
+    TranscriptError,
+    decisions,
+    walk,
+)
+from tests.formats.simulating import simulate
+from tests.strategies_positions import match_states
+
+HANDMADE: Final = HandmadeStrategy()
+SEEDS: Final = st.integers(0, 2**32)
+START: Final = start_match(FIBS, 5)
+OPENING: Final = Throw(seat=Seat.B, dice=(3, 1), play=Play.of((8, 5), (6, 5)))
+LATER: Final = evolve(START, stage=Stage.ROLL, turn=Seat.A, turns=9)
+
+
+class PipJudge:
+    """Judges by the pip count: quick, and good enough to test everything but judgement."""
+
+    name = "pips"
+
+    def value(self, state: MatchState) -> float:
+        """Return the lead."""
+        return self._lead(state.position)
+
+    def value_plays(self, state: MatchState, plays: Sequence[Play]) -> list[float]:
+        """Return the lead after each play."""
+        boards = [state.position.play(play) for play in plays]
+        return [1.0 if board.off == CHECKERS else self._lead(board) for board in boards]
+
+    def value_cube(self, state: MatchState) -> CubeValues:
+        """Twice as much for twice the cube."""
+        lead = self._lead(state.position)
+        return CubeValues(lead, 2 * lead, 1.0)
+
+    def match_chance(self, state: MatchState, points: int) -> float:
+        """Return the share of the points."""
+        away, opponent_away = state.away
+        away, opponent_away = max(away - max(points, 0), 0), max(opponent_away + min(points, 0), 0)
+        return opponent_away / (away + opponent_away)
+
+    def _lead(self, position: Position) -> float:
+        return (position.opponent_pips - position.pips) / 100
+
+
+def transcript(*entries: Entry, start: GameState = START) -> Transcript:
+    """Write a match of one game down."""
+    return Transcript((Player("anna"), Player("bert")), start.length, (Game(1, start, entries),))
+
+
+def made(match: Transcript) -> list[Decision]:
+    """List the decisions of a match."""
+    return [decision for game in match.games for step in walk(game) for decision in decisions(step)]
+
+
+# -- what is judged -----------------------------------------------------------------------------------------------
+
+
+@given(SEEDS)
+@settings(max_examples=20)
+def test_every_decision_is_judged_in_its_order(seed: int) -> None:
+    match = simulate(seed, games=2, gaps=True)
+    found = study(match, PipJudge(), luck=False)
+    assert made(match) == [judged.decision for game in found.games for judged in game.judged]
+    assert ("pips", match) == (found.judge, found.transcript)
+    for game in found.games:
+        for judged in game.judged:
+            assert judged.loss >= 0
+            assert (judged.loss == 0) == (judged.best == judged.decision.text)
+            assert judged.luck is None
+            if judged.decision.forced:
+                assert (judged.loss, judged.counts) == (0, False)
+
+
+@given(SEEDS)
+@settings(max_examples=15)
+def test_the_options_of_a_play_are_the_best_and_the_one_that_was_made(seed: int) -> None:
+    for game in study(simulate(seed, 1), PipJudge(), luck=False).games:
+        for judged in game.judged:
+            if not judged.options:
+                continue
+            equities = [option.equity for option in judged.options]
+            assert sorted(equities, reverse=True) == equities
+            assert len(equities) <= OPTIONS + 1
+            (own,) = [option for option in judged.options if option.play == judged.decision.answer]
+            assert (own.equity, own.text) == (judged.equity, judged.decision.text)
+            assert pytest.approx(judged.loss, abs=1e-9) == equities[0] - own.equity
+            assert judged.loss == 0 or judged.options[0].text == judged.best
+
+
+def test_nothing_is_judged_across_a_gap() -> None:
+    found = study(transcript(OPENING, Gap(reason="lost", then=LATER), Throw(seat=Seat.A, dice=(6, 6))), PipJudge())
+    assert ["8/5 6/5", "roll"] == [judged.decision.text for judged in found.games[0].judged]
+
+
+def test_the_same_match_gives_the_same_study() -> None:
+    entries = simulate(3, 1).games[0].entries[:6]
+    match = transcript(*entries, start=simulate(3, 1).games[0].start)
+    assert study(match, HandmadeStrategy()) == study(match, HANDMADE)
+
+
+def test_what_is_illegal_is_told() -> None:
+    with pytest.raises(TranscriptError, match="game 1, turn 1: "):
+        study(transcript(evolve(OPENING, play=Play.of((8, 4), (6, 5)))), PipJudge())
+
+
+def test_a_judge_that_fails_is_told_with_the_place() -> None:
+    class Broken(PipJudge):
+        def value_plays(self, state: MatchState, plays: Sequence[Play]) -> list[float]:
+            raise RuntimeError(f"no idea\nof {len(plays)} at {state.length}")
+
+    class Short(PipJudge):
+        def value_plays(self, state: MatchState, plays: Sequence[Play]) -> list[float]:
+            return super().value_plays(state, plays)[1:]
+
+    for judge, what in ((Broken(), "RuntimeError: no idea of"), (Short(), "expected the values of")):
+        with pytest.raises(StudyError) as caught:
+            study(transcript(OPENING), judge)
+        assert str(caught.value).startswith("game 1, turn 1: pips cannot judge: ")
+        assert what in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+# -- the cube and resignations ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ahead", "offer", "answer"),
+    [
+        (-10, ("roll", 0.1, True), ("take", 0.0, False)),
+        (30, ("double", 0.0, False), ("take", 0.0, False)),
+        (45, ("double", 0.0, False), ("take", 0.0, True)),
+        (70, ("double", 0.0, False), ("pass", 0.4, True)),
+        (95, ("double", 0.0, True), ("pass", 0.9, True)),
+        (120, ("roll", 0.2, True), ("pass", 1.4, True)),
+    ],
+)
+def test_doubles_and_answers(ahead: int, offer: tuple[str, float, bool], answer: tuple[str, float, bool]) -> None:
+    """What is right and obvious does not count; what is wrong always does."""
+
+    class Fixed(PipJudge):
+        def _lead(self, position: Position) -> float:  # noqa: ARG002 - whatever the position
+            return ahead / 100
+
+    entries = (Cube(seat=Seat.A, action=CubeAction.DOUBLE), Cube(seat=Seat.B, action=CubeAction.TAKE))
+    found = study(transcript(*entries, start=LATER), Fixed())
+    assert [offer, answer] == [(it.best, round(it.loss, 6), it.counts) for it in found.games[0].judged]
+
+
+def test_a_missed_double_is_an_error_of_the_roll() -> None:
+    """25 of 36 throws win at once, the others lose."""
+    start = evolve(LATER, position=Position((0, 0, 1, 1, *(0,) * 20, -1, 0)), turn=Seat.B)
+    found = study(transcript(Throw(seat=Seat.B, dice=(3, 2), play=Play.of((3, 0), (2, 0))), start=start), HANDMADE)
+    roll, play = found.games[0].judged
+    assert ("roll", "double") == (roll.decision.text, roll.best)
+    assert roll.cube is not None
+    assert pytest.approx(roll.cube.best - roll.cube.no_double) == roll.loss
+    assert play.loss == 0
+
+
+def test_to_resign_too_much_is_an_error_and_so_is_to_reject_it() -> None:
+    early = Resign(seat=Seat.A, level=Level.GAMMON, accepted=True)
+    offer, answer = study(transcript(early, start=LATER), HANDMADE).games[0].judged
+    assert ("play on", True) == (offer.best, offer.counts)
+    assert offer.equity is not None
+    assert offer.equity < -1.5
+    assert (0.0, False) == (answer.loss, answer.counts)
+    greedy = evolve(early, accepted=False)
+    _, answer = study(transcript(greedy, start=LATER), HANDMADE).games[0].judged
+    assert "accept" == answer.best
+    assert answer.loss > 1.5
+
+
+# -- luck -----------------------------------------------------------------------------------------------------------
+
+
+@given(match_states(resignations=False))
+@settings(max_examples=15)
+def test_luck_averages_out_over_the_throws(state: MatchState) -> None:
+    throws = Throws(PipJudge())
+    state = evolve(state, phase=Phase.MOVE)
+    lucks = [ways * throws.luck(evolve(state, dice=dice), opening=False) for dice, ways in THROWS]
+    assert pytest.approx(0, abs=1e-9) == sum(lucks)
+
+
+@pytest.mark.parametrize(("length", "score"), [(0, (0, 0)), (5, (0, 0)), (5, (3, 1)), (5, (0, 4))])
+def test_luck_averages_out_over_the_opening_throws_of_both(length: int, score: tuple[int, int]) -> None:
+    throws = Throws(HANDMADE)
+    state = MatchState(Position.start(), length=length, score=score, phase=Phase.MOVE)
+    opening = [dice for dice, _ in THROWS if dice[0] != dice[1]]
+    ours, theirs = (
+        [throws.luck(evolve(seen, dice=dice), opening=True) for dice in opening] for seen in (state, state.swapped())
+    )
+    assert pytest.approx(0, abs=1e-9) == sum(ours) - sum(theirs)
+    if not length:
+        assert pytest.approx(sum(ours)) == sum(theirs)
+        assert sum(ours) > 0, "to begin is lucky"
+
+
+def test_luck_is_counted_in_points_and_in_chances_too() -> None:
+    entries = (
+        OPENING,
+        Cube(seat=Seat.A, action=CubeAction.DOUBLE),
+        Cube(seat=Seat.B, action=CubeAction.TAKE),
+        Throw(seat=Seat.A, dice=(6, 6), play=Play.of((24, 18), (24, 18), (13, 7), (13, 7))),
+    )
+    found = study(transcript(*entries), HANDMADE)
+    a, b = found.figures
+    plays = [judged for judged in found.games[0].judged if judged.luck is not None]
+    assert [b.luck, a.luck] == [play.luck for play in plays]
+    assert (2 * a.luck, b.luck) == (a.luck_in_points, b.luck_in_points)
+    state = plays[1].decision.state
+    swing = HANDMADE.match_chance(state, 2) - HANDMADE.match_chance(state, -2)
+    assert pytest.approx(a.luck * swing / 2) == a.luck_in_chances
+
+
+def test_a_throw_that_was_not_seen_to_be_played_is_luck_as_well() -> None:
+    played = study(transcript(OPENING), HANDMADE)
+    thrown = study(
+        transcript(evolve(OPENING, play=None), Resign(seat=Seat.B, level=Level.SINGLE, accepted=True)), HANDMADE
+    )
+    assert played.figures[1].luck == thrown.figures[1].luck != 0
+
+
+def test_a_throw_on_the_board_where_a_game_is_first_seen_is_luck_as_well() -> None:
+    on_board = evolve(LATER, stage=Stage.MOVE, dice=(6, 6))
+    throw = Throw(seat=Seat.A, dice=(6, 6), play=legal_plays(LATER.position, (6, 6))[0])
+    assert study(transcript(throw, start=on_board), HANDMADE).figures == (
+        evolve(study(transcript(throw, start=LATER), HANDMADE).figures[0], decisions=1),
+        Figures(),
+    )
+
+
+# -- figures --------------------------------------------------------------------------------------------------------
+
+
+@given(SEEDS)
+@settings(max_examples=15)
+def test_figures_add_up(seed: int) -> None:
+    found = study(simulate(seed), PipJudge(), luck=False)
+    for seat in Seat:
+        counted = [
+            judged for game in found.games for judged in game.judged if judged.counts and judged.decision.seat is seat
+        ]
+        figures = found.figures_of(seat)
+        assert len(counted) == figures.decisions == sum(game.figures[seat].decisions for game in found.games)
+        assert pytest.approx(sum(judged.loss for judged in counted)) == figures.loss
+        assert figures.play_loss + figures.cube_loss <= figures.loss + 1e-9
+        if counted:
+            assert pytest.approx(500 * figures.loss / len(counted)) == figures.pr
+
+
+def test_who_decides_nothing_has_no_rating() -> None:
+    assert Figures().pr is None
+
+
+def test_progress_counts_every_entry() -> None:
+    told: list[tuple[int, int]] = []
+    match = simulate(5, 1)
+    study(match, PipJudge(), progress=lambda done, of: told.append((done, of)))
+    entries = sum(len(game.entries) for game in match.games)
+    assert [(done, entries) for done in range(1, entries + 1)] == told
+
+
+# -- many matches ---------------------------------------------------------------------------------------------------
+
+
+def test_one_match_that_cannot_be_studied_does_not_stop_the_others() -> None:
+    wrong = transcript(evolve(OPENING, play=Play.of((8, 4), (6, 5))))
+    right = transcript(OPENING)
+    first, second, third = study_all([right, wrong, right], "handmade", cores=1)
+    assert isinstance(first, MatchStudy)
+    assert isinstance(second, TranscriptError)
+    assert first == third == study(right, HANDMADE)
+
+
+@pytest.mark.slow
+def test_many_cores_find_what_one_finds() -> None:
+    matches = [*(simulate(seed, 1) for seed in range(3)), transcript(evolve(OPENING, play=Play.of((8, 4), (6, 5))))]
+    alone, together = (list(study_all(iter(matches), "handmade", luck=False, cores=cores)) for cores in (1, 2))
+    assert alone[:3] == together[:3]
+    assert [str(it) for it in alone[3:]] == [str(it) for it in together[3:]]
+
+
+def test_a_strategy_that_is_no_judge_is_refused() -> None:
+    with pytest.raises(Exception, match="'random' is no judge"), opened_judge("random"):
+        pass
+    with pytest.raises(Exception, match="'random' is no judge"):
+        next(study_all([transcript(OPENING)], "random"))
