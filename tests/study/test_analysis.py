@@ -40,6 +40,7 @@ from fibsbot.transcript import (
 )
 from tests.formats.simulating import simulate
 from tests.strategies_positions import match_states
+from tests.study.exact import ExactJudge
 
 HANDMADE: Final = HandmadeStrategy()
 SEEDS: Final = st.integers(0, 2**32)
@@ -183,13 +184,14 @@ def test_doubles_and_answers(ahead: int, offer: tuple[str, float, bool], answer:
 
 def test_a_missed_double_is_an_error_of_the_roll() -> None:
     """25 of 36 throws win at once, the others lose."""
-    start = evolve(LATER, position=Position((0, 0, 1, 1, *(0,) * 20, -1, 0)), turn=Seat.B)
-    found = study(transcript(Throw(seat=Seat.B, dice=(3, 2), play=Play.of((3, 0), (2, 0))), start=start), HANDMADE)
-    roll, play = found.games[0].judged
-    assert ("roll", "double") == (roll.decision.text, roll.best)
+    money = evolve(LATER, length=0, position=Position((0, 0, 1, 1, *(0,) * 20, -1, 0)))
+    won = Throw(seat=Seat.A, dice=(3, 2), play=Play.of((3, 0), (2, 0)))
+    roll, play = study(transcript(won, start=money), ExactJudge()).games[0].judged
+    assert ("roll", "double", True) == (roll.decision.text, roll.best, roll.counts)
     assert roll.cube is not None
-    assert pytest.approx(roll.cube.best - roll.cube.no_double) == roll.loss
-    assert play.loss == 0
+    assert pytest.approx((14 / 36, 28 / 36)) == (roll.cube.no_double, roll.cube.double)
+    assert pytest.approx((14 / 36, 0)) == (roll.loss, play.loss)
+    assert pytest.approx(22 / 36) == play.luck
 
 
 def test_to_resign_too_much_is_an_error_and_so_is_to_reject_it() -> None:
