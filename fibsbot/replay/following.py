@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from fibsbot.bot.track import Difference, Track, forget
+from fibsbot.bot.track import Difference, Side, Track, forget
 from fibsbot.bot.tracker import follow
-from fibsbot.fibs import play_from_fibs
+from fibsbot.fibs import play_from_fibs, player_position
+from fibsbot.position import Play
+from fibsbot.rules.plays import results
 from protocol import commands as c
 from protocol import messages as m
+from protocol.board import BoardState
 from protocol.commands import Command
 from protocol.messages import Message, Refusal
 from protocol.words import YOU
@@ -30,6 +33,8 @@ class Follower:
         """Whether we have asked for a board, and none has come since."""
         self._moved = False
         """Whether the last command was a move."""
+        self.speaks = False
+        """Whether moves of our own were heard on this connection; else only boards show them."""
 
     def know(self, user: str) -> None:
         """Learn our own name."""
@@ -45,6 +50,8 @@ class Follower:
             if self.is_stray(message):
                 return ()
             self._asked = False
+            if not self.speaks:
+                self._look_for_own_play(message.state)
         elif isinstance(message, _LEFT):
             self._left = True
         elif isinstance(message, _ENTERED):
@@ -54,9 +61,22 @@ class Follower:
         self.track = track = follow(self.track, message)
         return track.missed
 
+    def _look_for_own_play(self, board: BoardState) -> None:
+        """Find our own play, which nobody told, in the board that shows the position after it."""
+        track = self.track
+        if board.player != YOU or track.player != YOU or track.turn is not Side.PLAYER or track.own_play is not None:
+            return
+        if track.state is None or track.dice is None or board.turn is board.colour:
+            return
+        shown = player_position(board).points
+        steps = results(track.state.position.points, track.dice).get(shown)
+        if steps:
+            self.track = evolve(track, own_play=Play.of(*steps))
+
     def say(self, command: Command) -> None:
         """Take note of what we have sent: our own plays are not repeated to us."""
         self._moved = isinstance(command, c.Move)
+        self.speaks = self.speaks or self._moved
         self._asked = self._asked or isinstance(command, c.ShowBoard)
         if isinstance(command, c.Move) and self.track.direction is not None:
             play = play_from_fibs(command.moves, self.track.direction)
@@ -65,4 +85,4 @@ class Follower:
     def cut(self) -> None:
         """Forget the match: the connection is lost."""
         self.track = forget(self.track)
-        self._left = self._asked = self._moved = False
+        self._left = self._asked = self._moved = self.speaks = False
