@@ -31,6 +31,10 @@ COMMANDS: Final = {
     "parse": ("fibsbot.cli.parse:parse", "Print what a server said, one JSON object a message."),
     "perft": ("fibsbot.cli.rules:perft", "Count the positions that the rules can reach."),
     "play": ("fibsbot.cli.play:play", "Connect to a server and play."),
+    "report": (
+        "fibsbot.cli.report:report",
+        "Write a page about matches: boards, score sheet, errors, luck and dice.",
+    ),
     "run": ("fibsbot.cli.run:run", "Play with all accounts of a file until told to stop."),
     "serve": ("fibsbot.cli.serve:serve", "Run the embedded server."),
     "show": ("fibsbot.cli.rules:show", "Draw a position."),
