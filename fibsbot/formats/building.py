@@ -1,4 +1,4 @@
-"""What all readers of matches share: a game that grows entry by entry, each of them checked by the rules core."""
+"""What readers and writers of matches share: above all a game that grows, each entry checked by the rules core."""
 
 from __future__ import annotations
 
@@ -101,6 +101,15 @@ def read_moves(position: Position, dice: Dice, moves: Sequence[tuple[int, int]])
             return parse_play(text, position, dice)
         except PlayError:
             raise error from None
+
+
+def scores_before(game: Game) -> tuple[int, int]:
+    """Return the scores at which a game began, also where it was first seen when it was over."""
+    a, b = game.start.scores
+    result = game.start.result or game.result
+    if game.start.stage is not Stage.OVER or result is None:
+        return (a, b)
+    return (max(a - result.points, 0), b) if result.winner is Seat.A else (a, max(b - result.points, 0))
 
 
 def plain_laws(length: int, *, crawford: bool = True, jacoby: bool = False, cube: bool = True) -> Laws:

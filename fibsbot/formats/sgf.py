@@ -59,7 +59,7 @@ def write_sgf(transcript: Transcript) -> str:
 
 
 def _write_game(transcript: Transcript, game: Game, *, first: bool) -> str:
-    head = write_head(transcript, game.number, game.start, _result(game), first=first)
+    head = write_head(transcript, game, _result(game), first=first)
     nodes = [head] if game.start.stage is Stage.OPENING else [head, *_set_up(game.start, game.entries)]
     for index, entry in enumerate(game.entries):
         written = _write_entry(entry, game.entries[index + 1 :])

@@ -11,7 +11,7 @@ from typing import Final, Self
 from attrs import evolve, frozen
 
 from fibsbot import __version__
-from fibsbot.formats.building import HIGHEST_CUBE, HIGHEST_NUMBER, plain_laws
+from fibsbot.formats.building import HIGHEST_CUBE, HIGHEST_NUMBER, plain_laws, scores_before
 from fibsbot.formats.errors import FormatError
 from fibsbot.formats.sgf_boards import read_number
 from fibsbot.formats.sgf_trees import Node, escaped
@@ -19,7 +19,7 @@ from fibsbot.formats.text import one_line
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.transcript import Player, Transcript
+from fibsbot.transcript import Game, Player, Transcript
 
 BACKGAMMON: Final = "6"
 """The value of GM."""
@@ -131,9 +131,10 @@ def _date(text: str) -> dt.datetime | None:
         return None
 
 
-def write_head(transcript: Transcript, number: int, start: GameState, result: str, *, first: bool) -> str:
+def write_head(transcript: Transcript, game: Game, result: str, *, first: bool) -> str:
     """Return the first node of a game; the `first` game says what is true of the whole match."""
-    a, b = start.scores
+    start = game.start
+    a, b = scores_before(game)
     texts = {"AP": f"fibsbot:{__version__}"}
     for player, (name, _, nobody) in zip(transcript.players, PLAYERS, strict=True):
         texts[name] = one_line(player.name, nobody)
@@ -142,7 +143,7 @@ def write_head(transcript: Transcript, number: int, start: GameState, result: st
     texts["RU"] = _rules(start)
     texts["CV"] = str(start.cube) if start.stage is Stage.OPENING and start.cube > 1 else ""
     texts["RE"] = result
-    info = f"MI[length:{transcript.length}][game:{max(number - 1, 0)}][ws:{a}][bs:{b}]"
+    info = f"MI[length:{transcript.length}][game:{max(game.number - 1, 0)}][ws:{a}][bs:{b}]"
     properties = "".join(f"{name}[{escaped(text)}]" for name, text in texts.items() if text)
     return f"FF[4]GM[{BACKGAMMON}]CA[UTF-8]{info}{properties}"
 

@@ -1,0 +1,321 @@
+"""Reads what the server's command `oldmoves` says: lines to games, and the scores that belong to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Self, TypeAlias
+
+from attrs import define, evolve, field, frozen
+
+from fibsbot.formats.building import Building, plain_laws, with_beavers
+from fibsbot.formats.errors import FormatError, expected
+from fibsbot.formats.text import one_line
+from fibsbot.match import CubeAction
+from fibsbot.position import BAR, OFF
+from fibsbot.rules.errors import RuleError
+from fibsbot.rules.game import start_match
+from fibsbot.rules.scoring import Level
+from fibsbot.rules.state import Ending, Seat
+from fibsbot.transcript import Cube, Game, Player, Resign, Transcript
+
+Line: TypeAlias = tuple[int, str]
+"""A line with its number, counted from 1."""
+Scores: TypeAlias = tuple[int, int]
+
+Points: TypeAlias = list[int | None]
+"""The points that one checker touches; None first is the bar, last is off."""
+
+LONGEST: Final = 400
+"""Characters of a line that says anything."""
+CUBE: Final = {
+    "doubles": CubeAction.DOUBLE,
+    "redoubles": CubeAction.DOUBLE,
+    "accepts": CubeAction.TAKE,
+    "rejects": CubeAction.PASS,
+}
+SEATS: Final[Mapping[str, Seat]] = {"X": Seat.A, "O": Seat.B}
+OTHERWISE: Final[Mapping[str, Seat]] = {"X": Seat.B, "O": Seat.A}
+CANNOT_MOVE: Final = ("can't move", "cannot move", "")
+CUBES: Final = (1, 2, 4, 8, 16, 32, 64)
+"""What a game may be played for from its beginning, after automatic doubles."""
+
+_SCORE: Final = re.compile(r"Score is ([0-9]{1,9})-([0-9]{1,9}) in an? (?:([0-9]{1,9}) point|unlimited) match")
+_COLOURS: Final = re.compile(r"(.*?\S) is X - (.*\S) is O\.?")
+_ACTION: Final = re.compile(r"(?:> *)*([XO]): *(.*)")
+_PLAY: Final = re.compile(r"\(([1-6]) ([1-6])\) *(.*)")
+_MOVE: Final = re.compile(r"((?:bar|[0-9]{1,2})(?:[-/](?:off|[0-9]{1,2})\*?)+)(?:\(([2-4])\))?")
+_WINS: Final = re.compile(r"wins(?: ([0-9]{1,9}) points?)?\b.*")
+
+
+@frozen
+class _Header:
+    """The two lines above a game."""
+
+    line: int
+    scores: Scores
+    """Of X and O, as the text says them."""
+    length: int
+    names: tuple[str, str]
+    """Of X and O."""
+
+
+@define
+class _Block:
+    """A game as it stands in the text."""
+
+    header: _Header
+    lines: list[Line] = field(factory=list)
+
+
+def matches(text: str) -> Iterator[Transcript]:
+    """Yield the matches of a text, at least one. Raises FormatError."""
+    blocks: list[_Block] = []
+    for block in _blocks(text):
+        if blocks and not _goes_on(blocks[0].header, block.header):
+            yield _transcript(blocks)
+            blocks = []
+        blocks.append(block)
+    if not blocks:
+        raise expected("`Score is 0-0 in a 3 point match.` and below it `A is X - B is O`", text.lstrip()[:40])
+    yield _transcript(blocks)
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    """Yield the games; a line that is no player's ends one, once it has begun."""
+    block: _Block | None = None
+    score: re.Match[str] | None = None
+    for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
+        line = raw[-LONGEST:].strip()
+        action = _ACTION.fullmatch(line)
+        if found := _SCORE.search(line):
+            score = found
+        elif score and (colours := _COLOURS.fullmatch(line)):
+            if block:
+                yield block
+            block, score = _Block(_header(number - 1, score, colours)), None
+        elif block and action:
+            block.lines.append((number, f"{action[1]}: {action[2]}"))
+        elif line:
+            score = None
+        if block and block.lines and not action:
+            yield block
+            block = None
+    if block:
+        yield block
+
+
+def _header(line: int, score: re.Match[str], colours: re.Match[str]) -> _Header:
+    names = (one_line(colours[1], "?"), one_line(colours[2], "?"))
+    return _Header(line, (int(score[1]), int(score[2])), int(score[3] or 0), names)
+
+
+def _goes_on(first: _Header, header: _Header) -> bool:
+    """Whether a game belongs to the match that began with this header."""
+    return first.length == header.length and sorted(first.names) == sorted(header.names)
+
+
+# -- a game -----------------------------------------------------------------------------------------------------------
+
+
+def replayed(lines: Sequence[Line], length: int, number: int = 1, seats: Mapping[str, Seat] = SEATS) -> Game:
+    """Return the game that these lines tell, at no particular score. Raises FormatError.
+
+    What it counted is believed, where the text says it: more than the moves make it can only come from a cube that
+    stood higher from the beginning.
+    """
+    told = next((int(found[1]) for _, line in lines if (found := _WINS.fullmatch(line[3:])) and found[1]), None)
+    games = (_Replay.of(cube, length, number, seats).read(lines, told) for cube in CUBES)
+    first = next(games)
+    if told is None or first.result is None or first.result.points == told:
+        return first
+    fitting = next((game for game in games if game.result and game.result.points == told), None)
+    return fitting or evolve(first, result=evolve(first.result, points=told))
+
+
+@define
+class _Replay:
+    """A game as it is read line by line."""
+
+    building: Building
+    seats: Mapping[str, Seat]
+    resigning: Seat | None = None
+    """Who wants to resign and has no answer yet."""
+    resigned: Seat | None = None
+    """Who has resigned; how much is seen at the end."""
+
+    @classmethod
+    def of(cls, cube: int, length: int, number: int, seats: Mapping[str, Seat]) -> Self:
+        """Begin a game in which nothing forbids to double."""
+        start = start_match(plain_laws(length), length, post_crawford=True)
+        return cls(Building.of(number, evolve(start, cube=cube)), seats)
+
+    def read(self, lines: Sequence[Line], told: int | None) -> Game:
+        """Return the game; `told` is what it counted."""
+        for number, line in lines:
+            seat, words = self.seats[line[0]], line[3:].strip()
+            if _WINS.fullmatch(words):
+                self.resigned = self.resigned or seat.other
+                break
+            if not self.building.over and self.resigned is None:
+                self._line(seat, words, number)
+        if self.resigned is not None and not self.building.over:
+            times = (told or 0) / self.building.state.cube
+            level = next((level for level in Level if level == times), Level.SINGLE)
+            self.building.resign(self.resigned, level, lines[-1][0])
+        return self.building.finished()
+
+    def _line(self, seat: Seat, words: str, number: int) -> None:
+        offer, self.resigning = self.resigning, None
+        if play := _PLAY.fullmatch(words):
+            moves = _read_moves(play[3], number)
+            self.building.throw(seat, (int(play[1]), int(play[2])), moves, number)
+        elif words.startswith("wants to resign"):
+            self.resigning = seat
+        elif offer is seat.other and words in {"accepts", "rejects"}:
+            self._answer(offer, words, number)
+        elif words in CUBE:
+            self.building.cube(seat, CUBE[words], number)
+
+    def _answer(self, offer: Seat, words: str, number: int) -> None:
+        if words == "accepts":
+            self.resigned = offer
+        else:
+            self.building.resign(offer, Level.SINGLE, number, accepted=False)
+
+
+def _read_moves(text: str, line: int) -> list[tuple[int, int]]:
+    """Return moves in the numbers of who makes them, whichever player's numbers the text uses. Raises FormatError."""
+    if text.strip() in CANNOT_MOVE:
+        return []
+    paths: list[Points] = []
+    for word in text.split()[:16]:
+        found = _MOVE.fullmatch(word)
+        if not found:
+            raise expected("moves such as 13-8, bar-20 or 6-off", text, line)
+        points = [None if point in {"bar", "off"} else int(point.rstrip("*")) for point in re.split("[-/]", found[1])]
+        paths += [points] * int(found[2] or 1)
+    mirrored = _goes_up(paths[0])
+    return [move for path in paths for move in _single_moves(path, mirrored=mirrored)]
+
+
+def _goes_up(points: Points) -> bool:
+    """Whether the numbers are those of a player who goes up from 1 to 24."""
+    source, target = points[0], points[-1]
+    if source is None:
+        return target is not None and target < BAR / 2
+    return source > BAR / 2 if target is None else source < target
+
+
+def _single_moves(points: Points, *, mirrored: bool) -> Iterator[tuple[int, int]]:
+    source = BAR if points[0] is None else abs(BAR * mirrored - points[0])
+    for point in points[1:]:
+        target = OFF if point is None else abs(BAR * mirrored - point)
+        yield source, target
+        source = target
+
+
+# -- a match ----------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class _Read:
+    """A game that has been read, and what its score can mean."""
+
+    header: _Header
+    game: Game
+    told: Scores
+    """As the text says it, but seat A's first."""
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """What the game can have counted: several things where it is not told how much was resigned."""
+        result = self.game.result
+        if result is None:
+            return ()
+        if result.how is not Ending.RESIGNED or result.level is not Level.SINGLE:
+            return (result.points,)
+        return tuple(level * result.points for level in Level)
+
+    def afterwards(self, start: Scores) -> dict[Scores, int]:
+        """Return the scores after the game, with what it counted then."""
+        result = self.game.result
+        if result is None:
+            return {}
+        return {_added(start, result.winner, points): points for points in self.counts}
+
+    def beginnings(self, *, after: bool) -> list[Scores]:
+        """Return the scores before the game that the text can mean; `after`: it tells those after it."""
+        scores = [self.told, self.told[::-1]]
+        result = self.game.result
+        if after and result:
+            scores = [_added(score, result.winner, -points) for score in scores for points in self.counts]
+        length = self.header.length
+        return [score for score in scores if min(score) >= 0 and not (length and max(score) >= length)]
+
+    def counting(self, points: int) -> Game:
+        """Return the game as one that counted so many points."""
+        result = self.game.result
+        if result is None or result.points == points or points not in self.counts:
+            return self.game
+        level = Level(points // result.points)
+        *entries, last = self.game.entries
+        resigned = evolve(last, level=level) if isinstance(last, Resign) else last
+        return evolve(self.game, entries=(*entries, resigned), result=evolve(result, points=points, level=level))
+
+
+def _added(scores: Scores, winner: Seat, points: int) -> Scores:
+    a, b = scores
+    return (a + points, b) if winner is Seat.A else (a, b + points)
+
+
+def _transcript(blocks: Sequence[_Block]) -> Transcript:
+    first = blocks[0].header
+    reads = []
+    for number, block in enumerate(blocks, 1):
+        same = block.header.names == first.names
+        game = replayed(block.lines, first.length, number, SEATS if same else OTHERWISE)
+        reads.append(_Read(block.header, game, block.header.scores if same else block.header.scores[::-1]))
+    # The server lists a game that is over under the score after it, other programs under the one before.
+    before, after = _starts(reads, after=False), _starts(reads, after=True)
+    starts = after if _misfits(reads, after) < _misfits(reads, before) else before
+    players = (Player(first.names[0]), Player(first.names[1]))
+    games = with_beavers(list(_with_scores(reads, starts, after=starts is after)))
+    return Transcript(players, first.length, games)
+
+
+def _starts(reads: Sequence[_Read], *, after: bool) -> list[Scores]:
+    """Return the scores at which the games can have begun, each as it fits best to the game before it."""
+    starts: list[Scores] = []
+    expected: Mapping[Scores, int] = {}
+    for read in reads:
+        options = read.beginnings(after=after) or [read.told]
+        starts.append(next((option for option in options if option in expected), options[0]))
+        expected = read.afterwards(starts[-1])
+    return starts
+
+
+def _misfits(reads: Sequence[_Read], starts: Sequence[Scores]) -> int:
+    """Count the games that cannot begin at these scores, or not after the game before them."""
+    pairs = zip(reads, starts, starts[1:], strict=False)
+    impossible = sum(
+        bool(read.header.length) and max(start) >= read.header.length for read, start in zip(reads, starts, strict=True)
+    )
+    return impossible + sum(bool(read.counts) and then not in read.afterwards(start) for read, start, then in pairs)
+
+
+def _with_scores(reads: Sequence[_Read], starts: Sequence[Scores], *, after: bool) -> Iterator[Game]:
+    """Yield the games at the scores at which they began."""
+    played = False
+    for number, (read, scores) in enumerate(zip(reads, starts, strict=True)):
+        following = sum(read.told) if after else sum(starts[number + 1]) if number + 1 < len(starts) else 0
+        game = read.counting(following - sum(scores))
+        laws, length = game.start.laws, read.header.length
+        try:
+            start = start_match(laws, length, scores, post_crawford=played)
+            if start.crawford and any(isinstance(entry, Cube) for entry in game.entries):
+                start = start_match(laws, length, scores, post_crawford=True)
+        except RuleError as error:
+            raise FormatError(f"line {read.header.line}: {error}") from None
+        played = start.crawford or start.post_crawford
+        yield evolve(game, start=evolve(start, cube=game.start.cube))
