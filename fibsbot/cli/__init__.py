@@ -35,6 +35,7 @@ COMMANDS: Final = {
         "fibsbot.cli.report:report",
         "Write a page about matches: boards, score sheet, errors, luck and dice.",
     ),
+    "replay": ("fibsbot.cli.replay:replay", "Show logged and captured games as they went."),
     "run": ("fibsbot.cli.run:run", "Play with all accounts of a file until told to stop."),
     "serve": ("fibsbot.cli.serve:serve", "Run the embedded server."),
     "show": ("fibsbot.cli.rules:show", "Draw a position."),

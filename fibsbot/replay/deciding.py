@@ -18,12 +18,14 @@ from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
 from fibsbot.strategies.judge import Judge
-from fibsbot.transcript import Decision, Resign, Step, Transcript, decisions
+from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.transcript import Decision, Resign, Transcript, decisions
 from fibsbot.transcript.walking import Answer
 
 Values: TypeAlias = tuple[float, float]
 """What two answers are worth to who decides, normalised as `Judge` does it."""
 
+DEFAULT_JUDGE: Final = "handmade"
 BOT: Final = AgentSettings("replay", "")
 """As whom the strategy is asked: a bot that nobody has changed anything about."""
 
@@ -43,6 +45,39 @@ class Sides:
         if self.name is not None:
             return tuple(seat for seat in Seat if match.players[seat].name == self.name)
         return () if match.user is None else (match.user,)
+
+
+@frozen
+class Deciding:
+    """Which strategy is asked, about whom, and who says what differences are worth."""
+
+    strategy: str
+    judge: str | None = None
+    """None: the strategy itself, or DEFAULT_JUDGE where it is no judge."""
+    sides: Sides = field(factory=Sides)
+    seed: int | None = None
+    """For a strategy that leaves things to chance; each file begins with it anew."""
+
+    @property
+    def judge_name(self) -> str:
+        """Who says what differences are worth, once it is settled."""
+        return self.judge or self.strategy
+
+    def settled(self) -> Deciding:
+        """Return the same with the judge settled, having made both once. Raises StrategyError."""
+        strategy, judge = self.load()
+        Decider(strategy, judge, self.sides).close()
+        own = self.judge is None and isinstance(strategy, Judge)
+        return self if own else evolve(self, judge=self.judge or DEFAULT_JUDGE)
+
+    def load(self) -> tuple[Strategy, Judge]:
+        """Make both. Raises StrategyError."""
+        strategy = load(self.strategy, **({} if self.seed is None else {"seed": self.seed}))
+        name = self.judge or DEFAULT_JUDGE
+        judge: object = strategy if self.judge is None and isinstance(strategy, Judge) else load(name)
+        if not isinstance(judge, Judge):
+            raise StrategyError(f"strategy {name!r} is no judge: it does not say what positions are worth")
+        return strategy, judge
 
 
 @frozen
@@ -154,6 +189,13 @@ class Decider:
                         yield asked
                 if isinstance(step.entry, Resign) and not step.entry.accepted:
                     self._resign_from[step.entry.seat] = step.entry.level + 1
+
+    def close(self) -> None:
+        """Release what the strategy and the judge hold."""
+        judge: object = self.judge
+        self.strategy.close()
+        if judge is not self.strategy and isinstance(judge, Strategy):
+            judge.close()
 
     def _asked(self, match: int, decision: Decision) -> Asked | None:
         """Ask about a decision; None where there was no choice, or no question of a bot fits what was done."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import enum
+import math
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
@@ -45,7 +47,7 @@ class Rows:
                 yield self._row("match", match) | _match(transcript, happening.at)
             case GameBegan(match=match, game=game):
                 start = game.start
-                row = {"game": game.number, "scores": start.scores, "crawford": start.crawford, "whole": game.whole}
+                row = {"game": game.number, "turn": start.turns + 1, "scores": start.scores, "crawford": start.crawford}
                 yield self._row("game", match) | row
             case Happened(match=match, step=step):
                 yield from self._happened(match, step, names)
@@ -65,7 +67,8 @@ class Rows:
             case MatchEnded(match=match, transcript=transcript):
                 winner = transcript.winner
                 row = {"winner": None if winner is None else _short(names[winner]), "scores": transcript.scores}
-                yield self._row("match_end", match) | row | {"time": _time(transcript.ended)}
+                ids = {"match_id": _short(transcript.match_id), "time": _time(transcript.ended)}
+                yield self._row("match_end", match) | row | ids
 
     def decision(self, match: int, decision: Decision, names: tuple[str, str]) -> Row:
         """Return the object for a decision."""
@@ -79,6 +82,7 @@ class Rows:
             "seat": decision.seat.name,
             **_ids(state),
             "dice": state.dice,
+            "resignation": state.resignation or None,
             "phase": state.phase.value,
             "play": answer if playing else None,
             "action": None if playing else answer,
@@ -91,16 +95,17 @@ class Rows:
 
     def asked(self, asked: Asked, names: tuple[str, str], strategy: str) -> Row:
         """Return the object for a decision that was put to a strategy."""
-        values = asked.values or (None, None)
+        played, answer = (None, None) if asked.values is None else map(_rounded, asked.values)
         return (
             self.decision(asked.match, asked.decision, names)
             | {"kind": "asked", "strategy": strategy, "answer": asked.text or None, "same": asked.same}
-            | {"played_value": values[0], "answer_value": values[1], "gain": asked.gain, "fault": asked.fault or None}
+            | {
+                "played_value": played,
+                "answer_value": answer,
+                "gain": _rounded(asked.gain),
+                "fault": asked.fault or None,
+            }
         )
-
-    def problem(self, text: str) -> Row:
-        """Return the object for what is wrong with the file."""
-        return {"kind": "problem", "file": self.file, "text": text}
 
     def _happened(self, match: int, step: Step, names: tuple[str, str]) -> Iterator[Row]:
         entry = step.entry
@@ -111,8 +116,8 @@ class Rows:
             yield self._row("throw", match) | self._place(step) | row | _known(entry)
         elif isinstance(entry, Gap):
             then = entry.then
-            row = {"reason": _short(entry.reason), "then_turn": then.turns + 1, **_ids(_seen(then))}
-            yield self._row("gap", match) | self._place(step) | row | {"time": _time(entry.at)}
+            gap: Row = {"reason": _short(entry.reason), "then_turn": then.turns + 1, **_ids(_seen(then))}
+            yield self._row("gap", match) | self._place(step) | gap | {"time": _time(entry.at)}
 
     def _row(self, kind: str, match: int) -> Row:
         return {"kind": kind, "file": self.file, "match": match}
@@ -134,10 +139,10 @@ def findings_row(findings: Findings, strategy: str, judge: str) -> Row:
         "different": findings.different,
         "failed": findings.failed,
         "unvalued": findings.unvalued,
-        "gained": round(findings.gained, 6),
-        "lost": round(findings.lost, 6),
-        "sum": round(findings.sum, 6),
-        "mean": round(findings.mean, 6),
+        "gained": _rounded(findings.gained),
+        "lost": _rounded(findings.lost),
+        "sum": _rounded(findings.sum),
+        "mean": _rounded(findings.mean),
     }
 
 
@@ -150,7 +155,6 @@ def _match(transcript: Transcript, at: dt.datetime | None) -> Row:
         "length": transcript.length,
         "user": None if transcript.user is None else _short(transcript.players[transcript.user].name),
         "site": _short(transcript.site),
-        "match_id": transcript.match_id,
         "time": _time(transcript.started or at),
     }
 
@@ -179,6 +183,11 @@ def _time(at: dt.datetime | None) -> str | None:
     return at.isoformat() if at else None
 
 
+def _rounded(value: float | None) -> float | None:
+    """Return a value with the digits that mean something; NaN and the like are none."""
+    return round(value, 6) if value is not None and math.isfinite(value) else None
+
+
 def _short(text: str) -> str:
     return text[:LONGEST]
 
@@ -187,8 +196,8 @@ def _plain(value: object) -> object:
     """Return what JSON can hold of a part of the state."""
     if value is None or isinstance(value, bool | int | float):
         return value
+    if isinstance(value, enum.Enum):
+        return value.name.lower()
     if isinstance(value, tuple | list):
         return [_plain(it) for it in value[:100]]
     return _short(str(value))
-
-

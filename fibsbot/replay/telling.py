@@ -6,6 +6,7 @@ Names and texts come from a file that anybody may have made up: no control chara
 from __future__ import annotations
 
 import datetime as dt
+import enum
 from collections.abc import Iterator
 from typing import Final
 
@@ -26,7 +27,7 @@ from fibsbot.replay.happenings import (
 )
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import Ending, Result, Seat
-from fibsbot.transcript import Cube, Entry, Gap, Resign, Step, Throw, Transcript
+from fibsbot.transcript import Cube, Gap, Resign, Step, Throw, Transcript
 
 LONGEST_NAME: Final = 20
 LONGEST_TEXT: Final = 200
@@ -62,8 +63,12 @@ def match_in_words(began: MatchBegan) -> str:
 
 def difference_in_words(difference: Difference) -> str:
     """Say what did not agree."""
-    ours, theirs = (clean(str(it), LONGEST_TEXT) for it in (difference.ours, difference.theirs))
+    ours, theirs = (clean(_plain(it), LONGEST_TEXT) for it in (difference.ours, difference.theirs))
     return f"{clean(difference.what, LONGEST_TEXT)}: ours {ours}, theirs {theirs}"
+
+
+def _plain(value: object) -> str:
+    return value.name.lower() if isinstance(value, enum.Enum) else str(value)
 
 
 def where_in_words(differed: Differed) -> str:
@@ -139,6 +144,7 @@ class MoveList:
     _names: tuple[str, str] = ("?", "?")
     _left: str = ""
     """What stands in the left column of the line that is not finished yet."""
+    _begun: bool = False
 
     def take(self, happening: Happening) -> Iterator[str]:
         """Yield the lines that are finished once this has happened."""
@@ -150,7 +156,8 @@ class MoveList:
         match happening:
             case MatchBegan(transcript=transcript):
                 self._names = names_of(transcript)
-                yield from ("", match_in_words(happening))
+                yield from (*[""][: self._begun], match_in_words(happening))
+                self._begun = True
             case GameBegan(game=game):
                 (a, b), start = self._names, game.start
                 crawford = ", Crawford game" if start.crawford else ""
@@ -178,8 +185,3 @@ class MoveList:
         else:
             yield f"  {self._left:{COLUMN + 2}}  {text}".rstrip()
             self._left = ""
-
-
-def is_gap(entry: Entry) -> bool:
-    """Whether something is missing here."""
-    return isinstance(entry, Gap)

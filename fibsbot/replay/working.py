@@ -1,71 +1,27 @@
-"""Replays one file: what it holds goes out as text, and what it came to is summed up. Memory does not grow with it."""
+"""Replays one source and sums up what came of it, in memory that does not grow with it."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
-from heapq import nsmallest
-from pathlib import Path
 from time import perf_counter
 from typing import Final, TypeAlias
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
 from fibsbot.draw.markup import clean
 from fibsbot.formats.errors import FormatError
 from fibsbot.replay.captures import CaptureError
-from fibsbot.replay.deciding import Asked, Decider, Findings, Sides
+from fibsbot.replay.deciding import Decider, Deciding, Findings
 from fibsbot.replay.happenings import Differed, GameBegan, Happened, Happening, MatchBegan
-from fibsbot.replay.opening import Advance, happenings_in
+from fibsbot.replay.opening import Advance, Source, happenings_in
 from fibsbot.replay.places import Place, PlaceError, starting_at
-from fibsbot.replay.rows import Row, Rows, findings_row
-from fibsbot.replay.telling import (
-    MoveList,
-    asked_in_words,
-    difference_in_words,
-    gap_in_words,
-    names_of,
-    where_in_words,
-)
-from fibsbot.rules.errors import RuleError
-from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.judge import Judge
-from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.replay.rows import Row, Rows
+from fibsbot.replay.tellers import AskedTeller, JsonLines, Silence, Teller, Worst, line_of, list_of
+from fibsbot.replay.telling import difference_in_words, gap_in_words, where_in_words
 from fibsbot.transcript import Gap, TranscriptError, decisions
 
-Write: TypeAlias = Callable[[str], object]
-"""Takes a line without its end."""
-
 MOST_NOTES: Final = 1000
-"""Differences and gaps that are kept to be listed at the end."""
-WORST: Final = 10
-"""Decisions in the table of those that differ most."""
-
-
-@frozen
-class Deciding:
-    """Which strategy is asked, about whom, and who says what differences are worth."""
-
-    strategy: str
-    judge: str | None = None
-    """None: the strategy itself, or DEFAULT_JUDGE where it is no judge."""
-    sides: Sides = field(factory=Sides)
-    seed: int | None = None
-    """For a strategy that leaves things to chance; each file begins with it anew."""
-
-    def load(self) -> tuple[Strategy, Judge]:
-        """Make both. Raises StrategyError."""
-        options = {} if self.seed is None else {"seed": self.seed}
-        strategy = load(self.strategy, **options)
-        if self.judge is None and isinstance(strategy, Judge):
-            return strategy, strategy
-        judge: object = load(self.judge or DEFAULT_JUDGE)
-        if not isinstance(judge, Judge):
-            raise StrategyError(f"strategy {self.judge!r} is no judge: it does not say what positions are worth")
-        return strategy, judge
-
-
-DEFAULT_JUDGE: Final = "handmade"
+"""Differences and gaps of a file that are kept to be listed at the end."""
 
 
 @frozen
@@ -74,9 +30,11 @@ class Task:
 
     as_json: bool = False
     quiet: bool = False
-    """Whether nothing is told but totals, differences and gaps."""
+    """Whether nothing is told but what it came to."""
     strict: bool = False
     """Whether the first difference ends it."""
+    titled: bool = False
+    """Whether a file's name stands above its move list."""
     start: Place | None = None
     deciding: Deciding | None = None
 
@@ -87,6 +45,7 @@ class Tally:
 
     files: int = 0
     bytes: int = 0
+    """On the disk."""
     matches: int = 0
     games: int = 0
     decisions: int = 0
@@ -98,114 +57,135 @@ class Tally:
         for name in Tally.__annotations__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
-
-@frozen
-class Worst:
-    """A decision that the strategy would have made differently, as the table shows it."""
-
-    cost: float
-    file: str
-    place: Place
-    line: str
+    def row(self) -> Row:
+        """Return the counts by name."""
+        return {name: getattr(self, name) for name in Tally.__annotations__}
 
 
 @define
 class Outcome:
-    """What came of a file."""
+    """What came of a source."""
 
-    path: Path
+    source: Source
     tally: Tally = field(factory=Tally)
     seconds: float = 0.0
     problem: str = ""
-    """What is wrong with the file, in one line; empty if nothing is."""
-    notes: list[str] = field(factory=list)
-    """Differences and gaps, MOST_NOTES of them at most."""
+    """What is wrong with it, in one line; empty if nothing is."""
     contradiction: str = ""
-    """The first difference, where that ends it."""
-    findings: Findings | None = None
+    """The first difference, in one line, where that ends it."""
+    notes: list[str] = field(factory=list)
+    """Differences and gaps, MOST_NOTES at most."""
+    findings: Findings = field(factory=Findings)
     worst: list[Worst] = field(factory=list)
 
     @property
-    def empty(self) -> bool:
-        """Whether nothing at all was in it."""
-        return not self.tally.matches
+    def skipped(self) -> bool:
+        """Whether it is no capture and nobody has called it one: it was only found in a folder."""
+        return bool(self.problem) and not self.source.named and not self.tally.matches
+
+
+Write: TypeAlias = Callable[[str], object]
+"""Takes text with its line ends."""
+
+
+def replay_source(source: Source, task: Task, write: Write, advance: Advance) -> Outcome:
+    """Replay a source and write what is to be told of it. Raises StrategyError, and whatever `write` raises."""
+    teller = _teller(source, task)
+
+    def tell(happenings: Iterator[Happening]) -> None:
+        for happening in happenings:
+            for line in teller.take(happening):
+                write(f"{line}\n")
+
+    outcome = follow(source, task, tell, advance)
+    for line in teller.flush():
+        write(f"{line}\n")
+    if isinstance(teller, AskedTeller):
+        outcome.findings, outcome.worst = teller.decider.findings, teller.worst
+        teller.decider.close()
+    if task.as_json and not outcome.skipped:
+        write(f"{line_of(_file_row(outcome))}\n")
+    return outcome
+
+
+def follow(source: Source, task: Task, use: Callable[[Iterator[Happening]], None], advance: Advance) -> Outcome:
+    """Have what happens in a source used. Whatever is wrong with the source is told in the outcome, and not raised."""
+    outcome = Outcome(source)
+    began = perf_counter()
+    try:
+        use(_readable(starting_at(_counted(happenings_in(source, advance), outcome, task), task.start)))
+    except _UnreadableError as error:
+        outcome.problem = clean(str(error), 300)
+    except _ContradictedError:
+        pass
+    outcome.tally.files = 1
+    outcome.tally.bytes = source.size
+    outcome.seconds = perf_counter() - began
+    return outcome
 
 
 class _ContradictedError(Exception):
     """A difference has ended it."""
 
 
-@define
-class _Worker:
-    """Takes in what happens in one file, and writes what is to be told of it."""
+class _UnreadableError(Exception):
+    """A source is not what it should be."""
 
-    task: Task
-    outcome: Outcome
-    write: Write
-    decider: Decider | None
-    _rows: Rows = field(init=False)
-    _list: MoveList = field(factory=MoveList)
-    _names: tuple[str, str] = ("?", "?")
 
-    def __attrs_post_init__(self) -> None:
-        self._rows = Rows(str(self.outcome.path))
+def _readable(happenings: Iterator[Happening]) -> Iterator[Happening]:
+    """Pass on what happens. What the reading raises becomes one error, which nobody takes for one of the writing."""
+    try:
+        yield from happenings
+    except OSError as error:
+        raise _UnreadableError(error.strerror or str(error)) from error
+    except (CaptureError, FormatError, TranscriptError, PlaceError) as error:
+        raise _UnreadableError(str(error)) from error
 
-    def count(self, happenings: Iterator[Happening]) -> Iterator[Happening]:
-        """Pass on what happens, counted, the first difference of a strict replay not any more."""
-        tally = self.outcome.tally
-        for happening in happenings:
-            match happening:
-                case MatchBegan():
-                    tally.matches += 1
-                case GameBegan():
-                    tally.games += 1
-                case Happened(step=step):
-                    tally.decisions += len(decisions(step))
-                    if isinstance(step.entry, Gap):
-                        tally.gaps += 1
-                        self._note(gap_in_words(happening.match, step, step.entry))
-                case Differed():
-                    self._differ(happening)
-            yield happening
 
-    def _differ(self, differed: Differed) -> None:
-        self.outcome.tally.differences += len(differed.differences)
-        where = where_in_words(differed)
-        if self.task.strict:
-            what = "; ".join(map(difference_in_words, differed.differences[:8]))
-            self.outcome.contradiction = f"{where}: {what}"
-            raise _ContradictedError
-        for difference in differed.differences:
-            self._note(f"{where}: {difference_in_words(difference)}")
+def _teller(source: Source, task: Task) -> Teller:
+    if task.deciding:
+        decider = Decider(*task.deciding.load(), task.deciding.sides)
+        return AskedTeller(decider, Rows(source.name), task.as_json, task.quiet)
+    if task.quiet:
+        return Silence()
+    return JsonLines(Rows(source.name)) if task.as_json else list_of(source.name if task.titled else None)
 
-    def _note(self, text: str) -> None:
-        if len(self.outcome.notes) < MOST_NOTES:
-            self.outcome.notes.append(f"{self.outcome.path}: {text}")
 
-    def tell(self, happening: Happening) -> None:
-        """Write what is to be told."""
-        if isinstance(happening, MatchBegan):
-            players = happening.transcript.players
-            self._names = (players[0].name, players[1].name)
-            self._shown = names_of(happening.transcript)
-        if self.decider:
-            for asked in self.decider.take(happening):
-                self._tell_asked(asked, self.decider.strategy.name)
-        elif self.task.quiet:
-            return
-        elif self.task.as_json:
-            for row in self._rows.of(happening, self._names):
-                self._write_row(row)
-        else:
-            for line in self._list.take(happening):
-                self.write(line)
+def _counted(happenings: Iterator[Happening], outcome: Outcome, task: Task) -> Iterator[Happening]:
+    """Pass on what happens, counted; the first difference ends a strict replay."""
+    tally = outcome.tally
+    for happening in happenings:
+        match happening:
+            case MatchBegan():
+                tally.matches += 1
+            case GameBegan():
+                tally.games += 1
+            case Happened(step=step):
+                tally.decisions += len(decisions(step))
+                if isinstance(step.entry, Gap):
+                    tally.gaps += 1
+                    _note(outcome, gap_in_words(happening.match, step, step.entry))
+            case Differed(differences=differences):
+                tally.differences += len(differences)
+                words = [f"{where_in_words(happening)}: {difference_in_words(it)}" for it in differences[:MOST_NOTES]]
+                if task.strict and words:
+                    outcome.contradiction = f"{source_name(outcome)}: {words[0]}"
+                    raise _ContradictedError
+                for text in words:
+                    _note(outcome, text)
+        yield happening
 
-    def end(self) -> None:
-        """Write what is still held back, and what the file came to."""
-        outcome = self.outcome
-        if self.decider:
-            outcome.findings = self.decider.findings
-        for line in self._list.flush():
-            self.write(line)
-        if self.task.as_json:
-            self._write_row(file_row(outcome))
+
+def source_name(outcome: Outcome) -> str:
+    """Return the name of a source as it can be shown."""
+    return clean(outcome.source.name)
+
+
+def _note(outcome: Outcome, text: str) -> None:
+    if len(outcome.notes) < MOST_NOTES:
+        outcome.notes.append(f"{source_name(outcome)}: {text}")
+
+
+def _file_row(outcome: Outcome) -> Row:
+    problem = outcome.problem or outcome.contradiction or None
+    return {"kind": "file", "file": outcome.source.name, **outcome.tally.row(), "problem": problem}

@@ -1,0 +1,353 @@
+"""`fibsbot replay`: logged and captured games again, to be looked at, checked, or put to a strategy."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+from attrs import define, field
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from fibsbot.cli import EXIT_USAGE, UserError
+from fibsbot.draw.markup import clean
+from fibsbot.replay.deciding import Deciding, Findings, Sides
+from fibsbot.replay.folder import WorkersLostError, replay_all
+from fibsbot.replay.happenings import Happening
+from fibsbot.replay.keys import Keys
+from fibsbot.replay.opening import Source, find_sources
+from fibsbot.replay.places import Place, PlaceError
+from fibsbot.replay.rows import findings_row
+from fibsbot.replay.showing import Film, Show, frames
+from fibsbot.replay.tellers import Worst, findings_in_words, line_of, worst_in_words, worst_of
+from fibsbot.replay.working import Outcome, Tally, Task, follow
+from fibsbot.strategies.loader import StrategyError
+
+PATIENCE: Final = 2.0
+"""Seconds before a progress bar is shown."""
+SINGULAR: Final = {
+    "files": "file",
+    "matches": "match",
+    "games": "game",
+    "decisions": "decision",
+    "differences": "difference",
+    "gaps": "gap",
+}
+MOST_NOTES: Final = 200
+"""Differences and gaps that are listed at the end."""
+EXIT_DIFFERENT: Final = 1
+
+
+class _ReplayError(UserError):
+    """The replay itself has shown that something is wrong: one line on stderr, exit status 1."""
+
+    exit_code = EXIT_DIFFERENT
+
+
+class _Speed(click.ParamType[float]):
+    """A number from 0, or `max`."""
+
+    name = "number"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read it."""
+        if value == "max":
+            return 0.0
+        try:
+            speed = float(str(value))
+        except ValueError:
+            speed = math.nan
+        if not (math.isfinite(speed) and speed >= 0):
+            self.fail(f"expected a number from 0, or max, got {value!r}", param, ctx)
+        return speed
+
+
+class _Start(click.ParamType[Place]):
+    """A place: MATCH/GAME/MOVE."""
+
+    name = "place"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Place:
+        """Read it."""
+        try:
+            return value if isinstance(value, Place) else Place.parse(str(value))
+        except PlaceError as error:
+            self.fail(str(error), param, ctx)
+
+
+@click.command()
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--step", is_flag=True, help="Go on when a key is pressed.")
+@click.option(
+    "--speed",
+    metavar="X",
+    type=_Speed(),
+    help="So many times as fast as it was played; 0 or max: without pauses.  [default: 1]",
+)
+@click.option("--from", "start", metavar="PLACE", type=_Start(), help="Begin at MATCH, MATCH/GAME or MATCH/GAME/MOVE.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each decision and event.")
+@click.option("-q", "--quiet", is_flag=True, help="Tell only what it came to.")
+@click.option("--strict", is_flag=True, help="Fail at the first difference between our state and a board line.")
+@click.option("--decide", "strategy", metavar="STRATEGY", help="Ask a strategy what it would have done.")
+@click.option("--side", metavar="NAME", help="With --decide: at the decisions of this player ...")
+@click.option("--both", is_flag=True, help="... or of both. Else: of whose log it is.")
+@click.option("--judge", metavar="STRATEGY", help="With --decide: who says what a difference is worth.")
+@click.option("--seed", type=int, help="With --decide: of a strategy that leaves things to chance.")
+@click.option(
+    "--fail-above", metavar="X", type=click.FloatRange(0), help="With --decide: fail if the mean difference is more."
+)
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Processes that work at a time.  [default: one a core]")
+def replay(  # noqa: PLR0913, PLR0917 - one argument an option
+    paths: tuple[Path, ...],
+    speed: float | None,
+    start: Place | None,
+    strategy: str | None,
+    side: str | None,
+    judge: str | None,
+    seed: int | None,
+    fail_above: float | None,
+    jobs: int | None,
+    *,
+    step: bool,
+    as_json: bool,
+    quiet: bool,
+    strict: bool,
+    both: bool,
+) -> None:
+    """Show logged and captured games as they went.
+
+    FILE is a session log, a capture of any client, or a match as .mat, SGF, FIBS oldmoves or our JSON; a folder stands
+    for all files below it, `-` for the standard input. One file in a terminal is shown on a live board; anything else
+    becomes a list of moves. See docs/replay.md.
+    """
+    deciding = _deciding(strategy, Sides(side, both), judge, seed, fail_above)
+    live = _is_live(paths, step=step, paced=speed is not None, plain=as_json or quiet or deciding is not None)
+    with _sources(paths) as sources:
+        titled = len(sources) > 1
+        task = Task(as_json, quiet, strict, titled, start, deciding)
+        if live:
+            _show(sources, task, 1.0 if speed is None else speed, stepping=step)
+        else:
+            _tell(sources, task, jobs, fail_above)
+
+
+def _deciding(
+    strategy: str | None, sides: Sides, judge: str | None, seed: int | None, fail_above: float | None
+) -> Deciding | None:
+    """Return what the options about a strategy say, and see that the strategy can be made."""
+    if strategy is None:
+        given = {"--side": sides.name, "--both": sides.both, "--judge": judge, "--seed": seed}
+        alone = [name for name, value in {**given, "--fail-above": fail_above}.items() if value not in {None, False}]
+        if alone:
+            raise UserError(f"{alone[0]} is for --decide, which is not given")
+        return None
+    if sides.both and sides.name is not None:
+        raise UserError("expected --side or --both, got both of them")
+    try:
+        return Deciding(strategy, judge, sides, seed).settled()
+    except StrategyError as error:
+        raise UserError(str(error)) from None
+
+
+def _is_live(paths: Sequence[Path], *, step: bool, paced: bool, plain: bool) -> bool:
+    """Whether it is shown on a live board."""
+    console = Console()
+    possible = console.is_terminal and not console.is_dumb_terminal and sys.stdout.isatty()
+    if step and plain:
+        raise UserError("--step shows a live board, which is nothing for --json, --quiet or --decide")
+    if step and not (possible and Keys.of_stdin().heard):
+        raise UserError("--step needs a terminal to show the board on and to read keys from")
+    return possible and not plain and (step or paced or (len(paths) == 1 and not paths[0].is_dir()))
+
+
+@contextlib.contextmanager
+def _sources(paths: Sequence[Path]) -> Iterator[list[Source]]:
+    """Find the files; what comes from the standard input is kept in a file meanwhile."""
+    with contextlib.ExitStack() as stack:
+        missing = [path for path in paths if not path.exists() and str(path) != "-"]
+        if missing:
+            raise UserError(f"cannot read {missing[0]}: No such file or directory")
+        kept = [_keep(stack) if str(path) == "-" else path for path in paths]
+        sources = find_sources(kept)
+        if not sources:
+            raise UserError(f"no file in {paths[0]}")
+        yield sources
+
+
+def _keep(stack: contextlib.ExitStack) -> Path:
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fibsbot-replay-")))
+    path = folder / "stdin"
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return path
+
+
+# -- a live board ---------------------------------------------------------------------------------------------------
+
+
+def _show(sources: Sequence[Source], task: Task, speed: float, *, stepping: bool) -> None:
+    """Show one source after the other on a live board."""
+    console = Console(highlight=False)
+    summary = _Summary(task, alone=len(sources) == 1)
+    more = True
+
+    def watch(happenings: Iterator[Happening]) -> None:
+        nonlocal more
+        more = Show(Film(frames(happenings)), console, Keys.of_stdin(), speed, stepping, task.start).run()
+
+    for source in sources:
+        summary.note(follow(source, task, watch, lambda _: None))
+        if not more:
+            break
+    summary.list_notes()
+    summary.check(None)
+
+
+# -- text -----------------------------------------------------------------------------------------------------------
+
+
+def _tell(sources: Sequence[Source], task: Task, jobs: int | None, fail_above: float | None) -> None:
+    """Replay all sources, and say at the end what it came to."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a name may have letters that the terminal has not
+    began = time.monotonic()
+    summary = _Summary(task, alone=len(sources) == 1)
+    with _progress(sum(source.size for source in sources), shown=task.quiet or not sys.stdout.isatty()) as advance:
+        try:
+            for outcome in replay_all(sources, task, sys.stdout.write, advance, jobs):
+                summary.note(outcome)
+        except WorkersLostError as error:
+            raise UserError(str(error)) from None
+    sys.stdout.flush()
+    summary.list_notes()
+    summary.tell_findings()
+    summary.tell_totals(time.monotonic() - began)
+    summary.check(fail_above)
+
+
+@define
+class _Summary:
+    """What all sources came to."""
+
+    task: Task
+    alone: bool
+    """Whether there is only one source."""
+    tally: Tally = field(factory=Tally)
+    skipped: int = 0
+    broken: int = 0
+    notes: list[str] = field(factory=list)
+    findings: Findings = field(factory=Findings)
+    worst: list[Worst] = field(factory=list)
+
+    def note(self, outcome: Outcome) -> None:
+        """Take in what came of a source. A difference that ends it all is raised, as is the end of the only source."""
+        name = clean(outcome.source.name)
+        if outcome.contradiction:
+            raise _ReplayError(outcome.contradiction)
+        if outcome.problem and self.alone and not outcome.tally.matches:
+            raise UserError(f"cannot read {name}: {outcome.problem}")
+        if outcome.problem:
+            click.echo(f"{name}: {'skipped: ' if outcome.skipped else ''}{outcome.problem}", err=True)
+        if outcome.skipped:
+            self.skipped += 1
+            return
+        self.broken += bool(outcome.problem)
+        self.tally.add(outcome.tally)
+        self.notes += outcome.notes[: MOST_NOTES - len(self.notes)]
+        self.findings.add(outcome.findings)
+        self.worst = worst_of([*self.worst, *outcome.worst])
+
+    def list_notes(self) -> None:
+        """List differences and gaps; among JSON objects each has its own."""
+        if self.task.as_json and not self.task.quiet and self.task.deciding is None:
+            return
+        for text in self.notes:
+            click.echo(text, err=True)
+        more = self.tally.differences + self.tally.gaps - len(self.notes)
+        if more > 0:
+            click.echo(f"... and {more:,} more; --json has them all", err=True)
+
+    def tell_findings(self) -> None:
+        """Say what asking a strategy came to."""
+        deciding = self.task.deciding
+        if deciding is None:
+            return
+        if not self.findings.matches and self.findings.left_out:
+            if deciding.sides.name is not None:
+                raise UserError(f"no match has a player called {clean(deciding.sides.name, 40)!r}")
+            raise UserError("nobody knows whose log this is: expected --side NAME or --both")
+        if self.task.as_json:
+            click.echo(line_of(findings_row(self.findings, deciding.strategy, deciding.judge_name)))
+            return
+        click.echo()
+        for line in findings_in_words(self.findings, deciding.strategy, deciding.judge_name):
+            click.echo(line)
+        if self.worst:
+            click.echo()
+            for line in worst_in_words(self.worst, deciding.strategy):
+                click.echo(line)
+
+    def tell_totals(self, seconds: float) -> None:
+        """Say how much it was."""
+        tally = self.tally
+        if self.task.as_json:
+            click.echo(line_of({"kind": "total", **tally.row(), "skipped": self.skipped, "broken": self.broken}))
+        megabytes = tally.bytes / 1e6
+        counts = ("files", "matches", "games", "decisions", "differences", "gaps")
+        words = [_counted(getattr(tally, name), name) for name in counts]
+        words.insert(1, f"{megabytes:.1f} MB")
+        words += [f"{self.skipped:,} skipped"] if self.skipped else []
+        speed = f", {megabytes / seconds:.1f} MB/s" if seconds > 0 else ""
+        click.echo(f"{', '.join(words)}; {seconds:.1f} s{speed}", err=True)
+
+    def check(self, fail_above: float | None) -> None:
+        """Fail if it is to fail."""
+        if self.broken:
+            sys.exit(EXIT_USAGE)
+        if fail_above is None:
+            return
+        found = self.findings
+        if found.failed:
+            raise _ReplayError(f"the strategy had no answer to {_counted(found.failed, 'decisions')}")
+        if found.mean > fail_above:
+            raise _ReplayError(f"the mean difference of {found.mean:.4f} is above {fail_above:g}")
+
+
+def _counted(count: int, things: str) -> str:
+    return f"{count:,} {things}" if count != 1 else f"1 {SINGULAR[things]}"
+
+
+@contextlib.contextmanager
+def _progress(total: int, *, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Give what shows how far it is, once it has taken PATIENCE and if somebody is watching."""
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("replaying"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not (shown and console.is_terminal),
+    )
+    task = bar.add_task("", total=total or None)
+    begun = time.monotonic()
+
+    def advance(count: int) -> None:
+        if time.monotonic() - begun > PATIENCE:
+            bar.start()
+        bar.advance(task, count)
+
+    try:
+        yield advance
+    finally:
+        bar.stop()

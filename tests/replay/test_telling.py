@@ -1,0 +1,124 @@
+"""A replay in words and in objects: what stands in a move list, and that no text of a file gets out of hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fibsbot.bot.track import Difference
+from fibsbot.replay.happenings import Differed, Happening, MatchBegan
+from fibsbot.replay.opening import retold
+from fibsbot.replay.places import Place, place_of
+from fibsbot.replay.rows import Rows
+from fibsbot.replay.tellers import JsonLines
+from fibsbot.replay.telling import MoveList
+from fibsbot.rules.state import Seat
+from fibsbot.transcript import Transcript, decisions, walk
+from tests.formats.simulating import transcripts
+from tests.replay.paper import happenings, paper
+
+
+def listed(happenings: Iterable[Happening]) -> list[str]:
+    """Return the whole move list."""
+    moves = MoveList()
+    return [*(line for it in happenings for line in moves.take(it)), *moves.flush()]
+
+
+def objects(happenings: Iterable[Happening]) -> list[dict[str, object]]:
+    """Return all JSON objects."""
+    teller = JsonLines(Rows("file"))
+    return [json.loads(line) for it in happenings for line in teller.take(it)]
+
+
+def test_a_move_list_has_a_column_for_each_player_and_the_turns_of_both() -> None:
+    assert [
+        "Match 1: marvin - ford, 3 points, fibs.example:4321, 2026-01-02 03:04:05 UTC",
+        "",
+        "  Game 1",
+        "    marvin: 0                                 ford: 0",
+        "                                                1  31: 8/5 6/5",
+        "    2  doubles to 2                             2  takes",
+        "    2  65: 24/13                                3  42: 8/4 6/4 (rebuilt)",
+        "  --- missing: 3 turns are missing",
+        "    7  21: 13/11 6/5                            8  resigns a single game",
+        "    8  rejects                                  8  62: 24/18 13/11",
+        "                                                9  resigns a single game",
+        "    9  accepts",
+        "    marvin wins 2 points (single, resigned).",
+        "",
+        "  Game 2, Crawford game",
+        "    marvin: 2                                 ford: 0",
+        "    1  64: 24/18 13/9                           2  55: not played",
+        "    The game was not seen to its end.",
+        "  !!! byte 4711: cube: ours 1, theirs 2",
+        "  !!! byte 4711: position: ours (0, -2), theirs (0, 2)",
+        "",
+        "  The match was not seen to its end. Score: marvin 2, ford 0.",
+    ] == listed(happenings(paper()))
+
+
+@given(transcripts())
+def test_nothing_that_a_file_calls_a_player_is_obeyed_by_a_terminal(transcript: Transcript) -> None:
+    lines = listed(retold(1, transcript))
+    assert all(line.isprintable() and len(line) < 400 for line in lines)
+
+
+@given(st.text(), st.text())
+def test_a_difference_is_told_in_one_printable_line(ours: str, theirs: str) -> None:
+    differed = Differed(1, 1, 1, (Difference("name", ours, theirs),), 0)
+    (line,) = listed([differed])
+    assert line.isprintable()
+    assert len(line) < 600
+
+
+@given(transcripts())
+def test_every_decision_has_its_object(transcript: Transcript) -> None:
+    rows = objects(retold(1, transcript))
+    expected = [it.text for game in transcript.games for step in walk(game) for it in decisions(step)]
+    assert expected == [row["play"] or row["action"] for row in rows if row["kind"] == "decision"]
+    assert [game.number for game in transcript.games] == [row["game"] for row in rows if row["kind"] == "game"]
+
+
+def test_an_object_says_what_is_known_and_null_where_nothing_is() -> None:
+    rows = [row for row in objects(happenings(paper())) if row["kind"] == "decision"]
+    known = [(row["action"] or row["play"], row["equity"], row["seconds"], row["rebuilt"]) for row in rows][:6]
+    assert [
+        ("8/5 6/5", None, 1.5, False),
+        ("double", 0.25, 1.5, False),
+        ("take", None, 1.5, False),
+        ("24/13", -0.125, 1.5, False),
+        ("roll", None, None, True),
+        ("8/4 6/4", None, 1.5, True),
+    ] == known
+    untimed = [row for row in objects(happenings(paper(timed=False))) if row["kind"] == "decision"]
+    assert {(None, None)} == {(row["time"], row["seconds"]) for row in untimed}
+
+
+def test_what_is_no_decision_has_a_kind_of_its_own() -> None:
+    kinds = [row["kind"] for row in objects(happenings(paper())) if row["kind"] != "decision"]
+    assert [
+        *("match", "game", "gap", "game_end", "game", "throw", "game_end"),
+        *("difference", "difference", "match_end"),
+    ] == kinds
+
+
+def test_a_number_that_is_none_stays_out_of_the_objects() -> None:
+    began, *rest = happenings(paper())
+    assert isinstance(began, MatchBegan)
+    text = json.dumps(objects([began, *rest]), allow_nan=False)
+    assert "NaN" not in text
+
+
+def test_every_happening_but_an_end_has_a_place() -> None:
+    places = [place_of(it) for it in happenings(paper())]
+    assert [Place(1), Place(1, 1), Place(1, 1, 1), Place(1, 1, 2)] == places[:4]
+    assert [None, Place(1, 2, 3), None] == places[-3:]
+
+
+def test_names_that_are_only_blanks_are_shown_as_such() -> None:
+    lines = listed(retold(1, evolve(paper(Seat.B, ("\x1b[2J", "  ")), site="")))
+    assert "Match 1: \ufffd[2J - ?, 3 points, 2026-01-02 03:04:05 UTC" == lines[0]
