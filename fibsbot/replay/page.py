@@ -2,7 +2,7 @@
 
 What is told is written when it is certain: a throw together with its play, an offer to resign together with its answer.
 Where something is told that cannot follow from what stands there, something else was not told: what comes now is put
-aside until a board shows the game again, and rebuilding.py finds out what happened in between.
+aside until a board shows the game again, and transcript/rebuilding.py finds out what happened in between.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from attrs import evolve, frozen
 
 from fibsbot.match import CubeAction, Dice
 from fibsbot.position import Play
-from fibsbot.replay.rebuilding import Fact, Moved, between, legal, throws_for
 from fibsbot.replay.sighting import Sight
 from fibsbot.rules.cube import redoubles_left
 from fibsbot.rules.errors import RuleError
@@ -24,6 +23,7 @@ from fibsbot.rules.plays import results
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Step, Throw, apply
+from fibsbot.transcript.rebuilding import Fact, Moved, between, legal, throws_for
 
 MOST_FACTS: Final = 8
 """So many things are put aside while the game is not known; with more of them it is a gap all the same."""
@@ -190,8 +190,7 @@ class Page:
 
     def offer(self, seat: Seat, points: int) -> None:
         """A player wants to resign."""
-        level, rest = divmod(points, self.base.cube)
-        self._offer = Offer(seat, None if rest or level not in list(Level) else Level(level))
+        self._offer = Offer(seat, self._level(points))
         if self.thrown is not None and self.made is not None:
             self._write(self._completed(self.thrown, self.made.play, self.made.at))
 
@@ -213,11 +212,11 @@ class Page:
     def resigned(self, winner: Seat, points: int, at: dt.datetime | None) -> None:
         """The game ends with a resignation."""
         offer, self._offer = self._offer, None
-        level, rest = divmod(points, self.base.cube)
-        if self._aside is None and not rest and level in list(Level):
+        level = self._level(points)
+        if self._aside is None and level is not None:
             if self.thrown is not None:
                 self._write(self.thrown)
-            entry = Resign(seat=winner.other, level=Level(level), accepted=True, at=at, rebuilt=offer is None)
+            entry = Resign(seat=winner.other, level=level, accepted=True, at=at, rebuilt=offer is None)
             self._write(entry)
         self._end(winner, points, Ending.RESIGNED, at)
 
@@ -246,6 +245,13 @@ class Page:
         if len(last) == 1:
             play = Play.of(*sorted(last[0], reverse=True))
             self._write(evolve(thrown, play=play, at=at, rebuilt=thrown.seat is not self.quiet))
+
+    def _level(self, points: int) -> Level | None:
+        """Return what so many points mean; there are servers that leave the cube out where somebody resigns."""
+        level, rest = divmod(points, self.base.cube)
+        if rest:
+            level = points
+        return Level(level) if level in list(Level) else None
 
     def conclude(self, scores: tuple[int, int] | None) -> None:
         """Find out how the game ended, whose end was not told, from the scores after it."""
@@ -279,9 +285,8 @@ class Page:
             return
         if self._told is not None:
             return
-        level, rest = divmod(points, self.base.cube)
-        fits = how is not Ending.DROPPED and not rest and level in list(Level)
-        self._told = Result(winner, points, Level(level) if fits else Level.SINGLE, how)
+        level = None if how is Ending.DROPPED else self._level(points)
+        self._told = Result(winner, points, level or Level.SINGLE, how)
         if seen is None:
             a, b = self.base.scores
             scores = (a + points, b) if winner is Seat.A else (a, b + points)

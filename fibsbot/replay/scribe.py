@@ -56,6 +56,37 @@ class Scribe:
         """The last match that was reported to begin: who plays, and to how many points."""
         self._people: dict[str, tuple[float, int]] = {}
         self._out: list[Happening] = []
+        self._handlers: Mapping[type[Message], Callable[[Any, _Time], None]] = {
+            m.OpponentJoined: self._on_joined,
+            m.YouJoined: self._on_joined,
+            m.OpponentResumed: self._on_resumed,
+            m.YouResumed: self._on_resumed,
+            m.YouWatch: self._on_watch,
+            m.YouStopWatching: self._on_watched_gone,
+            m.WatchedGone: self._on_watched_gone,
+            m.MatchReportStart: self._on_report,
+            m.MatchReportResume: self._on_report_of_resumed,
+            m.GameStarts: self._on_game_starts,
+            m.OpeningRoll: self._on_opening,
+            m.CubeRaised: self._on_cube_raised,
+            m.FirstMove: self._on_first_move,
+            m.Board: self._on_board,
+            m.Score: self._on_score,
+            m.MatchWon: self._on_match_won,
+            m.YouLeft: self._on_left,
+            m.OpponentGone: self._on_left,
+            m.YourGameSaved: self._on_left,
+            m.NotPlaying: self._on_left,
+            m.JoinWho: self._on_left,
+            m.LoginPrompt: self._on_new_connection,
+            m.Goodbye: self._on_new_connection,
+            m.ConnectionTimedOut: self._on_new_connection,
+            m.Welcome: self._on_welcome,
+            m.OwnInfo: self._on_own_info,
+            m.WhoInfo: self._on_who,
+            **dict.fromkeys(_ENDS, self._on_end),
+            **dict.fromkeys(_DEEDS, self._on_deed),
+        }
 
     # -- what happens -----------------------------------------------------------------------------------------------
 
@@ -63,9 +94,9 @@ class Scribe:
         """Take a message of the server; return what happened. `offset` is where its line begins."""
         stray = isinstance(message, m.Board) and self._follower.is_stray(message)
         differences = self._follower.hear(message)
-        handler = _HANDLERS.get(type(message))
+        handler = self._handlers.get(type(message))
         if handler is not None and not stray:
-            handler(self, message, at)
+            handler(message, at)
         elif isinstance(message, Refusal) and self._draft and self._draft.page:
             self._draft.page.refuse()
         if differences and (draft := self._draft):
@@ -373,37 +404,6 @@ _ENDS: Final[Mapping[type[Message], Callable[[Page, Seat, int, _Time], None]]] =
     m.GameWon: Page.won,
     m.GaveUp: Page.passed,
     m.ResignAccepted: Page.resigned,
-}
-_HANDLERS: Final[Mapping[type[Message], Callable[[Scribe, Any, _Time], None]]] = {
-    m.OpponentJoined: Scribe._on_joined,
-    m.YouJoined: Scribe._on_joined,
-    m.OpponentResumed: Scribe._on_resumed,
-    m.YouResumed: Scribe._on_resumed,
-    m.YouWatch: Scribe._on_watch,
-    m.YouStopWatching: Scribe._on_watched_gone,
-    m.WatchedGone: Scribe._on_watched_gone,
-    m.MatchReportStart: Scribe._on_report,
-    m.MatchReportResume: Scribe._on_report_of_resumed,
-    m.GameStarts: Scribe._on_game_starts,
-    m.OpeningRoll: Scribe._on_opening,
-    m.CubeRaised: Scribe._on_cube_raised,
-    m.FirstMove: Scribe._on_first_move,
-    m.Board: Scribe._on_board,
-    m.Score: Scribe._on_score,
-    m.MatchWon: Scribe._on_match_won,
-    m.YouLeft: Scribe._on_left,
-    m.OpponentGone: Scribe._on_left,
-    m.YourGameSaved: Scribe._on_left,
-    m.NotPlaying: Scribe._on_left,
-    m.JoinWho: Scribe._on_left,
-    m.LoginPrompt: Scribe._on_new_connection,
-    m.Goodbye: Scribe._on_new_connection,
-    m.ConnectionTimedOut: Scribe._on_new_connection,
-    m.Welcome: Scribe._on_welcome,
-    m.OwnInfo: Scribe._on_own_info,
-    m.WhoInfo: Scribe._on_who,
-    **dict.fromkeys(_ENDS, Scribe._on_end),
-    **dict.fromkeys(_DEEDS, Scribe._on_deed),
 }
 
 

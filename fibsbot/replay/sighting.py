@@ -121,7 +121,7 @@ class Sight:
             return None
         return before.turn if self.position_for(before.turn).points == before.position.points else None
 
-    def _state(  # noqa: PLR0913 - what stages differ in
+    def _state(
         self,
         *,
         turn: Seat,
