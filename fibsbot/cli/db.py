@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from fibsbot.cli import ConfigError, UserError
-from fibsbot.config import Config, ConfigProblemsError, load_config
-from fibsbot.config.problems import told
-from fibsbot.records.store import Store, StoreError
+from fibsbot.cli import UserError
+from fibsbot.cli.stores import place_by_config, shown_progress, store_errors
+from fibsbot.config import Config
+from fibsbot.records.store import Store
 from fibsbot.records.store.checking import Report
 from fibsbot.records.store.checking import check as check_store
 from fibsbot.records.store.copying import backup as backup_store
@@ -26,19 +21,10 @@ from fibsbot.records.store.copying import write_jsonl
 from fibsbot.records.store.database import locate, shown
 from fibsbot.records.store.migrations import upgrade as upgrade_store
 
-PATIENCE: Final = 2.0
-"""Seconds before a progress bar is shown."""
-
 
 def _store_of_config(ctx: click.Context, _param: click.Parameter, path: Path | None) -> None:
     """Make the store that a file of settings names the default of `--store`."""
-    try:
-        config = load_config(path) if path else Config()
-    except ConfigProblemsError as error:
-        raise ConfigError(told(path or Path(), error.problems)) from None
-    if config.service.store is None:
-        raise UserError(f"{path} keeps no store")
-    ctx.default_map = {"store": config.service.store}
+    ctx.default_map = {"store": place_by_config(path)}
 
 
 def _which_store(command: Callable[..., None]) -> Callable[..., None]:
@@ -76,7 +62,7 @@ def check(store: str, *, as_json: bool) -> None:
     Checks the file, the references between tables, and what has to be true of matches, games and decisions. Each
     problem is told in a line, and the exit status is 1 if there is any.
     """
-    with _errors(), Store.open(store) as opened, _progress("checking") as progress:
+    with store_errors(), Store.open(store) as opened, shown_progress("checking") as progress:
         report = check_store(opened, progress)
         place = shown(opened.url)
     if as_json:
@@ -108,7 +94,7 @@ def backup(store: str, target: Path, *, force: bool) -> None:
     appears under its name only once it is whole. For a store on PostgreSQL, use pg_dump.
     """
     _check_free(target, force=force)
-    with _errors(), _progress("copying") as progress:
+    with store_errors(), shown_progress("copying") as progress:
         backup_store(store, target, progress)
     click.echo(f"{target}: {target.stat().st_size} bytes, checked")
 
@@ -131,7 +117,7 @@ def export(store: str, kind: str, target: Path | None, *, force: bool) -> None:
     as_csv = kind == "csv"
     if as_csv and target is None:
         raise UserError("expected -o OUT, the folder to make, with --format csv")
-    with _errors(), Store.open(store) as opened, _progress("writing") as progress:
+    with store_errors(), Store.open(store) as opened, shown_progress("writing") as progress:
         if target is None:
             write_jsonl(opened, sys.stdout, progress)
         else:
@@ -146,7 +132,7 @@ def upgrade(store: str) -> None:
 
     A bot that writes into the store does the same when it starts. There is no way back, so make a backup before.
     """
-    with _errors():
+    with store_errors():
         before, after = upgrade_store(store)
     place = shown(locate(store))
     click.echo(f"{place}: schema version {after}" + (f", was {before}" if before != after else " already"))
@@ -155,38 +141,3 @@ def upgrade(store: str) -> None:
 def _check_free(target: Path, *, force: bool) -> None:
     if target.exists() and not force:
         raise UserError(f"{target} is there already")
-
-
-@contextlib.contextmanager
-def _errors() -> Iterator[None]:
-    """Tell in one line why a store cannot be used."""
-    try:
-        yield
-    except StoreError as error:
-        raise UserError(str(error)) from None
-
-
-@contextlib.contextmanager
-def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Give what shows how far it is, once it has taken PATIENCE and if somebody is watching."""
-    bar = Progress(
-        TextColumn(what),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
-    task = bar.add_task(what, total=None)
-    begun = time.monotonic()
-
-    def show(done: int, of: int) -> None:
-        if time.monotonic() - begun > PATIENCE:
-            bar.start()
-        bar.update(task, completed=done, total=of)
-
-    try:
-        yield show
-    finally:
-        bar.stop()
