@@ -24,7 +24,10 @@ from fibsbot.bot.thinking import Thinker, Thought
 from fibsbot.client.backoff import Backoff
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.records.session_log import REDACTED, utc_now
+from fibsbot.replay.happenings import Happening
 from fibsbot.service.settings import AccountPlan
+from fibsbot.service.sheets import Sheets
+from protocol.commands import Command
 from protocol.messages import Message
 
 SLACK: Final = 60.0
@@ -39,6 +42,8 @@ Keep: TypeAlias = Callable[[str, str, Mapping[str, Any], dt.datetime], None]
 """Takes an account's record to be remembered: account, name, fields, time."""
 Note: TypeAlias = Callable[[str, Thought, float], None]
 """Takes an account's decision, and how many seconds it took from the bytes that opened it to its command."""
+Follow: TypeAlias = Callable[[str, Happening], None]
+"""Takes what happens in an account's matches, as it happens."""
 
 _log = structlog.get_logger(__name__)
 
@@ -52,7 +57,8 @@ def make_runner(plan: AccountPlan, thinker: Thinker, observer: Observer, memory:
 class Hooks:
     """Whom an account tells what happens. None of them may raise, or take long."""
 
-    keep: Keep = lambda *_: None
+    keep: Keep | None = None
+    follow: Follow | None = None
     note: Note = lambda *_: None
     make_runner: MakeRunner = make_runner
     clock: Callable[[], float] = time.monotonic
@@ -90,8 +96,21 @@ class Account(Observer):
         self._error: tuple[dt.datetime, str] | None = None
         self._resting: float | None = None
         self._quiet_until = self._started + plan.run.connect_timeout + SLACK
+        self._sheets = self._make_sheets()
         self._steps = 0
         self._stepped = self._started
+
+    def _make_sheets(self) -> Sheets | None:
+        """Return what writes matches down; None where nobody wants them."""
+        keep, follow, run = self._hooks.keep, self._hooks.follow, self.plan.run
+        if keep is None and follow is None:
+            return None
+        return Sheets(
+            self.name,
+            f"{run.host}:{run.port}",
+            lambda name, fields, at: keep(self.name, name, fields, at) if keep else None,
+            lambda happening: follow(self.name, happening) if follow else None,
+        )
 
     # -- running ------------------------------------------------------------------------------------------------
 
@@ -104,6 +123,8 @@ class Account(Observer):
                 if self.end is None:
                     await self._rest(self._backoff.next_pause(self._clock() - began))
             self.tried.set()
+            if self._sheets:
+                self._sheets.close()
             _log.info("account ended", end=self.end.value, reason=self.reason)
 
     async def _run_once(self) -> None:
@@ -202,8 +223,15 @@ class Account(Observer):
     # -- seeing what happens ------------------------------------------------------------------------------------
 
     def on_message(self, message: Message, agent: Agent) -> None:  # noqa: ARG002 - an observer's signature
-        """Take note that the server is there."""
+        """Take note that the server is there, and of what it said about our match."""
         self._expect(self.plan.run.agent.timings.silence)
+        if self._sheets:
+            self._sheets.hear(message)
+
+    def on_sent(self, command: Command, agent: Agent) -> None:  # noqa: ARG002 - an observer's signature
+        """Take note of what we said about our match."""
+        if self._sheets:
+            self._sheets.say(command)
 
     def on_record(self, record: Record, agent: Agent) -> None:  # noqa: ARG002 - an observer's signature
         """Take note of what an operator asks about, and hand everything on to be remembered."""
@@ -221,7 +249,10 @@ class Account(Observer):
                 self._reconnects += 1
                 self._expect(float(record.fields.get("pause", 0.0)) + self.plan.run.connect_timeout)
                 self.tried.set()
-        self._hooks.keep(self.name, record.name, record.fields, utc_now())
+        if self._hooks.keep:
+            self._hooks.keep(self.name, record.name, record.fields, utc_now())
+        if self._sheets:
+            self._sheets.note(record)
 
     def on_thought(self, thought: Thought, seconds: float, agent: Agent) -> None:  # noqa: ARG002
         """Take note of how long a decision took."""

@@ -190,9 +190,9 @@ class Store:
         """
         with self.reading() as connection:
             by_game: dict[str, dict[int, list[Any]]] = {"sheets": {}, "decisions": {}}
-            entries: dict[int, list[RowMapping]] = {}
+            entries: dict[int, list[Mapping[str, Any]]] = {}
             for row in connection.execute(_ENTRIES.where(GAMES.c.match_id == match.id)).mappings():
-                entries.setdefault(row["sheet_id"], []).append(row)
+                entries.setdefault(row["sheet_id"], []).append({**row})
             for row in connection.execute(_SHEETS.where(GAMES.c.match_id == match.id)).mappings():
                 sheet = Sheet(row["at"], row["sitting"], row["state"], entries.get(row["id"], []))
                 by_game["sheets"].setdefault(row["game_id"], []).append(sheet)

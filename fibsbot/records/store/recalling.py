@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from attrs import evolve, frozen
 
@@ -83,7 +83,7 @@ def _laws(state: MatchState) -> Laws:
 
 def _did(decision: Decision, start: GameState, game: Game, *, last: bool) -> Entry | None:
     """Return what we did; None where it shows in what follows, or was not to be read."""
-    known = {"at": decision.at, "equity": decision.equity, "seconds": decision.seconds}
+    known: dict[str, Any] = {"at": decision.at, "equity": decision.equity, "seconds": decision.seconds}
     word, _, number = decision.answer.partition(" ")
     if decision.phase == Phase.MOVE.value and decision.dice:
         try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from attrs import Attribute, evolve, fields
@@ -140,12 +140,20 @@ def _read_pair(value: Any) -> tuple[int, int]:
     return int(first), int(second)
 
 
-_READERS: Final = {
+def _read_resignation(it: Any) -> Resignation:
+    return Resignation(Seat[it[0]], Level(it[1]), int(it[2]))
+
+
+def _read_result(it: Any) -> Result:
+    return Result(Seat[it[0]], int(it[1]), Level(it[2]), Ending(it[3]))
+
+
+_READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "position": _read_position,
     "scores": _read_pair,
     "dice": read_dice,
     "stage": Stage,
-    **dict.fromkeys(("turn", "owner", "answering"), lambda name: Seat[name]),
-    "resignation": lambda it: Resignation(Seat[it[0]], Level(it[1]), int(it[2])),
-    "result": lambda it: Result(Seat[it[0]], int(it[1]), Level(it[2]), Ending(it[3])),
+    **dict.fromkeys(("turn", "owner", "answering"), Seat.__getitem__),
+    "resignation": _read_resignation,
+    "result": _read_result,
 }

@@ -24,7 +24,7 @@ from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Gap, Player, Resign, Throw, Transcript, apply
 from fibsbot.transcript import Game as Played
-from fibsbot.transcript.rebuilding import rebuild
+from fibsbot.transcript.rebuilding import between, same
 
 _BROKEN: Final = "the match was broken off, and what happened last was not seen"
 _OWN_ONLY: Final = "only our own decisions are stored here"
@@ -85,6 +85,8 @@ class _Paper:
     def add(self, rows: Rows) -> None:
         """Add the next game, unless there is nothing to say of it."""
         pieces = list(_pieces(rows))
+        if not all(piece.start.crawford for piece in pieces):
+            pieces = [_without_crawford(piece) for piece in pieces]
         start = self._start(rows.game, pieces)
         if start is None:
             return
@@ -132,28 +134,33 @@ class _Writing:
 
     def go_on(self, piece: Piece) -> None:
         """Add a piece, and what must have happened before it."""
-        between = self._between(piece)
-        if between is None and self._certain:
+        missed = self._missed(piece)
+        if missed is None and self._certain:
             self.state, count = self._certain
             del self.entries[count:]
-            between = self._between(piece)
-        if between is None:
+            missed = self._missed(piece)
+        if missed is None:
             then = evolve(piece.start, turns=max(self.state.turns, piece.start.turns))
             reason = _MISSING if self._torn else _OWN_ONLY if piece.recalled else _BROKEN
-            between = (Gap(reason=reason, then=then, at=piece.at),)
-        self._write(between)
+            missed = (Gap(reason=reason, then=then, at=piece.at),)
+        self._write(missed)
         self._certain = (self.state, len(self.entries)) if piece.doubtful else None
         self._torn = piece.torn
         self._write(piece.entries)
 
-    def _between(self, piece: Piece) -> tuple[Entry, ...] | None:
+    def _missed(self, piece: Piece) -> tuple[Entry, ...] | None:
         """Return what must have happened before a piece; None where that is not certain."""
         first = piece.entries[0] if piece.entries else None
         if self.state.stage is Stage.OPENING and piece.recalled and isinstance(first, Throw):
             high, low = first.dice
             if high != low and piece.start.position == Position.start():
                 return ()  # our own opening throw
-        return rebuild(self.state, piece.start)
+        if (self.state.length, self.state.scores) != (piece.start.length, piece.start.scores):
+            return None
+        if same(self.state, piece.start):
+            return ()
+        entries = between(self.state, piece.start, at=piece.at)
+        return None if any(isinstance(it, Gap) for it in entries) else entries
 
     def _write(self, entries: Sequence[Entry]) -> None:
         for entry in entries:
@@ -189,6 +196,18 @@ class _Writing:
             result=result,
         )
         self._write([Gap(reason=_END, then=over, at=game.ended)])
+
+
+def _without_crawford(piece: Piece) -> Piece:
+    """Return a piece of a game that turned out, when somebody doubled, to be played without the Crawford rule."""
+    entries = tuple(evolve(it, then=_lifted(it.then)) if isinstance(it, Gap) else it for it in piece.entries)
+    return evolve(piece, start=_lifted(piece.start), entries=entries)
+
+
+def _lifted(state: GameState) -> GameState:
+    if not state.crawford:
+        return state
+    return evolve(state, crawford=False, laws=evolve(state.laws, crawford=False))
 
 
 # -- pieces -------------------------------------------------------------------------------------------------------

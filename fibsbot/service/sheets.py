@@ -1,0 +1,158 @@
+"""Writes an account's matches down as they are played, both players' throws, plays and doubles, for the store.
+
+What is heard and said goes to the scribe that replays use too; what it makes of it becomes records (docs/records.md).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+import structlog
+from attrs import define
+
+from fibsbot.bot.actions import Record
+from fibsbot.records.session_log import utc_now
+from fibsbot.records.store.states import write_play, write_state
+from fibsbot.replay.happenings import GameBegan, GameEnded, Happened, Happening, MatchBegan
+from fibsbot.replay.scribe import Scribe
+from fibsbot.rules.state import GameState, Seat
+from fibsbot.transcript import Cube, Entry, Gap, Resign, Throw, Transcript
+from protocol.commands import Command
+from protocol.messages import Message
+
+Keep: TypeAlias = Callable[[str, Mapping[str, Any], dt.datetime], None]
+"""Takes a record to be remembered: name, fields, time."""
+
+_log = structlog.get_logger(__name__)
+
+
+@define
+class _Sheet:
+    """The sheet that is being written."""
+
+    key: str
+    state: GameState
+    """Where the game stands after the entries."""
+    entries: int = 0
+
+
+class Sheets:
+    """Writes one account's matches down. Whatever goes wrong here is logged, and costs no move."""
+
+    def __init__(
+        self, account: str, site: str, keep: Keep, happened: Callable[[Happening], None] = lambda _: None
+    ) -> None:
+        """Begin; `keep` takes the records, `happened` sees everything that the scribe tells."""
+        self._account = account
+        self._site = site
+        self._keep = keep
+        self._happened = happened
+        self._scribe: Scribe | None = Scribe(account, site)
+        self._opponent: str | None = None
+        """Whom the agent plays: only of its matches are sheets begun, whatever else is on the line."""
+        self._transcript: Transcript | None = None
+        """The scribe's match."""
+        self._sheet: _Sheet | None = None
+        self._decided: list[Mapping[str, Any]] = []
+        """Decisions whose commands went out, but are not shown to us yet."""
+        self._failed = False
+
+    # -- what happens on the connection -------------------------------------------------------------------------
+
+    def hear(self, message: Message) -> None:
+        """Take in what the server said."""
+        self._feed(lambda scribe, now: scribe.hear(message, now, 0))
+
+    def say(self, command: Command) -> None:
+        """Take in what we said."""
+        decided, self._decided = self._decided, []
+        for fields in decided:
+            self._tell(fields)
+        self._feed(lambda scribe, now: scribe.say(command, now, 0))
+
+    def _tell(self, decision: Mapping[str, Any]) -> None:
+        self._feed(lambda scribe, now: scribe.note("decision", decision, now))
+
+    def note(self, record: Record) -> None:
+        """Take in what the agent tells, before the message that made it do so."""
+        match record.name:
+            case "match_started":
+                self._opponent = record.fields.get("opponent")
+            case "match_saved" | "match_ended":
+                self._opponent = None
+            case "decision":
+                self._decided.append(record.fields)
+            case "connection_lost":
+                reason = str(record.fields.get("reason") or "connection lost")
+                self._feed(lambda scribe, now: scribe.cut(now, reason))
+                self._decided.clear()
+                self._scribe = self._scribe or Scribe(self._account, self._site)
+
+    def close(self) -> None:
+        """Write what is still to be written."""
+        self._feed(lambda scribe, _: scribe.close())
+
+    def _feed(self, take: Callable[[Scribe, dt.datetime], Iterable[Happening] | None]) -> None:
+        if self._scribe is None:
+            return
+        try:
+            now = utc_now()
+            for happening in take(self._scribe, now) or ():
+                self._write(happening, now)
+                self._happened(happening)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the play goes on
+            self._scribe = self._sheet = None
+            if not self._failed:
+                _log.exception("matches are not written down until the next connection", error=str(error))
+            self._failed = True
+
+    # -- sheets and entries -------------------------------------------------------------------------------------
+
+    def _write(self, happening: Happening, now: dt.datetime) -> None:
+        match happening:
+            case MatchBegan(transcript=transcript):
+                self._transcript, self._sheet = transcript, None
+            case GameBegan(game=game):
+                self._sheet = None
+                if not game.entries:
+                    self._open(game.start, now)
+            case Happened(step=step):
+                sheet = self._sheet
+                if sheet is None or sheet.state != step.before:
+                    sheet = self._open(step.before, now)
+                if sheet is not None:
+                    sheet.entries += 1
+                    sheet.state = step.after
+                    fields = {"sheet": sheet.key, "number": sheet.entries, **_fields(step.entry)}
+                    self._keep("entry", fields, step.entry.at or now)
+            case GameEnded():
+                self._sheet = None
+
+    def _open(self, state: GameState, now: dt.datetime) -> _Sheet | None:
+        """Begin a sheet, if the game is one of the agent's."""
+        transcript = self._transcript
+        if transcript is None or transcript.user is not Seat.A or transcript.players[Seat.B].name != self._opponent:
+            return None
+        self._sheet = _Sheet(uuid.uuid4().hex, state)
+        fields = {"sheet": self._sheet.key, "opponent": self._opponent, "score": state.scores, "site": self._site}
+        self._keep("sheet", {**fields, "state": write_state(state)}, now)
+        return self._sheet
+
+
+def _fields(entry: Entry) -> dict[str, Any]:
+    """Return an entry as names and values."""
+    known = {"equity": entry.equity, "seconds": entry.seconds, "rebuilt": entry.rebuilt}
+    match entry:
+        case Throw(seat=seat, dice=dice, play=play):
+            shown = None if play is None else write_play(play)
+            return {**known, "kind": "throw", "own": seat is Seat.A, "dice": dice, "play": shown}
+        case Cube(seat=seat, action=action):
+            return {**known, "kind": action.value, "own": seat is Seat.A}
+        case Resign(seat=seat, level=level, accepted=accepted):
+            return {**known, "kind": "resign", "own": seat is Seat.A, "level": int(level), "accepted": accepted}
+        case Gap(reason=reason, then=then):
+            return {**known, "kind": "gap", "reason": reason, "state": write_state(then)}
+    raise TypeError(f"expected an entry, got {entry!r}")
