@@ -138,3 +138,4 @@ def _process(config: Config) -> Doubts:
     servers = [config.only(account).server for account in config.accounts]
     taken = any(it.port == service.web_port and it.host in LOCAL for it in servers)
     yield taken, "service.web_port is the port of the server"
+    yield service.live and service.web_port is None, "service.live has no effect without service.web_port"

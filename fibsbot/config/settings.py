@@ -353,6 +353,12 @@ class ServiceConfig:
         example=9464,
         fixed=True,
     )
+    live: bool = passed_on(
+        ServiceSettings,
+        "live",
+        "Whether browsers on this machine see boards, moves and chat at /live on that port.",
+        fixed=True,
+    )
     thinkers: int = passed_on(
         ServiceSettings,
         "thinkers",

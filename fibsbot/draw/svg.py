@@ -32,7 +32,7 @@ from fibsbot.position import BAR, OFF, Play
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Step
 
-__all__ = ["Board", "Look", "Theme", "board_svg", "game_svg"]
+__all__ = ["Board", "Look", "Theme", "board_svg", "game_svg", "scene_svg"]
 
 APEX: Final = 186
 """Length of a point."""
@@ -65,7 +65,7 @@ def board_svg(
         names: the player's and the opponent's.
     """
     look = look or Look()
-    return _picture(scene_of_state(state, look, play, names), look)
+    return scene_svg(scene_of_state(state, look, play, names), look)
 
 
 def game_svg(
@@ -86,7 +86,7 @@ def game_svg(
         last: what happened last; if it is a play, arrows show it.
     """
     look = look or Look()
-    return _picture(scene_of_game(state, seat, look, names, last), look)
+    return scene_svg(scene_of_game(state, seat, look, names, last), look)
 
 
 @frozen
@@ -106,7 +106,8 @@ class Board:
         return self.svg()
 
 
-def _picture(scene: Scene, look: Look) -> str:
+def scene_svg(scene: Scene, look: Look) -> str:
+    """Draw what a scene shows; theme, direction and size are those of the look."""
     layout, theme = Layout(look.left, look.bare), look.theme
     width = look.width or WIDTH
     root = (

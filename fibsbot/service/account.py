@@ -44,6 +44,8 @@ Note: TypeAlias = Callable[[str, Thought, float], None]
 """Takes an account's decision, and how many seconds it took from the bytes that opened it to its command."""
 Follow: TypeAlias = Callable[[str, Happening], None]
 """Takes what happens in an account's matches, as it happens."""
+Hear: TypeAlias = Callable[[str, Message, Agent], None]
+"""Takes a message of the server for an account, after the agent has taken it in."""
 
 _log = structlog.get_logger(__name__)
 
@@ -59,6 +61,7 @@ class Hooks:
 
     keep: Keep | None = None
     follow: Follow | None = None
+    hear: Hear = lambda *_: None
     note: Note = lambda *_: None
     make_runner: MakeRunner = make_runner
     clock: Callable[[], float] = time.monotonic
@@ -222,11 +225,12 @@ class Account(Observer):
 
     # -- seeing what happens ------------------------------------------------------------------------------------
 
-    def on_message(self, message: Message, agent: Agent) -> None:  # noqa: ARG002 - an observer's signature
+    def on_message(self, message: Message, agent: Agent) -> None:
         """Take note that the server is there, and of what it said about our match."""
         self._expect(self.plan.run.agent.timings.silence)
         if self._sheets:
             self._sheets.hear(message)
+        self._hooks.hear(self.name, message, agent)
 
     def on_sent(self, command: Command, agent: Agent) -> None:  # noqa: ARG002 - an observer's signature
         """Take note of what we said about our match."""

@@ -7,7 +7,7 @@ import contextlib
 import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 from attrs import evolve
@@ -23,6 +23,9 @@ from fibsbot.service.notify import Notifier
 from fibsbot.service.remembering import recall
 from fibsbot.service.settings import AccountPlan, ServiceSettings
 from fibsbot.service.supervisor import Load, Reloaded, Supervisor
+
+if TYPE_CHECKING:
+    from fibsbot.service.live import Live
 
 LOOK: Final = 10.0
 """Seconds between two looks at whether everything is as it should be; less where systemd waits for it."""
@@ -71,9 +74,19 @@ class Service:
         hooks = evolve(hooks or Hooks(), note=self._note)
         if self.store:
             hooks = evolve(hooks, keep=self.store.put)
+        self._live = self._make_live(plans) if settings.live and settings.web_port is not None else None
+        if self._live:
+            hooks = evolve(hooks, hear=self._live.hear, follow=self._live.happen)
         self.supervisor = Supervisor(
             plans, settings, load, fallback=fallback, memories=memories, hooks=hooks, reload=reload
         )
+
+    def _make_live(self, plans: Iterable[AccountPlan]) -> Live:
+        """Return the page that shows the bots; what it needs is imported only here."""
+        from fibsbot.service.live import Live  # noqa: PLC0415 - slow to import, and rarely wanted
+
+        passwords = {plan.run.agent.name: plan.run.agent.password for plan in plans}
+        return Live(passwords, lambda: self.supervisor.statuses())  # noqa: PLW0108 - there is none yet
 
     def _note(self, account: str, thought: Thought, seconds: float) -> None:
         for note in self._notes:
@@ -160,15 +173,22 @@ class Service:
         server = web.Web(port)
         server.add("/metrics", web.metrics(measured.text))
         server.add("/healthz", web.health(self.health))
+        if self._live:
+            server.add("/live", self._live.page)
+            server.add("/live/events", self._live.events)
         try:
             await server.start()
         except OSError as error:
             raise ServiceError(f"cannot listen on {web.HOST}:{port}: {error.strerror or error}") from None
         self._url = f"http://{web.HOST}:{server.port}"
         _log.info("metrics and health", url=self._url)
+        if self._live:
+            _log.info("the bots can be watched", url=f"{self._url}/live")
         try:
             yield
         finally:
+            if self._live:
+                self._live.close()
             await server.close()
 
     # -- signals ------------------------------------------------------------------------------------------------

@@ -29,6 +29,8 @@ class ServiceSettings:
     """The control socket; None: there is none."""
     web_port: int | None = field(default=None, validator=optional([ge(0), le(65_535)]))
     """Port on 127.0.0.1 for `/metrics` and `/healthz`; 0 takes a free one; None: off."""
+    live: bool = False
+    """Whether `/live` shows the boards there, for browsers."""
     thinkers: int = field(default=2, validator=ge(1))
     """Decisions of all accounts together that strategies may work on at the same time."""
     deadline: float = field(default=30.0, validator=gt(0))

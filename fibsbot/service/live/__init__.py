@@ -1,0 +1,7 @@
+"""The page `/live`: the boards of bots that run, in a browser on this machine, as they play."""
+
+from __future__ import annotations
+
+from fibsbot.service.live.watching import Live
+
+__all__ = ["Live"]
