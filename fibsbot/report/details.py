@@ -7,7 +7,7 @@ from typing import Any, Final
 from fibsbot.draw.markup import clean
 from fibsbot.match import CubeAction, Owner
 from fibsbot.report.boards import Boards
-from fibsbot.report.sheet import CLASSES, REBUILT, plain_name, signed
+from fibsbot.report.sheet import CLASSES, REBUILT, moment, plain_name, signed
 from fibsbot.report.stops import Kind, MatchSheet, Stop
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.judge import CubeValues
@@ -69,23 +69,10 @@ def _verdict(stop: Stop) -> str:
         return "The only legal play." if stop.throw and stop.throw.play else "No legal play."
     if judged.equity is None:
         return "Not judged."
-    if judged.loss < TIE or not judged.best:
+    if judged.loss < TIE or not stop.best:
         return "The best play." if stop.throw else "Right."
-    worse = f"{judged.loss:.{DIGITS}f} worse than {_DOING.get(judged.best, judged.best)}"
+    worse = f"{judged.loss:.{DIGITS}f} worse than {stop.best}"
     return f"{CLASSES[stop.grade].capitalize()}: {worse}." if stop.grade else f"{worse}."
-
-
-_DOING: Final = {
-    "roll": "not doubling",
-    "double": "doubling",
-    "take": "taking",
-    "pass": "passing",
-    "beaver": "a beaver",
-    "accept": "accepting",
-    "reject": "rejecting",
-    "play on": "playing on",
-}
-"""The best decision as a part of a sentence; of plays there are too many."""
 
 
 def _facts(stop: Stop) -> list[list[str]]:
@@ -97,7 +84,7 @@ def _facts(stop: Stop) -> list[list[str]]:
     if stop.step.entry.seconds is not None:
         facts.append(["Thought", f"{stop.step.entry.seconds:.1f} s"])
     if stop.step.entry.at is not None:
-        facts.append(["At", f"{stop.step.entry.at:%Y-%m-%d %H:%M:%S}"])
+        facts.append(["At", moment(stop.step.entry.at, "%Y-%m-%d %H:%M:%S")])
     return facts
 
 

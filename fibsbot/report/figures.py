@@ -194,8 +194,8 @@ def _bad(transcript: Transcript, stop: Stop) -> Iterator[Html | str]:
         f"{stop.grade.value if stop.grade else ''} {stop.loss:.3f}",
         class_=CLASSES.get(stop.grade or Grade.DOUBTFUL),
     )
-    if stop.judged and stop.judged.best:
-        yield tag("span", f"Best: {stop.judged.best}")
+    if stop.best:
+        yield tag("span", f"Best: {stop.best}")
 
 
 def _card(match: MatchSheet, stop: Stop, words: Iterator[Html | str]) -> Html:

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from fibsbot.report.figures import rating
 from fibsbot.report.markup import Html, joined, tag
-from fibsbot.report.sheet import name, points, signed
+from fibsbot.report.sheet import moment, name, points, signed
 from fibsbot.rules.state import Seat
 from fibsbot.study.model import Figures, MatchStudy
 from fibsbot.transcript import Transcript
@@ -39,7 +39,7 @@ def index_table(matches: Iterable[Listed]) -> Html:
 
 def _line(match: Listed) -> Html:
     transcript, (a, b) = match.transcript, match.figures
-    began = f"{transcript.started:%Y-%m-%d %H:%M}" if transcript.started else ""
+    began = moment(transcript.started) if transcript.started else ""
     cells = [
         str(transcript.length) if transcript.length else "unlimited",
         result(transcript),

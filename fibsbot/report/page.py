@@ -17,7 +17,7 @@ from fibsbot.report.details import match_data
 from fibsbot.report.dice import dice
 from fibsbot.report.index import Listed, index_table, length, players, result
 from fibsbot.report.markup import Child, Html, data, joined, tag
-from fibsbot.report.sheet import CLASSES, score_sheet
+from fibsbot.report.sheet import CLASSES, moment, score_sheet
 from fibsbot.report.stops import LUCKY, THRESHOLDS, MatchSheet, match_sheet
 from fibsbot.rules.state import Seat
 from fibsbot.study.model import MatchStudy
@@ -153,7 +153,7 @@ def _facts(transcript: Transcript) -> Iterator[Child]:
     if transcript.site:
         yield tag("span", clean(transcript.site, 80))
     if transcript.started:
-        yield tag("span", f"{transcript.started:%Y-%m-%d %H:%M} UTC")
+        yield tag("span", f"{moment(transcript.started)} UTC")
     for seat in Seat:
         if transcript.players[seat].rating is not None:
             yield tag("span", *_player(transcript, seat))

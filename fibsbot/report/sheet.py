@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -35,6 +36,11 @@ def signed(value: float, digits: int = 3) -> str:
     """Write a number with its sign; the minus is as wide as the plus."""
     text = f"{value:+.{digits}f}"
     return text.replace("-", "\N{MINUS SIGN}") if float(text) else text.replace("-", "+")
+
+
+def moment(at: dt.datetime, form: str = "%Y-%m-%d %H:%M") -> str:
+    """Write a time, UTC."""
+    return f"{at.astimezone(dt.UTC) if at.tzinfo else at:{form}}"
 
 
 def points(count: int) -> str:

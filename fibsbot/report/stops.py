@@ -107,9 +107,28 @@ class Stop:
         return best.play if self.loss > 0 and best.text != self.words else None
 
     @property
+    def best(self) -> str:
+        """The best decision, as a part of a sentence; empty where it was made or is not known."""
+        best = self.judged.best if self.judged and self.loss else ""
+        return _DOING.get(best, best)
+
+    @property
     def ids(self) -> dict[str, str]:
         """The position as other programs read it, XGID and GNUbg ID, as far as these can say it."""
         return _ids(self.state) if self.state else {}
+
+
+_DOING: Final = {
+    "roll": "not doubling",
+    "double": "doubling",
+    "take": "taking",
+    "pass": "passing",
+    "beaver": "a beaver",
+    "accept": "accepting",
+    "reject": "rejecting",
+    "play on": "playing on",
+}
+"""What can be best, apart from plays, as a part of a sentence."""
 
 
 @frozen
@@ -217,7 +236,7 @@ def _throw_stops(step: Step, throw: Throw, judged: list[Judged], key: _Naming) -
         )
         rolled = None
     if throw.play is None:
-        state, words = rules.decision(step.after, throw.seat), "does not play"
+        state, words = rules.decision(step.after, throw.seat), "not played"
     else:
         made = played.decision if played else decisions(step)[-1]
         state, words = made.state, made.text

@@ -242,7 +242,8 @@
     const link = event.target.closest('a[href^="#m"]');
     if (link && follow(link.hash)) {
       event.preventDefault();
-      if (!link.closest(".sheet")) box.scrollIntoView({ block: "nearest" });
+      if (link.closest(".index")) match.section.scrollIntoView();
+      else if (!link.closest(".sheet")) box.scrollIntoView({ block: "nearest" });
       return;
     }
     const plot = event.target.closest(".plot");
@@ -275,19 +276,18 @@
 
   document.documentElement.classList.add("scripted");
   addEventListener("hashchange", () => follow(location.hash));
-  if (follow(location.hash)) {
+  const asked = location.hash;
+  if (follow(asked)) {
     // The browser scrolls to the link in the score sheet, now or when everything is there; what is wanted is the board.
-    const toBoard = () => one(".stage", match.section).scrollIntoView({ block: "start" });
+    const place = /g/.test(asked) ? one(".stage", match.section) : match.section;
+    const toBoard = () => place.scrollIntoView();
     toBoard();
     addEventListener("load", () => setTimeout(toBoard), { once: true });
+  } else if (matches.length === 1) {
+    enter(matches[0]);
+    go(0);
+    history.replaceState(null, "", asked || location.pathname + location.search); // a fresh page keeps its address
   } else {
-    if (matches.length === 1) {
-      enter(matches[0]);
-      if (match.stops.length) {
-        const hash = location.hash;
-        go(0);
-        history.replaceState(null, "", hash || location.pathname + location.search);
-      }
-    } else for (const it of matches) it.section.hidden = true;
+    for (const it of matches) it.section.hidden = true;
   }
 })();
