@@ -134,8 +134,9 @@ class Headers:
     def add(self, line: str) -> None:
         """Take a line, without its `;`."""
         text = line.strip(" \t")
-        if tag := _TAG.fullmatch(text):
-            self.tags[tag[1].strip()] = tag[2]
+        tag = _TAG.fullmatch(text)
+        if tag and (key := _safe_key(tag[1])):
+            self.tags[key] = _clipped(tag[2])
         elif text:
             self.comments.append(text)
 
@@ -172,7 +173,7 @@ class Headers:
         return int(value)
 
     def transcript(self, names: Sequence[str], ratings: Sequence[str], length: int) -> Transcript:
-        """Return the match without its games; names and ratings are those above the first game."""
+        """Return the match without its games; names and ratings are those above the first game, empty without one."""
         started = self._started()
         first, second = (self._player(place, names[place - 1], ratings[place - 1]) for place in (1, 2))
         number = self.tags.pop("Match ID", "").strip()
@@ -201,7 +202,8 @@ class Headers:
     def _player(self, place: int, name: str, rating: str) -> Player:
         """Return a player by the whole name of the headers, if it is the one that stands above the games."""
         whole = self.tags.pop(f"Player {place}", "").strip()
-        player = Player(whole if whole and body_name(whole) == body_name(name) else name)
+        meant = whole and (not name or body_name(whole) == body_name(name))
+        player = Player((whole if meant else name) or NAMELESS)
         elo = _ELO.fullmatch(self.tags.get(f"Player {place} Elo", "").strip())
         if elo:
             del self.tags[f"Player {place} Elo"]

@@ -40,7 +40,7 @@ _RATED: Final = re.compile(r"(.*?),[ ]*([0-9]{1,5}(?:\.[0-9]{1,6})?)")
 _NUMBER: Final = re.compile(r"\s*[0-9]{1,6}\)")
 _ACTION: Final = re.compile(
     r"(?P<dice>[1-6][1-6]):|\b(?:(?P<double>(?:re)?doubles?)|(?P<redouble>beavers?|raccoons?|otters?)"
-    r"|(?P<take>takes?|accepts?)|(?P<drop>drops?|pass(?:es)?|rejects?)|(?P<win>wins?)|(?P<resign>resigns?))\b",
+    r"|(?P<take>takes?|accepts?)|(?P<drop>drops?|pass(?:es)?|rejects?)|(?P<win>wins?)|(?P<resign>resign(?:s|ed)?))\b",
     re.IGNORECASE,
 )
 _DANCED: Final = re.compile(
@@ -130,7 +130,7 @@ class _Match:
     laws: Laws = field(init=False)
     jacoby_open: bool = field(init=False)
     """Whether the file does not say if the Jacoby rule is in force."""
-    names: tuple[str, str] = (NAMELESS, NAMELESS)
+    names: tuple[str, str] = ("", "")
     ratings: tuple[str, str] = ("", "")
     games: list[Game] = field(factory=list)
     past_crawford: bool = False
@@ -254,8 +254,8 @@ class _Game:
         before = line[begin : actions[0].start() if actions else len(line)].strip()
         if before or not (actions or numbered):
             raise expected("a row such as '1) 31: 8/5 6/5   42: 8/4 6/4'", line.strip(), number)
-        ends = [action.start() for action in actions[1:]] + [len(line)]
-        for place, (action, end) in enumerate(zip(actions, ends, strict=True)):
+        ends = [*(action.start() for action in actions[1:]), len(line)]
+        for place, (action, end) in enumerate(zip(actions, ends, strict=False)):
             right = place > 0 or (numbered is not None and action.start() - begin >= RIGHT_HALF)
             self._act(action, line[action.end() : end].strip(), Seat.B if right else Seat.A, number)
 

@@ -7,13 +7,14 @@ from typing import Final, TypeAlias
 
 from attrs import define, field
 
+from fibsbot.formats.building import scores_before
 from fibsbot.formats.mat_headers import body_name, write_headers
 from fibsbot.match import CubeAction
 from fibsbot.position import CHECKERS, OFF, Play, Position
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
 from fibsbot.rules.scoring import Level
-from fibsbot.rules.state import GameState, Result, Seat, Stage
+from fibsbot.rules.state import Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Throw, Transcript
 
 LEFT: Final = 27
@@ -45,8 +46,9 @@ def write_mat(transcript: Transcript) -> str:
 def _game(transcript: Transcript, game: Game) -> Iterator[str]:
     first, second = (body_name(player.name) for player in transcript.players)
     yield f" Game {game.number}"
-    left = f"{first} : {game.start.scores[0]}"
-    yield f" {left:{NAME}}{' ' * 2 if len(left) >= NAME else ''}{second} : {game.start.scores[1]}"
+    scores = scores_before(game)
+    left = f"{first} : {scores[0]}"
+    yield f" {left:{NAME}}{' ' * 2 if len(left) >= NAME else ''}{second} : {scores[1]}"
     rows = _Rows()
     for seat, text in _cells(game):
         rows.add(seat, text)
@@ -197,7 +199,7 @@ def _notes(transcript: Transcript) -> Iterator[tuple[str, str]]:
     """Yield what the games cannot say, by our own keys."""
     past_crawford = False
     for game in transcript.games:
-        if start := _start_note(game.start, past_crawford=past_crawford):
+        if start := _start_note(game, past_crawford=past_crawford):
             yield f"Start {game.number}", start
         past_crawford |= game.start.crawford or game.start.post_crawford
         if gap := _gap_note(game):
@@ -206,10 +208,11 @@ def _notes(transcript: Transcript) -> Iterator[tuple[str, str]]:
             yield f"Rejected {game.number}", rejected
 
 
-def _start_note(start: GameState, *, past_crawford: bool) -> str:
+def _start_note(game: Game, *, past_crawford: bool) -> str:
     """Return what a reader would not see in the scores."""
+    start = game.start
     try:
-        taken = start_match(start.laws, start.length, start.scores, post_crawford=past_crawford)
+        taken = start_match(start.laws, start.length, scores_before(game), post_crawford=past_crawford)
     except RuleError:
         return ""
     words = []
