@@ -89,7 +89,7 @@ def _first(began: MatchBegan) -> Frame:
     match = began.transcript
     heading = match_in_words(began)
     below = Seat.A if match.user is None else match.user
-    return Frame(heading, names_of(match), below, Place(began.match), (f"  {heading}",), at=began.at)
+    return Frame(heading, names_of(match), below, Place(began.match), (), at=began.at)
 
 
 def _next(frame: Frame, happening: Happening) -> Frame:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from attrs import evolve
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fibsbot.bot.track import Difference
@@ -61,7 +61,8 @@ def test_a_move_list_has_a_column_for_each_player_and_the_turns_of_both() -> Non
     ] == listed(happenings(paper()))
 
 
-@given(transcripts())
+@settings(max_examples=15)
+@given(transcripts(lengths=(0, 1, 2)))
 def test_nothing_that_a_file_calls_a_player_is_obeyed_by_a_terminal(transcript: Transcript) -> None:
     lines = listed(retold(1, transcript))
     assert all(line.isprintable() and len(line) < 400 for line in lines)
@@ -75,7 +76,8 @@ def test_a_difference_is_told_in_one_printable_line(ours: str, theirs: str) -> N
     assert len(line) < 600
 
 
-@given(transcripts())
+@settings(max_examples=15)
+@given(transcripts(lengths=(0, 1, 2)))
 def test_every_decision_has_its_object(transcript: Transcript) -> None:
     rows = objects(retold(1, transcript))
     expected = [it.text for game in transcript.games for step in walk(game) for it in decisions(step)]

@@ -1,0 +1,252 @@
+"""A strategy is asked what the bot would be asked, and what it would have done differently is given a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pytest
+from attrs import define, evolve, field
+from hypothesis import given, settings
+
+from fibsbot.match import CubeAction, MatchState, Phase
+from fibsbot.position import Play
+from fibsbot.replay.deciding import Asked, Decider, Deciding, Findings, Sides
+from fibsbot.replay.opening import retold
+from fibsbot.rules.plays import legal_plays
+from fibsbot.rules.scoring import Level
+from fibsbot.rules.state import Seat
+from fibsbot.strategies.base import CubeAnswer, Opponent, PlayAnswer
+from fibsbot.strategies.handmade import HandmadeStrategy
+from fibsbot.strategies.judge import CubeValues
+from fibsbot.strategies.loader import StrategyError
+from fibsbot.strategies.random_play import RandomStrategy
+from fibsbot.transcript import Game, Resign, Transcript, decisions, walk
+from tests.formats.simulating import transcripts
+from tests.replay.paper import paper
+
+
+@define
+class Puppet:
+    """A strategy and judge that does what it is told, and remembers what it was asked."""
+
+    name = "puppet"
+    play: Callable[[MatchState, Sequence[Play]], Any] = lambda _, plays: PlayAnswer(plays[0])
+    offer: CubeAction = CubeAction.ROLL
+    answer: CubeAction = CubeAction.TAKE
+    level: int = 0
+    accepts: bool = True
+    asked: list[Phase] = field(factory=list)
+    closed: int = 0
+
+    def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
+        """Play what it is told."""
+        self.asked.append(Phase.MOVE)
+        answer: PlayAnswer = self.play(state, plays)
+        return answer
+
+    def offer_double(self, state: MatchState) -> CubeAnswer:
+        """Offer what it is told."""
+        self.asked.append(state.phase)
+        return CubeAnswer(self.offer)
+
+    def answer_double(self, state: MatchState) -> CubeAnswer:
+        """Answer what it is told."""
+        self.asked.append(state.phase)
+        return CubeAnswer(self.answer)
+
+    def accept_resignation(self, state: MatchState) -> bool:
+        """Accept if it is told."""
+        self.asked.append(state.phase)
+        return self.accepts
+
+    def resign(self, state: MatchState) -> int:  # noqa: ARG002 - the interface
+        """Resign what it is told."""
+        return self.level
+
+    def accept_invitation(self, opponent: Opponent, length: int) -> str | None:  # noqa: ARG002 - the interface
+        """Play anybody."""
+        return None
+
+    def close(self) -> None:
+        """Count."""
+        self.closed += 1
+
+    def value(self, state: MatchState) -> float:  # noqa: ARG002 - the interface
+        """Be content."""
+        return 0.5
+
+    def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
+        """Prefer what comes first in the list of legal plays."""
+        legal = legal_plays(state.position, state.dice or (1, 1))
+        after = [state.position.play(play) for play in legal]
+        return [float(-after.index(state.position.play(play))) for play in plays]
+
+    def value_cube(self, state: MatchState) -> CubeValues:
+        """Find a double right."""
+        assert Phase.ROLL is state.phase
+        return CubeValues(0.25, 0.75, 1.0)
+
+    def match_chance(self, state: MatchState, points: int) -> float:  # noqa: ARG002 - the interface
+        """Count points."""
+        return 0.5 + points / 20
+
+
+def ask(transcript: Transcript, strategy: Puppet, *, both: bool = True) -> list[Asked]:
+    """Ask about a whole match."""
+    decider = Decider(strategy, strategy, Sides(both=both))
+    return [asked for it in retold(1, transcript) for asked in decider.take(it)]
+
+
+def texts(found: Iterable[Asked]) -> list[tuple[str, str, float | None]]:
+    """Say what was done, what the strategy would have done, and what that is worth."""
+    return [(it.decision.text, it.text, it.gain) for it in found]
+
+
+def test_our_side_is_asked_unless_another_is_wanted() -> None:
+    match = paper(Seat.A)
+    assert (Seat.A,) == Sides().of(match)
+    assert (Seat.B,) == Sides("ford").of(match)
+    assert () == Sides("zaphod").of(match)
+    assert (Seat.A, Seat.B) == Sides(both=True).of(match)
+    assert () == Sides().of(paper(None))
+
+
+def test_every_decision_that_leaves_a_choice_is_asked_with_the_values_of_both_answers() -> None:
+    found = ask(paper(), Puppet(), both=False)
+    assert ["double", "24/13", "13/11 6/5", "reject", "accept", "24/18 13/9"] == [it.decision.text for it in found]
+    assert ("double", "roll", -0.5) == texts(found)[0]  # not to double is worth 0.25, to double 0.75
+    plays = legal_plays(found[2].decision.state.position, (2, 1))
+    assert ("13/11 6/5", plays.index(Play.of((13, 11), (6, 5)))) == (found[2].decision.text, found[2].gain)
+    assert all(it.values for it in found if not it.same)
+
+
+def test_a_double_is_valued_from_the_other_side() -> None:
+    (take,) = [it for it in ask(paper(), Puppet(answer=CubeAction.PASS)) if it.text == "pass"]
+    assert ("take", (-0.75, -1.0), -0.25) == (take.decision.text, take.values, take.gain)
+
+
+def test_a_resignation_is_worth_what_it_makes_of_the_match() -> None:
+    """Played on it is worth 0.5 to who is on roll; a single game is 1 on the scale, whatever the cube."""
+    (reject, *_) = [it for it in ask(paper(), Puppet(accepts=True)) if it.decision.state.phase is Phase.RESIGNED]
+    assert ("reject", "accept", (-0.5, 1.0)) == (reject.decision.text, reject.text, pytest.approx(reject.values))
+    doubled = [it for it in ask(paper(), Puppet(level=1)) if it.text == "resign 1"]
+    assert -1.0 == pytest.approx(doubled[0].values[1] if doubled[0].values else None)
+
+
+def test_what_was_rejected_once_is_not_offered_again() -> None:
+    """As in a game: the strategy's wish to resign a single game once more is not heard."""
+    found = [it for it in ask(paper(), Puppet(level=1)) if it.decision.step.turn == 8 and it.decision.seat is Seat.B]
+    assert [("resign 1", "resign 1"), ("roll", "roll")] == [(it.decision.text, it.text) for it in found][:2]
+
+
+def test_a_bot_that_may_not_resign_the_match_is_not_asked_to() -> None:
+    late = [it for it in ask(paper(), Puppet(level=3)) if it.text == "resign 3"]
+    assert [] == late
+
+
+def test_a_resignation_that_wins_the_match_is_accepted_without_a_question() -> None:
+    (first, *_) = paper().games
+    entries = (*first.entries[:-1], evolve(first.entries[-1], level=Level.GAMMON))
+    assert isinstance(entries[-1], Resign)
+    found = ask(evolve(paper(), games=(evolve(first, entries=entries),)), Puppet())
+    assert "accept" not in [it.decision.text for it in found]
+
+
+@settings(max_examples=12)
+@given(transcripts(lengths=(0, 1, 2)))
+def test_who_decides_as_it_was_done_has_no_difference(transcript: Transcript) -> None:
+    for asked in ask(transcript, Puppet()):
+        assert asked.same == (asked.gain == 0.0 and asked.values is None)
+
+
+@settings(max_examples=12)
+@given(transcripts(lengths=(0, 1, 2)))
+def test_nothing_is_asked_that_leaves_no_choice(transcript: Transcript) -> None:
+    made = [it for game in transcript.games for step in walk(game) for it in decisions(step)]
+    found = ask(transcript, Puppet())
+    assert not any(it.decision.forced for it in found)
+    assert len([it for it in made if not it.forced and isinstance(it.answer, Play)]) == sum(
+        isinstance(it.decision.answer, Play) for it in found
+    )
+
+
+@settings(max_examples=5)
+@given(transcripts(lengths=(0, 1), odd_names=False))
+def test_a_strategy_that_judges_itself_prefers_its_own_plays(transcript: Transcript) -> None:
+    handmade = HandmadeStrategy()
+    decider = Decider(handmade, handmade, Sides(both=True))
+    found = [asked for it in retold(1, transcript) for asked in decider.take(it)]
+    assert all((it.gain or 0.0) > -1e-5 for it in found if it.decision.state.phase is Phase.MOVE)
+
+
+@pytest.mark.parametrize(
+    ("play", "fault"),
+    [
+        (lambda *_: PlayAnswer(Play.of((1, 24))), "answered nonsense: expected one of the "),
+        (lambda *_: None, "answered nonsense: expected a PlayAnswer, got None"),
+        (lambda *_: 1 // 0, "raised ZeroDivisionError: "),
+    ],
+)
+def test_a_strategy_without_an_answer_costs_the_decision_only(
+    play: Callable[[MatchState, Sequence[Play]], Any], fault: str
+) -> None:
+    decider = Decider(Puppet(play), Puppet(), Sides(both=True))
+    found = [asked for it in retold(1, paper()) for asked in decider.take(it)]
+    failed = [it for it in found if it.answer is None]
+    assert failed
+    assert all(it.fault.startswith(fault) and not it.text and it.gain is None for it in failed)
+    assert (len(found), len(failed)) == (decider.findings.asked, decider.findings.failed)
+
+
+def test_a_judge_that_fails_leaves_the_difference_without_a_value() -> None:
+    class Mute(Puppet):
+        def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
+            assert state.dice
+            assert plays
+            raise RuntimeError("no opinion\non this")
+
+    found = [it for it in ask(paper(), Mute()) if it.fault]
+    assert {"the judge raised RuntimeError: no opinion on this"} == {it.fault for it in found}
+    findings = Findings()
+    for it in found:
+        findings.note(it)
+    assert (len(found), 0.0) == (findings.unvalued, findings.sum)
+
+
+def test_findings_add_up_what_is_gained_and_what_is_lost() -> None:
+    both = [it for it in ask(paper(), Puppet()) if it.gain is not None]
+    findings, twice = Findings(), Findings()
+    for it in both:
+        findings.note(it)
+    twice.add(findings)
+    twice.add(findings)
+    assert sum(it.gain or 0.0 for it in both) == pytest.approx(findings.gained - findings.lost)
+    assert findings.mean == pytest.approx(findings.sum / len(both))
+    assert (2 * findings.asked, findings.mean) == (twice.asked, pytest.approx(twice.mean))
+    assert 0.0 == Findings().mean
+
+
+def test_a_strategy_that_is_no_judge_is_judged_by_another() -> None:
+    strategy, judge = Deciding("random", seed=1).load()
+    assert isinstance(strategy, RandomStrategy)
+    assert isinstance(judge, HandmadeStrategy)
+    assert ("handmade", "handmade") == (
+        Deciding("random").settled().judge_name,
+        Deciding("handmade").settled().judge_name,
+    )
+    with pytest.raises(StrategyError, match="strategy 'random' is no judge"):
+        Deciding("handmade", judge="random").settled()
+
+
+def test_both_are_closed_once() -> None:
+    one, other = Puppet(), Puppet()
+    Decider(one, other, Sides()).close()
+    Decider(one, one, Sides()).close()
+    assert (2, 1) == (one.closed, other.closed)
+
+
+def test_the_puppet_is_asked_in_the_order_of_the_game() -> None:
+    puppet = Puppet()
+    ask(evolve(paper(), games=(Game(1, paper().games[0].start, paper().games[0].entries[:4]),)), puppet)
+    assert [Phase.MOVE, Phase.ROLL, Phase.DOUBLED, Phase.MOVE] == puppet.asked
