@@ -21,25 +21,19 @@ class Format(enum.Enum):
     SNOWIE = "snowie"
 
     @property
+    def extension(self) -> str:
+        """How the name of a file ends."""
+        return f".{self.value}"
+
+    @property
     def readable(self) -> bool:
         """Whether matches can be read from it; from the others, only positions or nothing."""
         return self in READABLE
 
 
 READABLE: Final = (Format.MAT, Format.SGF, Format.OLDMOVES, Format.JSON)
-EXTENSIONS: Final = {
-    ".mat": Format.MAT,
-    ".sgf": Format.SGF,
-    ".oldmoves": Format.OLDMOVES,
-    ".mov": Format.OLDMOVES,
-    ".fibs": Format.OLDMOVES,
-    ".json": Format.JSON,
-    ".csv": Format.CSV,
-    ".gnubg-ids": Format.GNUBG_IDS,
-    ".xgid": Format.XGID,
-    ".snowie": Format.SNOWIE,
-}
-"""By the end of a file's name; the first of each format is the one that we write."""
+EXTENSIONS: Final = {kind.extension: kind for kind in Format}
+"""The formats by the ends of files' names."""
 
 JSON_MARK: Final = '{"fibsbot_transcript":'
 """How a line of ours begins that is a transcript."""
@@ -61,8 +55,3 @@ def format_of(head: str, name: str = "") -> Format | None:
     text = head.lstrip("\ufeff \t\r\n")
     found = next((kind for kind, beginning in _BEGINNINGS.items() if beginning.match(text)), None)
     return found or EXTENSIONS.get(PurePath(name).suffix.lower())
-
-
-def extension(kind: Format) -> str:
-    """Return how the name of a file of this format ends."""
-    return next(end for end, of in EXTENSIONS.items() if of is kind)

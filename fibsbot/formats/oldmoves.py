@@ -15,7 +15,7 @@ from typing import Final
 
 from fibsbot.fibs import DIRECTIONS, to_fibs
 from fibsbot.formats.building import scores_before
-from fibsbot.formats.errors import expected
+from fibsbot.formats.errors import FormatError, expected
 from fibsbot.formats.oldmoves_reading import matches, replayed
 from fibsbot.formats.text import one_line
 from fibsbot.match import CubeAction
@@ -83,8 +83,11 @@ def _ending(game: Game, length: int, moves: list[str]) -> Iterator[str]:
     if result is None or not game.whole:
         return
     wins = f"{COLOURS[result.winner].name}: wins"
-    again = replayed([(1, line) for line in (*moves, wins)], length)
-    told = again.result.points if again.result else None
+    try:
+        again = replayed([(1, line) for line in (*moves, wins)], length)
+    except FormatError:  # a match by laws that the server has not
+        again = None
+    told = again.result.points if again and again.result else None
     yield wins if told == result.points else f"{wins} {result.points} point{'s' * (result.points != 1)}"
 
 
