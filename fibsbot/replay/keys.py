@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import os
+import re
 import select
 import signal
 import sys
@@ -57,6 +58,8 @@ _KEYS: Final = {
     b"\x04": Key.QUIT,
 }
 _LONGEST: Final = max(map(len, _KEYS))
+_SEQUENCE: Final = re.compile(rb"\x1b[\[O][0-9;]*[@-~]?")
+"""What a key sends that has a name instead of a letter."""
 _ESCAPE_PAUSE: Final = 0.05
 """Seconds within which the rest of an arrow key comes."""
 
@@ -130,7 +133,8 @@ class Keys:
             if key is not None:
                 self._held = self._held[length:]
                 return key
-        self._held = b"" if self._held.startswith(b"\x1b") else self._held[1:]
+        unknown = _SEQUENCE.match(self._held)
+        self._held = self._held[unknown.end() if unknown else 1 :]
         return None
 
 
