@@ -20,12 +20,14 @@ COMMANDS: Final = {
         "fibsbot.cli.check_config:check_config",
         "Tell what is wrong with a file of settings, and what it will do.",
     ),
+    "convert": ("fibsbot.cli.export:convert", "Make one format of another."),
     "db": ("fibsbot.cli.db:db", "Look after the store of matches."),
     "demo": ("fibsbot.cli.demo:demo", "Play a whole match on an embedded server and watch it."),
     "explain-invite": (
         "fibsbot.cli.explain:explain_invite",
         "Tell whether an invitation would be accepted, and all that speaks against it.",
     ),
+    "export": ("fibsbot.cli.export:export", "Write matches as files of other programs."),
     "legal": ("fibsbot.cli.rules:legal", "List the legal plays of a position."),
     "order": ("fibsbot.cli.status:order", "Tell bots that run on this machine what to do."),
     "parse": ("fibsbot.cli.parse:parse", "Print what a server said, one JSON object a message."),
@@ -40,6 +42,7 @@ COMMANDS: Final = {
     "serve": ("fibsbot.cli.serve:serve", "Run the embedded server."),
     "show": ("fibsbot.cli.rules:show", "Draw a position."),
     "soak": ("fibsbot.cli.soak:soak", "Play many matches, bot against bot, and report what went wrong."),
+    "stats": ("fibsbot.cli.stats:stats", "Tell how the matches of a store went."),
     "status": ("fibsbot.cli.status:status", "Tell what the bots do that run on this machine."),
     "strategies": ("fibsbot.cli.strategies:strategies", "List the strategies and where they come from."),
 }

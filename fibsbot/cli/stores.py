@@ -42,8 +42,8 @@ def store_errors() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def shown_progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Give what shows how far it is, once it has taken PATIENCE and if somebody is watching."""
+def shown_progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Give what shows how far it is, of how much if that is known, once it has taken PATIENCE and somebody watches."""
     bar = Progress(
         TextColumn(what),
         BarColumn(),
@@ -56,7 +56,7 @@ def shown_progress(what: str) -> Iterator[Callable[[int, int], None]]:
     task = bar.add_task(what, total=None)
     begun = time.monotonic()
 
-    def show(done: int, of: int) -> None:
+    def show(done: int, of: int | None) -> None:
         if time.monotonic() - begun > PATIENCE:
             bar.start()
         bar.update(task, completed=done, total=of)

@@ -1,0 +1,258 @@
+"""`fibsbot export` and `fibsbot convert`: matches to files of other programs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Final
+
+import click
+from attrs import define, field, frozen
+
+from fibsbot.cli import UserError
+from fibsbot.cli.stores import place_by_config, shown_progress, store_errors
+from fibsbot.formats.detect import EXTENSIONS, Format
+from fibsbot.formats.errors import FormatError
+from fibsbot.formats.files import ALONE, lost, read_matches, write_matches
+from fibsbot.records.store import Store, StoreError
+from fibsbot.replay.captures import CaptureError
+from fibsbot.replay.loading import load_transcripts
+from fibsbot.transcript import Transcript, TranscriptError
+
+STANDARD: Final = "-"
+"""The file name that stands for the standard input or output."""
+LARGEST: Final = 1 << 28
+"""Bytes of a text file that is read at once, with `--from`."""
+KINDS: Final = click.Choice([kind.value for kind in Format])
+READABLE: Final = click.Choice([kind.value for kind in Format if kind.readable])
+
+
+@frozen
+class _Named:
+    """A match, and how a file of its own is called."""
+
+    name: str
+    transcript: Transcript
+
+
+@click.command()
+@click.argument("source", metavar="[FILE]", required=False)
+@click.option("--match", "number", metavar="N", type=click.IntRange(1), help="Only this match of FILE or the store.")
+@click.option("--format", "kind", type=KINDS, help="What to write.  [default: as OUT's name ends]")
+@click.option("-o", "--output", "target", metavar="OUT", help="A file, or a folder for a file a match; else stdout.")
+@click.option("--db", "place", metavar="PLACE", help="The store to take matches from: a file or a URL.")
+@click.option("--config", metavar="FILE", type=click.Path(path_type=Path), help="Settings that name the store.")
+@click.option("--force", is_flag=True, help="Replace files that are there.")
+def export(  # noqa: PLR0913, PLR0917 - one argument an option
+    source: str | None,
+    number: int | None,
+    kind: str | None,
+    target: str | None,
+    place: str | None,
+    config: Path | None,
+    *,
+    force: bool,
+) -> None:
+    """Write matches as files of other programs.
+
+    FILE is whatever shows matches: a session log, a capture of any client, .mat, SGF, oldmoves, our own JSON, or `-`.
+    Without FILE the matches come from the store. mat, sgf, oldmoves and json are whole matches, gnubg-ids, xgid and
+    snowie a position a decision, csv a row a match. Of mat, sgf and oldmoves a file holds one match: further ones go
+    to OUT-2, OUT-3 and so on. What a format cannot say is told on stderr.
+    """
+    if source is not None and (place or config):
+        raise UserError("expected FILE, or a store with --db or --config, got both")
+    if source is None and not (number or place or config):
+        raise UserError("expected FILE, or a match of the store with --match, or the store with --db or --config")
+    wanted = _kind(kind, target, "--format")
+    if source is None:
+        _write(_from_store(place or place_by_config(config), number), wanted, target, force=force)
+    else:
+        _write(_picked(_from_file(source, None), number, source), wanted, target, force=force)
+
+
+@click.command()
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="OUT")
+@click.option("--from", "given", type=READABLE, help="What IN is.  [default: as it looks]")
+@click.option("--to", "kind", type=KINDS, help="What to write.  [default: as OUT's name ends]")
+@click.option("--match", "number", metavar="N", type=click.IntRange(1), help="Only this match of IN.")
+@click.option("--force", is_flag=True, help="Replace files that are there.")
+def convert(  # noqa: PLR0913 - one argument an option
+    source: str, target: str, given: str | None, kind: str | None, number: int | None, *, force: bool
+) -> None:
+    """Make one format of another.
+
+    IN is whatever shows matches: .mat, SGF, oldmoves, our own JSON, a session log, a capture of any client. Several
+    matches in it become what `fibsbot export` makes of them. `-` is the standard input or output.
+    """
+    wanted = _kind(kind, target, "--to")
+    _write(_picked(_from_file(source, Format(given) if given else None), number, source), wanted, target, force=force)
+
+
+def _kind(kind: str | None, target: str | None, option: str) -> Format:
+    found = Format(kind) if kind else EXTENSIONS.get(Path(target or "").suffix.lower())
+    if found is None:
+        ends = ", ".join(EXTENSIONS)
+        raise UserError(f"expected {option}, or a file name that ends in one of {ends}, got {target or 'neither'}")
+    return found
+
+
+# -- where matches come from ------------------------------------------------------------------------------------------
+
+
+def _from_file(source: str, kind: Format | None) -> Iterator[_Named]:
+    """Yield the matches of a file; `kind` is what it is, if that has been said."""
+    with contextlib.ExitStack() as stack:
+        path = _kept(stack) if source == STANDARD else Path(source)
+        stem = "match" if source == STANDARD else path.name.split(".")[0] or "match"
+        try:
+            transcripts = load_transcripts(path) if kind is None else read_matches(kind, _text(path))
+            for number, transcript in enumerate(transcripts, 1):
+                yield _Named(f"{stem}-{number}", transcript)
+        except OSError as error:
+            raise UserError(f"cannot read {source}: {error.strerror or error}") from None
+        except (FormatError, CaptureError) as error:
+            raise UserError(f"{source}: {error}") from None
+
+
+def _kept(stack: contextlib.ExitStack) -> Path:
+    """Return a file with what comes from the standard input."""
+    path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fibsbot-"))) / "stdin"
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return path
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as file:
+        read = file.read(LARGEST + 1)
+    if len(read) > LARGEST:
+        raise FormatError(f"expected a text of at most {LARGEST >> 20} MiB, got more")
+    return read.decode("utf-8", "replace")
+
+
+def _picked(found: Iterator[_Named], number: int | None, source: str) -> Iterator[_Named]:
+    """Yield all matches of a file, or one of them."""
+    if number is None:
+        yield from found
+        return
+    seen = 0
+    for seen, named in enumerate(found, 1):
+        if seen == number:
+            yield named
+            return
+    raise UserError(f"{source}: expected a match {number}, got {seen} match{'es' * (seen != 1)} in all")
+
+
+def _from_store(place: str, number: int | None) -> Iterator[_Named]:
+    """Yield all matches of a store that it can tell, or one of them."""
+    with store_errors(), Store.open(place) as store:
+        if number is not None:
+            match = store.match(number)
+            if match is None:
+                raise UserError(f"the store has no match {number}")
+            yield _Named(f"match-{number}", store.transcript(match))
+            return
+        untold = 0
+        for match in store.matches():
+            try:
+                transcript = store.transcript(match)
+            except StoreError:
+                untold += 1
+            else:
+                yield _Named(f"match-{match.id}", transcript)
+        if untold:
+            click.echo(f"left out: {untold} matches of which the store has results only", err=True)
+
+
+# -- where they go ----------------------------------------------------------------------------------------------------
+
+
+@define
+class _Writing:
+    """What is being written, and what could not be said."""
+
+    kind: Format
+    force: bool
+    count: Callable[[int, int | None], None]
+    unsaid: dict[str, None] = field(factory=dict)
+    done: int = 0
+
+    def pieces(self, found: Iterable[_Named]) -> Iterator[str]:
+        """Yield the text of these matches."""
+        try:
+            yield from write_matches(self.kind, self._noted(found))
+        except TranscriptError as error:
+            raise UserError(f"match {self.done}: {error}") from None
+
+    def _noted(self, found: Iterable[_Named]) -> Iterator[Transcript]:
+        for named in found:
+            self.done += 1
+            self.count(self.done, None)
+            self.unsaid |= dict.fromkeys(lost(self.kind, named.transcript))
+            yield named.transcript
+
+    def file(self, path: Path, found: Iterable[_Named]) -> None:
+        """Write a file, which appears under its name once it is whole."""
+        if path.exists() and not self.force:
+            raise UserError(f"{path} is there already; --force replaces it")
+        try:
+            with _in_place_of(path) as file:
+                for piece in self.pieces(found):
+                    file.write(piece)
+        except OSError as error:
+            raise UserError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _write(found: Iterator[_Named], kind: Format, target: str | None, *, force: bool) -> None:
+    with shown_progress("matches") as count:
+        writing = _Writing(kind, force, count)
+        first = list(islice(found, 1))
+        if not first:
+            raise UserError("there is no match")
+        _write_to(chain(first, found), writing, target)
+    if writing.unsaid:
+        click.echo(f"left out, as {kind.value} cannot say it: {', '.join(writing.unsaid)}", err=True)
+
+
+def _write_to(found: Iterator[_Named], writing: _Writing, target: str | None) -> None:
+    """Write matches to the standard output, into a folder, or into one or more files."""
+    alone = writing.kind in ALONE
+    if target is None or target == STANDARD:
+        matches = list(islice(found, 2)) if alone else []
+        if len(matches) > 1:
+            raise UserError(f"there are several matches: expected -o OUT or --match N with {writing.kind.value}")
+        for piece in writing.pieces(chain(matches, found)):
+            sys.stdout.buffer.write(piece.encode())
+        return
+    path = Path(target)
+    if path.is_dir() or target.endswith(os.sep):
+        for named in found:
+            writing.file(path / f"{named.name}{writing.kind.extension}", [named])
+    elif alone:
+        for number, named in enumerate(found, 1):
+            writing.file(path if number == 1 else path.with_stem(f"{path.stem}-{number}"), [named])
+    else:
+        writing.file(path, found)
+
+
+@contextlib.contextmanager
+def _in_place_of(target: Path) -> Iterator[IO[str]]:
+    """Give a file beside the target that takes its name in the end, or leaves nothing."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with part.open("x", encoding="utf-8", newline="") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
