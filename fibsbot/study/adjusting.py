@@ -56,7 +56,7 @@ class Adjusted:
 
     @classmethod
     def of(cls, studies: Iterable[MatchStudy | Exception], seat: Seat = Seat.A) -> Adjusted:
-        """Sum studies up, or what was raised instead of one."""
+        """Sum up studies, and what was raised instead of one."""
         actual, adjusted, left_out = [], [], 0
         figures: list[tuple[Figures, Figures]] = []
         for study in studies:
