@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from attrs import define
 
-from fibsbot.replay.opening import Advance, Source
-from fibsbot.replay.working import Outcome, Task, Write, replay_source
+from fibsbot.replay.opening import Source
+from fibsbot.replay.working import Advance, Outcome, Task, Write, replay_source
 
 AHEAD: Final = 64
 """Sources that may be finished before the one whose turn it is to be told."""

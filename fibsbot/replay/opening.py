@@ -17,13 +17,13 @@ from fibsbot.replay.parts import in_groups
 from fibsbot.replay.scribe import replay
 from fibsbot.transcript import Transcript, walk
 
-Advance: TypeAlias = Callable[[int], object]
-"""Takes the number of bytes that have been read since it was called last."""
+Reach: TypeAlias = Callable[[int], object]
+"""Takes how many bytes have been read."""
 
 _HEAD: Final = 4096
 """Bytes by which a file's format is told."""
 _STRIDE: Final = 2**18
-"""Bytes between two calls of an Advance."""
+"""Bytes between two calls of a Reach."""
 
 
 @frozen
@@ -62,7 +62,7 @@ def _below(folder: Path) -> Iterator[Path]:
         yield from (path for path in paths if path.is_file())
 
 
-def happenings_in(source: Source, advance: Advance) -> Iterator[Happening]:
+def happenings_in(source: Source, reach: Reach) -> Iterator[Happening]:
     """Yield what happens in a source.
 
     Raises CaptureError or FormatError where it is not what it should be, TranscriptError where a match breaks the
@@ -70,7 +70,7 @@ def happenings_in(source: Source, advance: Advance) -> Iterator[Happening]:
     """
     kind = _format(source.paths[0]) if len(source.paths) == 1 else None
     if kind is None:
-        yield from replay(_watched(read_captures(source.paths), advance))
+        yield from replay(_watched(read_captures(source.paths), reach))
         return
     if not kind.readable:
         raise CaptureError(f"expected a capture or a match, got a file of the format {kind.value}")
@@ -95,13 +95,13 @@ def _format(path: Path) -> Format | None:
         return format_of(file.read(_HEAD).decode("utf-8", "replace"), path.name)
 
 
-def _watched(spoken: Iterable[Spoken], advance: Advance) -> Iterator[Spoken]:
+def _watched(spoken: Iterable[Spoken], reach: Reach) -> Iterator[Spoken]:
     """Pass on what was said, and tell how far it is."""
     told = 0
     for it in spoken:
         offset = getattr(it, "offset", 0)
         if offset - told >= _STRIDE:
-            advance(offset - told)
+            reach(offset)
             told = offset
         yield it
 

@@ -13,7 +13,7 @@ from fibsbot.formats.errors import FormatError
 from fibsbot.replay.captures import CaptureError
 from fibsbot.replay.deciding import Decider, Deciding, Findings
 from fibsbot.replay.happenings import Differed, GameBegan, Happened, Happening, MatchBegan
-from fibsbot.replay.opening import Advance, Source, happenings_in
+from fibsbot.replay.opening import Source, happenings_in
 from fibsbot.replay.places import Place, PlaceError, starting_at
 from fibsbot.replay.rows import Row, Rows
 from fibsbot.replay.tellers import AskedTeller, JsonLines, Silence, Teller, Worst, line_of, list_of
@@ -84,6 +84,8 @@ class Outcome:
         return bool(self.problem) and not self.source.named and not self.tally.matches
 
 
+Advance: TypeAlias = Callable[[int], object]
+"""Takes the number of bytes that have been read since it was called last; in the end they are as many as on the disk."""
 Write: TypeAlias = Callable[[str], object]
 """Takes text with its line ends."""
 
@@ -111,17 +113,34 @@ def replay_source(source: Source, task: Task, write: Write, advance: Advance) ->
 def follow(source: Source, task: Task, use: Callable[[Iterator[Happening]], None], advance: Advance) -> Outcome:
     """Have what happens in a source used. Whatever is wrong with the source is told in the outcome, and not raised."""
     outcome = Outcome(source)
+    gauge = _Gauge(advance, source.size)
     began = perf_counter()
     try:
-        use(_readable(starting_at(_counted(happenings_in(source, advance), outcome, task), task.start)))
+        use(_readable(starting_at(_counted(happenings_in(source, gauge.reach), outcome, task), task.start)))
     except _UnreadableError as error:
         outcome.problem = clean(str(error), 300)
     except _ContradictedError:
         pass
+    gauge.reach(source.size)
     outcome.tally.files = 1
     outcome.tally.bytes = source.size
     outcome.seconds = perf_counter() - began
     return outcome
+
+
+@define
+class _Gauge:
+    """Tells how far the reading of a file is. A compressed one holds more than the disk, and is soon told as read."""
+
+    advance: Advance
+    size: int
+    _told: int = 0
+
+    def reach(self, offset: int) -> None:
+        """Take how many bytes have been read."""
+        now = min(offset, self.size)
+        self.advance(now - self._told)
+        self._told = now
 
 
 class _ContradictedError(Exception):
