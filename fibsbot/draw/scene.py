@@ -130,11 +130,10 @@ def _title(state: MatchState, play: Play | None, names: tuple[str, str]) -> str:
     if state.position.over:
         return f"{player if state.position.off > state.position.opponent_off else opponent} has borne off"
     if play is not None:
-        dice = f" {state.dice[0]}-{state.dice[1]}" if state.dice else ""
-        return f"{player} plays{dice}: {format_play(play, state.position)}"
+        return f"{player} plays{_thrown(state.dice)}: {format_play(play, state.position)}"
     match state.phase:
         case Phase.MOVE:
-            return f"{player} to play" + (f" {state.dice[0]}-{state.dice[1]}" if state.dice else "")
+            return f"{player} to play{_thrown(state.dice)}"
         case Phase.DOUBLED:
             return f"{opponent} doubles to {2 * state.cube}, {player} to answer"
         case Phase.RESIGNED:
@@ -145,6 +144,10 @@ def _title(state: MatchState, play: Play | None, names: tuple[str, str]) -> str:
                 if state.owner is Owner.OPPONENT or state.crawford
                 else f"{player} to double or roll"
             )
+
+
+def _thrown(dice: Dice | None) -> str:
+    return f" {max(dice)}-{min(dice)}" if dice else ""
 
 
 def scene_of_game(state: GameState, seat: Seat, look: Look, names: tuple[str, str], last: Step | None) -> Scene:
@@ -203,10 +206,10 @@ def _shown(last: Step | None, seat: Seat) -> Shown | None:
 def _happened(last: Step | None, names: tuple[str, str]) -> str:
     if last is None or not isinstance(last.entry, Throw) or last.entry.play is None:
         return ""
-    seat, (one, other), play = last.entry.seat, last.entry.dice, last.entry.play
+    seat, play = last.entry.seat, last.entry.play
     text = format_play(play, last.before.position_for(seat))
     said = text if text == CANNOT_MOVE else f"played {text}"
-    return f"{names[seat]} threw {one}-{other}, {said}"
+    return f"{names[seat]} threw{_thrown(last.entry.dice)}, {said}"
 
 
 def _stands(state: GameState, names: tuple[str, str]) -> str:
@@ -223,7 +226,7 @@ def _stands(state: GameState, names: tuple[str, str]) -> str:
             seat = state.answering
             return f"{names[seat.other]} doubles to {state.offered}, {names[seat]} to answer"
         case Stage.MOVE if state.dice:
-            return f"{names[state.turn]} to play {state.dice[0]}-{state.dice[1]}"
+            return f"{names[state.turn]} to play{_thrown(state.dice)}"
     return f"{names[state.turn]} to roll"
 
 

@@ -91,6 +91,7 @@ def test_nothing_is_doubtful_about_the_defaults_and_the_example() -> None:
         ),
         ('service.store = "x"\nservice.control = "x"', "service.store and service.control are the same file"),
         ('service.web_port = 4321\naccount.name = "marvin"', "service.web_port is the port of the server"),
+        ("service.live = true", "service.live has no effect without service.web_port"),
         ('service.store = "none/x"', "service.store is none/x, in a folder where this user cannot write"),
         ('service.control = "none/x"', "service.control is none/x, in a folder where this user cannot write"),
         ('log.directory = "/dev/null/x"', "log.directory is /dev/null/x, where this user cannot write"),

@@ -70,11 +70,11 @@ const show = {
       const column = move.own === undefined ? 0 : move.own ? 1 : 2;
       if (!last || column === 0 || last.cells[column].textContent || (column === 1 && last.cells[2].textContent)) {
         last = make("tr");
-        last.append(make("td", move.turn), make("td", ""), make("td", ""));
         rows.push(last);
+        last.append(make("td", rows.length), make("td", ""), make("td", ""));
       }
       if (column === 0) {
-        last.replaceChildren(make("td", move.turn), make("td", move.text, "missing"));
+        last.replaceChildren(make("td", rows.length), make("td", move.text, "missing"));
         last = null;
       } else {
         last.cells[column].textContent = move.text;
@@ -92,7 +92,7 @@ const show = {
   games(data) {
     at("games").replaceChildren(...data.games.reverse().map((game) => {
       const item = make("li", undefined, `${game.won ? "won" : "lost"}${game.match ? " match" : ""}`);
-      const where = `${game.score}, ${game.length}, with ${game.opponent}`;
+      const where = `${game.match ? "" : `${game.score} of `}${game.length} with ${game.opponent}`;
       item.append(clock(game.at), game.said, " ", make("small", where));
       return item;
     }));

@@ -1,0 +1,294 @@
+"""/live as its events tell it: who may ask, what is shown of a match, and that nobody who watches holds up a bot."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import hashlib
+import json
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession
+from attrs import evolve
+from structlog.testing import capture_logs
+
+from fibsbot.bot.actions import End
+from fibsbot.bot.agent import Agent
+from fibsbot.bot.orders import Order
+from fibsbot.bot.settings import AgentSettings
+from fibsbot.position import Play
+from fibsbot.records.session_log import REDACTED
+from fibsbot.replay.happenings import GameBegan, GameEnded, MatchBegan
+from fibsbot.rules.game import start_match
+from fibsbot.rules.laws import FIBS
+from fibsbot.rules.scoring import Level
+from fibsbot.rules.state import Ending, Result, Seat
+from fibsbot.server.server import Server
+from fibsbot.service.account import Account
+from fibsbot.service.live import Live, watching
+from fibsbot.service.live.feed import LINES, LONGEST, Feed, Part
+from fibsbot.transcript import Game, Gap, Player, Throw, Transcript, apply
+from protocol import messages as m
+from tests.bot.live import CHEAP
+from tests.draw.pictures import parsed, said
+from tests.service.fleet import SOON, opponent, plan, until
+from tests.service.watching import Browser, hearing, shown, talker
+
+LOCAL = ("127.0.0.1", "localhost", "[::1]", "127.0.0.1:8080", "LOCALHOST:80")
+STRANGE = ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "10.0.0.1", "[", "")
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    """Run a server."""
+    async with Server(seed=3, limits=CHEAP) as server:
+        yield server
+
+
+# -- who may ask ----------------------------------------------------------------------------------------------------
+
+
+async def status(url: str, **headers: str) -> int:
+    """Return the status of an answer."""
+    async with ClientSession() as session, session.get(url, headers=headers) as response:
+        return response.status
+
+
+async def test_it_is_off_unless_somebody_wants_it(server: Server) -> None:
+    async with shown(plan(server.port, "marvin"), live=False) as (_, url):
+        assert (404, 404, 200) == (
+            await status(f"{url}/live"),
+            await status(f"{url}/live/events"),
+            await status(f"{url}/healthz"),
+        )
+
+
+async def test_names_of_others_do_not_lead_here(server: Server) -> None:
+    """A page of somebody else can give its own name our address; the browser tells the name."""
+    async with shown(plan(server.port, "marvin")) as (_, url):
+        for host in LOCAL:
+            assert 200 == await status(f"{url}/live", Host=host), host
+        for host in STRANGE:
+            assert 403 == await status(f"{url}/live", Host=host), host
+            assert 403 == await status(f"{url}/live/events", Host=host), host
+
+
+async def test_pages_of_others_hear_nothing(server: Server) -> None:
+    async with shown(plan(server.port, "marvin")) as (_, url):
+        for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}):
+            assert 403 == await status(f"{url}/live/events", **headers), headers
+        assert 200 == await status(f"{url}/live", **{"Sec-Fetch-Site": "cross-site"}), "somebody may follow a link"
+        async with hearing(url, Origin=url, **{"Sec-Fetch-Site": "same-origin"}) as response:
+            assert 200 == response.status
+            assert "Access-Control-Allow-Origin" not in response.headers
+
+
+async def test_the_page_may_run_nothing_but_its_own_script(server: Server) -> None:
+    async with (
+        shown(plan(server.port, "marvin")) as (_, url),
+        ClientSession() as session,
+        session.get(f"{url}/live") as response,
+    ):
+        text, policy = await response.text(), response.headers["Content-Security-Policy"]
+    for tag, directive in (("script", "script-src"), ("style", "style-src")):
+        (inside,) = re.findall(f"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        allowed = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert f"{directive} 'sha256-{allowed}';" in policy
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    assert [] == re.findall(r'\b(?:src|href|style|on\w+)="', text)
+
+
+async def test_an_account_that_is_not_there_is_said_so(server: Server) -> None:
+    async with shown(plan(server.port, "marvin")) as (_, url), hearing(url, "ford") as response:
+        assert (404, "there is no such account\n") == (response.status, await response.text())
+
+
+async def test_no_more_watch_than_are_wanted(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "WATCHERS", 2)
+    async with (
+        shown(plan(server.port, "marvin"), plan(server.port, "ford")) as (_, url),
+        contextlib.AsyncExitStack() as all_,
+    ):
+        first = await all_.enter_async_context(hearing(url, "marvin"))
+        second = await all_.enter_async_context(hearing(url, "ford"))
+        third = await all_.enter_async_context(hearing(url, "ford"))
+        assert (200, 200, 503) == (first.status, second.status, third.status)
+        second.close()
+
+        async def room() -> bool:
+            async with hearing(url, "ford") as response:
+                return response.status == 200
+
+        async with asyncio.timeout(SOON):
+            while not await room():  # noqa: ASYNC110 - only asking tells
+                await asyncio.sleep(0.05)
+
+
+# -- what is shown --------------------------------------------------------------------------------------------------
+
+
+async def test_a_match_is_shown_from_its_first_move_to_its_result(server: Server) -> None:
+    marvin = plan(server.port, "marvin", invite="ford", length=3)
+    async with shown(marvin, plan(server.port, "zaphod")) as (_, url), hearing(url, "marvin") as response:
+        browser = Browser(response)
+        first = await browser.until(lambda now: "board" in now and "games" in now)
+        assert ("", []) == (first["board"]["svg"], first["moves"]["moves"])
+        assert ["marvin", "zaphod"] == [it["name"] for it in first["accounts"]["accounts"]]
+        async with opponent(server.port, "ford"):
+            playing = await browser.until(lambda now: len(now["moves"]["moves"]) > 6)
+            root = parsed(playing["board"]["svg"])
+            assert {"marvin", "ford"} <= {it.text for it in root.iter("{http://www.w3.org/2000/svg}text")}
+            assert playing["board"]["title"] == said(root, "title")
+            assert ["marvin", "ford"] == playing["moves"]["players"]
+            assert {True, False} == {it["own"] for it in playing["moves"]["moves"]}
+            over = await browser.until(lambda now: any(it["match"] for it in now["games"]["games"]))
+    end = next(it for it in over["games"]["games"] if it["match"])
+    assert re.fullmatch(r"(marvin|ford) wins the match, \d to \d\.", end["said"])
+    assert ("ford", "3 points", end["said"].startswith("marvin")) == (end["opponent"], end["length"], end["won"])
+    assert over["games"]["games"][0]["score"] != "0-0"
+
+
+async def test_whoever_comes_later_sees_the_present_state(server: Server) -> None:
+    async with (
+        shown(plan(server.port, "marvin", invite="ford", length=9)) as (_, url),
+        opponent(server.port, "ford"),
+        hearing(url) as early,
+    ):
+        before = await Browser(early).until(lambda now: len(now.get("moves", {}).get("moves", ())) > 8)
+        async with hearing(url) as late:
+            now = await Browser(late).until(lambda now: {"accounts", "board", "moves", "chat", "games"} <= now.keys())
+    same_game = before["moves"]["game"] == now["moves"]["game"]
+    assert not same_game or before["moves"]["moves"] == now["moves"]["moves"][: len(before["moves"]["moves"])]
+    assert now["board"]["svg"]
+
+
+async def test_what_is_said_is_shown_but_never_the_password(server: Server) -> None:
+    marvin = plan(server.port, "marvin")
+    async with shown(marvin) as (it, url), talker(server) as arthur, hearing(url) as response:
+        await until(lambda: it.supervisor.accounts["marvin"].status().connected is not None)
+        arthur.send("tell marvin <script>alert(1)</script>")
+        arthur.send("tell marvin is it PW-of-Marvin perhaps?")
+        arthur.send("tell marvin help")
+        now = await Browser(response).until(
+            lambda now: (
+                sum(not it["own"] for it in now.get("chat", {}).get("lines", ())) == 3
+                and any(it["own"] for it in now["chat"]["lines"])
+            )
+        )
+    theirs = [it["text"] for it in now["chat"]["lines"] if not it["own"]]
+    assert ["<script>alert(1)</script>", REDACTED, "help"] == theirs
+    assert {("arthur", "says"), ("marvin", "says")} == {(it["name"], it["verb"]) for it in now["chat"]["lines"]}
+    assert "pw-of-marvin" not in str(now).lower()
+
+
+# -- nobody holds up a bot ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+async def test_a_browser_that_does_not_read_is_given_up_and_holds_up_nobody(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It gets more to read than all buffers between hold."""
+    monkeypatch.setattr(watching, "PATIENCE", 0.5)
+    monkeypatch.setattr(watching, "PACE", 0.0)
+    marvin = plan(server.port, "marvin", invite="ford", length=5)
+    async with shown(marvin) as (it, url), opponent(server.port, "ford"), hearing(url) as response:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]), limit=1)
+        writer.write(b"GET /live/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        live, account = it._live, it.supervisor.accounts["marvin"]
+        assert live is not None
+        await until(lambda: len(live._stirs["marvin"]) == 2 and account._runner is not None)
+        decisions, browser = account.totals().decisions, Browser(response)
+        async with asyncio.timeout(2 * SOON):
+            while len(live._stirs["marvin"]) > 1:
+                flood(live, account)
+                await browser._read()
+        await until(lambda: account.totals().decisions > decisions)
+        await browser.until(lambda now: now["board"]["svg"])
+        writer.transport.abort()
+    assert not reader.at_eof()
+
+
+def flood(live: Live, account: Account) -> None:
+    """Have somebody say a lot."""
+    assert account._runner is not None
+    for _ in range(LINES):
+        live.hear(account.name, m.Says("vogon", "poetry " * 100), account._runner.agent)
+
+
+async def test_whoever_watches_does_not_keep_the_process_from_ending(server: Server) -> None:
+    loop = asyncio.get_running_loop()
+    async with shown(plan(server.port, "marvin")) as (it, url), hearing(url) as response:
+        await Browser(response).until(lambda now: "board" in now)
+        began = loop.time()
+        it.supervisor.order(Order.QUIT)
+        async with asyncio.timeout(SOON):
+            await response.content.read()
+        await until(lambda: it.supervisor.accounts["marvin"].end is End.FINISHED)
+    assert loop.time() - began < 5
+
+
+# -- one account ----------------------------------------------------------------------------------------------------
+
+
+def chat(feed: Feed) -> list[dict[str, Any]]:
+    """Return the lines of chat."""
+    lines: list[dict[str, Any]] = json.loads(feed.part(Part.CHAT))["lines"]
+    return lines
+
+
+def test_only_the_last_lines_are_kept_and_none_is_long() -> None:
+    feed, agent = Feed("marvin", "secret"), Agent(AgentSettings("marvin", "secret"))
+    for number in range(LINES + 50):
+        assert feed.hear(m.Kibitzes("ford", f"{number} " + "x" * 10_000), agent)
+    lines = chat(feed)
+    assert (LINES, "50") == (len(lines), lines[0]["text"].split()[0])
+    assert max(len(it["text"]) for it in lines) <= LONGEST
+
+
+def test_what_nobody_could_see_is_no_news() -> None:
+    feed, agent = Feed("marvin", "secret"), Agent(AgentSettings("marvin", "secret"))
+    feed.hear(m.WhoEnd(), agent)
+    assert not feed.hear(m.WhoEnd(), agent)
+    assert feed.part(Part.BOARD) is feed.part(Part.BOARD), "nothing is drawn twice"
+
+
+def test_control_characters_are_not_shown() -> None:
+    feed, agent = Feed("marvin", "secret"), Agent(AgentSettings("marvin", "secret"))
+    feed.hear(m.Says("ford", "\x1b[31mred\u202e"), agent)
+    assert ["\ufffd[31mred\ufffd"] == [it["text"] for it in chat(feed)]
+
+
+def test_a_game_that_goes_on_shows_its_moves_and_what_is_missing() -> None:
+    start = start_match(FIBS, 5, (1, 2))
+    first = Throw(Seat.A, (3, 1), Play.of((8, 5), (6, 5)))
+    before = apply(start, first)
+    game = Game(4, start, (first, Gap("lines got lost", before)))
+    feed = Feed("marvin", "secret")
+    players = (Player("marvin"), Player("ford"))
+    feed.happen(MatchBegan(1, Transcript(players, 5, user=Seat.A)))
+    feed.happen(GameBegan(1, game))
+    found = json.loads(feed.part(Part.MOVES))
+    assert (4, [1, 2], "5 points", ["marvin", "ford"]) == tuple(
+        found[it] for it in ("game", "scores", "length", "players")
+    )
+    assert [
+        {"turn": 1, "own": True, "text": "31: 8/5 6/5"},
+        {"turn": 2, "text": "missing: lines got lost"},
+    ] == found["moves"]
+    feed.happen(GameEnded(1, evolve(game, result=Result(Seat.B, 2, Level.GAMMON, Ending.BORNE_OFF))))
+    (end,) = json.loads(feed.part(Part.GAMES))["games"]
+    assert ("1-4", False, "ford wins 2 points (gammon).") == (end["score"], end["won"], end["said"])
+
+
+def test_what_cannot_be_shown_harms_nobody_else() -> None:
+    live = watching.Live({"marvin": "secret"}, list)
+    broken = MatchBegan(1, Transcript((), 5))  # type: ignore[arg-type]  # a match of nobody
+    with capture_logs() as logs:
+        live.happen("marvin", broken)
+    assert ["the live page cannot show what happened"] == [it["event"] for it in logs]
