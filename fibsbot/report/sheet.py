@@ -85,7 +85,7 @@ def _game(match: MatchSheet, sheet: GameSheet, level: int) -> Html:
     transcript, game = match.study.transcript, sheet.game
     anchor = f"{match.anchor}g{sheet.number}"
     heading = tag(
-        f"h{level}", f"Game {sheet.number}", tag("small", *_score(transcript, game)), id=anchor, class_="number"
+        f"h{level}", f"Game {sheet.number} ", tag("small", *_score(transcript, game)), id=anchor, class_="number"
     )
     head = tag(
         "thead",

@@ -1,0 +1,243 @@
+"""The page in a real Chromium, from disk: keyboard, mouse and touch, links, copying, narrow and dark screens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from playwright.async_api import Page, expect
+
+from fibsbot.report.page import report_page
+from fibsbot.transcript import Transcript
+from tests.browser import chromium, requires_chromium
+from tests.report.made import eventful, studied
+
+pytestmark = [requires_chromium, pytest.mark.slow]
+PHONE: Final = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+HOSTILE: Final = ("</script><script>document.title='taken'</script>", "<img src=x onerror=\"document.title='taken'\">")
+NAMES: Final = ("alice", "bob")
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[..., str]:
+    """Return what writes a page about some matches and returns its address."""
+
+    def write(*matches: Transcript) -> str:
+        path = tmp_path / "report.html"
+        path.write_text(report_page([studied(it) for it in matches], title="Matches"), "utf-8")
+        return path.as_uri()
+
+    return write
+
+
+@asynccontextmanager
+async def opened(address: str, **options: Any) -> AsyncIterator[Page]:
+    """Open a page, and look that it asks for nothing else and complains of nothing."""
+    said: list[str] = []
+    asked: list[str] = []
+    async with chromium() as browser:
+        page = await browser.new_page(**options)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        await page.goto(address)
+        yield page
+    assert [] == said
+    assert set() == {it.partition("#")[0] for it in asked if not it.startswith("data:")} - {address.partition("#")[0]}
+
+
+async def current(page: Page) -> str:
+    """Return what links call the stop that is shown."""
+    return await page.locator("[aria-current]").get_attribute("id") or ""
+
+
+async def press(page: Page, *keys: str) -> str:
+    """Press keys, and return where that leads."""
+    for key in keys:
+        await page.keyboard.press(key)
+    return await current(page)
+
+
+async def fits(page: Page) -> bool:
+    """Whether nothing has to be scrolled sideways."""
+    return bool(await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
+
+
+async def test_the_keyboard_goes_through_the_match(written: Callable[..., str]) -> None:
+    async with opened(written(eventful())) as page:
+        assert "m1g1t1" == await current(page)
+        assert "m1g1t1" == await press(page, "ArrowLeft")
+        assert "m1g1t2" == await press(page, "ArrowRight")
+        assert "m1g1t3" == await press(page, "j", "j")
+        assert "m1g1t3n" == await press(page, "k")
+        assert "m1g2t1" == await press(page, "g")
+        assert "m1g2t2" == await press(page, "n")
+        assert "m1g1t4a" == await press(page, "p")
+        assert "m1g3t7" == await press(page, "g", "g", "g")
+        assert "m1g2t1" == await press(page, "G")
+        await expect(page.locator(".told")).to_have_text("alice 65: 24/13")
+        assert 0 < await page.locator(".board svg circle").count()
+
+
+async def test_arrows_up_and_down_belong_to_the_score_sheet_alone(written: Callable[..., str]) -> None:
+    async with opened(written(eventful())) as page:
+        assert "m1g1t1" == await press(page, "ArrowDown")
+        await page.locator("#m1g1t2").click()
+        assert "m1g1t3n" == await press(page, "ArrowDown")
+        assert "m1g3t7" == await press(page, "End")
+        assert "m1g3t7" == await page.evaluate("document.activeElement.id")
+
+
+async def test_help_opens_and_closes(written: Callable[..., str]) -> None:
+    async with opened(written(eventful())) as page:
+        await page.keyboard.press("?")
+        await expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+        assert "m1g1t1" == await press(page, "j")
+        await page.get_by_role("button", name="Close").click()
+        await expect(page.get_by_role("dialog")).to_be_hidden()
+        assert "m1g1t2" == await press(page, "j")
+
+
+async def test_links_lead_to_a_turn_and_survive_a_reload(written: Callable[..., str]) -> None:
+    address = written(eventful(), eventful(("carol", "dave")))
+    async with opened(f"{address}#m2g2t2") as page:
+        await expect(page.locator(".told")).to_have_text("dave 44: 24/20(2) 13/9(2)")
+        await page.keyboard.press("k")
+        assert page.url.endswith("#m2g2t2a")
+        await page.reload()
+        await expect(page.locator(".told")).to_have_text("carol takes")
+        await expect(page.locator("#m1")).to_be_hidden()
+        await page.evaluate("location.hash = '#m1g1'")
+        await expect(page.locator(".told")).to_have_text("bob 31: 8/5 6/5")
+
+
+async def test_an_index_stands_before_several_matches(written: Callable[..., str]) -> None:
+    async with opened(written(eventful(), eventful(("carol", "dave")))) as page:
+        await expect(page.locator("section.match:visible")).to_have_count(0)
+        await page.get_by_role("link", name="carol").click()
+        await expect(page.locator("section.match:visible")).to_have_count(1)
+        await expect(page.get_by_role("heading", name="carol")).to_be_visible()
+        assert "m2g1t1" == await current(page)
+
+
+async def test_mouse_graph_and_touch_go_through_the_match(written: Callable[..., str]) -> None:
+    async with opened(written(eventful()), **PHONE) as page:
+        await page.get_by_role("button", name="On (").click()
+        assert "m1g1t2" == await current(page)
+        await page.locator("#m1g2t1").click()
+        assert "m1g2t1" == await current(page)
+        await swipe(page, 300, 100)
+        assert "m1g2t2d" == await current(page)
+        await swipe(page, 100, 300)
+        assert "m1g2t1" == await current(page)
+        plot = page.locator(".plot:visible")
+        box = await plot.bounding_box()
+        assert box
+        await plot.click(position={"x": box["width"] - 3, "y": box["height"] / 2})
+        assert "m1g3t7" == await current(page)
+        await page.locator(".cards a").first.click()
+        assert "m1g1t4r" == await current(page)
+
+
+async def swipe(page: Page, start: int, end: int) -> None:
+    """Move a finger over the board."""
+    await page.evaluate(
+        """([start, end]) => {
+            const board = document.querySelector(".board");
+            const finger = (x) => new Touch({ identifier: 1, target: board, clientX: x, clientY: 200 });
+            const touch = (kind, at, touches) => board.dispatchEvent(
+                new TouchEvent(kind, { changedTouches: [finger(at)], touches, bubbles: true })
+            );
+            touch("touchstart", start, [finger(start)]);
+            touch("touchend", end, []);
+        }""",
+        [start, end],
+    )
+
+
+async def test_the_best_play_is_shown_on_demand(written: Callable[..., str]) -> None:
+    async with opened(f"{written(eventful())}#m1g1t1") as page:
+        board = page.locator(".board")
+        made = await board.inner_html()
+        await page.keyboard.press("b")
+        await expect(page.get_by_role("button", name="best")).to_have_attribute("aria-pressed", "true")
+        assert made != await board.inner_html()
+        await page.get_by_role("button", name="best").click()
+        assert made == await board.inner_html()
+
+
+async def test_an_id_is_copied(written: Callable[..., str]) -> None:
+    async with opened(written(eventful())) as page:
+        await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        await page.get_by_role("button", name="Copy the XGID").click()
+        await expect(page.get_by_role("button", name="Copy the XGID")).to_have_text("Copied")
+        shown = await page.locator(".ids code").first.inner_text()
+        assert shown.startswith("XGID=-b----E-C---eE---c-e----B-:")
+        assert shown == await page.evaluate("navigator.clipboard.readText()")
+
+
+async def test_an_id_is_copied_where_the_clipboard_is_closed(written: Callable[..., str]) -> None:
+    async with opened(written(eventful())) as page:
+        await page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('closed')); }")
+        await page.get_by_role("button", name="Copy the GNUbg ID").click()
+        await expect(page.get_by_role("button", name="Copy the GNUbg ID")).to_have_text("Copied")
+
+
+@pytest.mark.parametrize("names", [NAMES, ("x" * 60, "W" * 60)])
+async def test_a_phone_never_scrolls_sideways(written: Callable[..., str], names: tuple[str, str]) -> None:
+    async with opened(written(eventful(names)), **PHONE) as page:
+        assert await fits(page)
+        await page.keyboard.press("n")
+        assert await fits(page)
+    async with opened(written(eventful(names), eventful(names)), **PHONE) as page:
+        assert await fits(page)
+
+
+async def test_it_is_light_or_dark_as_wanted(written: Callable[..., str]) -> None:
+    address = written(eventful())
+    look = """() => [
+        getComputedStyle(document.body).backgroundColor,
+        getComputedStyle(document.querySelector(".board .fb-field")).fill,
+    ]"""
+    seen = {}
+    for scheme in ("light", "dark"):
+        async with opened(address, color_scheme=scheme) as page:
+            seen[scheme] = [sum(map(int, re.findall(r"\d+", it)[:3])) for it in await page.evaluate(look)]
+    assert all(light > dark + 300 for light, dark in zip(seen["light"], seen["dark"], strict=True)), seen
+
+
+async def test_without_a_script_score_sheet_and_figures_are_there(written: Callable[..., str]) -> None:
+    async with opened(written(eventful(), eventful()), java_script_enabled=False) as page:
+        await expect(page.locator("noscript p")).to_be_visible()
+        await expect(page.locator("section.match")).to_have_count(2)
+        await expect(page.locator("#m2g2t2")).to_be_visible()
+        await expect(page.get_by_text("Performance rating (PR)").last).to_be_visible()
+
+
+async def test_hostile_names_do_nothing(written: Callable[..., str]) -> None:
+    async with opened(written(eventful(HOSTILE))) as page:
+        assert await page.title() == "Matches"
+        for _ in range(18):
+            await page.keyboard.press("j")
+        assert await page.title() == "Matches"
+        assert 0 == await page.locator("img").count()
+
+
+async def test_the_sheet_is_one_stop_of_the_tab_key(written: Callable[..., str]) -> None:
+    async with opened(written(eventful())) as page:
+        assert 1 == await page.locator('.sheet a[tabindex="0"]').count()
+        await page.locator("#m1g1t1").focus()
+        await page.keyboard.press("Tab")
+        assert await page.evaluate("!document.activeElement.closest('.sheet')")
+
+
+async def test_on_paper_there_are_no_buttons_but_the_worst_boards(written: Callable[..., str]) -> None:
+    async with opened(written(eventful())) as page:
+        await page.emulate_media(media="print")
+        await expect(page.locator(".board-box")).to_be_hidden()
+        await expect(page.locator(".thumb svg").first).to_be_visible()
+        await expect(page.locator("#m1g3t7")).to_be_visible()

@@ -1,0 +1,183 @@
+"""The page is whole, safe whatever stands in a match, and small.
+
+`FIBSBOT_GOLDEN=write pytest tests/report/test_page.py` writes the golden score sheet anew.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fibsbot.draw.svg import Look, Theme, board_svg
+from fibsbot.report.index import Listed
+from fibsbot.report.page import index_page, report_page
+from fibsbot.report.sheet import score_sheet
+from fibsbot.report.stops import match_sheet
+from fibsbot.rules.state import Seat
+from fibsbot.transcript import Gap, Transcript
+from tests.formats.simulating import simulate, transcripts
+from tests.report.made import eventful, studied
+from tests.report.pages import Page
+
+GOLDEN: Final = Path(__file__).parents[1] / "data" / "report" / "sheet.golden.html"
+HOSTILE: Final = (
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(1)>",
+    "]]><!--",
+    "\"' onclick='alert(1)",
+    "\N{RIGHT-TO-LEFT OVERRIDE}bob\x00\x1b[31m",
+    "\ud800half",
+)
+MEGABYTE: Final = 1_000_000
+
+
+def page_of(*matches: Transcript) -> Page:
+    """Study matches and read their page."""
+    return Page.read(report_page([studied(it) for it in matches], title="Matches"))
+
+
+def test_the_score_sheet_stands_as_on_paper() -> None:
+    sheet = (
+        str(score_sheet(match_sheet(studied(eventful())))).replace("<tr>", "\n<tr>").replace("<section", "\n<section")
+    )
+    if os.environ.get("FIBSBOT_GOLDEN") == "write":
+        GOLDEN.parent.mkdir(exist_ok=True)
+        GOLDEN.write_text(sheet + "\n", "utf-8")
+    assert GOLDEN.read_text("utf-8") == sheet + "\n"
+
+
+def check(matches: list[Transcript]) -> None:
+    """Check that everything on a page of these matches fits together."""
+    page = page_of(*matches)
+    assert [] == page.faults
+    ids = page.values("id")
+    assert len(ids) == len(set(ids))
+    links = [it for it in page.values("href") if it != "data:,"]
+    assert set() == {it.removeprefix("#") for it in links} - set(ids)
+    assert set() == {it for value in page.values("aria-labelledby") for it in value.split()} - set(ids)
+    for number, _ in enumerate(matches, start=1):
+        stops = page.data(f"m{number}-data")["stops"]
+        linked = [it["id"] for name, it in page.elements if name == "a" and it.get("id", "").startswith(f"m{number}g")]
+        assert [f"m{number}{stop['key']}" for stop in stops] == linked
+
+
+def test_a_page_fits_together_and_every_stop_has_its_data() -> None:
+    check([eventful(), eventful(("carol", "dave"))])
+
+
+@pytest.mark.slow
+@given(st.lists(transcripts(), max_size=2))
+@settings(max_examples=10)
+def test_so_does_a_page_of_any_matches(matches: list[Transcript]) -> None:
+    check(matches)
+
+
+def test_what_the_players_are_called_is_only_ever_text() -> None:
+    plain = page_of(eventful())
+    tags = [name for name, _ in plain.elements]
+    for name in HOSTILE:
+        match = eventful((name, f"{name}2"))
+        first, second, third = match.games
+        entries = tuple(evolve(it, reason=name) if isinstance(it, Gap) else it for it in second.entries)
+        match = evolve(match, games=(first, evolve(second, entries=entries), third), site=name, tags={name: name})
+        html = report_page([studied(match)], title=name)
+        page = Page.read(html)
+        assert [] == page.faults
+        assert tags == [it for it, _ in page.elements]
+        assert [] == [it for _, attributes in page.elements for it in attributes if it.startswith("on")]
+        html.encode("utf-8")
+        assert "\x00" not in html
+        assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in html
+
+
+def test_a_name_is_shown_as_it_is() -> None:
+    page = page_of(eventful(("<b>&amp;</b>", "Zoë")))
+    assert "<b>&amp;</b> \N{EN DASH} Zoë" in page.text
+    assert "<b>&amp;</b> 52: 24/22 13/8" in {stop["told"] for stop in page.data("m1-data")["stops"]}
+
+
+def test_nothing_is_asked_of_a_network_and_no_foreign_script_may_run() -> None:
+    html = report_page([studied(eventful())], title="alice and bob")
+    page = Page.read(html)
+    assert [] == [it for it in (*page.values("href"), *page.values("src")) if not it.startswith(("#", "data:"))]
+    policy = next(it["content"] for _, it in page.elements if it.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe" not in policy
+    for name in ("script", "style"):
+        digest = base64.b64encode(hashlib.sha256(page.scripts[name].encode()).digest()).decode()
+        assert f"{name}-src 'sha256-{digest}'" in policy
+    assert [] == page.values("style")
+    assert not re.search(r"url\(|@import|https?://(?!www\.w3\.org/)", html)
+
+
+def test_boards_are_those_of_all_other_pictures() -> None:
+    match = match_sheet(studied(eventful()))
+    known = page_of(eventful()).data("m1-data")
+    for stop, told in zip(match.stops, known["stops"], strict=True):
+        assert stop.state is not None
+        below = stop.viewer is Seat.B  # the user
+        names = ("alice", "bob") if stop.viewer is Seat.A else ("bob", "alice")
+        play = stop.throw.play if stop.throw else None
+        picture = board_svg(
+            stop.state, look=Look(theme=Theme.PAGE, dark=below, above=not below), play=play, names=names
+        )
+        expected = re.sub(r"<(title|desc)>.*?</\1>|\n", "", picture, flags=re.DOTALL)
+        numbers = []
+        for run in told["board"].split():
+            first, _, last = run.partition("-")
+            numbers += range(int(first), int(last or first) + 1)
+        assert expected == "".join(known["pieces"][it] for it in numbers)
+
+
+def test_the_best_play_has_a_board_where_another_was_made() -> None:
+    stops = page_of(eventful()).data("m1-data")["stops"]
+    worse = [it["key"] for it in stops if " worse than " in it.get("verdict", "") and it.get("plays")]
+    assert worse
+    assert worse == [it["key"] for it in stops if "best" in it]
+
+
+def test_a_match_without_a_game_and_a_page_without_a_match() -> None:
+    assert "No game of this match was seen." in page_of(evolve(eventful(), games=())).text
+    assert "No match." in Page.read(report_page([], title="Nothing")).text
+
+
+def test_a_study_without_luck_does_not_speak_of_it() -> None:
+    text = Page.read(report_page([studied(eventful(), luck=False)], title="alice and bob")).text
+    assert "Luck" not in text.replace("Good luck", "")
+
+
+def test_the_page_says_from_where_on_a_decision_is_bad_and_who_says_so() -> None:
+    text = page_of(eventful()).text
+    assert "doubtful (?!) from 0.02, error (?) from 0.04, blunder (??) from 0.08" in text
+    assert "the opinion of the strategy capricious" in text
+
+
+def test_without_a_script_the_page_says_what_is_missing() -> None:
+    page = page_of(eventful())
+    assert "noscript" in {name for name, _ in page.elements}
+    assert "The boards are drawn by this page's own script" in page.text
+
+
+@pytest.mark.slow
+def test_a_match_to_seven_points_takes_less_than_a_megabyte() -> None:
+    match = simulate(1, 7)
+    entries = sum(len(game.entries) for game in match.games)
+    size = len(report_page([studied(match)], title="A long match"))
+    assert size < MEGABYTE * max(1.0, entries / 400)
+
+
+def test_an_index_links_to_its_pages() -> None:
+    match = studied(eventful(HOSTILE[:2]))
+    page = Page.read(index_page([Listed.of(match, "match-1.html")], title="Matches"))
+    assert [] == page.faults
+    assert ["data:,", "match-1.html"] == page.values("href")
+    assert "script-src 'none'" in page.values("content")[0]
