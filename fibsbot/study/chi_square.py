@@ -49,9 +49,9 @@ def survival(statistic: float, freedom: int) -> float:
     """
     if freedom < 1:
         raise ValueError(f"expected at least one degree of freedom, got {freedom}")
-    if statistic <= 0:
-        return 1.0
     half = statistic / 2
+    if half <= 0:
+        return 1.0
     odd = freedom % 2
     total = math.erfc(math.sqrt(half)) if odd else math.exp(-half)
     # Each term is half^k e^-half / k!, for k = 1, 2... or 1/2, 3/2...; its logarithm neither over- nor underflows.
