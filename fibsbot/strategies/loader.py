@@ -18,6 +18,7 @@ from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies import answers
 from fibsbot.strategies.base import Opponent, Strategy
+from fibsbot.strategies.judge import Judge
 
 GROUP: Final = "fibsbot.strategies"
 """The entry-point group that a plug-in registers its strategies in."""
@@ -57,6 +58,11 @@ class Origin:
         """Return the first line of the strategy's docstring; raise StrategyError when it cannot be imported."""
         lines = (self.factory().__doc__ or "").strip().splitlines()
         return lines[0] if lines else ""
+
+    def is_judge(self) -> bool:
+        """Whether it has the methods of a judge; raise StrategyError when it cannot be imported."""
+        factory = self.factory()
+        return all(hasattr(factory, name) for name in vars(Judge) if not name.startswith("_"))
 
     @property
     def place(self) -> str:

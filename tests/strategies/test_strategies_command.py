@@ -29,6 +29,7 @@ def test_a_pipe_gets_a_line_for_each_with_tabs() -> None:
     assert {"handmade", "random"} <= set(rows)
     assert "fibsbot.strategies.handmade:HandmadeStrategy" == rows["handmade"][3]
     assert rows["handmade"][2].startswith("fibsbot ")
+    assert ("judge", "") == (rows["handmade"][4], rows["random"][4])
 
 
 @pytest.mark.usefixtures("broken")
@@ -39,6 +40,8 @@ def test_a_broken_one_is_listed_with_its_error() -> None:
     assert "broken" == first["name"]
     assert "ModuleNotFoundError" in first["error"]
     assert ("random", "") == (second["name"], second["error"])
+    assert not first["judge"]
+    assert not second["judge"]
 
 
 @pytest.mark.usefixtures("broken")
