@@ -12,6 +12,7 @@ from typing import Final
 
 import pytest
 
+from fibsbot.cli.rules import show
 from tests.draw.gallery import GALLERY
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
@@ -31,3 +32,9 @@ def test_every_picture_is_on_the_page_and_none_is_missing() -> None:
     shown = set(re.findall(r"pictures/([a-z]+)\.svg", (DOCS / "pictures.md").read_text()))
     stored = {path.stem for path in (DOCS / "pictures").iterdir() if path.suffix == ".svg"}
     assert shown == stored == set(GALLERY)
+
+
+def test_every_option_of_the_picture_is_on_the_page() -> None:
+    page = (DOCS / "pictures.md").read_text()
+    options = {name for option in show.params for name in option.opts if name.startswith("-")}
+    assert [] == [name for name in sorted(options - {"--json", "--output"}) if name not in page]
