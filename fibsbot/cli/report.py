@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import sys
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -13,12 +11,9 @@ from typing import Final, TypeAlias
 
 import click
 from attrs import define, evolve, frozen
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from fibsbot.cli import ConfigError, UserError
-from fibsbot.config import Config, ConfigProblemsError, load_config
-from fibsbot.config.problems import told
+from fibsbot.cli import UserError
+from fibsbot.cli.stores import place_by_config, shown_progress, store_errors
 from fibsbot.draw.markup import clean
 from fibsbot.formats.errors import FormatError
 from fibsbot.records.store import Match, Store, StoreError
@@ -28,15 +23,16 @@ from fibsbot.report.index import Listed
 from fibsbot.report.page import index_page, report_page
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.study.by_game import study_by_game
+from fibsbot.study.many import opened_judge
 from fibsbot.study.model import MatchStudy
 from fibsbot.transcript import Transcript
 
-PATIENCE: Final = 2.0
-"""Seconds before a progress bar is shown."""
 LAST: Final = 20
 """Matches of a store that are shown where nothing else is asked for."""
 MOST: Final = 100
 """Matches on one page: a browser has to bear it."""
+FEW: Final = 20
+"""Entries that are studied sooner than further processes have started."""
 INDEX: Final = "index.html"
 NAME: Final = 40
 """Characters of a name in a title at most."""
@@ -67,22 +63,11 @@ class _Found:
     transcript: Transcript
 
 
-def _place(db: str | None, config: Path | None) -> str:
-    """Return where the store is: as `--db` says, or the file of settings, or where it is by default."""
-    if db:
-        return db
-    try:
-        settings = load_config(config) if config else Config()
-    except ConfigProblemsError as error:
-        raise ConfigError(told(config or Path(), error.problems)) from None
-    if settings.service.store is None:
-        raise UserError(f"{config} keeps no store")
-    return str(settings.service.store)
-
-
 @click.command()
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--match", "match_id", metavar="ID", type=click.IntRange(1), help="This match of the store.")
+@click.option(
+    "--match", "number", metavar="ID", type=click.IntRange(1), help="Only this match of the files or the store."
+)
 @click.option("--db", metavar="PLACE", is_flag=False, flag_value="", help="Matches of the store: a file or a URL.")
 @click.option(
     "--config", metavar="FILE", type=click.Path(path_type=Path), help="File of settings that names the store."
@@ -106,7 +91,7 @@ def _place(db: str | None, config: Path | None) -> str:
 @click.option("--force", is_flag=True, help="Replace what is there already.")
 def report(  # noqa: PLR0913, PLR0917 - one argument an option
     files: tuple[Path, ...],
-    match_id: int | None,
+    number: int | None,
     db: str | None,
     config: Path | None,
     last: int | None,
@@ -123,18 +108,21 @@ def report(  # noqa: PLR0913, PLR0917 - one argument an option
     page needs no network and no other file, and works from disk. Every decision of both players is judged by the
     engine. The exit status is 1 if a match had to be left out.
     """
-    from_store = match_id is not None or db is not None or config is not None
-    if bool(files) is from_store:
-        raise UserError("expected either files, or a store with --match, --db or --config")
-    place = _place(db, config) if from_store else None
-    asked = _Asked(files, match_id, place, opponent, last or (LAST if from_store else None))
+    if files and (db is not None or config):
+        raise UserError("expected FILE, or a store with --db or --config, got both")
+    if not files and number is None and db is None and config is None:
+        raise UserError("expected FILE, or a match of the store with --match, or the store with --db or --config")
+    place = None if files else db or place_by_config(config)
+    asked = _Asked(files, number, place, opponent, last or (None if files else LAST))
     single = target.suffix.lower() in {".html", ".htm"}
     _check_free(target, single=single, force=force)
     try:
-        with _progress() as tick:
+        with opened_judge(engine):
+            pass  # a wrong name is told before any work is done
+        with store_errors(), shown_progress("games") as tick:
             work = _Work(engine, luck, tick)
             written = (_write_page if single else _write_folder)(target, asked, work)
-    except (StoreError, StrategyError) as error:
+    except StrategyError as error:
         raise UserError(str(error)) from None
     click.echo(written)
     sys.exit(1 if work.failed else 0)
@@ -144,7 +132,7 @@ def report(  # noqa: PLR0913, PLR0917 - one argument an option
 
 
 def _found(asked: _Asked) -> Iterator[_Found]:
-    """Yield the matches that are wanted: those of files in their order, those of a store the latest first."""
+    """Return the matches that are wanted: those of files in their order, those of a store the latest first."""
     found = _of_files(asked) if asked.store is None else _of_store(asked, asked.store)
     if asked.files and asked.last:
         found = iter(deque(found, maxlen=asked.last))
@@ -157,12 +145,17 @@ def _of_files(asked: _Asked) -> Iterator[_Found]:
         try:
             for place, transcript in enumerate(load_transcripts(path), start=1):
                 number += 1
-                if asked.opponent is None or asked.opponent in {player.name for player in transcript.players}:
+                if _is_wanted(asked, number, transcript):
                     yield _Found(f"{path}, match {place}", number, transcript)
         except (FormatError, CaptureError) as error:
             raise UserError(f"{path}: {error}") from None
         except OSError as error:
             raise UserError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _is_wanted(asked: _Asked, number: int, transcript: Transcript) -> bool:
+    names = {player.name for player in transcript.players}
+    return asked.match in {None, number} and asked.opponent in {None, *names}
 
 
 def _of_store(asked: _Asked, place: str) -> Iterator[_Found]:
@@ -183,7 +176,7 @@ def _matches(asked: _Asked, store: Store) -> Iterable[Match]:
         return reversed(deque(store.matches(opponent=asked.opponent), maxlen=asked.last))
     match = store.match(asked.match)
     if match is None:
-        raise UserError(f"there is no match {asked.match} in the store {asked.store}")
+        raise UserError(f"the store has no match {asked.match}")
     return [match]
 
 
@@ -199,8 +192,13 @@ class _Work:
     tick: _Tick
     failed: int = 0
 
-    def studies(self, found: Iterable[_Found], games: int | None) -> Iterator[tuple[_Found, MatchStudy]]:
-        """Yield each match with its study, one that cannot be studied is told on stderr; `games` is their number."""
+    def studies(
+        self, found: Iterable[_Found], games: int | None = None, cores: int | None = None
+    ) -> Iterator[tuple[_Found, MatchStudy]]:
+        """Yield each match with its study, one that cannot be studied is told on stderr.
+
+        `games` is how many they have, if that is known, `cores` how many are used, all by default.
+        """
         waiting: deque[_Found] = deque()
 
         def transcripts() -> Iterator[Transcript]:
@@ -209,8 +207,10 @@ class _Work:
                 yield it.transcript
 
         done = itertools.count(1)
-        of_games = study_by_game(transcripts(), self.engine, luck=self.luck, tick=lambda: self.tick(next(done), games))
-        for studied in of_games:
+        every = study_by_game(
+            transcripts(), self.engine, luck=self.luck, cores=cores, tick=lambda: self.tick(next(done), games)
+        )
+        for studied in every:
             it = waiting.popleft()
             if isinstance(studied, MatchStudy):
                 yield it, studied
@@ -226,7 +226,8 @@ def _write_page(target: Path, asked: _Asked, work: _Work) -> str:
             f"expected {MOST} matches at most on a page, got more: use --last N, or -o FOLDER for a page each"
         )
     games = sum(max(1, len(it.transcript.games)) for it in found)
-    studies = [study for _, study in work.studies(found, games)]
+    entries = sum(len(game.entries) for it in found for game in it.transcript.games)
+    studies = [study for _, study in work.studies(found, games, cores=1 if entries < FEW else None)]
     _check_any(len(studies))
     _write(target, report_page(studies, title=_title([it.transcript for it in studies])))
     return f"{target}: {_counted(len(studies))}, {target.stat().st_size // 1000} kB"
@@ -235,7 +236,7 @@ def _write_page(target: Path, asked: _Asked, work: _Work) -> str:
 def _write_folder(target: Path, asked: _Asked, work: _Work) -> str:
     """Write page by page, so that only a few matches are in memory however many there are."""
     listed = []
-    for it, study in work.studies(_found(asked), None):
+    for it, study in work.studies(_found(asked)):
         target.mkdir(parents=True, exist_ok=True)
         name = f"match-{it.number}.html"
         _write(target / name, report_page([study], title=_title([study.transcript])))
@@ -289,30 +290,3 @@ def _write(target: Path, page: str) -> None:
     except OSError as error:
         part.unlink(missing_ok=True)
         raise UserError(f"cannot write {target}: {error.strerror}") from None
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[_Tick]:
-    """Give what shows how many games are done, once it has taken PATIENCE and if somebody is watching."""
-    bar = Progress(
-        TextColumn("studying"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("games"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
-    task = bar.add_task("", total=None)
-    begun = time.monotonic()
-
-    def show(done: int, of: int | None) -> None:
-        if time.monotonic() - begun > PATIENCE:
-            bar.start()
-        bar.update(task, completed=done, total=of)
-
-    try:
-        yield show
-    finally:
-        bar.stop()

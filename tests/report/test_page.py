@@ -131,7 +131,7 @@ def test_boards_are_those_of_all_other_pictures() -> None:
             stop.state, look=Look(theme=Theme.PAGE, dark=below, above=not below), play=play, names=names
         )
         expected = re.sub(r"<(title|desc)>.*?</\1>|\n", "", picture, flags=re.DOTALL)
-        numbers = []
+        numbers: list[int] = []
         for run in told["board"].split():
             first, _, last = run.partition("-")
             numbers += range(int(first), int(last or first) + 1)

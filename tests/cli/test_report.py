@@ -1,0 +1,148 @@
+"""`fibsbot report`: pages of files and stores, and what is told where that is not possible."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+import pytest
+from attrs import evolve
+from click.testing import CliRunner, Result
+
+from fibsbot.arena.pair import QUICK, Entrant, play_pair
+from fibsbot.cli import EXIT_USAGE, main
+from fibsbot.records.store import StoreWriter
+from fibsbot.server.server import Server
+from fibsbot.strategies.loader import load
+from tests.records.store.telling import Teller
+from tests.records.store.test_live_store import Keeper
+from tests.report.pages import Page
+
+WATCHED: Final = Path(__file__).parents[1] / "data" / "protocol" / "session_watch.txt"
+FEW: Final = 4
+"""Opponents in the store."""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Have a store with a few matches that broke off early, and one of which there are only results."""
+    path = tmp_path_factory.mktemp("report") / "store.sqlite"
+    with Teller(str(path)) as bot:
+        bot.log_in(1500.0, 0)
+        for number in range(FEW):
+            bot.start(f"ford{number}", 5)
+            bot.sheet(f"s{number}", f"ford{number}")
+            bot.enter("throw", 1, f"s{number}", dice="31", play="8/5 6/5")
+            bot.save(f"ford{number}", 5)
+        bot.start("zaphod", 1)
+        bot.win_game(1, (1, 0))
+        bot.end("zaphod", 1, score=(1, 0))
+    return path
+
+
+def report(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["report", *map(str, arguments)])
+
+
+def page(path: Path) -> Page:
+    read = Page.read(path.read_text("utf-8"))
+    assert [] == read.faults
+    return read
+
+
+def test_a_watched_match_of_a_capture(tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    result = report(WATCHED, "-o", target, "--no-luck")
+    assert (0, "") == (result.exit_code, result.stderr)
+    assert result.stdout.startswith(f"{target}: 1 match, ")
+    read = page(target)
+    assert "SomeBot_39 \N{EN DASH} player_am" in read.text
+    assert 30 < len(read.data("m1-data")["stops"])
+    assert [target] == list(tmp_path.iterdir())
+
+
+def test_nothing_is_replaced_unless_told(tmp_path: Path, store: Path) -> None:
+    target = tmp_path / "report.html"
+    target.write_text("mine")
+    result = report("--db", store, "-o", target)
+    assert (EXIT_USAGE, f"Error: {target} is there already; --force replaces it\n") == (result.exit_code, result.stderr)
+    assert "mine" == target.read_text()
+    assert (
+        0 == report("--db", store, "-o", target, "--no-luck", "--last", 1, "--opponent", "ford0", "--force").exit_code
+    )
+    assert "ford0" in page(target).text
+
+
+def test_a_store_becomes_an_index_the_latest_match_first(tmp_path: Path, store: Path) -> None:
+    target = tmp_path / "report.html"
+    result = report("--db", store, "-o", target, "--no-luck", "--last", 3)
+    assert 0 == result.exit_code
+    assert "match 5 is left out: " in result.stderr
+    read = page(target)
+    assert ["#m1", "#m2"] == [it for it in read.values("href") if it in {"#m1", "#m2", "#m3"}]
+    assert read.text.index("ford3") < read.text.index("ford2")
+    assert "ford1" not in read.text
+
+
+@pytest.mark.slow
+def test_a_folder_has_a_page_a_match(tmp_path: Path, store: Path) -> None:
+    target = tmp_path / "pages"
+    result = report("--db", store, "-o", target, "--no-luck")
+    assert (0, f"{target / 'index.html'}: {FEW} matches\n") == (result.exit_code, result.stdout)
+    assert ["index.html", *(f"match-{it}.html" for it in range(1, FEW + 1))] == sorted(
+        it.name for it in target.iterdir()
+    )
+    assert [f"match-{it}.html" for it in range(FEW, 0, -1)] == page(target / "index.html").values("href")[1:]
+    assert "ford1" in page(target / "match-2.html").text
+
+
+def test_one_match_of_the_store_named_by_the_settings(tmp_path: Path, store: Path) -> None:
+    config = tmp_path / "fibsbot.toml"
+    config.write_text(f'[service]\nstore = "{store}"\n')
+    assert 0 == report("--match", 3, "--config", config, "-o", tmp_path / "one.html", "--no-luck").exit_code
+    assert "marvin \N{EN DASH} ford2" in page(tmp_path / "one.html").text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ([], "expected FILE, or a match of the store with --match, or the store with --db or --config"),
+        (["x.mat", "--db", "STORE"], "expected FILE, or a store with --db or --config, got both"),
+        (["/no/such/file"], "cannot read /no/such/file: No such file or directory"),
+        (["--db", "/no/such/store"], "there is no store /no/such/store"),
+        (["--db", "STORE", "--match", "77"], "the store has no match 77"),
+        (["--db", "STORE", "--match", "5"], "match 5"),
+        (["--db", "STORE", "--opponent", "nobody"], "expected a match at least, found none that can be studied"),
+        (["--db", "STORE", "--engine", "random"], "strategy 'random' is no judge"),
+        (["--db", "STORE", "--engine", "nosuch"], "no strategy is called 'nosuch'"),
+        (["--db", "STORE", "-o", "/no/such/report.html"], "there is no folder /no/such to write report.html into"),
+        (["--db", "STORE", "-o", "/dev/null"], "expected a file that ends in .html, or a folder, got /dev/null"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_line(tmp_path: Path, store: Path, arguments: list[str], text: str) -> None:
+    words = [str(store) if it == "STORE" else it for it in arguments]
+    output = [] if "-o" in words else ["-o", tmp_path / "report.html"]
+    result = report(*words, *output)
+    assert EXIT_USAGE == result.exit_code
+    assert text in result.stderr
+    assert 1 == len(result.stderr.splitlines())
+    assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+async def test_what_two_bots_played_is_on_pages(tmp_path: Path) -> None:
+    """A store that real bots have filled on a real server, studied on all cores."""
+    path = tmp_path / "store.sqlite"
+    writer = StoreWriter(path)
+    async with Server(seed=4) as server:
+        one = Entrant("marvin", load("handmade"), Keeper(writer, "marvin"))
+        other = Entrant("ford", load("random"), Keeper(writer, "ford"))
+        await play_pair(server, one, other, matches=2, length=1, timings=evolve(QUICK, invitation=0.02))
+        assert writer.close()
+    target = tmp_path / "report.html"
+    result = await asyncio.to_thread(report, "--db", path, "--opponent", "ford", "-o", target)
+    assert (0, "") == (result.exit_code, result.stderr)
+    read = page(target)
+    assert 2 == read.text.count("Luck-adjusted result")
+    assert all(read.data(f"m{number}-data")["stops"] for number in (1, 2))
