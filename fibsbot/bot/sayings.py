@@ -45,7 +45,7 @@ def help_text(*, operator: bool) -> str:
 
 def who_text(program: str) -> str:
     """Say that no person plays here."""
-    return f"I am a computer program ({program}) and play without help. Nobody reads what you tell me."
+    return f"I am a computer program ({program}) and play without help. I understand a few words only: tell me help."
 
 
 def stats_text(counters: Counters, seconds: float) -> str:
