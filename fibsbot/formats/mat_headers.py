@@ -71,8 +71,9 @@ def _safe_key(key: str) -> str:
 
 
 def _comment(line: str) -> str:
+    """Return a line of comment that is not taken for a header."""
     text = _clipped(line).lstrip(";# ")
-    return f"- {text}" if text.startswith("[") else text
+    return _clipped(f"- {text}") if text.startswith("[") else text
 
 
 def _known(transcript: Transcript) -> Iterator[tuple[str, str]]:

@@ -80,11 +80,13 @@ class _Reader:
     def line(self, line: str, number: int) -> None:
         """Take a line."""
         head = line[:LONGEST_LINE].lstrip(" \t\f\v")
+        if not head:
+            return
         if self.match and self.match.scores(line, number):
             return
         if head.startswith((";", "#")):
             self._comment(head.lstrip(";# \t"), number)
-        elif head:
+        else:
             self._words(line, head, number)
 
     def _words(self, line: str, head: str, number: int) -> None:
