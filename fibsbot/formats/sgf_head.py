@@ -77,7 +77,7 @@ def _start(node: Node, length: int, scores: tuple[int, int]) -> GameState:
     crawford_game = "CrawfordGame" in rules
     laws = plain_laws(
         length,
-        crawford=crawford_game or "Crawford" in rules,
+        crawford=not length or crawford_game or "Crawford" in rules,  # where it means nothing, as the server has it
         jacoby="Jacoby" in rules,
         cube="NoCube" not in rules,
     )

@@ -1,0 +1,164 @@
+"""What is true of every format: written, read and written again it is the same, and no text breaks a reader.
+
+`FIBSBOT_GOLDEN=write pytest tests/formats/test_round_trips.py` writes the golden files anew; read the difference first.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from attrs import evolve
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from fibsbot import __version__
+from fibsbot.formats.detect import Format, format_of
+from fibsbot.formats.errors import FormatError
+from fibsbot.formats.files import READERS, UNSAYABLE, WRITERS, lost, read_matches, write_matches
+from fibsbot.formats.snowie import SnowiePosition, iter_snowie, write_snowie
+from fibsbot.transcript import Transcript, TranscriptError, walk
+from tests.formats.simulating import AUTOMATIC, simulate, transcripts
+
+DATA: Final = Path(__file__).parents[1] / "data" / "formats"
+GOLDEN: Final = {
+    "three_points": lambda: simulate(202, 3),
+    "beavers": lambda: simulate(9, 0, games=2),
+    "gaps": lambda: simulate(5, 7, gaps=True, finished=False),
+    "automatic_doubles": lambda: simulate(4, 0, games=3, laws=AUTOMATIC),
+}
+MATCHES: Final = (Format.SGF, Format.OLDMOVES, Format.JSON)
+EVERY_READER: Final[dict[Format, Callable[[str], Iterable[Any]]]] = {**READERS, Format.SNOWIE: iter_snowie}
+
+
+def again(kind: Format, text: str) -> str:
+    """Read a text and write what was read."""
+    if kind is Format.SNOWIE:
+        return "".join(map(write_snowie, iter_snowie(text)))
+    return "".join(write_matches(kind, read_matches(kind, text)))
+
+
+def bears(kind: Format, text: str) -> None:
+    """See that a reader returns what can be walked through and written, or says what is wrong in a line."""
+    try:
+        found = list(EVERY_READER[kind](text))
+    except FormatError as error:
+        found = []
+        told = str(error)
+    else:
+        told = "a match" * bool(found)
+    assert told
+    assert "\n" not in told
+    assert len(told) < 400
+    for match in found:
+        if isinstance(match, SnowiePosition):
+            write_snowie(match)
+        else:
+            bears_writing(match)
+
+
+def bears_writing(match: Transcript) -> None:
+    """See that every writer takes what a reader has returned."""
+    for game in match.games:
+        list(walk(game))
+    for write in WRITERS.values():
+        write(match)
+
+
+@pytest.mark.parametrize("kind", [*MATCHES, Format.SNOWIE, Format.XGID, Format.GNUBG_IDS], ids=lambda kind: kind.value)
+@pytest.mark.parametrize("name", GOLDEN)
+def test_files_look_as_they_always_did(name: str, kind: Format) -> None:
+    path = DATA / f"{name}{kind.extension}"
+    text = WRITERS[kind](GOLDEN[name]())
+    shown = text.replace(f"AP[fibsbot:{__version__}]", "AP[fibsbot:0]")
+    if os.environ.get("FIBSBOT_GOLDEN") == "write":
+        path.write_text(shown, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == shown
+    assert kind not in EVERY_READER or text == again(kind, text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [*MATCHES, Format.SNOWIE], ids=lambda kind: kind.value)
+@given(match=transcripts())
+@settings(max_examples=40)
+def test_written_read_and_written_again_it_is_the_same(kind: Format, match: Transcript) -> None:
+    text = WRITERS[kind](match)
+    if text:
+        assert text == again(kind, text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [*MATCHES, Format.SNOWIE], ids=lambda kind: kind.value)
+@given(match=transcripts(odd_names=False), cut=st.floats(0, 1), junk=st.text(max_size=4), gone=st.integers(0, 9))
+@settings(max_examples=40)
+def test_a_text_that_is_damaged_or_breaks_off_is_read_or_refused(
+    kind: Format, match: Transcript, cut: float, junk: str, gone: int
+) -> None:
+    text = WRITERS[kind](match)
+    place = round(cut * len(text))
+    bears(kind, text[:place])
+    bears(kind, text[:place] + junk + text[place + gone :])
+
+
+@pytest.mark.parametrize("kind", EVERY_READER, ids=lambda kind: kind.value)
+@given(text=st.text())
+@example("")
+@example("\ufeff")
+@example("(" * 5000)
+@example("[" * 100_000)
+@example("(;GM[6]" + "C[x]" * 1000)
+@example("(;GM[6]MI[length:99999999999999999999][game:-1])")
+@example("Score is 999999999-0 in a 1 point match.\na is X - b is O\n\nX: wins\n")
+@example("Score is 0-0 in a 3 point match.\n" + "a is X - " * 1000 + "b is O\n")
+@example('{"fibsbot_transcript":1}')
+@example(";" * 10_000)
+def test_no_text_breaks_a_reader(kind: Format, text: str) -> None:
+    bears(kind, text)
+
+
+@pytest.mark.parametrize("kind", [*READERS, Format.SNOWIE], ids=lambda kind: kind.value)
+def test_a_huge_line_is_refused_soon(kind: Format) -> None:
+    for piece in ("a", "(", "[", "X: (6 5) ", " is X - ", "1;", "{}", "\\", "W[31hefe]", "(;GM[6];W[double]"):
+        with pytest.raises(FormatError):
+            list(EVERY_READER[kind](piece * (300_000 // len(piece))))
+
+
+@pytest.mark.parametrize("kind", READERS, ids=lambda kind: kind.value)
+def test_a_file_is_known_by_how_it_begins(kind: Format) -> None:
+    text = WRITERS[kind](simulate(3, 3))
+    assert kind is format_of(text[:4096], "nothing.txt")
+    assert kind is format_of("\ufeff\n" + text[:4096])
+    assert kind is format_of("", f"x/Match{kind.extension.upper()}")
+
+
+def test_what_is_no_match_is_not_taken_for_one() -> None:
+    assert format_of("Welcome to FIBS.\nScore is 0-0 in a 3 point match.\n", "capture.txt") is None
+    assert format_of("(;FF[4]GM[1]SZ[19];B[aa])".replace("FF[4]GM[1]", "KM[6]"), "") is None
+    assert format_of('{"kind":"header"}', "session.jsonl") is None
+
+
+def test_what_is_lost_is_told_only_where_it_is_there() -> None:
+    match = simulate(18, 5)
+    assert ["times"] == lost(Format.SGF, match)
+    assert not lost(Format.JSON, match)
+    assert {"times", "ratings"} <= set(lost(Format.OLDMOVES, match))
+    bare = next(iter(read_matches(Format.OLDMOVES, WRITERS[Format.OLDMOVES](match))))
+    assert not any(lost(kind, bare) for kind in UNSAYABLE)
+
+
+def test_several_matches_follow_each_other() -> None:
+    two = [simulate(3, 3), simulate(4, 5)]
+    for kind in (*MATCHES, Format.MAT):
+        text = "".join(write_matches(kind, two))
+        assert [match.length for match in two] == [match.length for match in read_matches(kind, text)], kind
+
+
+def test_positions_of_what_cannot_have_happened_are_refused() -> None:
+    match = simulate(3, 3)
+    entries = match.games[0].entries[3:]
+    broken = evolve(match, games=(evolve(match.games[0], entries=entries),))
+    with pytest.raises(TranscriptError):
+        WRITERS[Format.XGID](broken)
