@@ -145,10 +145,10 @@ def _deciding(
 ) -> Deciding | None:
     """Return what the options about a strategy say, and see that the strategy can be made."""
     if strategy is None:
-        given = {"--side": sides.name, "--both": sides.both, "--judge": judge, "--seed": seed}
-        alone = [name for name, value in {**given, "--fail-above": fail_above}.items() if value not in {None, False}]
-        if alone:
-            raise UserError(f"{alone[0]} is for --decide, which is not given")
+        given = {"--side": sides.name, "--both": sides.both or None, "--judge": judge, "--seed": seed}
+        for name, value in {**given, "--fail-above": fail_above}.items():
+            if value is not None:
+                raise UserError(f"{name} is for --decide, which is not given")
         return None
     if sides.both and sides.name is not None:
         raise UserError("expected --side or --both, got both of them")

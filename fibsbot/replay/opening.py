@@ -9,10 +9,9 @@ from typing import Final, TypeAlias
 
 from attrs import evolve, frozen
 
-from fibsbot.formats.detect import Format, format_of
-from fibsbot.replay.captures import CaptureError, Spoken, read_captures
+from fibsbot.replay.captures import Spoken, read_captures
 from fibsbot.replay.happenings import GameBegan, GameEnded, Happened, Happening, MatchBegan, MatchEnded
-from fibsbot.replay.loading import load_transcripts
+from fibsbot.replay.loading import find_format, read_paper
 from fibsbot.replay.parts import in_groups
 from fibsbot.replay.scribe import replay
 from fibsbot.transcript import Transcript, walk
@@ -20,8 +19,6 @@ from fibsbot.transcript import Transcript, walk
 Reach: TypeAlias = Callable[[int], object]
 """Takes how many bytes have been read."""
 
-_HEAD: Final = 4096
-"""Bytes by which a file's format is told."""
 _STRIDE: Final = 2**18
 """Bytes between two calls of a Reach."""
 
@@ -68,13 +65,11 @@ def happenings_in(source: Source, reach: Reach) -> Iterator[Happening]:
     Raises CaptureError or FormatError where it is not what it should be, TranscriptError where a match breaks the
     rules, OSError where it cannot be read.
     """
-    kind = _format(source.paths[0]) if len(source.paths) == 1 else None
+    kind = find_format(source.paths[0]) if len(source.paths) == 1 else None
     if kind is None:
         yield from replay(_watched(read_captures(source.paths), reach))
         return
-    if not kind.readable:
-        raise CaptureError(f"expected a capture or a match, got a file of the format {kind.value}")
-    for number, transcript in enumerate(load_transcripts(source.paths[0]), 1):
+    for number, transcript in enumerate(read_paper(source.paths[0], kind), 1):
         yield from retold(number, transcript)
 
 
@@ -86,13 +81,6 @@ def retold(match: int, transcript: Transcript) -> Iterator[Happening]:
         yield from (Happened(match, step) for step in walk(game))
         yield GameEnded(match, game)
     yield MatchEnded(match, transcript)
-
-
-def _format(path: Path) -> Format | None:
-    if path.exists() and not path.is_file():
-        return None  # what is read from a pipe to look at it would be lost
-    with path.open("rb") as file:
-        return format_of(file.read(_HEAD).decode("utf-8", "replace"), path.name)
 
 
 def _watched(spoken: Iterable[Spoken], reach: Reach) -> Iterator[Spoken]:

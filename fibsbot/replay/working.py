@@ -85,7 +85,7 @@ class Outcome:
 
 
 Advance: TypeAlias = Callable[[int], object]
-"""Takes the number of bytes that have been read since it was called last; in the end they are as many as on the disk."""
+"""Takes the number of bytes that have been read since it was called last; in the end it was told all on the disk."""
 Write: TypeAlias = Callable[[str], object]
 """Takes text with its line ends."""
 
