@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import field, frozen
 
 from fibsbot.match import Owner
 from fibsbot.strategies.handmade.chances import Chances
@@ -39,6 +40,10 @@ class Game:
     """Points that player and opponent still need; (0, 0) in an unlimited match."""
     jacoby: bool = False
     """Whether gammons count only after a double."""
+    _opponents: Game | None = field(default=None, eq=False, repr=False)
+    """The same game as the opponent sees it, where it has been asked for from there."""
+    _take_points: dict[int, float] = field(factory=dict, init=False, eq=False, repr=False)
+    """Those that have been reckoned."""
 
     @classmethod
     def of(cls, chances: Chances, worth: Worth, away: tuple[int, int] = (0, 0), *, jacoby: bool = False) -> Game:
@@ -54,8 +59,12 @@ class Game:
 
     def reversed(self) -> Game:
         """Return the game as the opponent sees it."""
-        worth = self.worth
-        return evolve(self, worth=lambda points: -worth(-points), won=self.lost, lost=self.won, away=self.away[::-1])
+        return self._opponents or self._reversed
+
+    @cached_property
+    def _reversed(self) -> Game:
+        worth, away = self.worth, self.away[::-1]
+        return Game(lambda points: -worth(-points), self.lost, self.won, away, self.jacoby, self)
 
     def value(self, win: float, cube: int, owner: Owner) -> float:
         """Return what the game is worth with this chance to win it, the cube at this value and place."""
@@ -68,6 +77,11 @@ class Game:
 
     def take_point(self, cube: int) -> float:
         """Return the chance to win from which a double to this value is taken when the cube is used perfectly."""
+        if cube not in self._take_points:
+            self._take_points[cube] = self._take_point(cube)
+        return self._take_points[cube]
+
+    def _take_point(self, cube: int) -> float:
         lost = self._mean(self.lost, -cube)
         slope = self._mean(self.won, cube) - lost
         if not self.dead(cube):
@@ -84,20 +98,23 @@ class Game:
         lost = self.worth(-cube) if single else self._mean(self.lost, -cube)
         won = self.worth(cube) if single else self._mean(self.won, cube)
         corners = [(0.0, lost), (1.0, won)]
+        if not perfect:
+            return _interpolate(corners, win)
         # Nobody has to cash: where playing on for a gammon brings more, the corner would bend the line the wrong way.
-        other = self.reversed()
-        if perfect and owner is not Owner.PLAYER and not other.dead(cube):
-            pass_point, passed = 1 - other.cash_point(cube), self.worth(-cube)
+        if owner is not Owner.PLAYER and not self.reversed().dead(cube):
+            pass_point, passed = 1 - self.reversed().cash_point(cube), self.worth(-cube)
             if passed < lost + (won - lost) * pass_point:
                 corners.append((pass_point, passed))
-        if perfect and owner is not Owner.OPPONENT and not self.dead(cube):
+        if owner is not Owner.OPPONENT and not self.dead(cube):
             cash_point, cashed = self.cash_point(cube), self.worth(cube)
             if cashed > lost + (won - lost) * cash_point:
                 corners.append((cash_point, cashed))
         return _interpolate(sorted(corners), win)
 
     def _mean(self, shares: tuple[float, float, float], points: int) -> float:
-        return sum(share * self.worth(level * points) for level, share in enumerate(shares, 1))
+        single, gammon, backgammon = shares
+        worth = self.worth
+        return single * worth(points) + gammon * worth(2 * points) + backgammon * worth(3 * points)
 
     def dead(self, cube: int) -> bool:
         """Return whether the player has no use for a cube of this value: winning the game wins the match already."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final, TypeAlias
 
 from attrs import evolve
@@ -11,7 +12,7 @@ from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import CHECKERS, Play, Position
 from fibsbot.rules.scoring import level_of
 from fibsbot.strategies.handmade.chances import Chances
-from fibsbot.strategies.handmade.cube import Game
+from fibsbot.strategies.handmade.cube import Game, Worth
 from fibsbot.strategies.handmade.evaluate import chances
 from fibsbot.strategies.handmade.match_equity import worth_of
 from fibsbot.strategies.judge import CubeValues
@@ -25,9 +26,9 @@ Where nothing is left to win or lose, fewer pips end the game sooner.
 """
 
 
-def game_of(state: MatchState, expected: Chances) -> Game:
+def game_of(state: MatchState, expected: Chances, worth: Worth | None = None) -> Game:
     """Return the game that is played in this state, as the player who has these chances sees it."""
-    return Game.of(expected, worth_of(state), state.away, jacoby=state.jacoby)
+    return Game.of(expected, worth or worth_of(state), state.away, jacoby=state.jacoby)
 
 
 def rank_plays(state: MatchState, plays: Sequence[Play]) -> list[Rank]:
@@ -38,7 +39,8 @@ def rank_plays(state: MatchState, plays: Sequence[Play]) -> list[Rank]:
 
 def value(state: MatchState) -> float:
     """Return what the position is worth to the player on roll, who doubles where that gains."""
-    return _value(state, chances(state.position))
+    expected = chances(state.position)
+    return _value(state, game_of(state, expected), expected.win)
 
 
 def value_plays(state: MatchState, plays: Sequence[Play]) -> list[float]:
@@ -50,7 +52,12 @@ def value_plays(state: MatchState, plays: Sequence[Play]) -> list[float]:
     boards = [state.position.play(play) for play in plays]
     left = [chances(board.swapped()) for board in boards]
     ranks = _ranks(state, boards, left)
-    values = [_value_left(state, board, opponents) for board, opponents in zip(boards, left, strict=True)]
+    after = evolve(state.swapped(), phase=Phase.ROLL, dice=None)
+    worth = cache(worth_of(after))  # the same few results over and over
+    values = [
+        _won(state, board) if board.off == CHECKERS else -_value(after, game_of(after, it, worth), it.win)
+        for board, it in zip(boards, left, strict=True)
+    ]
     most = values[ranks.index(max(ranks))]
     return [min(it, most) for it in values]
 
@@ -87,21 +94,19 @@ def _mean(expected: Chances, levels: list[tuple[float, float]]) -> float:
     )
 
 
-def _value_left(state: MatchState, board: Position, opponents: Chances) -> float:
-    """Return what a play is worth that leaves this board, with these chances for the opponent."""
-    if board.off == CHECKERS:
-        level = 1 if state.jacoby and state.owner is Owner.CENTRED else level_of(board)
-        return worth_of(state)(level * state.cube)
-    return -_value(evolve(state.swapped(), position=board.swapped(), phase=Phase.ROLL, dice=None), opponents)
+def _won(state: MatchState, board: Position) -> float:
+    """Return what a play is worth that bears the last checker off."""
+    level = 1 if state.jacoby and state.owner is Owner.CENTRED else level_of(board)
+    return worth_of(state)(level * state.cube)
 
 
-def _value(state: MatchState, expected: Chances) -> float:
-    game = game_of(state, expected)
+def _value(state: MatchState, game: Game, win: float) -> float:
+    """Return what a game is worth to the player on roll, whose position does not matter any more."""
     if state.crawford:
-        return game.dead_value(expected.win, state.cube)
+        return game.dead_value(win, state.cube)
     if cube_is_open(state):
-        return _cube_values(state, game, expected.win).best
-    return game.value(expected.win, state.cube, state.owner)
+        return _cube_values(state, game, win).best
+    return game.value(win, state.cube, state.owner)
 
 
 def _cube_values(state: MatchState, game: Game, win: float) -> CubeValues:
