@@ -93,7 +93,8 @@ def main() -> None:
         seconds = time.process_time() - started
         decisions = sum(len(game.judged) for found in studies for game in found.games)
         print(f"{'with' if luck else 'without'} luck: {decisions} decisions, {throws} throws in {seconds:.1f} s")
-        print(f"  {decisions / seconds:.0f} decisions/s, {throws / seconds:.1f} throws/s, {seconds / int(matches):.1f} s a match")
+        each = seconds / int(matches)
+        print(f"  {decisions / seconds:.0f} decisions/s, {throws / seconds:.1f} throws/s, {each:.1f} s a match")
 
 
 if __name__ == "__main__":
