@@ -101,7 +101,7 @@ class Sheets:
         try:
             now = utc_now()
             for happening in take(self._scribe, now) or ():
-                self._write(happening, now)
+                self.write(happening, now)
                 self._happened(happening)
         except Exception as error:  # noqa: BLE001 - whatever it is, the play goes on
             self._scribe = self._sheet = None
@@ -111,7 +111,8 @@ class Sheets:
 
     # -- sheets and entries -------------------------------------------------------------------------------------
 
-    def _write(self, happening: Happening, now: dt.datetime) -> None:
+    def write(self, happening: Happening, now: dt.datetime) -> None:
+        """Write down what happens."""
         match happening:
             case MatchBegan(transcript=transcript):
                 self._transcript, self._sheet = transcript, None

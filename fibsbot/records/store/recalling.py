@@ -6,6 +6,7 @@ Stores of version 2 and older have nothing else, and it helps where entries got 
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -43,7 +44,7 @@ class Piece:
 def pieces_from(decisions: Sequence[Decision], game: Game) -> Iterator[Piece]:
     """Yield what decisions of a game, in their order, tell of it; those that tell nothing are left out."""
     made = [it for it in decisions if it.refused is None]
-    for decision, following in zip(made, [*made[1:], None], strict=True):
+    for decision, following in itertools.zip_longest(made, made[1:]):
         start = _stood(decision)
         if start is None:
             continue

@@ -1,0 +1,177 @@
+"""Real matches on a real server: both accounts remember all of them, whatever breaks off in between."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import pytest
+from sqlalchemy import func, select
+
+from fibsbot.bot.orders import Order
+from fibsbot.match import MatchState
+from fibsbot.records.store import Store, StoreWriter
+from fibsbot.records.store.checking import check
+from fibsbot.records.store.schema import ENTRIES
+from fibsbot.replay.loading import load_transcripts
+from fibsbot.rules.state import Seat
+from fibsbot.server.server import Server
+from fibsbot.service.account import Hooks
+from fibsbot.service.supervisor import Supervisor
+from fibsbot.strategies.base import CubeAction, CubeAnswer
+from fibsbot.strategies.random_play import RandomStrategy
+from fibsbot.transcript import Cube, Gap, Resign, Throw, Transcript
+from tests.bot.live import CHEAP
+from tests.service.fleet import plan, supervisor, until
+from tests.transcript.papers import assert_nothing_wrong, from_other_seat, plain
+
+ROOT: Final = Path(__file__).parents[3]
+KILLS: Final = 3
+
+
+class Lively(RandomStrategy):
+    """Doubles and resigns now and then."""
+
+    def offer_double(self, state: MatchState) -> CubeAnswer:  # noqa: ARG002 - the interface
+        """Double."""
+        return CubeAnswer(CubeAction.DOUBLE if self._happens(0.1) else CubeAction.ROLL, equity=0.25)
+
+    def resign(self, state: MatchState) -> int:  # noqa: ARG002 - as above
+        """Resign."""
+        return int(self._happens(0.02))
+
+    def accept_resignation(self, state: MatchState) -> bool:  # noqa: ARG002 - as above
+        """Mostly play on."""
+        return self._happens(0.3)
+
+
+def fleet(port: int, writer: StoreWriter, *, logs: Path | None = None, matches: int = 1, length: int = 3) -> Supervisor:
+    """Return two accounts that play each other."""
+    names: dict[str, str | None] = {"marvin": "ford", "ford": None}
+    seeds = iter(range(1, 100))
+    plans = [
+        plan(
+            port,
+            name,
+            invite=invite,
+            length=length,
+            matches=matches,
+            resign=True,
+            resign_match=True,
+            log_path=logs / f"{name}.jsonl" if logs else None,
+        )
+        for name, invite in names.items()
+    ]
+    return supervisor(*plans, strategies={"plain": lambda: Lively(next(seeds))}, hooks=Hooks(keep=writer.put))
+
+
+def remembered(url: str, account: str) -> list[Transcript]:
+    """Return all matches of an account."""
+    with Store.open(url) as store:
+        assert () == check(store).problems
+        return [store.transcript(match) for match in store.matches(account=account)]
+
+
+def entries(url: str) -> int:
+    """Return how many entries there are."""
+    with Store.open(url) as store, store.reading() as connection:
+        return connection.scalar(select(func.count()).select_from(ENTRIES)) or 0
+
+
+def has(url: str, enough: int) -> bool:
+    """Whether there are so many entries."""
+    return entries(url) >= enough
+
+
+async def test_both_players_remember_the_same_whole_matches(url: str, tmp_path: Path) -> None:
+    writer = StoreWriter(url)
+    async with Server(limits=CHEAP, seed=4) as server, asyncio.timeout(60):
+        await fleet(server.port, writer, logs=tmp_path, matches=3).run()
+    assert writer.close()
+    assert not writer.lost
+    ours, theirs = (remembered(url, name) for name in ("marvin", "ford"))
+    assert 3 == len(ours)
+    for one, other in zip(ours, theirs, strict=True):
+        assert (Seat.A, Seat.A, ["marvin", "ford"]) == (one.user, other.user, [it.name for it in one.players])
+        assert one.winner is not None
+        assert one.scores == other.scores[::-1]
+        assert all(game.whole for game in (*one.games, *other.games))
+        assert plain(one) == plain(other, swap=True)
+    kinds = Counter(type(entry) for match in ours for game in match.games for entry in game.entries)
+    assert all(kinds[kind] for kind in (Throw, Cube, Resign)), "few things happened"
+    logged = list(load_transcripts(tmp_path / "marvin.jsonl"))
+    assert [plain(match) for match in ours] == [plain(match) for match in logged]
+    doubles = [entry for it in ours for game in it.games for entry in game.entries if isinstance(entry, Cube)]
+    assert any(entry.equity == 0.25 for entry in doubles if entry.seat is Seat.A)
+    assert all(entry.seconds is not None for entry in doubles if entry.seat is Seat.A)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("every", [1, 4, 13])
+async def test_a_match_that_is_left_and_resumed_again_and_again_is_whole(url: str, every: int) -> None:
+    """Both leave after so many entries, and come back as other processes would."""
+    async with Server(limits=CHEAP, seed=7) as server, asyncio.timeout(120):
+        for sitting in range(1, 100):
+            writer = StoreWriter(url)
+            both = fleet(server.port, writer, length=1)
+            task = asyncio.create_task(both.run())
+            enough = 2 * every * sitting if sitting < 10 else 10**9
+
+            def over(writer: StoreWriter = writer, task: asyncio.Task[None] = task, enough: int = enough) -> bool:
+                return task.done() or (writer.flush() and entries(url) >= enough)
+
+            await until(over)
+            both.order(Order.QUIT)
+            await task
+            assert writer.close()
+            with Store.open(url) as store:
+                if all(match.finished for match in store.matches()):
+                    break
+    ((one,), (other,)) = (remembered(url, name) for name in ("marvin", "ford"))
+    assert sitting > 3
+    assert one.scores == other.scores[::-1]
+    assert all(game.whole for game in (*one.games, *other.games))
+    assert plain(one) == plain(other, swap=True)
+
+
+@pytest.mark.slow
+async def test_kill_9_in_mid_match_costs_at_most_what_nobody_can_know(url: str, tmp_path: Path) -> None:
+    """The opponent sees everything; what the killed process remembers of it is right, and names what is missing."""
+    truth = str(tmp_path / "truth.sqlite")
+    for place in (url, truth):
+        StoreWriter(place).close()
+    server, chance = Server(limits=CHEAP, seed=11), random.Random(2)
+    async with server, asyncio.timeout(240), player(truth, server.port, "ford") as ford:
+        for _ in range(KILLS):
+            async with player(url, server.port, "marvin", "ford") as marvin:
+                await until(partial(has, url, entries(url) + chance.randint(1, 12)), 60)
+                assert marvin.returncode is None
+        async with player(url, server.port, "marvin", "ford") as marvin:
+            assert [0, 0] == [await it.wait() for it in (marvin, ford)]
+    (ours,), (theirs,) = remembered(url, "marvin"), remembered(truth, "ford")
+    assert ours.scores == theirs.scores[::-1]
+    assert all(game.whole for game in theirs.games)
+    for one, other in zip(ours.games, theirs.games, strict=True):
+        assert_nothing_wrong(from_other_seat(other), one)
+    gaps = sum(isinstance(entry, Gap) for game in ours.games for entry in game.entries)
+    assert gaps <= KILLS / 2, "most of it can be known"
+
+
+@contextlib.asynccontextmanager
+async def player(*arguments: object) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Start a player in a process of its own, and kill it in the end."""
+    command = (sys.executable, "-m", "tests.records.store.player", *map(str, arguments))
+    process = await asyncio.create_subprocess_exec(*command, cwd=ROOT)
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
