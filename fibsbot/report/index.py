@@ -31,7 +31,7 @@ class Listed:
 
 def index_table(matches: Iterable[Listed]) -> Html:
     """Return the table of matches."""
-    columns = ("Match", "Length", "Result", "Began", "PR", "Luck")
+    columns = ("Match", "Score", "PR", "Luck", "Length", "Began")
     head = tag("thead", tag("tr", *(tag("th", it, scope="col") for it in columns)))
     body = tag("tbody", *map(_line, matches))
     return tag("div", tag("table", head, body, class_="figures index"), class_="scroll")
@@ -39,17 +39,16 @@ def index_table(matches: Iterable[Listed]) -> Html:
 
 def _line(match: Listed) -> Html:
     transcript, (a, b) = match.transcript, match.figures
-    began = moment(transcript.started) if transcript.started else ""
+    open_ = ", open" if transcript.length and transcript.winner is None else ""
     cells = [
-        str(transcript.length) if transcript.length else "unlimited",
-        result(transcript),
-        began,
+        " \N{EN DASH} ".join(map(str, transcript.scores)) + open_,
         f"{rating(a)} : {rating(b)}",
         signed(a.luck - b.luck, 2),
+        str(transcript.length) if transcript.length else "unlimited",
+        moment(transcript.started) if transcript.started else "",
     ]
-    return tag(
-        "tr", tag("th", tag("a", players(transcript), href=match.href), scope="row"), *(tag("td", it) for it in cells)
-    )
+    link = tag("th", tag("a", players(transcript), href=match.href), scope="row")
+    return tag("tr", link, *(tag("td", it) for it in cells))
 
 
 def players(transcript: Transcript) -> Html:

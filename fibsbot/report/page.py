@@ -17,7 +17,7 @@ from fibsbot.report.details import match_data
 from fibsbot.report.dice import dice
 from fibsbot.report.index import Listed, index_table, length, players, result
 from fibsbot.report.markup import Child, Html, data, joined, tag
-from fibsbot.report.sheet import CLASSES, moment, score_sheet
+from fibsbot.report.sheet import BAD, CLASSES, GOOD, moment, score_sheet
 from fibsbot.report.stops import LUCKY, THRESHOLDS, MatchSheet, match_sheet
 from fibsbot.rules.state import Seat
 from fibsbot.study.model import MatchStudy
@@ -59,8 +59,7 @@ def report_page(studies: Sequence[MatchStudy], *, title: str) -> str:
     listed = [Listed.of(it.study, f"#{it.anchor}") for it in sheets]
     index = None
     if len(listed) > 1:
-        summary = tag("summary", f"{len(listed)} matches")
-        index = tag("details", summary, index_table(listed), class_="index", open=True)
+        index = tag("details", tag("summary", "Index"), index_table(listed), class_="index", open=True)
     alone = len(sheets) == 1
     body = [
         Html("") if alone else tag("header", tag("h1", clean(title)), index),
@@ -182,8 +181,7 @@ def _notes(judge: str, *, luck: bool) -> Iterator[Child]:
     if luck:
         yield (
             "Luck is how much better a throw was than the average throw. "
-            f"\N{BLACK UP-POINTING SMALL TRIANGLE} and \N{BLACK DOWN-POINTING SMALL TRIANGLE} mark throws from "
-            f"{LUCKY:g} on."
+            f"{GOOD} and {BAD} mark throws from {LUCKY:g} on."
         )
     yield (
         "\N{DEGREE SIGN} marks what was not seen, but rebuilt: it is the only thing that can have happened between two "

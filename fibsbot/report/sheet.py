@@ -18,6 +18,8 @@ from fibsbot.transcript import Game, Transcript
 CLASSES: Final = {Grade.DOUBTFUL: "doubtful", Grade.ERROR: "error", Grade.BLUNDER: "blunder"}
 """How the style sheet calls the grades; as words they are told to people too."""
 REBUILT: Final = "rebuilt: not seen, but the only thing that can have happened between two boards"
+GOOD: Final = "\N{BLACK UP-POINTING SMALL TRIANGLE}"
+BAD: Final = "\N{BLACK DOWN-POINTING SMALL TRIANGLE}"
 _LEVELS: Final = {Level.GAMMON: "gammon", Level.BACKGAMMON: "backgammon"}
 _ENDINGS: Final = {Ending.DROPPED: "double dropped", Ending.RESIGNED: "resignation"}
 
@@ -148,17 +150,16 @@ def _link(match: MatchSheet, stop: Stop) -> Html:
 
 def _words(stop: Stop) -> Iterator[Html | str]:
     if stop.throw:
-        yield tag("b", "{}{}".format(*stop.throw.dice))
-        yield " "
+        yield joined(tag("b", "{}{}".format(*stop.throw.dice)), _luck(stop.luck or 0.0), " ")
     yield tag("span", f"Gap: {clean(stop.words, 200)}" if stop.kind is Kind.GAP else stop.words)
-    if stop.luck is not None and abs(stop.luck) >= LUCKY:
-        sign, word = (
-            ("\N{BLACK UP-POINTING SMALL TRIANGLE}", "good")
-            if stop.luck > 0
-            else ("\N{BLACK DOWN-POINTING SMALL TRIANGLE}", "bad")
-        )
-        yield tag("i", sign, title=f"{word} luck, {signed(stop.luck, 2)}")
     if stop.step.entry.rebuilt:
         yield tag("i", "\N{DEGREE SIGN}")
     if stop.grade:
         yield tag("em", f"{stop.grade.value} {stop.loss:.3f}".replace(" 0.", " ."), title=CLASSES[stop.grade])
+
+
+def _luck(luck: float) -> Html | None:
+    if abs(luck) < LUCKY:
+        return None
+    sign, word = (GOOD, "good") if luck > 0 else (BAD, "bad")
+    return tag("i", sign, title=f"{word} luck, {signed(luck, 2)}")
