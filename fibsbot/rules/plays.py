@@ -126,6 +126,8 @@ def check_play(position: Position, dice: Dice, play: Play) -> Play:
         raise IllegalPlayError(Law.TOO_MANY_MOVES, f"{Law.TOO_MANY_MOVES.value}: {len(play)} moves for {high}-{low}")
     moves = sorted(play.moves, reverse=True)
     after = _make(position, moves, numbers)
+    if len(moves) == len(numbers):
+        return Play(moves)  # where every number is played, no law asks for more
     legal = results(position.points, dice)
     possible = max(map(len, legal.values()), default=0)
     # Whoever has borne off the last checker has won, even if the other order of the numbers would have taken both.

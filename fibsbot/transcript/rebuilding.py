@@ -58,7 +58,8 @@ def between(
             return ways[0]
         if ways:
             return (Gap(reason=_missing(ways[0]), then=seen, at=at),)
-    return (Gap(reason="several turns are missing", then=seen, at=at),)
+    reason = "two turns or more are missing" if known.turn is seen.turn and not facts else "several turns are missing"
+    return (Gap(reason=reason, then=seen, at=at),)
 
 
 def same(one: GameState, other: GameState) -> bool:
@@ -86,7 +87,7 @@ def _stands(one: GameState, other: GameState) -> bool:
 def _missing(way: Sequence[Entry]) -> str:
     """Return the reason of a gap that this would be one way to fill."""
     turns = sum(isinstance(entry, Throw) and entry.rebuilt for entry in way)
-    return {0: "a cube action is missing", 1: "a turn is missing", 2: "two turns are missing"}[min(turns, 2)]
+    return ("a cube action is missing", "a turn is missing", "two turns are missing")[min(turns, 2)]
 
 
 class _TooManyError(Exception):
@@ -100,10 +101,13 @@ class _Search:
         self._goal = goal
         self._at = at
         self._steps = 0
+        self._blind = False
+        """Whether the way that is being tried has a throw in it that nobody told; more than one would tell nothing."""
 
     def ways(self, known: GameState, facts: tuple[Fact, ...], missing: int) -> list[tuple[Entry, ...]]:
         """Return the ways with so many things that were not told; two are enough to know that there are more."""
         found: list[tuple[Entry, ...]] = []
+        self._blind = False
         try:
             for way in self._from(known, facts, missing):
                 if way not in found:
@@ -184,7 +188,10 @@ class _Search:
                 yield from self._after(state, entry, (entry,), facts, missing - cost)
 
     def _thrown(self, state: GameState, facts: tuple[Fact, ...], missing: int) -> Iterator[tuple[Entry, ...]]:
-        """Try every throw with every play."""
+        """Try every throw with every play, once on a way, and only where what was told next is the other player's."""
+        if self._blind or (facts and facts[0].seat is state.turn):
+            return
+        self._blind = True
         for dice in ALL_DICE:
             if state.stage is Stage.OPENING and dice[0] == dice[1]:
                 continue
@@ -193,6 +200,7 @@ class _Search:
                     play = Play.of(*sorted(steps, reverse=True))
                     entry = Throw(seat=state.turn, dice=dice, play=play, at=self._at, rebuilt=True)
                     yield from self._after(state, entry, (entry,), facts, missing - 1)
+        self._blind = False
 
     def _turned(
         self, state: GameState, action: CubeAction, facts: tuple[Fact, ...], missing: int
