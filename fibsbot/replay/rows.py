@@ -59,10 +59,11 @@ class Rows:
                     yield self._row("difference", match) | place | row | where
             case GameEnded(match=match, game=game):
                 result = game.result
-                row = {"game": game.number, "whole": game.whole, "winner": None, "points": None, "how": None}
+                row = {"game": game.number, "whole": game.whole}
+                row |= dict.fromkeys(("winner", "points", "level", "how"))
                 if result:
-                    how = {"how": result.how.value, "level": int(result.level)}
-                    row |= {"winner": _short(names[result.winner]), "points": result.points} | how
+                    counted = {"points": result.points, "level": int(result.level), "how": result.how.value}
+                    row |= {"winner": _short(names[result.winner]), **counted}
                 yield self._row("game_end", match) | row
             case MatchEnded(match=match, transcript=transcript):
                 winner = transcript.winner

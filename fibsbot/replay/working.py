@@ -207,4 +207,5 @@ def _note(outcome: Outcome, text: str) -> None:
 
 def _file_row(outcome: Outcome) -> Row:
     problem = outcome.problem or outcome.contradiction or None
-    return {"kind": "file", "file": outcome.source.name, **outcome.tally.row(), "problem": problem}
+    counts = {name: count for name, count in outcome.tally.row().items() if name != "files"}
+    return {"kind": "file", "file": outcome.source.name, **counts, "problem": problem}
