@@ -1,0 +1,262 @@
+"""The server's list of moves as a file: what is written, and what is understood of what others have written or saved."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+from attrs import evolve
+
+from fibsbot.formats.errors import FormatError
+from fibsbot.formats.oldmoves import iter_oldmoves, read_oldmoves, write_oldmoves
+from fibsbot.match import CubeAction
+from fibsbot.position import Play
+from fibsbot.rules.game import start_match
+from fibsbot.rules.laws import FIBS
+from fibsbot.rules.scoring import Level
+from fibsbot.rules.state import Ending, Result, Seat, Stage
+from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript
+from tests.formats.gnubg import ask_gnubg, assert_same, requires_gnubg
+from tests.formats.simulating import simulate
+
+HEAD: Final = "Score is 0-0 in a 3 point match.\nalice is X - bob is O\n\n"
+OWN_NUMBERS: Final = f"""{HEAD}X: (4 1) 24-23 13-9
+O: (6 5) 24-18 18-13
+X: doubles
+O: accepts
+X: (3 3) 8-5 8-5 6-3 6-3
+O: (6 2) 24-18 13-11
+X: wants to resign
+O: wins
+"""
+SERVER_NUMBERS: Final = OWN_NUMBERS.replace("24-23 13-9", "1-2 12-16").replace(
+    "8-5 8-5 6-3 6-3", "17-20 17-20 19-22 19-22"
+)
+MOVES: Final = (
+    Throw(seat=Seat.A, dice=(4, 1), play=Play.of((24, 23), (13, 9))),
+    Throw(seat=Seat.B, dice=(6, 5), play=Play.of((24, 18), (18, 13))),
+    Cube(seat=Seat.A, action=CubeAction.DOUBLE),
+    Cube(seat=Seat.B, action=CubeAction.TAKE),
+    Throw(seat=Seat.A, dice=(3, 3), play=Play.of((8, 5), (8, 5), (6, 3), (6, 3))),
+    Throw(seat=Seat.B, dice=(6, 2), play=Play.of((24, 18), (13, 11))),
+)
+LOST: Final = Resign(seat=Seat.A, level=Level.SINGLE, accepted=True)
+
+
+def match_of(*games: Game, length: int = 3) -> Transcript:
+    """Return a match between Alice and Bob."""
+    return Transcript((Player("alice"), Player("bob")), length, games)
+
+
+def game_of(*entries: Entry, result: Result | None = None) -> Game:
+    """Return a first game."""
+    return Game(1, start_match(FIBS, 3), entries, result)
+
+
+def game_text(scores: str, *lines: str, x: str = "alice", o: str = "bob", length: str = "a 9 point") -> str:
+    """Return the list of a game."""
+    return "\n".join([f"Score is {scores} in {length} match.", f"{x} is X - {o} is O", "", *lines, "", ""])
+
+
+@pytest.mark.parametrize("text", [OWN_NUMBERS, SERVER_NUMBERS], ids=["both players' own numbers", "the server's"])
+def test_both_ways_to_number_the_points_are_read(text: str) -> None:
+    match = read_oldmoves(text)
+    assert match_of(game_of(*MOVES, LOST, result=Result(Seat.B, 2, Level.SINGLE, Ending.RESIGNED))) == match
+
+
+def test_it_is_written_as_the_server_writes_it() -> None:
+    assert SERVER_NUMBERS == write_oldmoves(read_oldmoves(OWN_NUMBERS))
+
+
+def test_bar_off_and_dances_are_read_in_both_numberings() -> None:
+    match = simulate(18, 5)
+    text = write_oldmoves(match)
+    assert "bar-" in text
+    assert "-off" in text
+    assert "can't move" in text
+    assert text == write_oldmoves(read_oldmoves(text))
+
+
+def test_the_list_may_stand_in_what_the_server_said_besides() -> None:
+    text = (
+        "Welcome to FIBS.\r\n> bob shouts: Score is 7-7 in a 3 point match\r\n"
+        "You win the game and get 2 points. Congratulations!" + OWN_NUMBERS.replace("\n", "\r\n") + "> \r\nX: hello\r\n"
+    )
+    assert read_oldmoves(OWN_NUMBERS) == read_oldmoves(text)
+
+
+def test_how_much_was_resigned_is_told_where_the_moves_do_not_tell_it() -> None:
+    gammon = evolve(LOST, level=Level.GAMMON)
+    match = match_of(game_of(*MOVES, gammon, result=Result(Seat.B, 4, Level.GAMMON, Ending.RESIGNED)))
+    text = write_oldmoves(match)
+    assert text.endswith("X: wants to resign\nO: wins 4 points\n")
+    assert match == read_oldmoves(text)
+
+
+def test_how_much_was_resigned_is_seen_in_the_score_after_it() -> None:
+    first = game_text("0-0", "X: (4 1) 1-2 12-16", "O: wants to resign", "X: wins")
+    (game, _) = read_oldmoves(first + game_text("3-0", "O: (4 1) 24-23 13-9")).games
+    assert Result(Seat.A, 3, Level.BACKGAMMON, Ending.RESIGNED) == game.result
+    assert Resign(seat=Seat.B, level=Level.BACKGAMMON, accepted=True) == game.entries[-1]
+
+
+def test_scores_that_the_server_tells_the_wrong_way_round_are_put_right() -> None:
+    text = "".join(
+        (
+            game_text("0-0", "X: (4 1) 1-2 12-16", "O: doubles", "X: rejects", "O: wins"),
+            game_text("1-0", "X: (4 1) 1-2 12-16", "O: doubles", "X: rejects", "O: wins"),
+            game_text("0-2", "X: (4 1) 1-2 12-16", "O: wants to resign", "X: wins"),
+            game_text("2-1"),
+        )
+    )
+    assert [(0, 0), (0, 1), (0, 2), (1, 2)] == [game.start.scores for game in read_oldmoves(text).games]
+
+
+def test_colours_that_change_do_not_change_the_seats() -> None:
+    first = game_text("0-0", "X: (4 1) 1-2 12-16", "O: doubles", "X: rejects", "O: wins")
+    second = game_text("1-0", "X: (4 1) 1-2 12-16", x="bob", o="alice")
+    match = read_oldmoves(first + second)
+    assert ["alice", "bob"] == [player.name for player in match.players]
+    assert (0, 1) == match.games[1].start.scores
+    assert Seat.B is match.games[1].entries[0].seat  # type: ignore[attr-defined] - a throw
+
+
+def test_scores_as_they_were_after_the_games_are_seen_for_what_they_are() -> None:
+    """So the server lists the moves of a game that is over; of the last one the scores could not be those before it."""
+    text = "".join(
+        (
+            game_text("0-1", "X: (4 1) 1-2 12-16", "O: doubles", "X: rejects", "O: wins", length="a 3 point"),
+            game_text("0-3", "X: (4 1) 1-2 12-16", "O: wants to resign", "O: wins", length="a 3 point"),
+        )
+    )
+    match = read_oldmoves(text)
+    assert [(0, 0), (0, 1)] == [game.start.scores for game in match.games]
+    assert Seat.B is match.winner
+    assert [1, 2] == [game.result.points for game in match.games if game.result]
+
+
+def test_the_crawford_game_is_the_first_in_which_somebody_is_a_point_away() -> None:
+    dropped = ("X: (4 1) 1-2 12-16", "O: wants to resign", "X: wins")
+    text = "".join(game_text(scores, *dropped, length="a 3 point") for scores in ("0-0", "1-0", "2-0"))
+    games = read_oldmoves(text).games
+    assert [False, False, True] == [game.start.crawford for game in games]
+    with_double = game_text("2-0", "X: (4 1) 1-2 12-16", "O: doubles", length="a 3 point")
+    assert read_oldmoves(with_double).games[0].start.post_crawford
+
+
+def test_automatic_doubles_are_found_by_what_the_game_counted() -> None:
+    start = evolve(start_match(FIBS, 0), cube=4)
+    entries = (*MOVES[:3], Cube(seat=Seat.B, action=CubeAction.PASS))
+    match = match_of(Game(1, start, entries, Result(Seat.A, 4, Level.SINGLE, Ending.DROPPED)), length=0)
+    text = write_oldmoves(match)
+    assert text.startswith("Score is 0-0 in an unlimited match.\n")
+    assert text.endswith("O: rejects\nX: wins 4 points\n")
+    assert match == read_oldmoves(text)
+
+
+def test_beavers_are_written_so_that_gnubg_knows_them_and_read_as_the_server_says_them() -> None:
+    laws = evolve(FIBS, redoubles=1)
+    beaver = Cube(seat=Seat.B, action=CubeAction.BEAVER)
+    game = Game(1, start_match(laws, 0), (*MOVES[:3], beaver, Cube(seat=Seat.A, action=CubeAction.TAKE)))
+    text = write_oldmoves(match_of(game, length=0))
+    assert "X: doubles\nO: doubles\nX: accepts\n" in text
+    assert (game,) == read_oldmoves(text).games
+    assert (game,) == read_oldmoves(text.replace("O: doubles", "O: redoubles")).games
+
+
+def test_an_answer_to_a_resignation_is_not_one_to_a_double() -> None:
+    text = OWN_NUMBERS.replace("O: wins\n", "O: rejects\nX: (2 1) 13-11 9-8\nO: wants to resign\nX: accepts\nX: wins\n")
+    refused = evolve(LOST, accepted=False)
+    entries = read_oldmoves(text).games[0].entries
+    assert refused == entries[6]
+    assert evolve(LOST, seat=Seat.B) == entries[-1]
+    assert "rejects" not in write_oldmoves(read_oldmoves(text))
+
+
+def test_what_follows_a_gap_is_left_out() -> None:
+    gap = Gap(reason="a line is missing", then=evolve(start_match(FIBS, 3), stage=Stage.ROLL, turns=4))
+    game = game_of(MOVES[0], gap, MOVES[2], result=Result(Seat.A, 2, Level.SINGLE, Ending.DROPPED))
+    assert HEAD + "X: (4 1) 1-2 12-16\n" == write_oldmoves(match_of(game))
+    seen = evolve(game, start=gap.then, entries=())
+    assert HEAD == write_oldmoves(match_of(seen)) + ""
+
+
+def test_names_may_be_anything_of_one_line() -> None:
+    players = (Player("a is X - b"), Player(" c\nis O \x1b[31m"))
+    text = write_oldmoves(evolve(match_of(game_of()), players=players))
+    assert "a is X - b is X - c is O [31m is O" == text.splitlines()[1]
+    assert text == write_oldmoves(read_oldmoves(text))
+
+
+def test_several_matches_are_told_apart() -> None:
+    other = OWN_NUMBERS.replace("bob", "carol")
+    assert [1, 1] == [len(match.games) for match in iter_oldmoves(OWN_NUMBERS + "\n" + other)]
+    with pytest.raises(FormatError, match="expected one match, got 'a second one, of alice and carol'"):
+        read_oldmoves(OWN_NUMBERS + "\n" + other)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "expected `Score is 0-0 in a 3 point match.` and below it `A is X - B is O`, got ''"),
+        (f"{HEAD}X: (4 1) 24-23 13-8\n", "line 4: game 1, turn 1: 13/8: a checker moves by a number that was thrown"),
+        (
+            f"{HEAD}X: (4 1) 24-23 somewhere\n",
+            "line 4: expected moves such as 13-8, bar-20 or 6-off, got '24-23 somewh",
+        ),
+        (f"{HEAD}O: doubles\n", "line 4: game 1, turn 1: the opening throw comes first"),
+        (game_text("3-1", length="a 3 point"), "line 1: expected scores from 0 to below the length of the match, got"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_line(text: str, told: str) -> None:
+    with pytest.raises(FormatError) as error:
+        read_oldmoves(text)
+    assert str(error.value).startswith(told)
+
+
+# -- GNU Backgammon ---------------------------------------------------------------------------------------------------
+
+
+def as_gnubg_sees_it(match: Transcript) -> Transcript:
+    """Return a match without what the text, or GNU Backgammon's reading of it, leaves out.
+
+    It knows no throw that was not played. A game in which nothing was played before somebody resigned it takes for one
+    that is not over.
+    """
+    games = []
+    for game in match.games:
+        entries = tuple(entry for entry in game.entries if not (isinstance(entry, Throw) and entry.play is None))
+        played = any(isinstance(entry, Throw) for entry in entries)
+        games.append(evolve(game, entries=entries) if played else evolve(game, entries=(), result=None))
+    return evolve(match, games=tuple(games))
+
+
+def understood_by_gnubg(match: Transcript) -> bool:
+    """Whether the match is free of what is known to go wrong in GNU Backgammon 1.07 (docs/formats.md).
+
+    It takes unlimited matches for such with the Jacoby rule, and a resigned game for a single one, after which it may
+    turn round the next score.
+    """
+    results = [game.result for game in match.games]
+    plain = [result is None or result.level is Level.SINGLE or result.how is not Ending.RESIGNED for result in results]
+    jacoby = any(game.start.laws.jacoby for game in match.games)
+    doubled = [result is None or result.level is Level.SINGLE for result in results]
+    return all(plain[:-1]) and (bool(match.length) or jacoby or all(doubled)) and match.games[0].start.cube == 1
+
+
+@requires_gnubg
+@pytest.mark.slow
+def test_gnubg_reads_200_matches_as_they_were() -> None:
+    matches = [match for match in map(simulate, range(250)) if understood_by_gnubg(match)][:200]
+    assert 200 == len(matches)
+    texts = [write_oldmoves(match) for match in matches]
+    for match, found in zip(matches, ask_gnubg("oldmoves", texts), strict=True):
+        assert_same(as_gnubg_sees_it(match), found.match, resigned_sizes=False, fills_in=False)
+        assert "WARNING" not in found.output
+        assert "Unrecognised" not in found.output
+
+
+@requires_gnubg
+def test_gnubg_reads_the_servers_own_numbers() -> None:
+    for found in ask_gnubg("oldmoves", [OWN_NUMBERS, SERVER_NUMBERS]):
+        assert_same(read_oldmoves(OWN_NUMBERS), found.match)
