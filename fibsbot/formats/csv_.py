@@ -105,7 +105,7 @@ COLUMNS: Final[Mapping[str, Callable[[Transcript], Value]]] = {
     "doubles2": _doubles(Seat.B),
     "resignations": lambda it: _count(it, lambda entry: isinstance(entry, Resign) and entry.accepted),
     "gaps": lambda it: _count(it, lambda entry: isinstance(entry, Gap)),
-    "whole": lambda it: int(all(game.whole and game.result is not None for game in it.games)),
+    "whole": lambda it: int(bool(it.games) and all(game.whole and game.result for game in it.games)),
 }
 """Each column with what stands in it.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from attrs import evolve
@@ -43,7 +43,7 @@ EXAMPLE: Final = f"""{ROOT}RE[B+2]DT[2026-11-20]PC[FIBS]
 """From the description of the format; the result is that of the drop."""
 
 
-def match_of(*entries: Entry, **more: object) -> Transcript:
+def match_of(*entries: Entry, **more: Any) -> Transcript:
     """Return a match of one game between Alice and Bob."""
     game = Game(1, START, entries)
     return evolve(Transcript((Player("alice"), Player("bob")), 3, games=(game,)), **more)
