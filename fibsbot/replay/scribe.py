@@ -78,9 +78,9 @@ class Scribe:
             m.YourGameSaved: self._on_left,
             m.NotPlaying: self._on_left,
             m.JoinWho: self._on_left,
-            m.LoginPrompt: self._on_new_connection,
-            m.Goodbye: self._on_new_connection,
-            m.ConnectionTimedOut: self._on_new_connection,
+            m.LoginPrompt: self._on_lost,
+            m.Goodbye: self._on_lost,
+            m.ConnectionTimedOut: self._on_lost,
             m.Welcome: self._on_welcome,
             m.OwnInfo: self._on_own_info,
             m.WhoInfo: self._on_who,
@@ -140,9 +140,7 @@ class Scribe:
 
     def cut(self, at: _Time = None, reason: str = "") -> list[Happening]:  # noqa: ARG002 - as `hear`
         """The connection is lost; a match may go on after that."""
-        self._break_off()
-        self._watching = self._report = None
-        self._follower.cut()
+        self._on_lost()
         return self._take()
 
     def close(self) -> list[Happening]:
@@ -326,8 +324,11 @@ class Scribe:
             draft.see(at)
             self._break_off()
 
-    def _on_new_connection(self, message: Message, at: _Time) -> None:
-        self.cut(at, message.kind())
+    def _on_lost(self, *_: object) -> None:
+        """The connection is lost, or another one begins."""
+        self._break_off()
+        self._watching = self._report = None
+        self._follower.cut()
 
     def _on_welcome(self, message: m.Welcome, _: _Time) -> None:
         self.know(message.name)

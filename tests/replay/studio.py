@@ -124,8 +124,8 @@ class Studio(Bottle):
 
     # -- people -----------------------------------------------------------------------------------------------------
 
-    def enter(self, name: str) -> None:
-        """Let somebody log in with a client."""
+    def enter(self, name: str, *, moreboards: bool = True) -> None:
+        """Let somebody log in with a client, who wants to see boards after throws, too, or not."""
         account = Account(name, PASSWORD_HASH)
         self._store.save_accounts(account)
         self.raw[name] = bytearray(BANNER.encode() + b"\r\n")
@@ -133,7 +133,8 @@ class Studio(Bottle):
         self._people[user] = name
         self._tell_all()
         self.types(name, "set boardstyle 3")
-        self.types(name, "toggle moreboards")
+        if not moreboards:
+            self.types(name, "toggle moreboards")
 
     def types(self, name: str, line: str) -> None:
         """Let somebody type a line."""
