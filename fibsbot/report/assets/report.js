@@ -54,6 +54,7 @@
   const part = (name) => one(`.${name}`, details);
   let match = null;
   let showsBest = false;
+  let addressing = 0;
 
   function showBoard() {
     const stop = match.stops[match.index];
@@ -151,7 +152,8 @@
     if (index) index.open = false;
   }
 
-  function go(index, focus = false) {
+  /** Show a stop. The address follows when nobody hurries on: browsers bear no hundred changes of it at a time. */
+  function go(index) {
     if (!match.stops.length) return;
     const before = match.links[match.index];
     before.removeAttribute("aria-current");
@@ -161,8 +163,8 @@
     link.setAttribute("aria-current", "true");
     link.tabIndex = 0;
     reveal(link);
-    if (focus) link.focus({ preventScroll: true });
-    history.replaceState(null, "", `#${link.id}`);
+    clearTimeout(addressing);
+    addressing = setTimeout(() => history.replaceState(null, "", `#${link.id}`), 150);
     show();
   }
 
@@ -286,7 +288,7 @@
   } else if (matches.length === 1) {
     enter(matches[0]);
     go(0);
-    history.replaceState(null, "", asked || location.pathname + location.search); // a fresh page keeps its address
+    clearTimeout(addressing); // a fresh page keeps its address
   } else {
     for (const it of matches) it.section.hidden = true;
   }
