@@ -297,7 +297,7 @@ class _Game:
         position = self.building.state.position_for(seat)
         if moves and not _DANCED.fullmatch(moves):
             try:
-                return parse_play(moves.replace("*", ""), position, dice)
+                return parse_play(moves.replace("*", ""), position, dice, hits_are_marked=True)
             except RuleError as error:
                 where = f"line {line}: game {self.building.number}, turn {self.building.state.turns + 1}"
                 raise FormatError(f"{where}: {error}") from None

@@ -84,10 +84,11 @@ def _format_path(path: Path, blots: set[int]) -> str:
     return "/".join([start, *((str(point) if point else "off") + "*" * (point in blots) for point in targets)])
 
 
-def parse_play(text: str, position: Position, dice: Dice) -> Play:
+def parse_play(text: str, position: Position, dice: Dice, *, hits_are_marked: bool = False) -> Play:
     """Read a play and return it as single moves, in an order in which they can be made.
 
-    Moves may be joined (`13/3` for 6-4); a hit need not be marked. Points are those of the player on roll.
+    Moves may be joined (`13/3` for 6-4); a hit need not be marked. Points are those of the player on roll. Where
+    `hits_are_marked`, a checker that can come to its point in two ways takes the one that hits nothing.
 
     Raises InvalidPlayError when the text is no play, IllegalPlayError when a law forbids it, AmbiguousPlayError when it
     can be read in two ways that leave different positions, ThrowError for dice that are none.
@@ -107,6 +108,9 @@ def parse_play(text: str, position: Position, dice: Dice) -> Play:
             errors.append(error)
         else:
             readings.setdefault(position.play(play), play)
+    if hits_are_marked and len(readings) > 1:
+        least = min(after.opponent_bar for after in readings)
+        readings = {after: play for after, play in readings.items() if after.opponent_bar == least}
     if len(readings) > 1:
         ways = " or ".join(" ".join(map(str, play.moves)) for play in readings.values())
         raise AmbiguousPlayError(f"{text.strip()} can be {ways}")

@@ -116,6 +116,20 @@ def test_dice_that_were_not_played_are_written_so() -> None:
     assert "  1) 41: 24/23 13/9              65: ???" == body(match_of(game))[1]
 
 
+def test_a_game_may_be_resigned_instead_of_answering_a_double() -> None:
+    entries = (
+        THROW,
+        Cube(seat=Seat.B, action=CubeAction.DOUBLE),
+        Resign(seat=Seat.A, level=Level.SINGLE, accepted=True),
+    )
+    match = match_of(Game(1, START, entries, Result(Seat.B, 1, Level.SINGLE, Ending.RESIGNED)))
+    assert [
+        "  1) 41: 24/23 13/9               Doubles => 2",
+        "                                  Wins 1 point",
+    ] == body(match)[1:]
+    assert entries[1:] == read_mat(write_mat(match)).games[0].entries[1:]
+
+
 @pytest.mark.parametrize(
     ("exchange", "written"),
     [

@@ -90,6 +90,9 @@ def test_a_play_is_ambiguous_that_hits_on_one_of_two_ways() -> None:
         parse_play("13/3", position, (6, 4))
     assert Play.of((13, 9), (9, 3)) == parse_play("13/9*/3", position, (6, 4))
     assert Play.of((13, 7), (7, 3)) == parse_play("13/7/3", position, (6, 4))
+    assert Play.of((13, 7), (7, 3)) == parse_play("13/3", position, (6, 4), hits_are_marked=True)
+    with pytest.raises(AmbiguousPlayError):
+        parse_play("13/3", board(p13=1, p9=-1, p7=-1, p1=-2), (6, 4), hits_are_marked=True)
 
 
 def test_only_legal_readings_count() -> None:
