@@ -15,17 +15,17 @@ from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 import pytest
-from attrs import evolve
 from click.testing import CliRunner, Result
 
-from fibsbot.arena.pair import QUICK, Entrant, play_pair
 from fibsbot.cli import EXIT_CONFIG, EXIT_USAGE, main
 from fibsbot.records.store import StoreWriter
 from fibsbot.server.server import Server
+from fibsbot.service.account import Hooks
 from fibsbot.strategies.loader import load
 from fibsbot.study.results import chance_by_rating, wilson
+from tests.bot.live import CHEAP
 from tests.records.store.telling import NOON, Teller
-from tests.records.store.test_live_store import Keeper
+from tests.service.fleet import plan, supervisor
 
 GOLDEN: Final = Path(__file__).parents[1] / "data" / "study" / "stats.golden"
 HOSTILE: Final = "\x1b[31m[bold]<script>\u202etpircs" + "x" * 200
@@ -184,16 +184,23 @@ def test_matches_of_which_only_results_are_known_keep_their_luck(store: Path) ->
 
 
 @pytest.mark.slow
-async def test_what_two_bots_played_is_told(tmp_path: Path) -> None:
-    """A store that real bots have filled on a real server."""
+async def test_what_two_bots_played_is_told_and_their_luck_taken_out(tmp_path: Path) -> None:
+    """A store that real bots have filled on a real server: what is luck for one is bad luck for the other."""
     path = tmp_path / "store.sqlite"
     writer = StoreWriter(path)
-    async with Server(seed=4) as server:
-        one = Entrant("marvin", load("handmade"), Keeper(writer, "marvin"))
-        other = Entrant("ford", load("random"), Keeper(writer, "ford"))
-        await play_pair(server, one, other, matches=3, length=1, timings=evolve(QUICK, invitation=0.02))
-        assert writer.close()
-    ford, marvin = await asyncio.to_thread(as_json, "--db", path)
-    assert 3 == marvin["total"]["matches"] == ford["total"]["matches"]
+    strategies = {"plain": lambda: load("handmade"), "random": lambda: load("random", seed=1)}
+    async with Server(limits=CHEAP, seed=4) as server, asyncio.timeout(60):
+        one = plan(server.port, "marvin", invite="ford", length=1, matches=2)
+        other = plan(server.port, "ford", "random", length=1, matches=2)
+        await supervisor(one, other, strategies=strategies, hooks=Hooks(keep=writer.put)).run()
+    assert writer.close()
+    ford, marvin = await asyncio.to_thread(as_json, "--db", path, "--luck")
+    for account in (marvin, ford):
+        assert 2 == account["total"]["matches"] == account["luck"]["matches"]
+        assert 0 == account["luck"]["left_out"]
     assert marvin["total"]["wins"] == ford["total"]["losses"]
-    assert pytest.approx(3) == marvin["total"]["expected"] + ford["total"]["expected"]
+    assert pytest.approx(2) == marvin["total"]["expected"] + ford["total"]["expected"]
+    assert pytest.approx(-ford["luck"]["luck"]) == marvin["luck"]["luck"]
+    assert marvin["luck"]["pr"] < 1
+    assert ford["luck"]["pr"] > 10
+    assert (marvin["luck"]["pr"], ford["luck"]["pr"]) == (ford["luck"]["opponents_pr"], marvin["luck"]["opponents_pr"])
