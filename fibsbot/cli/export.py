@@ -19,16 +19,14 @@ from fibsbot.cli import UserError
 from fibsbot.cli.stores import place_by_config, shown_progress, store_errors
 from fibsbot.formats.detect import EXTENSIONS, Format
 from fibsbot.formats.errors import FormatError
-from fibsbot.formats.files import ALONE, lost, read_matches, write_matches
+from fibsbot.formats.files import ALONE, lost, write_matches
 from fibsbot.records.store import Store, StoreError
 from fibsbot.replay.captures import CaptureError
-from fibsbot.replay.loading import load_transcripts
+from fibsbot.replay.loading import load_transcripts, read_paper
 from fibsbot.transcript import Transcript, TranscriptError
 
 STANDARD: Final = "-"
 """The file name that stands for the standard input or output."""
-LARGEST: Final = 1 << 28
-"""Bytes of a text file that is read at once, with `--from`."""
 KINDS: Final = click.Choice([kind.value for kind in Format])
 READABLE: Final = click.Choice([kind.value for kind in Format if kind.readable])
 
@@ -113,7 +111,7 @@ def _from_file(source: str, kind: Format | None) -> Iterator[_Named]:
         path = _kept(stack) if source == STANDARD else Path(source)
         stem = "match" if source == STANDARD else path.name.split(".")[0] or "match"
         try:
-            transcripts = load_transcripts(path) if kind is None else read_matches(kind, _text(path))
+            transcripts = load_transcripts(path) if kind is None else read_paper(path, kind)
             for number, transcript in enumerate(transcripts, 1):
                 yield _Named(f"{stem}-{number}", transcript)
         except OSError as error:
@@ -128,14 +126,6 @@ def _kept(stack: contextlib.ExitStack) -> Path:
     with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
     return path
-
-
-def _text(path: Path) -> str:
-    with path.open("rb") as file:
-        read = file.read(LARGEST + 1)
-    if len(read) > LARGEST:
-        raise FormatError(f"expected a text of at most {LARGEST >> 20} MiB, got more")
-    return read.decode("utf-8", "replace")
 
 
 def _picked(found: Iterator[_Named], number: int | None, source: str) -> Iterator[_Named]:
@@ -169,7 +159,8 @@ def _from_store(place: str, number: int | None) -> Iterator[_Named]:
             else:
                 yield _Named(f"match-{match.id}", transcript)
         if untold:
-            click.echo(f"left out: {untold} matches of which the store has results only", err=True)
+            matches = "match" if untold == 1 else "matches"
+            click.echo(f"left out: {untold} {matches} of which the store has results only", err=True)
 
 
 # -- where they go ----------------------------------------------------------------------------------------------------
@@ -228,7 +219,8 @@ def _write_to(found: Iterator[_Named], writing: _Writing, target: str | None) ->
     if target is None or target == STANDARD:
         matches = list(islice(found, 2)) if alone else []
         if len(matches) > 1:
-            raise UserError(f"there are several matches: expected -o OUT or --match N with {writing.kind.value}")
+            kind = writing.kind.value
+            raise UserError(f"there are several matches: expected --match N, or a file or folder to write {kind} to")
         for piece in writing.pieces(chain(matches, found)):
             sys.stdout.buffer.write(piece.encode())
         return

@@ -218,45 +218,6 @@ def test_what_is_wrong_is_told_in_a_line(text: str, told: str) -> None:
 # -- GNU Backgammon ---------------------------------------------------------------------------------------------------
 
 
-def as_gnubg_sees_it(match: Transcript) -> Transcript:
-    """Return a match without what the text, or GNU Backgammon's reading of it, leaves out.
-
-    It knows no throw that was not played. A game in which nothing was played before somebody resigned it takes for one
-    that is not over.
-    """
-    games = []
-    for game in match.games:
-        entries = tuple(entry for entry in game.entries if not (isinstance(entry, Throw) and entry.play is None))
-        played = any(isinstance(entry, Throw) for entry in entries)
-        games.append(evolve(game, entries=entries) if played else evolve(game, entries=(), result=None))
-    return evolve(match, games=tuple(games))
-
-
-def understood_by_gnubg(match: Transcript) -> bool:
-    """Whether the match is free of what is known to go wrong in GNU Backgammon 1.07 (docs/formats.md).
-
-    It takes unlimited matches for such with the Jacoby rule, and a resigned game for a single one, after which it may
-    turn round the next score.
-    """
-    results = [game.result for game in match.games]
-    plain = [result is None or result.level is Level.SINGLE or result.how is not Ending.RESIGNED for result in results]
-    jacoby = any(game.start.laws.jacoby for game in match.games)
-    doubled = [result is None or result.level is Level.SINGLE for result in results]
-    return all(plain[:-1]) and (bool(match.length) or jacoby or all(doubled)) and match.games[0].start.cube == 1
-
-
-@requires_gnubg
-@pytest.mark.slow
-def test_gnubg_reads_200_matches_as_they_were() -> None:
-    matches = [match for match in map(simulate, range(250)) if understood_by_gnubg(match)][:200]
-    assert 200 == len(matches)
-    texts = [write_oldmoves(match) for match in matches]
-    for match, found in zip(matches, ask_gnubg("oldmoves", texts), strict=True):
-        assert_same(as_gnubg_sees_it(match), found.match, resigned_sizes=False, fills_in=False)
-        assert "WARNING" not in found.output
-        assert "Unrecognised" not in found.output
-
-
 @requires_gnubg
 def test_gnubg_reads_the_servers_own_numbers() -> None:
     for found in ask_gnubg("oldmoves", [OWN_NUMBERS, SERVER_NUMBERS]):

@@ -20,7 +20,7 @@ from fibsbot.rules.laws import FIBS
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript, walk
-from tests.formats.gnubg import ask_gnubg, assert_same, requires_gnubg
+from tests.formats.gnubg import ask_gnubg, requires_gnubg
 from tests.formats.simulating import simulate
 
 START: Final = start_match(FIBS, 3)
@@ -254,11 +254,9 @@ def test_what_is_wrong_is_told_in_a_line(text: str, told: str) -> None:
 
 @requires_gnubg
 @pytest.mark.slow
-def test_gnubg_reads_200_matches_as_they_were_and_its_own_files_are_read() -> None:
-    matches = [simulate(seed) for seed in range(200)]
-    texts = [write_sgf(match) for match in matches]
-    for match, text, found in zip(matches, texts, ask_gnubg("sgf", texts, exports=["sgf"]), strict=True):
-        assert_same(match, found.match, fills_in=False)
+def test_what_gnubg_makes_of_a_file_is_read_as_the_same_match() -> None:
+    texts = [write_sgf(simulate(seed)) for seed in range(60)]
+    for text, found in zip(texts, ask_gnubg("sgf", texts, exports=["sgf"]), strict=True):
         assert "error" not in found.output
         ours, theirs = read_sgf(text), read_sgf(found.exports["sgf"])
         assert [without_refusals(game) for game in ours.games] == list(theirs.games)

@@ -1,0 +1,242 @@
+"""`fibsbot export` and `fibsbot convert`: where matches come from, where they go, and what is said about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+from attrs import evolve
+from click.testing import CliRunner, Result
+
+from fibsbot.cli import EXIT_USAGE, main
+from fibsbot.formats.detect import Format
+from fibsbot.formats.files import READERS, WRITERS
+from fibsbot.formats.json_ import write_json
+from fibsbot.formats.mat import read_mat, write_mat
+from fibsbot.formats.sgf import read_sgf, write_sgf
+from tests.formats.simulating import simulate
+from tests.records.store.telling import Teller
+
+MATCH: Final = simulate(18, 5)
+OTHER: Final = simulate(3, 3)
+LOG: Final = Path(__file__).parents[1] / "data" / "bot" / "baldlies.jsonl"
+
+
+def run(*arguments: object, stdin: str | None = None) -> Result:
+    """Run a command."""
+    return CliRunner().invoke(main, list(map(str, arguments)), input=stdin)
+
+
+def good(*arguments: object, stdin: str | None = None) -> str:
+    """Run a command that succeeds; return what it printed."""
+    result = run(*arguments, stdin=stdin)
+    assert 0 == result.exit_code, result.output
+    return result.stdout
+
+
+def refused(*arguments: object) -> str:
+    """Run a command that has to be refused; return the error."""
+    result = CliRunner().invoke(main, list(map(str, arguments)), standalone_mode=False)
+    assert result.exception is not None
+    assert EXIT_USAGE == getattr(result.exception, "exit_code", None), result.exception
+    return str(result.exception)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Have a file with two matches."""
+    path = tmp_path / "evening.json"
+    path.write_text(write_json(MATCH) + write_json(OTHER))
+    return path
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Path:
+    """Have a file with one match."""
+    path = tmp_path / "one.json"
+    path.write_text(write_json(MATCH))
+    return path
+
+
+@pytest.mark.parametrize("kind", Format, ids=lambda kind: kind.value)
+def test_every_format_is_printed(alone: Path, kind: Format) -> None:
+    text = good("export", alone, "--format", kind.value)
+    if kind in WRITERS:
+        assert WRITERS[kind](MATCH) == text
+    else:
+        assert 2 == len(text.splitlines())
+
+
+def test_a_session_log_becomes_a_file_of_another_program(tmp_path: Path) -> None:
+    good("export", LOG, "-o", tmp_path / "match.sgf")
+    match = read_sgf((tmp_path / "match.sgf").read_text())
+    assert ["bot_a", "foe_a"] == [player.name for player in match.players]
+    assert all(game.whole and game.result for game in match.games)
+    assert match.winner is not None
+
+
+@pytest.mark.parametrize("kind", READERS, ids=lambda kind: kind.value)
+def test_one_format_becomes_another_by_their_names(tmp_path: Path, kind: Format) -> None:
+    source = tmp_path / f"in{kind.extension}"
+    source.write_text(WRITERS[kind](MATCH), encoding="utf-8")
+    good("convert", source, tmp_path / "out.mat")
+    read = read_mat((tmp_path / "out.mat").read_text(encoding="utf-8"))
+    assert [game.result for game in MATCH.games] == [game.result for game in read.games]
+
+
+def test_what_a_file_is_can_be_said(tmp_path: Path) -> None:
+    source = tmp_path / "match.txt"
+    source.write_text("Sent by mail\n" + write_sgf(MATCH))
+    assert write_mat(read_sgf(write_sgf(MATCH))) == good("convert", source, "-", "--from", "sgf", "--to", "mat")
+
+
+def test_the_standard_input_and_output_are_files_too() -> None:
+    assert write_json(MATCH) == good("export", "-", "--format", "json", stdin=write_json(MATCH))
+    assert write_mat(MATCH) == good("convert", "-", "-", "--to", "mat", stdin=write_json(MATCH))
+
+
+def test_what_a_format_cannot_say_is_told_in_a_line(alone: Path) -> None:
+    told = run("export", alone, "--format", "oldmoves").stderr
+    assert "left out, as oldmoves cannot say it: times, ratings, when and where it was played\n" == told
+    assert not run("export", alone, "--format", "json").stderr
+
+
+def test_a_table_has_all_matches_and_json_has_them_too(file: Path) -> None:
+    assert 3 == len(good("export", file, "--format", "csv").splitlines())
+    assert write_json(MATCH) + write_json(OTHER) == good("export", file, "--format", "json")
+
+
+def test_one_match_is_picked(file: Path) -> None:
+    assert write_sgf(OTHER) == good("export", file, "--format", "sgf", "--match", 2)
+    assert f"{file}: expected a match 3, got 2 matches in all" == refused(
+        "export", file, "--format", "sgf", "--match", 3
+    )
+
+
+def test_several_matches_get_numbered_files(file: Path, tmp_path: Path) -> None:
+    good("export", file, "-o", tmp_path / "out.sgf")
+    assert [write_sgf(MATCH), write_sgf(OTHER)] == [(tmp_path / name).read_text() for name in ("out.sgf", "out-2.sgf")]
+
+
+def test_a_folder_gets_a_file_a_match(file: Path, tmp_path: Path) -> None:
+    good("convert", file, f"{tmp_path}/new/", "--to", "mat")
+    assert ["evening-1.mat", "evening-2.mat"] == sorted(path.name for path in (tmp_path / "new").iterdir())
+
+
+def test_several_matches_do_not_go_to_one_stream_that_holds_one(file: Path) -> None:
+    told = "there are several matches: expected --match N, or a file or folder to write mat to"
+    assert told == refused("export", file, "--format", "mat")
+
+
+def test_a_file_that_is_there_is_kept(alone: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.mat"
+    target.write_text("precious")
+    assert f"{target} is there already; --force replaces it" == refused("export", alone, "-o", target)
+    assert "precious" == target.read_text()
+    good("export", alone, "-o", target, "--force")
+    assert write_mat(MATCH) == target.read_text()
+
+
+def test_nothing_half_written_is_left(tmp_path: Path) -> None:
+    source = tmp_path / "in.json"
+    source.write_text(write_json(MATCH) + write_json(OTHER)[:900])
+    assert refused("export", source, "-o", tmp_path / "out.csv").startswith(f"{source}: line 2: expected JSON")
+    assert [source] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "expected FILE, or a match of the store with --match, or the store with --db or --config"),
+        (("nothing.log", "--db", "x", "--format", "mat"), "expected FILE, or a store with --db or --config, got both"),
+        (("nothing.log", "--format", "mat"), "cannot read nothing.log: No such file or directory"),
+        (
+            ("nothing.log", "-o", "x.doc"),
+            "expected --format, or a file name that ends in one of .mat, .sgf",
+        ),
+        (("/dev/null", "--format", "mat"), "/dev/null: expected "),
+        (("--db", "/no/store", "--format", "mat"), "there is no store /no/store"),
+    ],
+)
+def test_bad_input_is_told_in_a_line(arguments: tuple[str, ...], told: str) -> None:
+    assert refused("export", *arguments).startswith(told)
+
+
+def test_a_place_that_cannot_be_written_to_is_told(alone: Path) -> None:
+    assert refused("export", alone, "-o", "/dev/null/x.mat").startswith("cannot write /dev/null/x.mat: ")
+
+
+# -- from the store ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Have a store with a match that can be told, and one of which only the result is there."""
+    path = tmp_path / "store.sqlite"
+    with Teller(str(path)) as bot:
+        bot.start(length=1)
+        bot.sheet(length=1)
+        bot.enter("throw", 1, dice=(3, 1), play="8/5 6/5")
+        bot.win_game()
+        bot.end(length=1, score=(1, 0))
+        bot.start("zaphod", length=1)
+        bot.win_game()
+        bot.end("zaphod", length=1, score=(1, 0))
+    return path
+
+
+def test_a_match_of_the_store_is_written(store: Path) -> None:
+    values = json.loads(good("export", "--match", 1, "--db", store, "--format", "json"))
+    assert ["marvin", "ford"] == [player["name"] for player in values["players"]]
+    assert [[8, 5], [6, 5]] == values["games"][0]["entries"][0]["play"]
+
+
+def test_the_store_is_found_by_the_settings(store: Path, tmp_path: Path) -> None:
+    config = tmp_path / "fibsbot.toml"
+    config.write_text(f'[service]\nstore = "{store}"\n')
+    text = good("export", "--match", 1, "--config", config, "--format", "mat")
+    assert "marvin : 0" in text
+
+
+def test_all_matches_of_the_store_are_written_that_it_can_tell(store: Path, tmp_path: Path) -> None:
+    result = run("export", "--db", store, "--format", "json", "-o", f"{tmp_path}/all/")
+    assert 0 == result.exit_code
+    assert "left out: 1 match of which the store has results only\n" == result.stderr
+    assert ["match-1.json"] == [path.name for path in (tmp_path / "all").iterdir()]
+
+
+def test_a_match_that_the_store_has_not_is_told(store: Path) -> None:
+    assert "the store has no match 9" == refused("export", "--match", 9, "--db", store, "--format", "mat")
+    assert "match 2" in refused("export", "--match", 2, "--db", store, "--format", "mat")
+
+
+# -- as a program -----------------------------------------------------------------------------------------------------
+
+
+def test_a_reader_that_has_enough_is_no_error(tmp_path: Path) -> None:
+    many = tmp_path / "many.json"
+    many.write_text(write_json(MATCH) * 20)
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as pipe:
+        result = subprocess.run(
+            [sys.executable, "-m", "fibsbot", "export", str(many), "--format", "xgid"],
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert b"" == result.stderr
+
+
+def test_hostile_names_reach_no_terminal(tmp_path: Path) -> None:
+    players = (evolve(MATCH.players[0], name="\x1b]0;owned\x07=cmd"), evolve(MATCH.players[1], name="<script>"))
+    source = tmp_path / "in.json"
+    source.write_text(write_json(evolve(MATCH, players=players)))
+    for kind in Format:
+        text = good("export", source, "--format", kind.value)
+        assert all(letter.isprintable() or letter == "\n" for letter in text), kind
