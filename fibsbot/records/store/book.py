@@ -194,6 +194,11 @@ class Book:
         row = self._db.execute(queries.LAST_GAME, {"match": match.id}).first()
         return EndedGame(row.id, row.ended, row.won, row.points) if row and row.ended else None
 
+    def untold_game(self, match: MatchRow) -> GameRow | None:
+        """Return the first game of a match that is over without our knowing who has won it."""
+        row = self._db.execute(queries.UNTOLD_GAME, {"match": match.id}).first()
+        return GameRow(row.id, row.number, row.started) if row else None
+
     def count_games(self, match: MatchRow) -> int:
         """Count the games of a match."""
         return self._db.scalar(queries.COUNT_GAMES, {"match": match.id}) or 0
@@ -229,6 +234,10 @@ class Book:
                 return None
             self._sheets[key] = found
         return self._sheets[key]
+
+    def has_sheet(self, game: GameRow) -> bool:
+        """Whether a game has a sheet."""
+        return self._db.scalar(queries.ANY_SHEET, {"game": game.id}) is not None
 
     def add_entry(self, **values: Any) -> None:
         """Add an entry; it is written with the others of this transaction."""

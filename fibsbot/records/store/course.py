@@ -187,19 +187,20 @@ def current_game(book: Book, at: dt.datetime) -> tuple[MatchRow, GameRow] | None
 def game_of_sheet(book: Book, opponent_id: int, score: Score, at: dt.datetime) -> tuple[MatchRow, int] | None:
     """Return the match and the id of the game that began at this score: the one that is on, or has just ended.
 
-    What a player saw of the last move comes after the line that tells the game's end.
+    What a player saw of the last move comes after the line that tells the game's end. Where that line got lost, the
+    next game begins before we know the score.
     """
     match = book.playing or book.last_match(opponent_id)
     if match is None or match.opponent_id != opponent_id:
         return None
+    on = book.open_game(match) if match.outcome is Outcome.PLAYING else None
     if match.outcome is Outcome.PLAYING and match.score in (None, score):
-        return match, (book.open_game(match) or book.add_game(match, at)).id
-    last = book.last_ended(match)
-    if last is None or at - last.ended > SAME or match.score is None:
-        return None
-    won, points = bool(last.won), last.points or 0
-    before = (match.score[0] - points * won, match.score[1] - points * (not won))
-    return (match, last.id) if before == score else None
+        return match, (on or book.add_game(match, at)).id
+    if (last := book.last_ended(match)) and at - last.ended <= SAME and match.score:
+        won, points = bool(last.won), last.points or 0
+        if score == (match.score[0] - points * won, match.score[1] - points * (not won)):
+            return match, last.id
+    return (match, on.id) if on and not book.has_sheet(on) else None
 
 
 def end_game(book: Book, end: GameEnd, at: dt.datetime) -> None:
@@ -232,7 +233,10 @@ def _make_up(book: Book, match: MatchRow, game: GameRow | None, score: Score | N
         won, points = gains.pop() if gains else (None, None)
         book.end_game(game, ended=at, won=won, points=points, inferred=True)
     for won, points in gains:
-        book.add_game(match, at, ended=at, won=won, points=points, inferred=True)
+        if (untold := book.untold_game(match)) is not None:
+            book.end_game(untold, won=won, points=points)
+        else:
+            book.add_game(match, at, ended=at, won=won, points=points, inferred=True)
 
 
 # -- ratings ----------------------------------------------------------------------------------------------------

@@ -110,6 +110,12 @@ LAST_GAME: Final = (
     .order_by(GAMES.c.number.desc())
     .limit(1)
 )
+UNTOLD_GAME: Final = (
+    select(GAMES.c.id, GAMES.c.number, GAMES.c.started)
+    .where(GAMES.c.match_id == MATCH_ID, GAMES.c.ended.is_not(None), GAMES.c.won.is_(None))
+    .order_by(GAMES.c.number)
+    .limit(1)
+)
 LAST_NUMBER: Final = select(func.max(GAMES.c.number)).where(GAMES.c.match_id == MATCH_ID)
 COUNT_GAMES: Final = select(func.count()).select_from(GAMES).where(GAMES.c.match_id == MATCH_ID)
 CHANGE_GAME: Final = update(GAMES).where(GAMES.c.id == GAME)
@@ -121,4 +127,5 @@ REFUSE_DECISION: Final = update(DECISIONS).where(DECISIONS.c.id == _LAST_DECISIO
 # -- sheets -----------------------------------------------------------------------------------------------------
 
 SHEET: Final = select(SHEETS.c.id).where(SHEETS.c.key == bindparam("called"))
+ANY_SHEET: Final = select(SHEETS.c.id).where(SHEETS.c.game_id == GAME).limit(1)
 ADD_ENTRIES: Final = insert(ENTRIES)
