@@ -23,7 +23,18 @@ from protocol.grammar import parse_command
 from protocol.lines import Line, LineSplitter
 from protocol.stream import MessageReader
 
-__all__ = ["CaptureError", "Cut", "Heard", "Known", "Noted", "Said", "Spoken", "read_capture", "read_captures"]
+__all__ = [
+    "CaptureError",
+    "Cut",
+    "Heard",
+    "Known",
+    "Noted",
+    "Said",
+    "Spoken",
+    "read_capture",
+    "read_captures",
+    "read_pieces",
+]
 
 PATIENCE: Final = 2**20
 """Bytes of a raw capture within which some line of a server has to be recognised."""
@@ -60,24 +71,44 @@ def read_captures(paths: Iterable[Path]) -> Iterator[Spoken]:
 
     Offsets are counted through all of them. Raises CaptureError and OSError as `read_capture`.
     """
-    offset = 0
-    logged = _Logged()
+    tape = _Tape()
     for path in paths:
         if path.is_dir():
             raise CaptureError(f"expected a session log or a capture, got the folder {path.name!r}")
         with path.open("rb") as file:
-            pieces = parts.chunks(file)
-            start = next(pieces, b"")
-            if not start.strip():
-                raise CaptureError("expected a session log or a capture, got an empty file")
-            pieces = itertools.chain([start], pieces)
-            counted = _Counted(pieces)
-            if log.is_session_log(start):
-                yield from logged.read(counted, offset)
-            else:
-                yield from _captured(counted, start, offset)
-            offset += counted.bytes
-    yield from logged.end(offset)
+            yield from tape.read(parts.chunks(file))
+    yield from tape.end()
+
+
+def read_pieces(pieces: Iterable[bytes]) -> Iterator[Spoken]:
+    """Yield what was said in a capture that comes piece by piece, however it is cut. Raises CaptureError."""
+    tape = _Tape()
+    yield from tape.read(iter(pieces))
+    yield from tape.end()
+
+
+class _Tape:
+    """One file after the other, as one capture."""
+
+    def __init__(self) -> None:
+        self._offset = 0
+        self._logged = _Logged()
+
+    def read(self, pieces: Iterator[bytes]) -> Iterator[Spoken]:
+        start = b""
+        while len(start) < _LOOK and (piece := next(pieces, b"")):
+            start += piece
+        if not start.strip():
+            raise CaptureError("expected a session log or a capture, got an empty file")
+        counted = _Counted(itertools.chain([start], pieces))
+        if log.is_session_log(start):
+            yield from self._logged.read(counted, self._offset)
+        else:
+            yield from _captured(counted, start, self._offset)
+        self._offset += counted.bytes
+
+    def end(self) -> Iterator[Spoken]:
+        yield from self._logged.end(self._offset)
 
 
 class _Counted(Iterator[bytes]):

@@ -120,6 +120,13 @@ class Draft:
             return Seat.A
         return Seat.B if name == self.players[Seat.B].name else None
 
+    def is_of(self, player: str, opponent: str) -> bool:
+        """Whether it is the match of these two; `player` is YOU in one of our own."""
+        names = (self.players[Seat.A].name, self.players[Seat.B].name)
+        if player == YOU:
+            return self.own and opponent == names[1]
+        return not self.own and (player, opponent) in (names, names[::-1])
+
     def rename(self, name: str) -> None:
         """Learn our own name."""
         self.players = (evolve(self.players[0], name=name), self.players[1])
@@ -168,7 +175,9 @@ class Draft:
         if self.length not in (None, sight.length):
             return True
         start = self.page.start if self.page else self._games[-1].start if self._games else None
-        return start is not None and any(new < old for new, old in zip(sight.scores, start.scores, strict=True))
+        if start is None or start.scores == sight.scores:
+            return False
+        return any(new < old for new, old in zip(sight.scores, start.scores, strict=True))
 
     def look(self, sight: Sight, at: dt.datetime | None) -> None:
         """Look at a board of this match."""
@@ -261,6 +270,8 @@ class Draft:
     def go_on(self) -> None:
         """The match goes on after a break: it is told anew."""
         self._announced = self._page_announced = False
+        if self.page is not None:
+            self.page.resumed = True
 
     def close(self) -> list[Happening]:
         """Return what is left to tell when nothing more will be seen of the match."""

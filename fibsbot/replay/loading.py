@@ -9,6 +9,7 @@ from typing import Final
 from fibsbot.formats.detect import Format, format_of
 from fibsbot.formats.errors import FormatError
 from fibsbot.formats.files import read_matches
+from fibsbot.formats.text import decoded
 from fibsbot.replay import parts
 from fibsbot.replay.captures import CaptureError, read_captures
 from fibsbot.replay.happenings import MatchEnded
@@ -50,7 +51,7 @@ def read_paper(path: Path, kind: Format) -> Iterator[Transcript]:
             data += piece
             if len(data) > LARGEST:
                 raise FormatError(f"expected a file of at most {LARGEST >> 20} MiB, got more")
-    yield from read_matches(kind, data.decode("utf-8", "replace"))
+    yield from read_matches(kind, decoded(bytes(data)))
 
 
 def transcripts_of(spoken: Iterable[Spoken]) -> Iterator[Transcript]:

@@ -17,13 +17,14 @@ from attrs import evolve, frozen
 from fibsbot.match import CubeAction, Dice
 from fibsbot.position import Play
 from fibsbot.replay.sighting import Sight
+from fibsbot.rules import game as rules
 from fibsbot.rules.cube import redoubles_left
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.plays import results
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Step, Throw, apply
-from fibsbot.transcript.rebuilding import Fact, Moved, between, legal, throws_for
+from fibsbot.transcript.rebuilding import Fact, Moved, between, throws_for
 
 MOST_FACTS: Final = 8
 """So many things are put aside while the game is not known; with more of them it is a gap all the same."""
@@ -63,6 +64,8 @@ class Page:
         self.made: Made | None = None
         self.quiet: Seat | None = None
         """Whose plays nobody tells: our own, in a capture without what we have sent. Only boards show them."""
+        self.resumed = False
+        """Whether the match goes on after a break, and nothing has happened since: what waits is told again then."""
         self.remarks: dict[str, Mapping[str, Any]] = {}
         """What a log told of our last decisions, by phase."""
         self._offer: Offer | None = None
@@ -139,10 +142,10 @@ class Page:
         return possible[0] if len(possible) == 1 else None
 
     def _completed(self, thrown: Throw, play: Play, at: dt.datetime | None) -> Throw:
-        """Return a throw with its play, in the usual order where it is a legal one."""
-        ordered = legal(self.state, thrown.dice, play)
+        """Return a throw with its play, in the order in which plays stand in transcripts."""
         seconds = (at - thrown.at).total_seconds() if at and thrown.at and at > thrown.at else None
-        return evolve(thrown, play=play if ordered is None else ordered, at=at or thrown.at, seconds=seconds)
+        ordered = Play(tuple(sorted(play.moves, reverse=True)))
+        return Throw(seat=thrown.seat, dice=thrown.dice, play=ordered, at=at or thrown.at, seconds=seconds)
 
     def say(self, play: Play, at: dt.datetime | None) -> None:
         """A play was sent, or announced."""
@@ -165,13 +168,18 @@ class Page:
             return  # told twice
         if self._aside is None and state.stage is not Stage.DOUBLED and self._settle():
             self._write(Cube(seat=seat.other, action=CubeAction.DOUBLE, at=at, rebuilt=True))
+        elif self._aside is None and state.answering is seat.other and action is not CubeAction.BEAVER:
+            self._write(Cube(seat=seat.other, action=CubeAction.BEAVER, at=at, rebuilt=True))
         self._turn_cube(Cube(seat=seat, action=action, at=at))
 
     def _turn_cube(self, entry: Cube) -> None:
         state = self.state
         doubling = entry.action in (CubeAction.DOUBLE, CubeAction.BEAVER)
         if doubling and state.stage is Stage.DOUBLED and state.answering is entry.seat.other:
-            return  # told again, when the match goes on after a break
+            if self.resumed or entry.action is CubeAction.DOUBLE:
+                return  # told again, when the match goes on after a break
+            if self._aside is None:
+                self._write(Cube(seat=entry.seat.other, action=CubeAction.BEAVER, at=entry.at, rebuilt=True))
         if self._aside is None and doubling and state.stage is not Stage.DOUBLED:
             self._settle()
             if self.base.crawford and entry.seat is self.base.turn:
@@ -374,15 +382,20 @@ class Page:
 
     def _write(self, entry: Entry) -> bool:
         """Write an entry; False where the rules forbid it."""
+        thrown = self.thrown
         try:
-            after = apply(self.base, entry)
+            if thrown is not None and isinstance(entry, Throw) and entry.play is not None and entry.dice == thrown.dice:
+                after = rules.play(self.state, entry.seat, entry.play)  # the dice lie there
+            else:
+                after = apply(self.base, entry)
         except RuleError:
             return False
-        entry = self._with_remark(entry)
+        entry = self._with_remark(entry) if self.remarks else entry
         self.steps.append(Step(self.number, len(self.entries), self.base, entry, after))
         self.entries.append(entry)
         self.base = self._state = after
         self.thrown = self.made = None
+        self.resumed = False
         return True
 
     def _with_remark(self, entry: Entry) -> Entry:

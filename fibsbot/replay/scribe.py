@@ -276,7 +276,8 @@ class Scribe:
         own = board.player == YOU
         if draft is not None and draft.own and not own and not self._watching:
             return  # somebody else's, by `look`
-        draft = self._sit_down(board.player, board.opponent)
+        if draft is None or draft.full or not draft.is_of(board.player, board.opponent):
+            draft = self._sit_down(board.player, board.opponent)
         seat = draft.seat_of(board.player)
         if seat is None:
             return
