@@ -17,3 +17,11 @@ def one_line(text: str, otherwise: str = "") -> str:
         return text.strip() or otherwise
     kept = "".join(" " if unicodedata.category(it) in _UNFIT or it in _DIRECTIONS else it for it in text)
     return " ".join(kept.split()) or otherwise
+
+
+def decoded(data: bytes) -> str:
+    """Return a file's text: UTF-8, or where it is none, what Windows wrote in the West before."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import time
+from pathlib import Path
 
 import pytest
 from attrs import evolve
@@ -15,6 +16,7 @@ from fibsbot.formats.errors import FormatError
 from fibsbot.formats.mat import read_mat, read_mats, write_mat
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
+from fibsbot.replay.loading import load_transcripts
 from fibsbot.rules.laws import FIBS
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import Ending, Result, Seat
@@ -331,3 +333,16 @@ def test_long_files_of_nonsense_are_refused_quickly(piece: str) -> None:
     for head in ("", " 3 point match\n Game 1\n", f"{PLAIN}\n"):
         assert well_answered(head + piece * (200_000 // len(piece)))
     assert time.perf_counter() - begun < 20
+
+
+def test_a_day_without_a_time_stays_one() -> None:
+    match = read_mat(f'; [EventDate "2022.12.24"]\n{PLAIN}')
+    assert dt.datetime(2022, 12, 24, tzinfo=dt.UTC) == match.started
+    assert "EventTime" not in write_mat(match)
+
+
+def test_files_of_old_programs_are_no_utf_8(tmp_path: Path) -> None:
+    for encoding in ("utf-8", "utf-8-sig", "latin-1", "cp1252"):
+        path = tmp_path / f"{encoding}.mat"
+        path.write_text(PLAIN.replace("alice", "Zoë"), encoding=encoding)
+        assert ["Zoë"] == [match.players[0].name for match in load_transcripts(path)]
