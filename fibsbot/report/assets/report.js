@@ -282,7 +282,10 @@
   if (follow(asked)) {
     // The browser scrolls to the link in the score sheet, now or when everything is there; what is wanted is the board.
     const place = /g/.test(asked) ? one(".stage", match.section) : match.section;
-    const toBoard = () => place.scrollIntoView();
+    const toBoard = () => {
+      place.scrollIntoView();
+      if (match.stops.length) reveal(match.links[match.index]);
+    };
     toBoard();
     addEventListener("load", () => setTimeout(toBoard), { once: true });
   } else if (matches.length === 1) {
