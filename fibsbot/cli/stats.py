@@ -21,7 +21,7 @@ from fibsbot.draw.themes import SERIES
 from fibsbot.records.store import Match, Store, StoreError
 from fibsbot.records.store.database import locate, shown
 from fibsbot.strategies.loader import StrategyError
-from fibsbot.study.adjusting import Adjusted, mean_interval
+from fibsbot.study.adjusting import Adjusted
 from fibsbot.study.many import Studied, study_all
 from fibsbot.study.results import Results, Score, results_of
 from fibsbot.transcript import Transcript
@@ -173,8 +173,8 @@ def _luck(adjusted: Adjusted) -> dict[str, Any]:
         "matches": len(adjusted.actual),
         "left_out": adjusted.left_out,
         "luck": adjusted.luck,
-        "won": mean_interval(adjusted.actual),
-        "without_luck": mean_interval(adjusted.adjusted),
+        "won": adjusted.won,
+        "without_luck": adjusted.without_luck,
         "pr": adjusted.own.pr,
         "decisions": adjusted.own.decisions,
         "opponents_pr": adjusted.opponents.pr,

@@ -14,7 +14,7 @@ from rich.text import Text
 from fibsbot.draw.markup import clean
 from fibsbot.draw.plot import Scale, curve_text, seconds
 from fibsbot.records.store import Fact
-from fibsbot.study.adjusting import Adjusted, mean_interval
+from fibsbot.study.adjusting import Adjusted
 from fibsbot.study.results import BREAKS, Online, Results, Score
 
 NAME: Final = 24
@@ -140,11 +140,10 @@ def _luck(adjusted: Adjusted) -> Iterator[str]:
     count = len(adjusted.actual)
     left = f"; {adjusted.left_out} not seen from the first throw to the last" if adjusted.left_out else ""
     yield f"{_counted(count, 'match', 'matches')} with the luck taken out{left}"
-    for what, values in (("won", adjusted.actual), ("without luck", adjusted.adjusted)):
-        found = mean_interval(values)
-        if found:
-            mean, low, high = found
-            yield f"{what:<13}{_percent(mean):>7}, with 95 % confidence {_interval(low, high)}"
+    if adjusted.won:
+        yield _with_interval("won", *adjusted.won)
+    if adjusted.without_luck:
+        yield _with_interval("without luck", *adjusted.without_luck)
     if count:
         yield f"luck {'won' if adjusted.luck >= 0 else 'lost'} us {abs(adjusted.luck):.1f} matches"
     for whose, figures in (("ours", adjusted.own), ("theirs", adjusted.opponents)):
@@ -171,6 +170,10 @@ def _counted(count: int, one: str, many: str) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
+
+
+def _with_interval(what: str, share: float, low: float, high: float) -> str:
+    return f"{what:<13}{_percent(share):>7}, with 95 % confidence {_interval(low, high)}"
 
 
 def _interval(low: float, high: float) -> str:

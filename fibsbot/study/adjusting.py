@@ -14,7 +14,7 @@ from attrs import frozen
 
 from fibsbot.rules.state import Seat
 from fibsbot.study.model import Figures, MatchStudy, summed
-from fibsbot.study.results import NORMAL
+from fibsbot.study.results import NORMAL, wilson
 
 
 def luck_adjusted(study: MatchStudy, seat: Seat) -> float | None:
@@ -75,6 +75,17 @@ class Adjusted:
     def luck(self) -> float:
         """How many matches luck has won us; negative where it has lost them."""
         return sum(self.actual) - sum(self.adjusted)
+
+    @property
+    def won(self) -> tuple[float, float, float] | None:
+        """The share that was won, with its 95 % interval by Wilson; None without a match."""
+        count = len(self.actual)
+        return (statistics.fmean(self.actual), *wilson(round(sum(self.actual)), count)) if count else None
+
+    @property
+    def without_luck(self) -> tuple[float, float, float] | None:
+        """The same without luck, with its interval by the normal distribution; None for fewer than two matches."""
+        return mean_interval(self.adjusted)
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float, float] | None:

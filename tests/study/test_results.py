@@ -187,4 +187,8 @@ def test_matches_without_luck_are_summed_up() -> None:
     found = Adjusted.of([studied(won), StudyError("no"), studied(simulate(7, 0)), studied(won, (0.0, 0.5))])
     assert (2, 2) == (len(found.actual), found.left_out)
     assert pytest.approx(sum(found.actual) - sum(found.adjusted)) == found.luck == pytest.approx(0.2 - 0.5)
+    share = sum(found.actual) / 2
+    assert (share, *wilson(round(2 * share), 2)) == found.won
+    assert mean_interval(found.adjusted) == found.without_luck
+    assert Adjusted.of([]).won is Adjusted.of([]).without_luck is None
     assert 6 == found.own.decisions, "whatever could be judged counts for the performance"
