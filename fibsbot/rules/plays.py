@@ -9,7 +9,7 @@ the generator never looks at a checker behind the one that it has just moved.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -39,7 +39,8 @@ def can_move(position: Position, dice: Dice) -> bool:
     return any(True for number in set(dice) for _ in _moves(position.points, number, BAR))
 
 
-def results(cells: Cells, dice: Dice) -> dict[Cells, Steps]:
+@lru_cache(REMEMBERED)
+def results(cells: Cells, dice: Dice) -> Mapping[Cells, Steps]:
     """Return every position that the dice can leave, with one way to come there; empty when no checker can move.
 
     Raises ThrowError when the dice are none.

@@ -13,7 +13,7 @@ from fibsbot.position import Play
 from fibsbot.rules import game as rules
 from fibsbot.rules.cube import refusal_to_double
 from fibsbot.rules.errors import RuleError
-from fibsbot.rules.plays import legal_plays
+from fibsbot.rules.plays import results
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript.model import Cube, Entry, Game, Gap, Resign, Throw
@@ -148,7 +148,7 @@ def _played(step: Step, entry: Throw) -> tuple[Decision, ...]:
     state = rules.decision(thrown, entry.seat)
     if state is None:
         return ()
-    forced = len(legal_plays(state.position, entry.dice)) <= 1
+    forced = len(results(state.position.points, entry.dice)) <= 1
     return (Decision(step, entry.seat, state, entry.play, forced),)
 
 
