@@ -45,6 +45,8 @@ LAST: Final = 6
 """Lines below the board, if the terminal has room for them."""
 LONGEST_PAUSE: Final = 10.0
 """Seconds of a pause as it was played, at most."""
+PLAY: Final = 24
+"""Characters of the column of what was done."""
 USUAL_PAUSE: Final = 1.5
 """Seconds for each step where no times are known."""
 HEIGHT: Final = 22
@@ -124,8 +126,8 @@ def _lines(step: Step, names: tuple[str, str]) -> Iterator[str]:
     ]
     width = max(map(len, names))
     for seat, deed in deeds(step):
-        facts = "   ".join(["", *filter(None, known)])
-        yield f"{mark} {step.turn:>3}  {names[seat]:{width}}  {deed}{facts}"
+        facts = "   ".join(filter(None, known))
+        yield f"{mark} {step.turn:>3}  {names[seat]:{width}}  {deed:{PLAY}}  {facts}".rstrip()
         known = []
 
 
@@ -209,10 +211,11 @@ class Screen:
             return
         room = min(LAST, self.console.height - HEIGHT)
         blank = [Text()] if room > 0 else []
-        last = map(_styled, film.last_lines(max(room, 1)))
+        *before, last = map(_styled, ["", *film.last_lines(max(room, 1))])
+        last.stylize("bold")
         help_line = Text(status, style="dim", no_wrap=True, overflow="ellipsis")
         self.live.update(
-            Group(*_heading(frame), *blank, *_board(frame), *blank, *last, *blank, help_line), refresh=True
+            Group(*_heading(frame), *blank, *_board(frame), *blank, *before[1:], last, *blank, help_line), refresh=True
         )
 
 
