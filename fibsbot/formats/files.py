@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Final
@@ -13,6 +14,7 @@ from fibsbot.formats.mat import read_mats, write_mat
 from fibsbot.formats.oldmoves import iter_oldmoves, write_oldmoves
 from fibsbot.formats.positions import write_positions
 from fibsbot.formats.sgf import iter_sgf, write_sgf
+from fibsbot.formats.sgf_head import DATE, TAGS
 from fibsbot.rules.state import Stage
 from fibsbot.transcript import Entry, Gap, Resign, Throw, Transcript
 
@@ -57,6 +59,7 @@ def _any(holds: Callable[[Entry], object]) -> Callable[[Transcript], bool]:
 
 
 _TIMES: Final = "times"
+_CLOCK: Final = "the time of day"
 _EQUITIES: Final = "equities"
 _REBUILT: Final = "what was rebuilt"
 _USER: Final = "whose log it was"
@@ -66,9 +69,12 @@ _REFUSED: Final = "resignations that were refused"
 _THROWN: Final = "throws that were not played"
 _GAPS: Final = "what follows a gap"
 _MIDDLE: Final = "games that were first seen in their middle"
+_HEADERS: Final = "other headers"
+_FOREIGN: Final = "headers of other formats"
 
 _THERE: Final[Mapping[str, Callable[[Transcript], bool]]] = {
-    _TIMES: _any(lambda entry: entry.at or entry.seconds is not None),
+    _TIMES: lambda it: bool(it.ended) or _any(lambda entry: entry.at or entry.seconds is not None)(it),
+    _CLOCK: lambda it: it.started is not None and it.started.astimezone(dt.UTC).time() != dt.time(),
     _EQUITIES: _any(lambda entry: entry.equity is not None),
     _REBUILT: _any(lambda entry: entry.rebuilt),
     _USER: lambda it: it.user is not None,
@@ -78,13 +84,15 @@ _THERE: Final[Mapping[str, Callable[[Transcript], bool]]] = {
     _THROWN: _any(lambda entry: isinstance(entry, Throw) and entry.play is None),
     _GAPS: _any(lambda entry: isinstance(entry, Gap)),
     _MIDDLE: lambda it: any(game.start.stage is not Stage.OPENING for game in it.games),
+    _HEADERS: lambda it: bool(it.tags),
+    _FOREIGN: lambda it: bool(set(it.tags) - {*TAGS.values(), DATE}),
 }
 """What a transcript may say, and how to find out whether it does."""
 
 UNSAYABLE: Final[Mapping[Format, tuple[str, ...]]] = {
     Format.MAT: (_TIMES, _EQUITIES, _REBUILT, _USER, _GAPS, _MIDDLE),
-    Format.SGF: (_TIMES, _EQUITIES),
-    Format.OLDMOVES: tuple(_THERE),
+    Format.SGF: (_TIMES, _CLOCK, _EQUITIES, _FOREIGN),
+    Format.OLDMOVES: tuple(what for what in _THERE if what not in {_CLOCK, _FOREIGN}),
 }
 """What each format of matches has no words for. Tables and lists of positions do not set out to say it."""
 

@@ -35,6 +35,8 @@ TAGS: Final = {
     "GC": "Comment",
 }
 """Properties of the first node that are kept as tags, with the tags' names."""
+DATE: Final = "Date"
+"""The tag for a date of which we cannot make a day."""
 PLAYERS: Final = (("PW", "WR", "White"), ("PB", "BR", "Black"))
 """Name, rating, and what a nameless player is called, by seat."""
 
@@ -100,7 +102,7 @@ def read_details(node: Node, names: tuple[str, str]) -> Transcript:
     date = one_line(node.value("DT") or "")
     started = _date(date)
     if date and started is None:
-        tags["Date"] = date
+        tags[DATE] = date
     if title and not title.startswith(ID_MARK):
         tags["Title"] = title
     return Transcript(
@@ -152,7 +154,7 @@ def _details(transcript: Transcript) -> dict[str, str]:
     texts = {rank: _rank(player) for player, (_, rank, _) in zip(transcript.players, PLAYERS, strict=True)}
     tags: Mapping[str, str] = transcript.tags
     started = transcript.started
-    texts["DT"] = f"{started.astimezone(dt.UTC):%Y-%m-%d}" if started else one_line(tags.get("Date", ""))
+    texts["DT"] = f"{started.astimezone(dt.UTC):%Y-%m-%d}" if started else one_line(tags.get(DATE, ""))
     texts["PC"] = one_line(transcript.site)
     texts["GN"] = ID_MARK + one_line(transcript.match_id)
     texts["US"] = "" if transcript.user is None else one_line(transcript.players[transcript.user].name)

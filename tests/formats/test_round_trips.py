@@ -142,7 +142,7 @@ def test_what_is_no_match_is_not_taken_for_one() -> None:
 
 def test_what_is_lost_is_told_only_where_it_is_there() -> None:
     match = simulate(18, 5)
-    assert ["times"] == lost(Format.SGF, match)
+    assert ["times", "the time of day"] == lost(Format.SGF, match)
     assert not lost(Format.JSON, match)
     assert {"times", "ratings"} <= set(lost(Format.OLDMOVES, match))
     bare = next(iter(read_matches(Format.OLDMOVES, WRITERS[Format.OLDMOVES](match))))
