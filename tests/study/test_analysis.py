@@ -41,6 +41,7 @@ from fibsbot.transcript import (
 from tests.formats.simulating import simulate
 from tests.strategies_positions import match_states
 from tests.study.exact import ExactJudge
+from tests.study.playing import play_match
 
 HANDMADE: Final = HandmadeStrategy()
 SEEDS: Final = st.integers(0, 2**32)
@@ -154,6 +155,14 @@ def test_a_judge_that_fails_is_told_with_the_place() -> None:
         assert str(caught.value).startswith("game 1, turn 1: pips cannot judge: ")
         assert what in str(caught.value)
         assert "\n" not in str(caught.value)
+
+
+def test_who_judges_makes_no_error() -> None:
+    """But for a beaver that is not worth the risk, which no match knows."""
+    for seed in range(3):
+        found = study(play_match(HANDMADE, seed, 3), HANDMADE, luck=False)
+        assert (0.0, 0.0) == tuple(figures.loss for figures in found.figures)
+        assert all(figures.pr == 0 for figures in found.figures if figures.decisions)
 
 
 # -- the cube and resignations ------------------------------------------------------------------------------------
