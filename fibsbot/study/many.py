@@ -8,6 +8,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from typing import Final, TypeAlias
 
@@ -41,7 +42,7 @@ def study_all(
     """Yield a study of each match in their order; one that cannot be studied yields its error, and stops nothing.
 
     `judge` is the name of a strategy, which every process makes for itself. `cores` is how many are used, all by
-    default. Raises StrategyError where the strategy is no judge.
+    default. Raises StrategyError where the strategy is no judge, or takes its process down with it.
     """
     of = cores or os.cpu_count() or 1
     left = iter(transcripts)
@@ -62,6 +63,8 @@ def study_all(
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+    except BrokenProcessPool:
+        raise StrategyError(f"a process in which {judge!r} judged has died") from None
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -29,7 +29,7 @@ class Judged:
 
     decision: Decision
     equity: float | None
-    """Of what was decided, seen by who decided; None where the judge has nothing to say (resignations, a gap)."""
+    """Of what was decided, seen by who decided; None where the judge has nothing to say."""
     loss: float = 0.0
     """By how much the best decision would have been worth more; 0 for a forced one."""
     best: str = ""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -19,6 +21,7 @@ from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.handmade import HandmadeStrategy
 from fibsbot.strategies.judge import CubeValues
+from fibsbot.strategies.loader import StrategyError
 from fibsbot.study.analysis import StudyError, study
 from fibsbot.study.examining import OPTIONS
 from fibsbot.study.many import opened_judge, study_all
@@ -328,7 +331,27 @@ def test_many_cores_find_what_one_finds() -> None:
 
 
 def test_a_strategy_that_is_no_judge_is_refused() -> None:
-    with pytest.raises(Exception, match="'random' is no judge"), opened_judge("random"):
+    with pytest.raises(StrategyError, match="'random' is no judge"), opened_judge("random"):
         pass
-    with pytest.raises(Exception, match="'random' is no judge"):
+    with pytest.raises(StrategyError, match="'random' is no judge"):
         next(study_all([transcript(OPENING)], "random"))
+
+
+@pytest.mark.slow
+def test_a_judge_that_takes_its_process_down_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The processes find the strategy where this one does: in a package on the path."""
+    about = tmp_path / "fatal-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: fatal\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[fibsbot.strategies]\nfatal = fatal:Fatal\n")
+    (tmp_path / "fatal.py").write_text(
+        "import os\n"
+        "from fibsbot.strategies.handmade import HandmadeStrategy\n"
+        "class Fatal(HandmadeStrategy):\n"
+        "    def value_plays(self, state, plays):\n"
+        "        os._exit(9)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(StrategyError, match="a process in which 'fatal' judged has died"):
+        list(study_all([transcript(OPENING)] * 2, "fatal", cores=2))
