@@ -130,15 +130,15 @@ def _kept(stack: contextlib.ExitStack) -> Path:
 
 def _picked(found: Iterator[_Named], number: int | None, source: str) -> Iterator[_Named]:
     """Yield all matches of a file, or one of them."""
-    if number is None:
-        yield from found
-        return
     seen = 0
     for seen, named in enumerate(found, 1):
-        if seen == number:
+        if number in {None, seen}:
             yield named
+        if number == seen:
             return
-    raise UserError(f"{source}: expected a match {number}, got {seen} match{'es' * (seen != 1)} in all")
+    if number is not None or not seen:
+        matches = "match" if seen == 1 else "matches"
+        raise UserError(f"{source}: expected a match{f' {number}' if number else ''}, got {seen} {matches} in all")
 
 
 def _from_store(place: str, number: int | None) -> Iterator[_Named]:
@@ -207,7 +207,7 @@ def _write(found: Iterator[_Named], kind: Format, target: str | None, *, force: 
         writing = _Writing(kind, force, count)
         first = list(islice(found, 1))
         if not first:
-            raise UserError("there is no match")
+            raise UserError("there is no match to write")
         _write_to(chain(first, found), writing, target)
     if writing.unsaid:
         click.echo(f"left out, as {kind.value} cannot say it: {', '.join(writing.unsaid)}", err=True)

@@ -220,8 +220,10 @@ class _Game:
         comment = one_line(node.value("C") or "")
         state = boards.read_board(node, building.state)
         dice = boards.read_dice(node.value("DI") or "")
-        if dice and not self.set_up and not boards.has_board(node):
+        thrown = not self.set_up or building.state.dice is not None
+        if dice and thrown and not boards.has_board(node):
             building.add(Throw(seat=state.turn, dice=dice, rebuilt=comment == REBUILT), node.line)
+            self.set_up = False
             return
         if not building.entries and not comment.startswith(GAP):
             building.restart(state)

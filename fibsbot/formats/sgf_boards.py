@@ -81,12 +81,13 @@ def read_board(node: Node, state: GameState) -> GameState:
     """Return the state that a node sets up, from what it was. Raises FormatError."""
     turn = SEATS.get((node.value("PL") or "").strip().upper()[:1], state.turn)
     position = _position(node, state).swapped() if turn is Seat.B else _position(node, state)
-    turns = read_number(node, "MN", state.turns + 1) - 1 if has_board(node) else state.turns
+    # Without a number it is some turn, though not the first.
+    turns = read_number(node, "MN", max(state.turns, 1) + 1) - 1 if has_board(node) else state.turns
     changed = evolve(
         state,
         position=position,
         turn=turn,
-        turns=max(turns, 1) if has_board(node) else turns,
+        turns=turns,
         cube=read_number(node, "CV", state.cube, HIGHEST_CUBE),
         owner=_OWNERS.get((node.value("CP") or "").strip().lower()[:1], state.owner),
     )

@@ -167,6 +167,12 @@ def test_bad_input_is_told_in_a_line(arguments: tuple[str, ...], told: str) -> N
     assert refused("export", *arguments).startswith(told)
 
 
+def test_a_capture_without_a_match_is_told(tmp_path: Path) -> None:
+    source = tmp_path / "idle.txt"
+    source.write_text("7 bob bob logs in.\n13 bob hello\n")
+    assert f"{source}: expected a match, got 0 matches in all" == refused("export", source, "--format", "mat")
+
+
 def test_a_place_that_cannot_be_written_to_is_told(alone: Path) -> None:
     assert refused("export", alone, "-o", "/dev/null/x.mat").startswith("cannot write /dev/null/x.mat: ")
 

@@ -131,10 +131,12 @@ def test_a_game_seen_from_its_middle_and_a_gap_are_boards_that_are_set_up() -> N
     assert match.games == read_sgf(write_sgf(match)).games
 
 
-def test_dice_on_a_board_that_is_set_up_belong_to_it() -> None:
-    seen = evolve(START, stage=Stage.MOVE, turn=Seat.A, turns=6, dice=(4, 1))
-    match = evolve(match_of(), games=(Game(1, seen, (THROW,)),))
-    assert match.games == read_sgf(write_sgf(match)).games
+@pytest.mark.parametrize("turns", [0, 6])
+def test_dice_on_a_board_that_is_set_up_belong_to_it(turns: int) -> None:
+    seen = evolve(START, stage=Stage.MOVE, turn=Seat.A, turns=turns, dice=(4, 1))
+    for entry in (THROW, evolve(THROW, play=None)):
+        match = evolve(match_of(), games=(Game(1, seen, (entry,)),))
+        assert match.games == read_sgf(write_sgf(match)).games
 
 
 def test_a_board_on_which_somebody_has_doubled_is_set_up_before_the_double() -> None:
