@@ -190,7 +190,8 @@ def _draw(target: Path, found: Sequence[Results]) -> None:
     if len(found) > len(SERIES):
         raise UserError(f"expected --account with --svg: no more than {len(SERIES)} curves can be told apart")
     curves = [Series(it.account, [(seconds(point.at), point.rating) for point in it.ratings]) for it in found]
-    text = curve_svg(curves, title="Rating", y_label="rating", x=Scale.TIME)
+    title = f"Rating of {found[0].account}" if len(found) == 1 else "Ratings"
+    text = curve_svg(curves, title=title, x=Scale.TIME)
     try:
         target.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -141,7 +141,9 @@ def test_the_rating_is_drawn(store: Path, tmp_path: Path) -> None:
     assert f"the rating is drawn in {tmp_path / 'rating.svg'}\n" == result.stderr
     root = ET.fromstring((tmp_path / "rating.svg").read_text())  # noqa: S314 - our own picture
     assert root.tag.endswith("svg")
-    assert {"marvin", "slartibartfast"} <= set(root.itertext())
+    assert {"Ratings", "marvin", "slartibartfast"} <= set(root.itertext())
+    assert 0 == stats("--db", store, "--account", "marvin", "--svg", tmp_path / "rating.svg").exit_code
+    assert "Rating of marvin" in (tmp_path / "rating.svg").read_text()
 
 
 def test_the_file_of_settings_names_the_store(store: Path, tmp_path: Path) -> None:
