@@ -1,9 +1,14 @@
-"""Matches as a table: what stands in it, and that no spreadsheet runs it."""
+"""Matches as a table: what stands in it, and that no spreadsheet runs it.
+
+`FIBSBOT_GOLDEN=write pytest tests/formats/test_csv.py` writes the golden file anew; read the difference first.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import os
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -19,11 +24,19 @@ from fibsbot.transcript import Game, Player, Resign, Transcript
 from tests.formats.simulating import simulate
 
 MATCH: Final = simulate(18, 5)
+GOLDEN: Final = Path(__file__).parents[1] / "data" / "formats" / "matches.csv"
 
 
 def rows(*matches: Transcript) -> list[dict[str, str]]:
     """Return what a program reads in the table."""
     return list(csv.DictReader(io.StringIO(write_csv(matches))))
+
+
+def test_the_table_looks_as_it_always_did() -> None:
+    text = write_csv([*map(simulate, range(6)), simulate(5, 7, gaps=True, finished=False)])
+    if os.environ.get("FIBSBOT_GOLDEN") == "write":
+        GOLDEN.write_text(text, encoding="utf-8")
+    assert GOLDEN.read_text(encoding="utf-8") == text
 
 
 def test_a_row_says_how_the_match_went() -> None:
