@@ -177,7 +177,8 @@ class Headers:
     def transcript(self, names: Sequence[str], ratings: Sequence[str], length: int) -> Transcript:
         """Return the match without its games; names and ratings are those above the first game, empty without one."""
         started = self._started()
-        first, second = (self._player(place, names[place - 1], ratings[place - 1]) for place in (1, 2))
+        places = self._places(names)
+        first, second = (self._player(*told) for told in zip(places, names, ratings, strict=True))
         number = self.tags.pop("Match ID", "").strip()
         number = self.tags.pop("Transcript ID", "").strip() or number
         site = self.tags.pop("Site", "").strip()
@@ -200,6 +201,12 @@ class Headers:
         if time:
             del self.tags["EventTime"]
         return started
+
+    def _places(self, names: Sequence[str]) -> tuple[int, int]:
+        """Return which number in the headers the players have that stand on the left and on the right."""
+        numbered = [body_name(self.tags.get(f"Player {place}", "")) for place in (1, 2)]
+        above = [body_name(name) for name in names]
+        return (2, 1) if numbered == above[::-1] != above else (1, 2)
 
     def _player(self, place: int, name: str, rating: str) -> Player:
         """Return a player by the whole name of the headers, if it is the one that stands above the games."""

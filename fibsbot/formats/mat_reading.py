@@ -27,6 +27,8 @@ from fibsbot.transcript import Cube, Game, Throw, Transcript
 
 LONGEST_LINE: Final = 1000
 """Characters that a line of a game may have; no program writes more than a hundred."""
+HIGHEST_NUMBER: Final = 1_000_000
+"""No game has a higher number; where a file says so, its games are counted."""
 RIGHT_HALF: Final = 10
 """So many blanks before the only thing in a row say that it stands in its right half."""
 RIGHT_WINS: Final = 20
@@ -147,7 +149,8 @@ class _Match:
         """Begin a game, whose scores come in the next line."""
         self._check_scores(f"Game {number}", line)
         self._end()
-        self.scores_due = number
+        last = self.games[-1].number if self.games else 0
+        self.scores_due = max(number if number < HIGHEST_NUMBER else 0, last + 1)
 
     def row(self, line: str, number: int) -> None:
         """Take a line below a game's first."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from fibsbot.formats.building import scores_before
 from fibsbot.formats.mat_headers import body_name, write_headers
@@ -36,11 +36,20 @@ def write_mat(transcript: Transcript) -> str:
     A game with a gap is written up to the gap, one that was first seen in its middle not at all, each with its result;
     a line above the games says so, as it does of rejected resignations.
     """
+    transcript = evolve(transcript, games=tuple(_numbered(transcript.games)))
     lines = write_headers(transcript, dict(_notes(transcript)))
     lines += ["", f" {transcript.length} point match", ""]
     for game in transcript.games:
         lines += [*_game(transcript, game), ""]
     return "\n".join(lines)
+
+
+def _numbered(games: Iterable[Game]) -> Iterator[Game]:
+    """Yield games with numbers that grow, which readers of notes rely on."""
+    last = 0
+    for game in games:
+        last = max(game.number, last + 1)
+        yield evolve(game, number=last)
 
 
 def _game(transcript: Transcript, game: Game) -> Iterator[str]:

@@ -129,6 +129,11 @@ def test_headers_of_xg_are_understood_and_the_rest_is_kept() -> None:
     assert write_mat(match) == write_mat(read_mat(write_mat(match)))
 
 
+def test_headers_may_count_the_players_from_the_right() -> None:
+    headers = '; [Player 1 "bob"]\n; [Player 2 "alice"]\n; [Player 1 Elo "1500"]\n; [Player 2 Elo "1800/9"]\n'
+    assert (Player("alice", 1800.0, 9), Player("bob", 1500.0)) == read_mat(headers + PLAIN).players
+
+
 def test_dates_that_are_none_stay_as_they_are() -> None:
     for date in ("????.??.??", "2022.13.01", "yesterday"):
         match = read_mat(f'; [EventDate "{date}"]\n{PLAIN}')
@@ -238,6 +243,14 @@ def test_the_jacoby_rule_shows_in_what_a_gammon_counts() -> None:
         first = read_mat(told).games[0]
         assert first.start.laws.jacoby
         assert match.games[0].result == first.result
+
+
+def test_games_are_counted_on_where_their_numbers_do_not_grow() -> None:
+    match = read_mat(PLAIN.replace(" Game 2", " Game 1"))
+    assert [1, 2] == [game.number for game in match.games]
+    assert match == read_mat(PLAIN)
+    twice = evolve(match, games=tuple(evolve(game, number=0) for game in match.games))
+    assert write_mat(evolve(twice, given_id="1")) == write_mat(evolve(match, given_id="1"))
 
 
 def test_several_matches_in_one_text() -> None:
