@@ -75,7 +75,7 @@ def read_captures(paths: Iterable[Path]) -> Iterator[Spoken]:
     for path in paths:
         if path.is_dir():
             raise CaptureError(f"expected a session log or a capture, got the folder {path.name!r}")
-        with path.open("rb") as file:
+        with parts.opened(path) as file:
             yield from tape.read(parts.chunks(file))
     yield from tape.end()
 

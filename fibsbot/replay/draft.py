@@ -206,7 +206,8 @@ class Draft:
         throw, start = opening.throw, None
         if sight is not None and sight.begins and sight.turn is not None and sight.dice is not None:
             start = sight.opening()
-            throw = Throw(seat=sight.turn, dice=sight.dice, at=opening.at or at)
+            shown = Throw(seat=sight.turn, dice=sight.dice, at=opening.at or at)
+            throw = throw if throw and _is_same_throw(throw, shown) else shown
         elif throw is not None:
             start = sight.opening() if sight else self._expected()
             start = start and _raised(start, opening.cube)
@@ -316,6 +317,10 @@ class Draft:
             self._announced = True
             known = evolve(self.transcript, games=tuple(self._games))
             self._out.append(MatchBegan(self.number, known, self.at))
+
+
+def _is_same_throw(one: Throw, other: Throw) -> bool:
+    return one.seat is other.seat and sorted(one.dice) == sorted(other.dice)
 
 
 def _raised(start: GameState, cube: int) -> GameState:

@@ -19,6 +19,17 @@ _FINISHED: Final = re.compile(r"(?P<log>.+)-(?P<time>\d{8}T\d{6}Z)(?:_(?P<number
 _LATEST: Final = re.compile(r"(?P<log>.+)(?P<suffix>\.jsonl)(?:\.gz)?")
 
 
+def opened(path: Path) -> IO[bytes]:
+    """Open a file, or what has become of it: a finished part of a log is compressed at any time."""
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        compressed = path.with_name(f"{path.name}.gz")
+        if not compressed.exists():
+            raise
+        return compressed.open("rb")
+
+
 def chunks(file: IO[bytes]) -> Iterator[bytes]:
     """Yield what a file holds, which may be compressed; where a compressed one is damaged or cut off it ends."""
     start = file.read(CHUNK)

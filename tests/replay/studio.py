@@ -12,10 +12,9 @@ from typing import Any, Final
 from attrs import frozen
 
 from fibsbot.bot.actions import Action, Record
-from fibsbot.fibs import DIRECTIONS, play_to_fibs
 from fibsbot.match import CubeAction, MatchState
 from fibsbot.records.session_log import SessionLog
-from fibsbot.rules.state import Result, Seat, Stage
+from fibsbot.rules.state import Result, Stage
 from fibsbot.server import dispatch, presence
 from fibsbot.server.accounts import Account
 from fibsbot.server.render import render
@@ -23,19 +22,10 @@ from fibsbot.server.table import Table
 from fibsbot.server.users import Mode, User
 from fibsbot.strategies.base import CubeAnswer
 from fibsbot.strategies.random_play import RandomStrategy
-from fibsbot.transcript import Cube, Game, Resign, Throw
-from protocol import messages as m
-from protocol.grammar import parse, write
 from protocol.words import Colour
 from tests.bot.bottle import NOON, PASSWORD_HASH, Bot, Bottle
 
 BANNER: Final = "\r\nWelcome to the embedded server.\r\n\r\nlogin: "
-CUBE_WORDS: Final = {
-    CubeAction.DOUBLE: "doubles",
-    CubeAction.TAKE: "accepts",
-    CubeAction.PASS: "rejects",
-    CubeAction.BEAVER: "redoubles",
-}
 
 
 class Lively(RandomStrategy):
@@ -177,39 +167,3 @@ class Studio(Bottle):
         if isinstance(action, Record):
             self._logs[bot.name].event(action.name, **action.fields)
         super()._do(bot, action)
-
-
-def as_played(game: Game, names: tuple[str, str], played: Played) -> list[tuple[object, ...]]:
-    """Return a game as the server's list of moves has it."""
-    out: list[tuple[object, ...]] = []
-    for entry in game.entries:
-        seat = getattr(entry, "seat", Seat.A)
-        colour = played.colours[played.names.index(names[seat])]
-        match entry:
-            case Throw(play=None):
-                continue
-            case Throw():
-                moves = play_to_fibs(entry.play, DIRECTIONS[colour])
-                out.append(_line(write(m.MovesPlay(colour, entry.dice, moves))))
-            case Cube():
-                out.append(_line(write(m.MovesAction(colour, CUBE_WORDS[entry.action]))))
-            case Resign(accepted=True):
-                out.append(_line(write(m.MovesAction(colour, "wants to resign"))))
-            case Resign():
-                continue
-            case _:
-                out.append((repr(entry),))
-    return out
-
-
-def lines_of(played: Played) -> list[tuple[object, ...]]:
-    """Return the server's own list, ready to be compared."""
-    return [_line(line) for line in played.lines if not line.endswith("wins")]
-
-
-def _line(text: str) -> tuple[object, ...]:
-    """Return a line of the list, its moves in no order."""
-    message = parse(text)
-    if isinstance(message, m.MovesPlay):
-        return (message.colour, message.dice, *sorted(map(str, message.moves)))
-    return (text,)

@@ -1,0 +1,278 @@
+"""Captures are recognised and read, whatever made them and wherever they were cut."""
+
+from __future__ import annotations
+
+import datetime as dt
+import gzip
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fibsbot.records.archive import finished_files
+from fibsbot.records.rotation import Rotation
+from fibsbot.records.session_log import SessionLog
+from fibsbot.replay.captures import (
+    CaptureError,
+    Cut,
+    Heard,
+    Known,
+    Noted,
+    Said,
+    Spoken,
+    read_capture,
+    read_captures,
+    read_pieces,
+)
+from fibsbot.replay.parts import LONGEST_LINE, in_groups, lines
+from protocol import commands as c
+from protocol import messages as m
+from protocol.words import FibsMove
+from tests.replay.helping import CAPTURES, DATA, RECORDED, happenings_of, matches_of, unpacked
+
+NOON = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
+WATCHED = (DATA / "protocol/session_watch.txt").read_bytes()
+TYPED = b"""\xff\xfb\x01login: login telnet 1008 zaphod secret
+1 zaphod 1593791615 host1.example.net
+You rolled 3, ford rolled 1
+\aIt's your turn to move.
+> move 8-5 6-5
+> say roll me a good one
+r
+"""
+
+
+def heard(spoken: list[Spoken]) -> list[m.Message]:
+    """Return the server's messages."""
+    return [it.message for it in spoken if isinstance(it, Heard)]
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait for something that happens in the background."""
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def cut_up(data: bytes, sizes: list[int]) -> list[bytes]:
+    """Cut bytes into pieces of these sizes, again and again."""
+    pieces, place, turn = [], 0, 0
+    while place < len(data):
+        size = sizes[turn % len(sizes)]
+        pieces.append(data[place : place + size])
+        place, turn = place + size, turn + 1
+    return pieces
+
+
+# -- raw captures ---------------------------------------------------------------------------------------------------
+
+
+def test_what_the_user_typed_is_told_apart_from_what_the_server_said() -> None:
+    spoken = list(read_pieces([TYPED]))
+    said = [it.command for it in spoken if isinstance(it, Said)]
+    assert [c.Move((FibsMove(8, 5), FibsMove(6, 5))), c.Roll()] == said[-2:]
+    assert m.FirstMove("You") in heard(spoken)
+    assert all(it.at is None for it in spoken if isinstance(it, Heard | Said | Cut))
+
+
+@pytest.mark.parametrize("ending", [b"\r\n", b"\n", b"\r", b"\r\0"])
+def test_any_line_end_will_do(ending: bytes) -> None:
+    expected = heard(list(read_pieces([WATCHED])))
+    assert expected == heard(list(read_pieces([WATCHED.replace(b"\n", ending)])))
+
+
+def test_offsets_are_those_of_the_lines() -> None:
+    for it in read_pieces([WATCHED]):
+        if isinstance(it, Heard) and isinstance(it.message, m.Board):
+            assert WATCHED[it.offset :].startswith(b"board:")
+
+
+@given(sizes=st.lists(st.integers(1, 400), min_size=1, max_size=6))
+def test_a_raw_capture_says_the_same_however_it_is_cut(sizes: list[int]) -> None:
+    data = WATCHED[:9000]
+    assert list(read_pieces([data])) == list(read_pieces(cut_up(data, sizes)))
+
+
+def test_characters_that_no_server_sends_do_no_harm() -> None:
+    data = WATCHED.replace(b"resuming", "réßümíng ☃".encode()).replace(b"drops", b"dr\x80ps\x1b[31m")
+    boards = [it for it in heard(list(read_pieces([data]))) if isinstance(it, m.Board)]
+    assert [it for it in heard(list(read_pieces([WATCHED]))) if isinstance(it, m.Board)] == boards
+
+
+# -- session logs ---------------------------------------------------------------------------------------------------
+
+
+def test_a_session_log_tells_times_commands_and_events() -> None:
+    spoken = list(read_capture(DATA / "bot/baldlies.jsonl"))
+    assert Known("bot_a", "127.0.0.1:4712") in spoken
+    decision = next(it for it in spoken if isinstance(it, Noted) and it.name == "decision")
+    move = spoken[spoken.index(decision) + 1]
+    assert isinstance(move, Said)
+    assert isinstance(move.command, c.Move)
+    assert move.at is not None
+    text = (DATA / "bot/baldlies.jsonl").read_bytes()
+    assert b'"sent": "move 17-20 19-20' in text[move.offset :].split(b"\n")[0]
+
+
+def test_a_session_log_is_the_same_however_its_reads_were_cut(tmp_path: Path) -> None:
+    whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+    for path, size in ((whole, 10**6), (cut, 7)):
+        with SessionLog(path, clock=lambda: NOON, user="marvin") as log:
+            for piece in cut_up(WATCHED[:9000], [size]):
+                log.received(piece)
+    assert heard(list(read_capture(whole))) == heard(list(read_capture(cut)))
+
+
+def test_lines_that_were_half_written_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    with SessionLog(path, clock=lambda: NOON) as log:
+        log.received(b"You roll 6 and 4.\r\n")
+    with path.open("ab") as file:
+        file.write(b'{"time": "2026-11-20T12:00:00+00:00", "rece')
+    assert [m.Rolls("You", (6, 4))] == heard(list(read_capture(path)))
+
+
+def test_a_connection_that_was_lost_is_a_cut_and_half_a_line_is_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    with SessionLog(path, clock=lambda: NOON) as log:
+        log.received(b"You roll 6 and 4.\r\nford rol")
+        log.event("connection_lost", reason="closed by the server", state="my move")
+        log.received(b"login: ")
+    spoken = list(read_capture(path))
+    assert [m.Rolls("You", (6, 4)), m.LoginPrompt()] == heard(spoken)
+    assert ["another run begins", "closed by the server", "the log ends"] == [
+        it.reason for it in spoken if isinstance(it, Cut)
+    ]
+
+
+def test_parts_of_a_log_are_one_capture_even_where_a_line_was_cut(tmp_path: Path) -> None:
+    """A log that begins new files all the time, as the writer does it, against the same log in one file."""
+    path, single = tmp_path / "marvin.jsonl", tmp_path / "single.jsonl"
+    times = iter(NOON + dt.timedelta(seconds=place) for place in range(10**6))
+    records = [piece for name in ("three_points_marvin.txt",) for piece in cut_up(unpacked(name), [3001])]
+    with SessionLog(path, clock=lambda: next(times), rotation=Rotation(max_bytes=2**16, daily=False)) as log:
+        for piece in records * 3:
+            log.received(piece)
+    with SessionLog(single, clock=lambda: NOON) as log:
+        for piece in records * 3:
+            log.received(piece)
+    wait_until(lambda: all(file.compressed for file in finished_files(path)))
+    (group,) = in_groups(tmp_path.glob("marvin*"))
+    assert len(group) > 1
+    assert path == group[-1]
+    assert heard(list(read_capture(single))) == heard(list(read_captures(group)))
+
+
+def test_a_part_that_was_compressed_in_the_meantime_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "marvin-20261121T181502Z.jsonl"
+    path.with_name(f"{path.name}.gz").write_bytes((RECORDED / "three_points_marvin.jsonl.gz").read_bytes())
+    assert matches_of(RECORDED / "three_points_marvin.jsonl.gz") == matches_of(path)
+
+
+def test_groups_are_logs_with_their_parts_in_order() -> None:
+    names = [
+        *("b.txt", "marvin.jsonl", "marvin-20261121T181502Z_002.jsonl", "marvin-20261121T181502Z.jsonl.gz"),
+        *("marvin-20261120T000000Z.jsonl.gz", "ford.jsonl.gz", "a.mat"),
+    ]
+    groups = [[path.name for path in group] for group in in_groups(map(Path, names))]
+    assert [["b.txt"], [names[4], names[3], names[2], names[1]], ["ford.jsonl.gz"], ["a.mat"]] == groups
+
+
+# -- compressed files -----------------------------------------------------------------------------------------------
+
+
+def test_a_compressed_capture_is_read_like_any_other(tmp_path: Path) -> None:
+    path = tmp_path / "capture.gz"
+    path.write_bytes(gzip.compress(WATCHED[:5000]) + gzip.compress(WATCHED[5000:]))
+    assert list(read_pieces([WATCHED])) == list(read_capture(path))
+
+
+def test_a_compressed_capture_that_is_cut_off_or_damaged_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    path = tmp_path / "capture.gz"
+    packed = gzip.compress(WATCHED)
+    path.write_bytes(packed[: len(packed) // 2])
+    half = heard(list(read_capture(path)))
+    assert heard(list(read_pieces([WATCHED])))[: len(half) - 1] == half[:-1]
+    assert len(half) > 50
+    path.write_bytes(packed[:2000] + b"\xff" * 64 + packed[2064:])
+    assert heard(list(read_capture(path)))
+
+
+# -- what is none ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "got"),
+    [
+        (b"", "an empty file"),
+        (b"\n \r\n", "an empty file"),
+        (bytes(range(256)) * 20, "a binary file"),
+        ("board:".encode("utf-16") * 50, "a binary file"),
+        (b"Dear Patti,\nhow are you?\n" * 9, "a text without any line of a server"),
+        (b'{"fibsbot_session_log": 2, "time": "2026-01-02T03:04:05+00:00"}\n', "got version 2"),
+        (b'{"fibsbot_session_log": 1, "time": "when?"}\n', "expected a first line with"),
+    ],
+)
+def test_a_file_that_is_no_capture_is_refused_with_one_line(data: bytes, got: str, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    with pytest.raises(CaptureError, match="expected") as error:
+        list(read_capture(path))
+    assert got in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_folder_is_no_capture(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match="folder"):
+        list(read_capture(tmp_path))
+
+
+def test_a_text_that_goes_on_and_on_without_a_server_is_given_up() -> None:
+    def prose() -> object:
+        while True:
+            yield b"All work and no play makes Jack a dull boy.\n" * 1000
+
+    with pytest.raises(CaptureError, match="without any line of a server"):
+        list(read_pieces(prose()))  # type: ignore[arg-type]
+
+
+def test_a_log_without_a_match_has_no_matches(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    with SessionLog(path, clock=lambda: NOON, user="marvin") as log:
+        log.received(b"login: ")
+        log.event("connection_lost", reason="refused")
+    assert [] == matches_of(path)
+
+
+def test_lines_without_end_are_left_out() -> None:
+    long = [b"x" * 2**20] * (LONGEST_LINE // 2**20 + 2)
+    got = list(lines([b"one\n", *long, b"\ntwo\n", b"thr", b"ee"]))
+    assert [b"one", b"two", b"three"] == [line for _, line in got]
+    assert 4 + sum(map(len, long)) + 1 == got[1][0]
+
+
+# -- cut off anywhere -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_a_capture_may_end_anywhere(path: Path) -> None:
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    start = data.index(b"board:") + 1
+    for end in range(start, len(data), len(data) // 7):
+        happenings_of(data[:end])
+
+
+@given(begin=st.integers(0, 20000), length=st.integers(1500, 4000))
+def test_a_raw_capture_may_begin_and_end_anywhere(begin: int, length: int) -> None:
+    data = unpacked("three_points_marvin.txt")
+    happenings_of(data[begin : begin + length])
+
+
+def test_a_session_log_that_is_not_ours_to_know_is_json_all_the_same() -> None:
+    first = json.loads(gzip.decompress((RECORDED / "unlimited_marvin.jsonl.gz").read_bytes()).split(b"\n")[0])
+    assert "marvin" == first["user"]

@@ -1,0 +1,159 @@
+"""What happened between two views of a game is found where only one thing can have, and is a gap everywhere else."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fibsbot.match import CubeAction, Dice
+from fibsbot.position import Play
+from fibsbot.rules import game as rules
+from fibsbot.rules.laws import FIBS
+from fibsbot.rules.plays import legal_plays
+from fibsbot.rules.state import GameState, Seat, Stage
+from fibsbot.transcript import Cube, Entry, Gap, Throw, apply
+from fibsbot.transcript.rebuilding import Moved, between, same
+
+OPENING = Throw(seat=Seat.A, dice=(3, 1), play=Play.of((8, 5), (6, 5)))
+START = rules.start_match(FIBS, 7)
+FIRST = apply(START, OPENING)
+"""Seat B is on roll, nothing thrown."""
+ANSWER = Throw(seat=Seat.B, dice=(6, 5), play=Play.of((24, 18), (18, 13)))
+
+
+def after(state: GameState, *entries: Entry) -> GameState:
+    """Let entries happen."""
+    for entry in entries:
+        state = apply(state, entry)
+    return state
+
+
+def rolled(state: GameState, dice: Dice) -> GameState:
+    """Put dice on the board."""
+    return rules.roll(state, state.turn, dice)
+
+
+def deeds(entries: tuple[Entry, ...]) -> list[Entry]:
+    """Return entries as if they had been seen."""
+    return [evolve(entry, rebuilt=False) for entry in entries]
+
+
+def test_nothing_happened_between_two_equal_views() -> None:
+    assert () == between(FIRST, FIRST)
+    assert () == between(rolled(FIRST, (6, 5)), rolled(FIRST, (5, 6)))
+    assert () == between(FIRST, rolled(FIRST, (6, 5))), "the throw that lies there is yet to be played"
+
+
+def test_a_play_with_known_dice_is_found() -> None:
+    entries = between(rolled(FIRST, (6, 5)), after(FIRST, ANSWER))
+    assert [evolve(ANSWER, rebuilt=True)] == list(entries)
+
+
+def test_a_whole_turn_is_found_where_one_throw_explains_it() -> None:
+    (entry,) = between(FIRST, after(FIRST, ANSWER))
+    assert evolve(ANSWER, rebuilt=True) == entry
+
+
+def test_a_play_and_the_next_throw_are_found() -> None:
+    seen = rolled(after(FIRST, ANSWER), (2, 2))
+    assert [ANSWER] == deeds(between(FIRST, seen))
+
+
+def test_our_own_play_and_a_turn_of_the_opponent_are_found() -> None:
+    mine = Throw(seat=Seat.A, dice=(4, 2), play=Play.of((8, 4), (6, 4)))
+    known = rolled(after(FIRST, ANSWER), mine.dice)
+    seen = after(FIRST, ANSWER, mine, Throw(seat=Seat.B, dice=(6, 4), play=Play.of((24, 18), (13, 9))))
+    found = between(known, seen)
+    assert mine == deeds(found)[0]
+    assert same(seen, after(after(FIRST, ANSWER), *found))
+
+
+def test_two_turns_of_which_nothing_was_told_are_a_gap() -> None:
+    seen = after(FIRST, ANSWER, Throw(seat=Seat.A, dice=(4, 2), play=Play.of((8, 4), (6, 4))))
+    assert (Gap(reason="two turns or more are missing", then=seen),) == between(FIRST, seen)
+
+
+def test_a_dance_of_unknown_dice_is_a_gap() -> None:
+    board = Play.of((8, 2), (6, 2))
+    closed = after(START, Throw(seat=Seat.A, dice=(6, 4), play=board))
+    hit = evolve(closed, position=evolve(closed.position, points=on_the_bar(closed)))
+    seen = evolve(hit, position=hit.position.swapped(), turn=Seat.A, turns=hit.turns + 1)
+    assert "a turn is missing" == reason(between(hit, seen))
+
+
+def on_the_bar(state: GameState) -> tuple[int, ...]:
+    """Put a checker of the player on roll on the bar."""
+    points = list(state.position.points)
+    points[24] -= 1
+    points[25] += 1
+    return tuple(points)
+
+
+def reason(entries: tuple[Entry, ...]) -> str:
+    """Return why there is a gap."""
+    (gap,) = entries
+    assert isinstance(gap, Gap)
+    return gap.reason
+
+
+def test_a_double_and_a_take_are_found_when_the_cube_has_changed() -> None:
+    double = Cube(seat=Seat.B, action=CubeAction.DOUBLE)
+    take = Cube(seat=Seat.A, action=CubeAction.TAKE)
+    assert [double, take] == deeds(between(FIRST, rolled(after(FIRST, double, take), (6, 5))))
+
+
+def test_what_was_told_is_kept_as_it_stands() -> None:
+    mine = Throw(seat=Seat.A, dice=(4, 2), play=Play.of((8, 4), (6, 4)))
+    seen = after(FIRST, ANSWER, mine)
+    told = Throw(seat=Seat.B, dice=ANSWER.dice)
+    assert (evolve(ANSWER, rebuilt=True), mine) == between(FIRST, seen, [told, mine])
+    assert [ANSWER, mine] == deeds(between(FIRST, seen, [Moved(Seat.B, ANSWER.play or Play()), mine]))
+
+
+def test_what_cannot_be_is_a_gap() -> None:
+    nonsense = evolve(FIRST, position=evolve(FIRST.position, points=(0,) * 6 + (15,) + (0,) * 12 + (-15,) + (0,) * 6))
+    assert "several turns are missing" == reason(between(FIRST, evolve(nonsense, turn=Seat.A)))
+
+
+def test_the_first_turn_is_found_when_nothing_was_told_of_the_opening() -> None:
+    assert [OPENING] == deeds(between(START, FIRST))
+
+
+@given(seed=st.integers(0, 10**6), turns=st.integers(1, 60))
+@settings(max_examples=12, deadline=None)
+def test_what_is_rebuilt_leads_to_what_was_seen_and_is_true_where_the_dice_are_known(seed: int, turns: int) -> None:
+    rng = random.Random(seed)
+    state = START
+    for number in range(turns):
+        seat = Seat(number % 2) if state.stage is not Stage.OPENING else Seat.A
+        dice = (rng.randint(1, 6), rng.randint(1, 6)) if state.stage is not Stage.OPENING else (4, 2)
+        plays = legal_plays(state.position, dice)
+        entry = Throw(seat=seat, dice=dice, play=rng.choice(plays) if plays else Play())
+        later = apply(state, entry)
+        if later.stage is Stage.OVER:
+            return
+        known = state if state.stage is Stage.OPENING else rolled(state, dice)
+        found = between(known, later)
+        if state.stage is not Stage.OPENING:
+            assert [later.position] == [apply(known, it).position for it in found]
+            assert not any(isinstance(it, Gap) for it in found)
+        for it in between(state, later):
+            assert same(later, apply(state, it))
+        state = later
+
+
+@pytest.mark.parametrize("turns", [1, 2, 3, 5])
+def test_a_search_takes_no_time_to_speak_of(turns: int) -> None:
+    """However far the two views are apart: what is not found soon is given up."""
+    rng = random.Random(turns)
+    state = FIRST
+    for _ in range(turns * 7):
+        dice = (rng.randint(1, 6), rng.randint(1, 6))
+        plays = legal_plays(state.position, dice)
+        state = apply(state, Throw(seat=state.turn, dice=dice, play=rng.choice(plays) if plays else Play()))
+        between(FIRST, rolled(state, (2, 1)))
+        between(rolled(FIRST, (1, 1)), state)
