@@ -135,10 +135,11 @@ def _points(rows: list[str], *, down: bool) -> list[int] | None:
     for places, half in ((upper, rows[:_HALF]), (lower, rows[: -_HALF - 1 : -1])):
         for place, column in zip(places, _COLUMNS, strict=True):
             cells = [row[column : column + 2].strip() for row in half]
-            if not cells[0]:
-                continue
-            if cells[0] not in Colour.__members__:
+            count = int(cells[-1]) if cells[-1].isdecimal() else sum(map(bool, cells))
+            shown = [cells[0]] * min(count, _HALF) + [""] * (_HALF - count)
+            if count > _HALF:
+                shown[-1] = str(count)
+            if shown != cells or (count and cells[0] not in Colour.__members__):
                 return None
-            count = int(cells[-1]) if cells[-1].isdigit() else sum(map(bool, cells))
-            points[place] = count * Colour[cells[0]]
+            points[place] = count * Colour[cells[0]] if count else 0
     return points

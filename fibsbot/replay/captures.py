@@ -18,6 +18,7 @@ from fibsbot.replay import parts
 from fibsbot.replay.spoken import Cut, Heard, Known, Noted, Said, Spoken
 from protocol import commands as c
 from protocol import messages as m
+from protocol.drawn import DrawingReader
 from protocol.errors import CommandError
 from protocol.grammar import parse_command
 from protocol.lines import Line, LineSplitter
@@ -210,12 +211,12 @@ def _captured(pieces: Iterator[bytes], start: bytes, begin: int) -> Iterator[Spo
     head = start[:_LOOK]
     if len(head.translate(None, _FAMILIAR)) > _MOST_STRANGE * len(head) or head.count(b"\0") > len(head) / 4:
         raise CaptureError("expected a session log or a capture, got a binary file")
-    reader = MessageReader()
+    reader, drawings = MessageReader(), _Drawings()
     recognised = False
     for piece in itertools.chain(pieces, [b""]):
         reader.receive_data(piece)
         while (received := reader.next_message()) is not None:
-            message, offset = received.message, begin + received.offset
+            message, offset = drawings.seen_in(received.message), begin + received.offset
             if isinstance(message, m.Unknown) and (typed := _typed(message.text)):
                 yield Said(None, typed, offset)
                 continue
@@ -229,9 +230,29 @@ def _captured(pieces: Iterator[bytes], start: bytes, begin: int) -> Iterator[Spo
     yield Cut(None, begin, "the capture ends")
 
 
+class _Drawings:
+    """Sees the boards that are drawn for people, who seldom have the server send any other."""
+
+    def __init__(self) -> None:
+        self._reader = DrawingReader()
+        self._watched: str | None = None
+
+    def seen_in(self, message: m.Message) -> m.Message:
+        """Return the board whose last line a message is, else the message."""
+        match message:
+            case m.YouWatch(name=name):
+                self._watched = name
+            case m.YouStopWatching() | m.WatchedGone():
+                self._watched = None
+            case m.Unknown(text=text):
+                board = self._reader.read(text, self._watched)
+                return m.Board(board) if board else message
+        return message
+
+
 def _typed(text: str) -> c.Command | None:
-    """Return the command that the user typed here, if it is one that matters."""
-    text = text.strip().removeprefix("> ")
+    """Return the command that the user typed here, if it is one that matters; some programs mark it by `<<`."""
+    text = text.strip().removeprefix("> ").removeprefix("<< ")
     if not text or len(text) > _LONGEST_TYPED or not text[0].isalnum():
         return None
     try:

@@ -1,0 +1,45 @@
+"""What a person with a telnet program sees can be replayed, although it has no board but drawn ones."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fibsbot.replay.captures import read_capture
+from fibsbot.replay.happenings import Differed, MatchEnded
+from fibsbot.replay.scribe import replay
+from fibsbot.transcript import Decision, Gap, Transcript, decisions, walk
+
+PERSON = Path(__file__).parents[1] / "data" / "server" / "person.txt"
+PLAYED = ["8/3 6/3", "double", "take", "24/13", "8/4 6/4", "accept"]
+
+
+def transcript_of(path: Path) -> Transcript:
+    happenings = list(replay(read_capture(path)))
+    assert not [it for it in happenings if isinstance(it, Differed)]
+    (ended,) = (it for it in happenings if isinstance(it, MatchEnded))
+    return ended.transcript
+
+
+def made(transcript: Transcript) -> list[Decision]:
+    return [it for game in transcript.games for step in walk(game) for it in decisions(step)]
+
+
+def test_a_person_s_session_is_replayed_with_what_was_typed() -> None:
+    transcript = transcript_of(PERSON)
+    assert PLAYED == [it.text for it in made(transcript) if it.text != "roll"]
+    assert (0, 2) == transcript.scores
+    assert "robot" == transcript.players[1].name
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_without_what_was_typed_the_drawn_boards_show_the_plays(tmp_path: Path, end: str) -> None:
+    heard = re.sub(r"<< .*", "", PERSON.read_text())
+    assert "<<" not in heard
+    capture = tmp_path / "person.txt"
+    capture.write_text(heard.replace("\n", end))
+    transcript = transcript_of(capture)
+    assert PLAYED[:5] == [it.text for it in made(transcript) if it.text != "roll"][:5]
+    assert not [entry for game in transcript.games for entry in game.entries if isinstance(entry, Gap)]
