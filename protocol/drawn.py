@@ -8,13 +8,18 @@ from typing import Final
 from protocol.board import CHECKERS, BoardState
 from protocol.words import UNLIMITED, YOU, Colour, Dice
 
-_EDGE: Final = re.compile(r" {3}\+(?:[-0-9]{42})\+ (?P<colour>[XO]): (?P<name>[!-~]{1,64}) - score: (?P<score>\d{1,4})")
-_NUMBERS: Final = re.compile(r" {4}(?P<first>[ 0-9]{2})(?: [ 0-9]{2}){5} {7}[ 0-9]{2}(?: [ 0-9]{2}){5}")
+_EDGE: Final = re.compile(
+    r" {3}\+(?:[-0-9]{42})\+ (?P<colour>[XO]): (?P<name>[!-~]{1,64}) - score: (?P<score>[0-9]{1,4})"
+)
+_NUMBERS: Final = re.compile(r" {4}(?P<first>[ 1-9][0-9])(?: [ 1-9][0-9]){5} {7}[ 1-9][0-9](?: [ 1-9][0-9]){5}")
 _ROW: Final = re.compile(r" {3}\|.{18}\|.{3}\|.{19}\|")
-_MIDDLE: Final = re.compile(r" {2}[ v]\| {18}\|BAR\| {19}\|[ v]? +(?:(?P<length>\d{1,4})-point match|unlimited match)")
+_MIDDLE: Final = re.compile(
+    r" {2}[ v]\| {18}\|BAR\| {19}\|[ v]? +(?:(?P<length>[0-9]{1,4})-point match|unlimited match)"
+)
 _SUMMARY: Final = re.compile(
-    r" {3}BAR: O-(?P<o_bar>\d{1,2}) X-(?P<x_bar>\d{1,2}) {3}OFF: O-(?P<o_off>\d{1,2}) X-(?P<x_off>\d{1,2}) {3}"
-    r"Cube: (?P<cube>\d{1,4})(?: \(owned by (?P<owner>[!-~]{1,64})\))?"
+    r" {3}BAR: O-(?P<o_bar>[0-9]{1,2}) X-(?P<x_bar>[0-9]{1,2}) {3}"
+    r"OFF: O-(?P<o_off>[0-9]{1,2}) X-(?P<x_off>[0-9]{1,2}) {3}"
+    r"Cube: (?P<cube>[0-9]{1,4})(?: \(owned by (?P<owner>[!-~]{1,64})\))?"
     r"(?:  (?:(?P<roller>[!-~]{1,64}) rolled (?P<first>[1-6]) (?P<second>[1-6])\.|turn: (?P<turn>[!-~]{1,64})))?"
 )
 _HALF: Final = 5
@@ -64,7 +69,7 @@ class DrawingReader:
         if len(self._rows) != 2 * _HALF:
             self._begin()
         self._edges = [*self._edges[:1], match]
-        if number := re.match(r" {3}\+-?(\d{1,2})-", line):
+        if number := re.match(r" {3}\+-?([0-9]{1,2})-", line):
             self._corner = int(number[1])
 
     def _board(self, summary: re.Match[str], watched: str | None) -> BoardState | None:
