@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from attrs import evolve, frozen
 
 from fibsbot.match import CubeAction, Dice
-from fibsbot.position import BAR, Play
+from fibsbot.position import BAR, OFF, Play
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.plays import Cells, can_move, check_play, results
 from fibsbot.rules.state import GameState, Seat, Stage
@@ -25,7 +25,7 @@ from fibsbot.transcript.walking import apply
 
 MOST_MISSING: Final = 2
 """So many things that were not told are tried at once: plays (with their throws), doubles, answers."""
-MOST_STEPS: Final = 4000
+MOST_STEPS: Final = 1500
 """So many positions are looked at before a search is given up."""
 ALL_DICE: Final[tuple[Dice, ...]] = tuple((high, low) for low, high in combinations_with_replacement(range(1, 7), 2))
 
@@ -246,7 +246,14 @@ def throws_for(state: GameState, moved: Moved) -> list[Throw]:
         return []
     possible = []
     for dice in ALL_DICE:
-        play = None if first and dice[0] == dice[1] else legal(state, dice, moved.play)
+        if (first and dice[0] == dice[1]) or not _may_be(dice, moved.play):
+            continue
+        play = legal(state, dice, moved.play)
         if play is not None:
             possible.append(Throw(seat=moved.seat, dice=dice, play=play, at=moved.at, rebuilt=True))
     return possible
+
+
+def _may_be(dice: Dice, play: Play) -> bool:
+    """Whether each move is by one of the numbers, wherever the checkers stand."""
+    return all(move.pips in dice or (move.target == OFF and move.pips < dice[0]) for move in play.moves)

@@ -1,4 +1,4 @@
-"""Any single line may be missing: something is rebuilt, or there is a gap, or nothing has changed; never a wrong play."""
+"""Any single line may be missing: something is rebuilt, or there is a gap, or nothing has changed; no play is wrong."""
 
 from __future__ import annotations
 
