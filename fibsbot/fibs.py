@@ -60,7 +60,7 @@ def _mirror(point: int, direction: int) -> int:
 def position_from_cells(cells: tuple[int, ...], colour: Colour, direction: int) -> Position:
     """Return the position in the 26 cells of a `board:` line, seen by the player of this colour and direction."""
     ordered = cells if direction < 0 else cells[::-1]
-    return Position(tuple(n * colour for n in ordered))
+    return Position(tuple([n * colour for n in ordered]))  # a list is built twice as fast as a generator runs
 
 
 def cells_from_position(position: Position, colour: Colour, direction: int) -> tuple[int, ...]:
