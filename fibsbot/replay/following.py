@@ -7,8 +7,7 @@ from attrs import evolve
 from fibsbot.bot.track import Difference, Side, Track, forget
 from fibsbot.bot.tracker import follow
 from fibsbot.fibs import play_from_fibs, player_position
-from fibsbot.position import Play
-from fibsbot.rules.plays import results
+from fibsbot.transcript.rebuilding import play_to
 from protocol import commands as c
 from protocol import messages as m
 from protocol.board import BoardState
@@ -68,10 +67,9 @@ class Follower:
             return
         if track.state is None or track.dice is None or board.turn is board.colour:
             return
-        shown = player_position(board).points
-        steps = results(track.state.position.points, track.dice).get(shown)
-        if steps:
-            self.track = evolve(track, own_play=Play.of(*steps))
+        play = play_to(track.state.position.points, track.dice, player_position(board).points)
+        if play is not None:
+            self.track = evolve(track, own_play=play)
 
     def say(self, command: Command) -> None:
         """Take note of what we have sent: our own plays are not repeated to us."""

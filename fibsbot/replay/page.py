@@ -24,7 +24,7 @@ from fibsbot.rules.plays import results
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Step, Throw, apply
-from fibsbot.transcript.rebuilding import Fact, Moved, between, throws_for
+from fibsbot.transcript.rebuilding import Fact, Moved, between, play_to, throws_for
 
 MOST_FACTS: Final = 8
 """So many things are put aside while the game is not known; with more of them it is a gap all the same."""
@@ -319,13 +319,27 @@ class Page:
             return
         if self._offer is not None:
             self.reject(at, rebuilt=True)
-        entries = self._between(seen, at)
+        entries = self._played_to(seen, at) or self._between(seen, at)
         self._aside = self.thrown = None
         for entry in entries:
             self._write(entry)
         if seen.stage is Stage.MOVE and seen.dice is not None:
             self.thrown = Throw(seat=seen.turn, dice=seen.dice, at=at)
         self._state = None
+
+    def _played_to(self, seen: GameState, at: dt.datetime | None) -> tuple[Entry, ...]:
+        """Return the play that a board shows to have been made with the dice that lay there, if it shows just that."""
+        thrown, state = self.thrown, self.state
+        if thrown is None or self.made is not None or self._aside is not None or seen.turn is not state.turn.other:
+            return ()
+        if (seen.cube, seen.owner, seen.stage) not in (
+            (state.cube, state.owner, it) for it in (Stage.ROLL, Stage.MOVE)
+        ):
+            return ()
+        play = play_to(state.position.points, thrown.dice, seen.position_for(state.turn).points)
+        if play is None:
+            return ()
+        return (evolve(thrown, play=play, at=at or thrown.at, rebuilt=thrown.seat is not self.quiet),)
 
     def _between(self, seen: GameState, at: dt.datetime | None) -> tuple[Entry, ...]:
         thrown, aside = self.thrown, tuple(self._aside or ())
@@ -336,11 +350,7 @@ class Page:
             ways = between(self.base, seen, (entry, *aside), at=at)
             if not any(isinstance(it, Gap) for it in ways):
                 return ways
-        entries = between(self.base, seen, (thrown, *aside) if thrown else aside, at=at)
-        first = entries[0] if entries else None
-        if len(entries) == 1 and isinstance(first, Throw) and thrown is not None and first.seat is self.quiet:
-            return (evolve(first, rebuilt=False),)
-        return entries
+        return between(self.base, seen, (thrown, *aside) if thrown else aside, at=at)
 
     # -- writing ----------------------------------------------------------------------------------------------------
 

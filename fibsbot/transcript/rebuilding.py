@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import combinations_with_replacement
 from typing import Final, TypeAlias
 
@@ -88,6 +89,16 @@ def _missing(way: Sequence[Entry]) -> str:
     """Return the reason of a gap that this would be one way to fill."""
     turns = sum(isinstance(entry, Throw) and entry.rebuilt for entry in way)
     return ("a cube action is missing", "a turn is missing", "two turns are missing")[min(turns, 2)]
+
+
+@lru_cache(maxsize=8)
+def play_to(cells: Cells, dice: Dice, after: Cells) -> Play | None:
+    """Return the play with these dice that leads from one row of cells to another; None where there is none.
+
+    Both rows are seen by the player on roll. The same is asked several times in a row by those who look at a board.
+    """
+    steps = results(cells, dice).get(after)
+    return Play.of(*sorted(steps, reverse=True)) if steps else None
 
 
 class _TooManyError(Exception):
