@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import zlib
 from collections.abc import Iterable, Iterator
@@ -14,6 +15,8 @@ LONGEST_LINE: Final = 2**22
 """Bytes of the longest line of a session log that is read; a read of a connection becomes far less."""
 
 _GZIP: Final = b"\x1f\x8b"
+_SLICE: Final = 512
+"""Packed bytes that are unpacked at once: where a file is damaged, no more than these are lost before the damage."""
 _GZIP_FORMAT: Final = zlib.MAX_WBITS | 16
 _FINISHED: Final = re.compile(r"(?P<log>.+)-(?P<time>\d{8}T\d{6}Z)(?:_(?P<number>\d+))?(?P<suffix>\.jsonl)(?:\.gz)?")
 _LATEST: Final = re.compile(r"(?P<log>.+)(?P<suffix>\.jsonl)(?:\.gz)?")
@@ -44,14 +47,16 @@ def chunks(file: IO[bytes]) -> Iterator[bytes]:
 def _inflated(start: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
     """Unpack one gzip member after another; no chunk is much larger than the packed one may make it at once."""
     unpacker = zlib.decompressobj(_GZIP_FORMAT)
-    data = start
     try:
-        while data or (data := next(rest, b"")):
-            if unpacker.eof:
-                unpacker = zlib.decompressobj(_GZIP_FORMAT)
-            if text := unpacker.decompress(data, CHUNK):
-                yield text
-            data = unpacker.unconsumed_tail or unpacker.unused_data
+        for piece in itertools.chain([start], rest):
+            for place in range(0, len(piece), _SLICE):
+                data = piece[place : place + _SLICE]
+                while data:
+                    if unpacker.eof:
+                        unpacker = zlib.decompressobj(_GZIP_FORMAT)
+                    if text := unpacker.decompress(data, CHUNK):
+                        yield text
+                    data = unpacker.unconsumed_tail or unpacker.unused_data
         if text := unpacker.flush():
             yield text
     except zlib.error:

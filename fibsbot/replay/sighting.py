@@ -99,7 +99,8 @@ class Sight:
         if turn is None:
             return None
         if doubled is not None:
-            state = self._state(turn=turn, stage=Stage.DOUBLED, owner=before.owner if before else doubled)
+            held = None if self.board.cube == 1 else doubled
+            state = self._state(turn=turn, stage=Stage.DOUBLED, owner=before.owner if before else held)
             state = evolve(state, offered=2 * state.cube, answering=doubled.other)
         else:
             stage = Stage.MOVE if self.dice else Stage.ROLL
@@ -117,6 +118,8 @@ class Sight:
         if board.double_pending:
             return self.seat.other
         closed = not (board.may_double or board.opponent_may_double or self.dice)
+        if before is None and closed and self.turn is not None:
+            return self.turn.other  # the server turns the board round
         if before is None or before.stage is not Stage.ROLL or not closed or self.turn is not before.turn.other:
             return None
         return before.turn if self.position_for(before.turn).points == before.position.points else None

@@ -104,7 +104,7 @@ def test_what_is_lost_once_of_each_kind_is_rebuilt() -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_several_lines_that_are_lost_make_no_game_illegal(data: st.DataObject) -> None:
     lines = unpacked("three_points_marvin.txt").split(b"\r\n")
     begin = data.draw(st.integers(0, len(lines) - 120))
@@ -114,7 +114,7 @@ def test_several_lines_that_are_lost_make_no_game_illegal(data: st.DataObject) -
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_lines_of_an_enemy_make_no_game_illegal(data: st.DataObject) -> None:
     """Lines in any order, twice, with other numbers in them, between those of another session."""
     name = data.draw(st.sampled_from([path.stem for path in CAPTURES if path.name.endswith(".txt.gz")]))
