@@ -59,6 +59,7 @@ def test_a_pair_that_comes_to_a_stop_is_reported() -> None:
     assert "no game ended within" in report.examples[-1]
 
 
+@pytest.mark.slow
 def test_each_pair_leaves_two_logs(tmp_path: Path) -> None:
     played(soak.Soak(2, 1, seed=1, pairs=2, log_dir=tmp_path))
     assert ["bot_a.jsonl", "bot_b.jsonl", "foe_a.jsonl", "foe_b.jsonl"] == sorted(

@@ -84,6 +84,7 @@ async def goes_on(ford: Raw) -> None:
     await ford.ask("join marvin", "Your running match was loaded.")
 
 
+@pytest.mark.slow
 async def test_who_leaves_is_told_and_invited_once() -> None:
     async with at_the_server(timings=evolve(QUICK, left=1.0, retry=0.2)) as (ford, watcher, _):
         await begin(ford)

@@ -338,6 +338,7 @@ async def test_asked_to_finish_it_finishes_the_match_and_says_bye() -> None:
     )
 
 
+@pytest.mark.slow
 async def test_asked_to_finish_a_match_that_takes_too_long_it_leaves_it_to_the_server() -> None:
     async with Server(seed=12, limits=CHEAP) as server:
         table = Table(server, timings=evolve(QUICK, finish=0.2, pause=0.05))

@@ -44,6 +44,7 @@ def test_every_option_has_a_help_text(name: str) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [

@@ -215,6 +215,7 @@ def test_a_wrong_argument_is_told_in_one_line() -> None:
     assert (2, 1) == (result.returncode, len(result.stderr.splitlines())), result.stderr
 
 
+@pytest.mark.slow
 def test_wrong_settings_are_told_all_at_once(tmp_path: Path) -> None:
     (tmp_path / "bot.toml").write_text('[policy]\nlengths = ["0"]\nbots = "no"\n', encoding="utf-8")
     result = fibsbot("explain-invite", "ford", "5", "--config", str(tmp_path / "bot.toml"))

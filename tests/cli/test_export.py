@@ -224,6 +224,7 @@ def test_a_match_that_the_store_has_not_is_told(store: Path) -> None:
 # -- as a program -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_enough_is_no_error(tmp_path: Path) -> None:
     many = tmp_path / "many.json"
     many.write_text(write_json(MATCH) * 20)

@@ -182,6 +182,7 @@ def test_a_missing_keyring_package_is_told_with_what_to_do(monkeypatch: pytest.M
     assert "account.password_keyring: expected the package keyring (pip install 'fibsbot[keyring]'), got none" in said
 
 
+@pytest.mark.slow
 def test_keyring_is_imported_only_when_it_is_asked() -> None:
     code = "import sys, fibsbot.cli.play, fibsbot.cli.check_config; print('keyring' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -72,6 +72,7 @@ def test_show_leaves_out_an_xgid_that_cannot_be_written() -> None:
     assert "xgid" not in json.loads(run("show", "4HNwAAT2GRwQBg:cFmgACAACAAE", "--json").stdout)
 
 
+@pytest.mark.slow
 def test_perft_prints_the_counts_of_each_depth() -> None:
     lines = run("perft", "--depth", "2").stdout.splitlines()
     assert [["1", "447", "0"], ["2", "202,782", "0"]] == [line.split()[:3] for line in lines[1:]]

@@ -124,6 +124,7 @@ async def test_health_fails_when_an_account_is_stuck_or_was_refused(server: Serv
             assert json.loads(body)["accounts"]["marvin"]["healthy"]
 
 
+@pytest.mark.slow
 def test_without_a_port_the_web_server_is_not_even_imported() -> None:
     code = "import sys, fibsbot.cli.run, fibsbot.cli.status; print([m for m in sys.modules if 'aiohttp' in m])"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -53,6 +53,7 @@ def test_it_is_found_as_a_judge() -> None:
 # -- it agrees with itself --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(match_states(), dice())
 def test_no_play_is_worth_more_than_the_chosen_one(state: MatchState, thrown: tuple[int, int]) -> None:
     state = evolve(asked(state, Phase.MOVE), dice=thrown)

@@ -22,6 +22,7 @@ def unit(state: MatchState) -> float:
     return (JUDGE.stake(state, state.cube) - JUDGE.stake(state, -state.cube)) / 2
 
 
+@pytest.mark.slow
 @given(SEEDS)
 @settings(max_examples=50)
 def test_result_is_start_and_luck_less_errors(seed: int) -> None:

@@ -90,7 +90,7 @@ def postgres() -> Iterator[Postgres]:
 _numbers = itertools.count(1)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Say where an empty store may be made, on one database after the other."""
     if request.param == "sqlite":

@@ -36,6 +36,7 @@ class Keeper(Observer):
             self.reached.set()
 
 
+@pytest.mark.slow
 async def test_two_bots_and_their_store_agree(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     writer = StoreWriter(path)

@@ -86,6 +86,7 @@ print(json.dumps(full))
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_costs_nothing_but_time(tmp_path: Path) -> None:
     path = str(tmp_path / "store.sqlite")
     command = [sys.executable, "-c", FULL_DISK, path]

@@ -192,6 +192,7 @@ def test_when_too_many_wait_decisions_go_and_matches_stay(tmp_path: Path) -> Non
         assert () == check(store).problems
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("impatient")
 def test_whoever_is_told_of_trouble_may_fail(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
@@ -364,6 +365,7 @@ names = st.sampled_from(FIELDS.split())
 records = st.tuples(st.sampled_from(sorted(HANDLERS)), st.dictionaries(names, values, max_size=8))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(records, max_size=12))
 def test_no_record_however_strange_stops_the_writer(
