@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, Self
 
 from attrs import define, evolve, field
 
-from fibsbot.formats.errors import FormatError
+from fibsbot.formats.errors import FormatError, expected
 from fibsbot.match import CubeAction, Dice
 from fibsbot.notation.plays import parse_play
 from fibsbot.position import BAR, OFF, Play, Position
@@ -16,7 +16,7 @@ from fibsbot.rules.laws import FIBS, UNLIMITED, Laws
 from fibsbot.rules.plays import can_move, check_play
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import GameState, Result, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Throw, apply
+from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Throw, Transcript, apply
 
 HIGHEST_CUBE: Final = 1 << 20
 """No file may say that a game is played for more; XGID and our own programs have no room for it."""
@@ -146,3 +146,13 @@ def _with_redoubles(game: Game, most: int) -> Game:
 
     entries = (evolve(entry, then=changed(entry.then)) if isinstance(entry, Gap) else entry for entry in game.entries)
     return evolve(game, start=changed(game.start), entries=tuple(entries))
+
+
+def only_one(found: Iterator[Transcript]) -> Transcript:
+    """Return the match that was found. Raises FormatError where there is another."""
+    transcript = next(found)
+    another = next(found, None)
+    if another is not None:
+        names = " and ".join(player.name for player in another.players)
+        raise expected("one match", f"a second one, of {names}")
+    return transcript

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from fibsbot.fibs import DIRECTIONS, to_fibs
-from fibsbot.formats.building import scores_before
-from fibsbot.formats.errors import FormatError, expected
+from fibsbot.formats.building import only_one, scores_before
+from fibsbot.formats.errors import FormatError
 from fibsbot.formats.oldmoves_reading import matches, replayed
 from fibsbot.formats.text import one_line
 from fibsbot.match import CubeAction
@@ -93,13 +93,7 @@ def _ending(game: Game, length: int, moves: list[str]) -> Iterator[str]:
 
 def read_oldmoves(text: str) -> Transcript:
     """Read the match of a text. Raises FormatError, also where there are several."""
-    found = iter_oldmoves(text)
-    transcript = next(found)
-    another = next(found, None)
-    if another is not None:
-        names = " and ".join(player.name for player in another.players)
-        raise expected("one match", f"a second one, of {names}")
-    return transcript
+    return only_one(iter_oldmoves(text))
 
 
 def iter_oldmoves(text: str) -> Iterator[Transcript]:

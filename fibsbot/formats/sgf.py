@@ -13,7 +13,7 @@ from typing import Final
 from attrs import define, evolve, field
 
 from fibsbot.formats import sgf_boards as boards
-from fibsbot.formats.building import HIGHEST_CUBE, Building, with_beavers
+from fibsbot.formats.building import HIGHEST_CUBE, Building, only_one, with_beavers
 from fibsbot.formats.errors import FormatError, expected
 from fibsbot.formats.sgf_head import BACKGAMMON, Head, read_details, write_head
 from fibsbot.formats.sgf_trees import Node, Tree, escaped, trees
@@ -137,13 +137,7 @@ def _walked(game: Game) -> Result | None:
 
 def read_sgf(text: str) -> Transcript:
     """Read the match of an SGF text. Raises FormatError, also where there are several."""
-    found = iter_sgf(text)
-    transcript = next(found)
-    another = next(found, None)
-    if another is not None:
-        names = " and ".join(player.name for player in another.players)
-        raise expected("one match", f"a second one, of {names}")
-    return transcript
+    return only_one(iter_sgf(text))
 
 
 def iter_sgf(text: str) -> Iterator[Transcript]:
