@@ -12,7 +12,7 @@ from fibsbot.draw.markup import clean
 from fibsbot.formats.errors import FormatError
 from fibsbot.replay.captures import CaptureError
 from fibsbot.replay.deciding import Decider, Deciding, Findings
-from fibsbot.replay.happenings import Differed, GameBegan, Happened, Happening, MatchBegan
+from fibsbot.replay.happenings import Differed, GameEnded, Happened, Happening, MatchEnded
 from fibsbot.replay.opening import Source, happenings_in
 from fibsbot.replay.places import Place, PlaceError, starting_at
 from fibsbot.replay.rows import Row, Rows
@@ -175,9 +175,9 @@ def _counted(happenings: Iterator[Happening], outcome: Outcome, task: Task) -> I
     tally = outcome.tally
     for happening in happenings:
         match happening:
-            case MatchBegan():
+            case MatchEnded():
                 tally.matches += 1
-            case GameBegan():
+            case GameEnded():
                 tally.games += 1
             case Happened(step=step):
                 tally.decisions += len(decisions(step))
