@@ -5,12 +5,14 @@ Usage: bench_store.py [RECORDS [URL]]
 The records are those of matches: starts, games, ends and mostly decisions. The bare loop inserts as many decisions
 into one table without keys, checks or state, in transactions of the same size; the ratio says what the store's
 knowledge costs. Then records come one by one, as bots bring them: the time is that from `put` until the record is
-committed. With a URL the store is made there, which must be an empty database, and the bare loop stays on a file.
+committed. Then whole matches, with what both players did, are written and read again as transcripts. With a URL the
+store is made there, which must be an empty database, and the bare loop stays on a file.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import random
 import sqlite3
 import sys
 import tempfile
@@ -20,12 +22,23 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
+from attrs import evolve
+
+from fibsbot.position import Play
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.checking import check
+from fibsbot.records.store.states import write_play, write_state
 from fibsbot.records.store.writer import BATCH
+from fibsbot.rules.game import start_match
+from fibsbot.rules.laws import FIBS
+from fibsbot.rules.plays import legal_plays
+from fibsbot.rules.state import Seat, Stage
+from fibsbot.transcript import Throw, apply
 
 RECORDS: Final = 50_000
 ONE_BY_ONE: Final = 1_000
+MATCHES: Final = 100
+"""Of one game, with entries."""
 DECISIONS: Final = 40
 """In a game; every game is a match of one point."""
 XGID: Final = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:3:10"
@@ -119,6 +132,46 @@ def one_by_one(writer: StoreWriter, bare: Bare, count: int) -> None:
         print(f"  one by one       {name:<5} median {middle:.3f} ms, 99 % within {late:.3f} ms")
 
 
+def played(chance: random.Random) -> Iterator[dict[str, Any]]:
+    """Yield the entries of a game in which whoever is on turn makes the first play that is legal."""
+    state = start_match(FIBS, 1)
+    first = (6, chance.randint(1, 5))
+    entry = Throw(seat=Seat.A, dice=first)
+    while state.stage is not Stage.OVER:
+        thrown = apply(state, entry)
+        plays = legal_plays(thrown.position, entry.dice)
+        play = plays[0] if plays else Play()
+        state = apply(state, evolve(entry, play=play))
+        own = entry.seat is Seat.A
+        yield {"kind": "throw", "own": own, "dice": entry.dice, "play": write_play(play)}
+        entry = Throw(seat=state.turn, dice=(chance.randint(1, 6), chance.randint(1, 6)))
+
+
+def whole_matches(place: str, count: int) -> None:
+    """Print how fast sheets and entries go in, and how soon a match is a transcript."""
+    chance, writer = random.Random(1), StoreWriter(place, limit=10**6)
+    opening, told = write_state(start_match(FIBS, 1)), 0
+    games = [list(played(chance)) for _ in range(count)]
+    started = time.perf_counter()
+    for number, entries in enumerate(games):
+        key, opponent = f"sheet{number}", f"ford{number}"
+        known = {"opponent": opponent, "length": 1, "won": True, "score": [1, 0]}
+        writer.put("zaphod", "match_started", {**known, "resumed": False}, NOON)
+        writer.put("zaphod", "sheet", {"sheet": key, "opponent": opponent, "score": [0, 0], "state": opening}, NOON)
+        for place_on_sheet, entry in enumerate(entries, 1):
+            writer.put("zaphod", "entry", {"sheet": key, "number": place_on_sheet, **entry}, NOON)
+        writer.put("zaphod", "match_ended", known, NOON)
+        told += 3 + len(entries)
+    assert writer.close(600.0)
+    print(f"  with entries     store {told / (time.perf_counter() - started):>9,.0f} records/s")
+    with Store.open(place) as store:
+        matches = list(store.matches(account="zaphod"))
+        started = time.perf_counter()
+        assert all(store.transcript(match).games[0].whole for match in matches)
+        each = 1000 * (time.perf_counter() - started) / len(matches)
+        print(f"  transcript       {each:.1f} ms a match of {told / len(matches):.0f} records")
+
+
 def main() -> None:
     """Print records a second, milliseconds a record, and how long the store takes to check and read."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else RECORDS
@@ -139,6 +192,7 @@ def main() -> None:
                 # Whose decisions came one by one had a match too, and its game began with the first of them.
                 assert work() in ((), count + 2 + ONE_BY_ONE)
                 print(f"  {name:<16} {time.perf_counter() - started:.2f} s")
+        whole_matches(place, MATCHES)
 
 
 def read(store: Store) -> int:

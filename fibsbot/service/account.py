@@ -126,8 +126,6 @@ class Account(Observer):
                 if self.end is None:
                     await self._rest(self._backoff.next_pause(self._clock() - began))
             self.tried.set()
-            if self._sheets:
-                self._sheets.close()
             _log.info("account ended", end=self.end.value, reason=self.reason)
 
     async def _run_once(self) -> None:

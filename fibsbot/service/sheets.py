@@ -53,8 +53,12 @@ class Sheets:
         self._scribe: Scribe | None = Scribe(account, site)
         self._opponent: str | None = None
         """Whom the agent plays: only of its matches are sheets begun, whatever else is on the line."""
-        self._transcript: Transcript | None = None
-        """The scribe's match."""
+        self._since = 0
+        """Number of the scribe's first match that may be the one that the agent plays."""
+        self._newest = 0
+        """Number of the scribe's newest match."""
+        self._match: MatchBegan | None = None
+        """What the scribe tells about."""
         self._sheet: _Sheet | None = None
         self._decided: list[Mapping[str, Any]] = []
         """Decisions whose commands went out, but are not shown to us yet."""
@@ -81,6 +85,7 @@ class Sheets:
         match record.name:
             case "match_started":
                 self._opponent = record.fields.get("opponent")
+                self._since = 0 if record.fields.get("resumed") else self._newest + 1
             case "match_saved" | "match_ended":
                 self._opponent = None
             case "decision":
@@ -90,10 +95,6 @@ class Sheets:
                 self._feed(lambda scribe, now: scribe.cut(now, reason))
                 self._decided.clear()
                 self._scribe = self._scribe or Scribe(self._account, self._site)
-
-    def close(self) -> None:
-        """Write what is still to be written."""
-        self._feed(lambda scribe, _: scribe.close())
 
     def _feed(self, take: Callable[[Scribe, dt.datetime], Iterable[Happening] | None]) -> None:
         if self._scribe is None:
@@ -114,8 +115,9 @@ class Sheets:
     def write(self, happening: Happening, now: dt.datetime) -> None:
         """Write down what happens."""
         match happening:
-            case MatchBegan(transcript=transcript):
-                self._transcript, self._sheet = transcript, None
+            case MatchBegan(match=number):
+                self._match, self._sheet = happening, None
+                self._newest = max(self._newest, number)
             case GameBegan(game=game):
                 self._sheet = None
                 if not game.entries:
@@ -134,13 +136,17 @@ class Sheets:
 
     def _open(self, state: GameState, now: dt.datetime) -> _Sheet | None:
         """Begin a sheet, if the game is one of the agent's."""
-        transcript = self._transcript
-        if transcript is None or transcript.user is not Seat.A or transcript.players[Seat.B].name != self._opponent:
+        match = self._match
+        if match is None or match.match < self._since or not self._is_on(match.transcript):
             return None
         self._sheet = _Sheet(uuid.uuid4().hex, state)
         fields = {"sheet": self._sheet.key, "opponent": self._opponent, "score": state.scores, "site": self._site}
         self._keep("sheet", {**fields, "state": write_state(state)}, now)
         return self._sheet
+
+    def _is_on(self, transcript: Transcript) -> bool:
+        """Whether a match can be the one that the agent plays."""
+        return transcript.user is Seat.A and transcript.players[Seat.B].name == self._opponent
 
 
 def _fields(entry: Entry) -> dict[str, Any]:

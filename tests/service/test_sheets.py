@@ -243,6 +243,24 @@ def test_what_is_no_match_of_the_agent_is_not_written_down() -> None:
     assert ["sheet"] == kept
 
 
+def test_what_is_left_of_an_older_match_is_not_written_into_a_new_one() -> None:
+    """A scribe that gives up a saved match tells the rest of it, also while another one with the same player begins."""
+    kept: list[str] = []
+    played = match(1, 1)
+    *_, last = walk(played.games[0])
+    sheets = Sheets("marvin", "test", lambda name, _, __: kept.append(name))
+    sheets.note(Record("match_started", {"opponent": "ford", "length": 1, "resumed": False}))
+    sheets.write(MatchBegan(1, played), NOON)
+    sheets.note(Record("match_saved", {"opponent": "ford"}))
+    sheets.note(Record("match_started", {"opponent": "ford", "length": 1, "resumed": False}))
+    for happening in (MatchBegan(1, played), GameBegan(1, played.games[0]), Happened(1, last)):
+        sheets.write(happening, NOON)
+    assert [] == kept
+    for happening in (MatchBegan(2, played), GameBegan(2, Game(1, played.games[0].start))):
+        sheets.write(happening, NOON)
+    assert ["sheet"] == kept
+
+
 class Confused:
     """A scribe that fails."""
 
@@ -264,7 +282,6 @@ def test_a_scribe_that_fails_costs_nothing_and_is_logged_once(monkeypatch: pytes
             sheets.hear(m.GameStarts("ford"))
             sheets.hear(m.GameStarts("ford"))
             sheets.note(Record("connection_lost", {"reason": "so it is"}))
-        sheets.close()
     assert ["matches are not written down until the next connection"] == [log["event"] for log in logs]
 
 

@@ -32,6 +32,10 @@ class Piece:
     at: dt.datetime
     start: GameState
     entries: tuple[Entry, ...]
+    offered: bool = False
+    """Whether the opponent wanted to resign: whose turn it was is not known."""
+    unsure: bool = False
+    """Whether something happened that is not known well enough to be an entry."""
     doubtful: bool = False
     """Whether the entry went out, but nothing tells that the server got it: the connection broke."""
     torn: bool = False
@@ -48,10 +52,22 @@ def pieces_from(decisions: Sequence[Decision], game: Game) -> Iterator[Piece]:
         start = _stood(decision)
         if start is None:
             continue
-        entry = _did(decision, start, game, last=following is None)
         doubtful = following is not None and following.sitting != decision.sitting
-        entries = (entry,) if entry else ()
-        yield Piece(decision.at, start, entries, doubtful=doubtful, recalled=True, sitting=decision.sitting)
+        resigned = following is None and game.how == "resign_accepted"
+        entry = _did(decision, start, resigned=resigned)
+        unsure = isinstance(entry, Resign) and (
+            doubtful or (following is None and game.ended is None) or entry.accepted is not resigned
+        )
+        yield Piece(
+            decision.at,
+            start,
+            (entry,) if entry and not unsure else (),
+            offered=decision.phase == Phase.RESIGNED.value,
+            unsure=unsure,
+            doubtful=doubtful,
+            recalled=True,
+            sitting=decision.sitting,
+        )
 
 
 def _stood(decision: Decision) -> GameState | None:
@@ -82,8 +98,11 @@ def _laws(state: MatchState) -> Laws:
     return FIBS if state.length else evolve(FIBS, redoubles=1)
 
 
-def _did(decision: Decision, start: GameState, game: Game, *, last: bool) -> Entry | None:
-    """Return what we did; None where it shows in what follows, or was not to be read."""
+def _did(decision: Decision, start: GameState, *, resigned: bool) -> Entry | None:
+    """Return what we did; None where it shows in what follows, or was not to be read.
+
+    `resigned` tells whether it was our last decision, and the game then ended with a resignation.
+    """
     known: dict[str, Any] = {"at": decision.at, "equity": decision.equity, "seconds": decision.seconds}
     word, _, number = decision.answer.partition(" ")
     if decision.phase == Phase.MOVE.value and decision.dice:
@@ -94,10 +113,8 @@ def _did(decision: Decision, start: GameState, game: Game, *, last: bool) -> Ent
         return Throw(seat=Seat.A, dice=decision.dice, play=play, **known)
     if decision.answer in _CUBES:
         return Cube(seat=Seat.A, action=_CUBES[decision.answer], **known)
-    resigned = last and game.how == "resign_accepted"
     if word == "resign" and number in {"1", "2", "3"}:
-        open_still = last and game.ended is None
-        return None if open_still else Resign(seat=Seat.A, level=Level(int(number)), accepted=resigned, **known)
+        return Resign(seat=Seat.A, level=Level(int(number)), accepted=resigned, **known)
     if decision.phase == Phase.RESIGNED.value and decision.offer:
         level = Level(min(max(decision.offer // start.cube, 1), 3))
         return Resign(seat=Seat.B, level=level, accepted=decision.answer == "accept", at=decision.at)

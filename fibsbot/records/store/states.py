@@ -22,6 +22,7 @@ DANCE: Final = "cannot move"
 """How the play without a move is written."""
 _MOVE: Final = re.compile(r"(bar|[0-9]{1,2})/(off|[0-9]{1,2})")
 _MOST_MOVES: Final = 4
+_NUMBERS: Final = frozenset("123456")
 
 
 # -- plays and dice ---------------------------------------------------------------------------------------------
@@ -48,10 +49,10 @@ def _point(word: str, end: int) -> int:
 
 def read_dice(value: object) -> Dice:
     """Return two dice, given as two digits or two numbers. Raises ValueError."""
-    numbers = [int(it) for it in value if str(it) in "123456"] if isinstance(value, str | list | tuple) else []
-    if len(numbers) != 2:
+    numbers = list(map(str, value)) if isinstance(value, str | list | tuple) else []
+    if len(numbers) != 2 or not set(numbers) <= _NUMBERS:
         raise ValueError(f"expected two dice, got {value!r}")
-    return numbers[0], numbers[1]
+    return int(numbers[0]), int(numbers[1])
 
 
 # -- states -----------------------------------------------------------------------------------------------------

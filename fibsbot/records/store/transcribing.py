@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import itertools
 import json
@@ -19,7 +20,6 @@ from fibsbot.records.store.states import read_dice, read_play, read_state
 from fibsbot.records.store.views import Decision, Game, Match
 from fibsbot.rules import game as rules
 from fibsbot.rules.errors import RuleError
-from fibsbot.rules.laws import FIBS
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Gap, Player, Resign, Throw, Transcript, apply
@@ -57,9 +57,10 @@ def transcribe(match: Match, rows: Sequence[Rows]) -> Transcript:
     if not any(it.sheets or it.decisions for it in rows):
         who = f"match {match.id} of {match.account} against {match.opponent}"
         raise StoreError(f"of {who} nothing is stored but how its games ended")
-    paper = _Paper(match)
-    for of_game in rows:
-        paper.add(of_game)
+    known = [(it, _whole(it)) for it in rows]
+    paper = _Paper(_beginning(known))
+    for of_game, pieces in known:
+        paper.add(of_game.game, pieces)
     us = Player(match.account, match.rating_before, match.experience_before)
     them = Player(match.opponent, match.opponent_rating, match.opponent_experience)
     return Transcript(
@@ -73,29 +74,43 @@ def transcribe(match: Match, rows: Sequence[Rows]) -> Transcript:
     )
 
 
+def _beginning(known: Sequence[tuple[Rows, Sequence[Piece]]]) -> GameState | None:
+    """Return how the first game must have begun, reckoned back from the first whose score is known."""
+    a = b = 0
+    for rows, pieces in known:
+        if pieces:
+            first = pieces[0].start
+            with contextlib.suppress(RuleError):
+                return rules.start_match(first.laws, first.length, (first.scores[0] - a, first.scores[1] - b))
+            return None
+        if rows.game.won is None or rows.game.points is None:
+            return None
+        a, b = a + rows.game.points * rows.game.won, b + rows.game.points * (not rows.game.won)
+    return None
+
+
 @define
 class _Paper:
     """A match that is being put together."""
 
-    match: Match
+    beginning: GameState | None
+    """How the first game began, if that is known."""
     games: list[Played] = field(factory=list)
     _state: GameState | None = None
     """Where the last game stood when it ended, or was last seen."""
 
-    def add(self, rows: Rows) -> None:
+    def add(self, game: Game, pieces: Sequence[Piece]) -> None:
         """Add the next game, unless there is nothing to say of it."""
-        pieces = list(_pieces(rows))
-        if not all(piece.start.crawford for piece in pieces):
-            pieces = [_without_crawford(piece) for piece in pieces]
-        start = self._start(rows.game, pieces)
+        start = self._start(game, pieces)
         if start is None:
+            self._state = self.beginning = None
             return
         writing = _Writing(start)
         for piece in pieces:
             writing.go_on(piece)
-        writing.end(rows.game)
+        writing.end(game)
         self._state = writing.state
-        self.games.append(Played(rows.game.number, start, tuple(writing.entries), writing.state.result))
+        self.games.append(Played(game.number, start, tuple(writing.entries), writing.state.result))
 
     def _start(self, game: Game, pieces: Sequence[Piece]) -> GameState | None:
         """Return where a game stood first."""
@@ -112,13 +127,11 @@ class _Paper:
 
     def _opening(self) -> GameState | None:
         """Return how the next game has to begin; None where that is not known."""
-        try:
-            if self._state is not None:
-                return rules.next_game(self._state)
-            fresh = not self.match.resumed and self.match.length is not None
-            return rules.start_match(FIBS, self.match.length or 0) if fresh else None
-        except RuleError:
-            return None
+        if self._state is None:
+            return self.beginning
+        with contextlib.suppress(RuleError):
+            return rules.next_game(self._state)
+        return None
 
 
 @define
@@ -127,6 +140,8 @@ class _Writing:
 
     state: GameState
     entries: list[Entry] = field(factory=list)
+    _unsure: bool = False
+    """Whether something happened after these entries that is not known well enough to be one."""
     _torn: bool = False
     """Whether entries are missing after what there is."""
     _certain: tuple[GameState, int] | None = None
@@ -134,6 +149,12 @@ class _Writing:
 
     def go_on(self, piece: Piece) -> None:
         """Add a piece, and what must have happened before it."""
+        if piece.offered and self._waits(piece.start):
+            self._write(piece.entries)
+            return
+        if piece.offered or piece.unsure:
+            self._unsure = True
+            return
         missed = self._missed(piece)
         if missed is None and self._certain:
             self.state, count = self._certain
@@ -144,12 +165,21 @@ class _Writing:
             reason = _MISSING if self._torn else _OWN_ONLY if piece.recalled else _BROKEN
             missed = (Gap(reason=reason, then=then, at=piece.at),)
         self._write(missed)
+        self._unsure = False
         self._certain = (self.state, len(self.entries)) if piece.doubtful else None
         self._torn = piece.torn
         self._write(piece.entries)
 
+    def _waits(self, seen: GameState) -> bool:
+        """Whether the opponent, who has the turn in this position, wants to resign."""
+        state = self.state
+        same_board = state.position_for(Seat.A) == seen.position and state.cube == seen.cube
+        return not self._unsure and state.stage is Stage.ROLL and state.turn is Seat.B and same_board
+
     def _missed(self, piece: Piece) -> tuple[Entry, ...] | None:
         """Return what must have happened before a piece; None where that is not certain."""
+        if self._unsure:
+            return None
         first = piece.entries[0] if piece.entries else None
         if self.state.stage is Stage.OPENING and piece.recalled and isinstance(first, Throw):
             high, low = first.dice
@@ -196,6 +226,12 @@ class _Writing:
             result=result,
         )
         self._write([Gap(reason=_END, then=over, at=game.ended)])
+
+
+def _whole(rows: Rows) -> list[Piece]:
+    """Return all that is known of a game, in order."""
+    pieces = list(_pieces(rows))
+    return pieces if all(it.start.crawford for it in pieces) else [_without_crawford(it) for it in pieces]
 
 
 def _without_crawford(piece: Piece) -> Piece:

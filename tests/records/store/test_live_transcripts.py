@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import random
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from sqlalchemy import func, select
@@ -52,24 +53,42 @@ class Lively(RandomStrategy):
         return self._happens(0.3)
 
 
-def fleet(port: int, writer: StoreWriter, *, logs: Path | None = None, matches: int = 1, length: int = 3) -> Supervisor:
-    """Return two accounts that play each other."""
-    names: dict[str, str | None] = {"marvin": "ford", "ford": None}
-    seeds = iter(range(1, 100))
+def players(port: int, writer: StoreWriter, *names: str, logs: Path | None = None, **fields: Any) -> Supervisor:
+    """Return accounts that play for a match, of three points if nothing else is said; marvin invites ford."""
+    fields = {"length": 3, "matches": 1, "resign": True, "resign_match": True, **fields}
     plans = [
         plan(
             port,
             name,
-            invite=invite,
-            length=length,
-            matches=matches,
-            resign=True,
-            resign_match=True,
+            invite="ford" if name == "marvin" else None,
             log_path=logs / f"{name}.jsonl" if logs else None,
+            **fields,
         )
-        for name, invite in names.items()
+        for name in names
     ]
+    seeds = itertools.count(1)
     return supervisor(*plans, strategies={"plain": lambda: Lively(next(seeds))}, hooks=Hooks(keep=writer.put))
+
+
+async def play_with_breaks(url: str, sittings: Iterable[int], **fields: Any) -> None:
+    """Play a match that marvin leaves whenever there are so many entries more, to come back as another process."""
+    fields = {"strict": False, **fields}
+    async with Server(limits=CHEAP, seed=7) as server, asyncio.timeout(120):
+        theirs = StoreWriter(url)
+        ford = asyncio.create_task(players(server.port, theirs, "ford", **fields).run())
+        for more in (*sittings, 10**9):
+            ours, before = StoreWriter(url), entries(url)
+            marvin = players(server.port, ours, "marvin", **fields)
+            playing = asyncio.create_task(marvin.run())
+            enough = partial(has, url, before + more)
+            await until(lambda playing=playing, enough=enough: playing.done() or ford.done() or enough(), 60)
+            marvin.order(Order.QUIT)
+            await playing
+            assert ours.close()
+            if ford.done():
+                break
+        await ford
+        assert theirs.close()
 
 
 def remembered(url: str, account: str) -> list[Transcript]:
@@ -93,7 +112,7 @@ def has(url: str, enough: int) -> bool:
 async def test_both_players_remember_the_same_whole_matches(url: str, tmp_path: Path) -> None:
     writer = StoreWriter(url)
     async with Server(limits=CHEAP, seed=4) as server, asyncio.timeout(60):
-        await fleet(server.port, writer, logs=tmp_path, matches=3).run()
+        await players(server.port, writer, "marvin", "ford", logs=tmp_path, matches=3).run()
     assert writer.close()
     assert not writer.lost
     ours, theirs = (remembered(url, name) for name in ("marvin", "ford"))
@@ -114,31 +133,18 @@ async def test_both_players_remember_the_same_whole_matches(url: str, tmp_path: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("every", [1, 4, 13])
-async def test_a_match_that_is_left_and_resumed_again_and_again_is_whole(url: str, every: int) -> None:
-    """Both leave after so many entries, and come back as other processes would."""
-    async with Server(limits=CHEAP, seed=7) as server, asyncio.timeout(120):
-        for sitting in range(1, 100):
-            writer = StoreWriter(url)
-            both = fleet(server.port, writer, length=1)
-            task = asyncio.create_task(both.run())
-            enough = 2 * every * sitting if sitting < 10 else 10**9
-
-            def over(writer: StoreWriter = writer, task: asyncio.Task[None] = task, enough: int = enough) -> bool:
-                return task.done() or (writer.flush() and entries(url) >= enough)
-
-            await until(over)
-            both.order(Order.QUIT)
-            await task
-            assert writer.close()
-            with Store.open(url) as store:
-                if all(match.finished for match in store.matches()):
-                    break
-    ((one,), (other,)) = (remembered(url, name) for name in ("marvin", "ford"))
-    assert sitting > 3
-    assert one.scores == other.scores[::-1]
-    assert all(game.whole for game in (*one.games, *other.games))
-    assert plain(one) == plain(other, swap=True)
+@pytest.mark.parametrize("every", [1, 5, 12])
+async def test_a_match_that_is_left_and_resumed_again_and_again_is_remembered_right(url: str, every: int) -> None:
+    """The opponent stays, and sees everything."""
+    await play_with_breaks(url, [every] * 4, length=7)
+    (ours,), (theirs,) = remembered(url, "marvin"), remembered(url, "ford")
+    with Store.open(url) as store:
+        assert next(store.matches(account="marvin")).resumed >= 2
+    assert ours.scores == theirs.scores[::-1]
+    assert all(game.whole for game in theirs.games)
+    for one, other in zip(ours.games, theirs.games, strict=True):
+        assert_nothing_wrong(from_other_seat(other), one)
+    assert 2 >= sum(isinstance(entry, Gap) for game in ours.games for entry in game.entries)
 
 
 @pytest.mark.slow
