@@ -201,7 +201,10 @@ class Store:
             games = [Game(**row) for row in connection.execute(_games(match)).mappings()]
         return transcribe(
             match,
-            [Rows(it, by_game["sheets"].get(it.id, ()), by_game["decisions"].get(it.id, ())) for it in games],
+            [
+                Rows(it, by_game["sheets"].get(it.id, ()), by_game["decisions"].get(it.id, ()), match.resumed)
+                for it in games
+            ],
         )
 
     # -- what the bot remembers ---------------------------------------------------------------------------------

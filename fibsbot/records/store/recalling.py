@@ -37,22 +37,27 @@ class Piece:
     unsure: bool = False
     """Whether something happened that is not known well enough to be an entry."""
     doubtful: bool = False
-    """Whether the entry went out, but nothing tells that the server got it: the connection broke."""
+    """Whether the entry went out, but nothing tells that the server got it: the match was broken off."""
     torn: bool = False
     """Whether entries that followed are lost."""
     recalled: bool = False
     """Whether it is from a decision, and not from a sheet."""
     sitting: int = 0
+    turn: int | None = None
+    """Throws and ends of turns before a decision, in its game and sitting."""
 
 
-def pieces_from(decisions: Sequence[Decision], game: Game) -> Iterator[Piece]:
-    """Yield what decisions of a game, in their order, tell of it; those that tell nothing are left out."""
+def pieces_from(decisions: Sequence[Decision], game: Game, resumed: int) -> Iterator[Piece]:
+    """Yield what decisions of a game, in their order, tell of it; those that tell nothing are left out.
+
+    `resumed` is how often the match was.
+    """
     made = [it for it in decisions if it.refused is None]
     for decision, following in itertools.zip_longest(made, made[1:]):
         start = _stood(decision)
         if start is None:
             continue
-        doubtful = following is not None and following.sitting != decision.sitting
+        doubtful = decision.sitting != (following.sitting if following else resumed)
         resigned = following is None and game.how == "resign_accepted"
         entry = _did(decision, start, resigned=resigned)
         unsure = isinstance(entry, Resign) and (
@@ -67,6 +72,7 @@ def pieces_from(decisions: Sequence[Decision], game: Game) -> Iterator[Piece]:
             doubtful=doubtful,
             recalled=True,
             sitting=decision.sitting,
+            turn=decision.turn,
         )
 
 
@@ -88,7 +94,8 @@ def _stood(decision: Decision) -> GameState | None:
         turn=Seat.B if doubled else Seat.A,
         stage=Stage.DOUBLED if doubled else Stage.ROLL,
         cube=state.cube,
-        owner=_OWNERS[state.owner],
+        # While a double waits no board tells the owner, and who doubles has the cube.
+        owner=Seat.B if doubled and state.cube > 1 else _OWNERS[state.owner],
         offered=offered,
         answering=Seat.A if doubled else None,
     )

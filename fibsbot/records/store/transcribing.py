@@ -30,6 +30,8 @@ _BROKEN: Final = "the match was broken off, and what happened last was not seen"
 _OWN_ONLY: Final = "only our own decisions are stored here"
 _MISSING: Final = "what happened here is not in the store"
 _END: Final = "the end of the game was not seen"
+_ONE_TURN: Final = 4
+"""Throws and ends of turns from one decision of ours to the next, where the opponent had no more than one turn."""
 _ENDINGS: Final = {"gave_up": Ending.DROPPED, "resign_accepted": Ending.RESIGNED}
 
 
@@ -50,6 +52,8 @@ class Rows:
     game: Game
     sheets: Sequence[Sheet] = ()
     decisions: Sequence[Decision] = ()
+    resumed: int = 0
+    """How often the match was."""
 
 
 def transcribe(match: Match, rows: Sequence[Rows]) -> Transcript:
@@ -142,6 +146,7 @@ class _Writing:
     entries: list[Entry] = field(factory=list)
     _unsure: bool = False
     """Whether something happened after these entries that is not known well enough to be one."""
+    _last: Piece | None = None
     _torn: bool = False
     """Whether entries are missing after what there is."""
     _certain: tuple[GameState, int] | None = None
@@ -165,7 +170,7 @@ class _Writing:
             reason = _MISSING if self._torn else _OWN_ONLY if piece.recalled else _BROKEN
             missed = (Gap(reason=reason, then=then, at=piece.at),)
         self._write(missed)
-        self._unsure = False
+        self._unsure, self._last = False, piece
         self._certain = (self.state, len(self.entries)) if piece.doubtful else None
         self._torn = piece.torn
         self._write(piece.entries)
@@ -178,7 +183,7 @@ class _Writing:
 
     def _missed(self, piece: Piece) -> tuple[Entry, ...] | None:
         """Return what must have happened before a piece; None where that is not certain."""
-        if self._unsure:
+        if self._unsure or self._is_far(piece):
             return None
         first = piece.entries[0] if piece.entries else None
         if self.state.stage is Stage.OPENING and piece.recalled and isinstance(first, Throw):
@@ -192,6 +197,13 @@ class _Writing:
         entries = between(self.state, piece.start, at=piece.at)
         return None if any(isinstance(it, Gap) for it in entries) else entries
 
+    def _is_far(self, piece: Piece) -> bool:
+        """Whether a decision came turns after the one before: what looks like one turn was several."""
+        last = self._last
+        if last is None or last.turn is None or piece.turn is None or last.sitting != piece.sitting:
+            return False
+        return piece.turn - last.turn > _ONE_TURN
+
     def _write(self, entries: Sequence[Entry]) -> None:
         for entry in entries:
             try:
@@ -201,8 +213,16 @@ class _Writing:
                 return
             self.entries.append(entry)
 
+    def _ended_as(self, game: Game) -> bool:
+        """Whether the entries lead to the end that was told."""
+        result = self.state.result
+        return result is not None and (result.winner is Seat.A, result.points) == (game.won, game.points)
+
     def end(self, game: Game) -> None:
         """Add the end as it was told, where the entries do not show it."""
+        if self._certain and not self._ended_as(game):
+            self.state, count = self._certain
+            del self.entries[count:]
         if self.state.stage is Stage.OVER or game.won is None or not game.points:
             return
         winner = Seat.A if game.won else Seat.B
@@ -250,17 +270,23 @@ def _lifted(state: GameState) -> GameState:
 
 
 def _pieces(rows: Rows) -> Iterator[Piece]:
-    """Yield all that is known of a game, in order: its sheets, and our decisions where sheets are missing."""
-    recalled = list(pieces_from(rows.decisions, rows.game))
+    """Yield all that is known of a game, in order: its sheets, and our decisions where sheets are missing.
+
+    The last decision before a break is on no sheet, because nothing had shown yet that the server got it.
+    """
+    recalled = list(pieces_from(rows.decisions, rows.game, rows.resumed))
     sheets = [(sheet.sitting, piece) for sheet in rows.sheets if (piece := _piece(sheet))]
     earliest = sheets[0][0] if sheets else None
     yield from (it for it in recalled if earliest is None or it.sitting < earliest)
     following = [piece.at for _, piece in sheets[1:]]
-    for (_, piece), end in itertools.zip_longest(sheets, following):
+    for (sitting, piece), end in itertools.zip_longest(sheets, following):
         yield piece
+        since = max((it.at for it in piece.entries if it.at), default=piece.at)
+        later = [it for it in recalled if since < it.at and (end is None or it.at < end)]
         if piece.torn:
-            since = max((it.at for it in piece.entries if it.at), default=piece.at)
-            yield from (it for it in recalled if since < it.at and (end is None or it.at < end))
+            yield from later
+        elif end is not None:
+            yield from (it for it in later if it.sitting == sitting)
 
 
 def _piece(sheet: Sheet) -> Piece | None:
