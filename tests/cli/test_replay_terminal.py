@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -26,6 +27,12 @@ CONTROL: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 PATIENCE: Final = 60.0
 
 pytestmark = pytest.mark.slow
+
+
+def _at_a_terminal() -> None:
+    """Be a program that somebody has started by hand: in the background of a shell an interrupt is ignored."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @define
@@ -52,7 +59,7 @@ class Terminal:
             stderr=self._inner,
             env={**os.environ, "TERM": "xterm-256color", "LINES": "", "COLUMNS": ""},
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - no thread here holds a lock
+            preexec_fn=_at_a_terminal,  # noqa: PLW1509 - no thread here holds a lock
         )
         return self
 
