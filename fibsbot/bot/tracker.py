@@ -170,9 +170,13 @@ def _bears_off(track: Track, _: m.BearsOff) -> Track:
 
 
 def _doubles(track: Track, side: Side | None, *, may_redouble: bool = False) -> Track:
-    """Let a side double at the beginning of its turn, which shows that it has the turn, and the other's is over."""
+    """Let a side double at the beginning of its turn, which shows that it has the turn, and the other's is over.
+
+    Where nobody has thrown, the turn is only the one that a board has shown: it is turned round while a double waits.
+    """
     if side is not None and track.turn is not side:
-        track = _pass_turn(_running(track), side)
+        track = _running(track)
+        track = _pass_turn(track, side) if track.dice else turn_to(track, side)
     return doubled(track, side, may_redouble=may_redouble)
 
 

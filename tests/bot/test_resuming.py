@@ -6,6 +6,7 @@ import pytest
 
 from fibsbot.bot.events import PauseRequested
 from fibsbot.policy import Lengths, NameRule, Policy
+from fibsbot.strategies.base import CubeAction
 from protocol.session import State
 from tests.bot.lobby_lines import INVITED, RESUME, SAVED, TIME, saved, who
 from tests.bot.script import AFTER_61, ME, OWN_INFO, Script, board
@@ -374,3 +375,21 @@ def test_whom_we_shall_not_play_is_promised_nothing() -> None:
     assert [] == script.server(LEFT, who("ford"))
     assert [] == invites(quiet(script, 1000))
     assert State.LOBBY is script.agent.state
+
+
+@pytest.mark.parametrize("mine", [True, False], ids=["our double", "the opponent's double"])
+def test_a_double_that_waits_when_a_match_goes_on_contradicts_nothing(*, mine: bool) -> None:
+    script = Script().to_lobby(saved=SAVED)
+    script.server(who("ford"), "** You invited ford to resume a saved match.")
+    script.server("ford has joined you. Your running match was loaded.")
+    # The board shows the turn of who has to answer.
+    script.server(board(score="1:3", cells=AFTER_61, turn=-1 if mine else 1, may="0:0"))
+    script.server(
+        "You double. Please wait for ford to accept or reject." if mine else "ford doubles. Type 'accept' or 'reject'."
+    )
+    assert 0 == script.agent.counters.differences
+    if mine:
+        script.server("ford accepts the double. The cube shows 2.", "You roll 6 and 4.")
+        assert 0 == script.agent.counters.differences
+    else:
+        assert ["accept"] == script.cube(CubeAction.TAKE)
