@@ -20,6 +20,8 @@ from fibsbot.server.server import Server
 from tests.bot.live import CHEAP, QUICK, Watcher, settings
 from tests.server.raw import PASSWORD, Raw
 
+pytestmark = pytest.mark.slow
+
 HINT = "Type 'join marvin' to accept."
 
 
@@ -84,7 +86,6 @@ async def goes_on(ford: Raw) -> None:
     await ford.ask("join marvin", "Your running match was loaded.")
 
 
-@pytest.mark.slow
 async def test_who_leaves_is_told_and_invited_once() -> None:
     async with at_the_server(timings=evolve(QUICK, left=1.0, retry=0.2)) as (ford, watcher, _):
         await begin(ford)
@@ -169,7 +170,6 @@ async def test_who_says_no_is_not_sought_again() -> None:
     assert [{"name": "ford", "text": "not now"}] == watcher.named("refused_by")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 3, 4])
 async def test_bots_whose_matches_broke_off_find_each_other_again(count: int) -> None:
     names = ["anna", "bert", "carl", "dora"][:count]

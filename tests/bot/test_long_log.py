@@ -18,6 +18,8 @@ from protocol import messages as m
 from protocol.stream import MessageReader
 from tests.bot.live import CHEAP, settings
 
+pytestmark = pytest.mark.slow
+
 
 async def test_what_was_received_reads_on_from_file_to_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Archive, "sweep_in_background", Archive.sweep)

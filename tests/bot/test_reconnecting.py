@@ -26,6 +26,8 @@ from tests.bot.live import CHEAP, QUICK, Counting, Watcher, settings
 from tests.bot.script import AFTER_61, ME, OWN_INFO, Script, board
 from tests.client.certificates import NO_OPENSSL, certificate, server_context
 
+pytestmark = pytest.mark.slow
+
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 NOTICE = "***\x07 ATTENTION ! FIBS will restart in 60 seconds"
 
@@ -182,7 +184,6 @@ async def length_of_opening(seed: int) -> int:
     return received
 
 
-@pytest.mark.slow
 async def test_wherever_the_login_and_the_opening_are_cut_the_match_is_finished() -> None:
     length, rng = await length_of_opening(2), random.Random(2)
     places = sorted(rng.sample(range(length), 16))
@@ -196,7 +197,6 @@ async def test_wherever_the_login_and_the_opening_are_cut_the_match_is_finished(
         assert 2 == results[0].counters.connections, place
 
 
-@pytest.mark.slow
 async def test_a_match_that_is_cut_again_and_again_is_finished() -> None:
     def meddle(chunk: Chunk) -> bytes:
         return chunk.data
@@ -338,7 +338,6 @@ async def test_asked_to_finish_it_finishes_the_match_and_says_bye() -> None:
     )
 
 
-@pytest.mark.slow
 async def test_asked_to_finish_a_match_that_takes_too_long_it_leaves_it_to_the_server() -> None:
     async with Server(seed=12, limits=CHEAP) as server:
         table = Table(server, timings=evolve(QUICK, finish=0.2, pause=0.05))

@@ -19,6 +19,8 @@ from fibsbot.cli import EXIT_CONFIG, EXIT_USAGE, main
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.schema import VERSION
 
+pytestmark = pytest.mark.slow
+
 NOON: Final = dt.datetime(2026, 1, 2, 12, tzinfo=dt.UTC)
 
 

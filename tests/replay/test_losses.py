@@ -15,6 +15,8 @@ from fibsbot.transcript import Gap, Transcript
 from protocol.grammar import parse
 from tests.replay.helping import CAPTURES, deed, happenings_of, seen_by_a, steps_of, transcripts_in, unpacked
 
+pytestmark = pytest.mark.slow
+
 IDLE = {
     "who_info",
     "who_end",
@@ -86,7 +88,6 @@ def outcomes(name: str, *, every: int) -> Counter[tuple[str, str]]:
     return tally
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", FULL)
 def test_a_line_that_is_lost_makes_no_play_wrong(name: str) -> None:
     tally = outcomes(name, every=7)

@@ -23,6 +23,8 @@ from protocol.words import Colour
 from tests.replay.helping import CAPTURES, DATA, RECORDED, differences_in, matches_of, story, unpacked
 from tests.replay.recording import SESSIONS, captures_of, play
 
+pytestmark = pytest.mark.slow
+
 WATCHED = DATA / "protocol/session_watch.txt"
 NAMES = tuple(session.name for session in SESSIONS)
 WHOLE = ("marvin.jsonl", "ford.jsonl", "marvin.txt", "ford_typed.txt")

@@ -15,6 +15,8 @@ from fibsbot.server.server import Server
 from protocol.words import UNLIMITED
 from tests.server.raw import CHEAP, PASSWORD, Player, Raw, two_raw_players
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def server() -> AsyncIterator[Server]:

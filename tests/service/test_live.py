@@ -38,6 +38,8 @@ from tests.draw.pictures import parsed, said
 from tests.service.fleet import SOON, opponent, plan, until
 from tests.service.watching import Browser, hearing, shown, talker
 
+pytestmark = pytest.mark.slow
+
 LOCAL = ("127.0.0.1", "localhost", "[::1]", "127.0.0.1:8080", "LOCALHOST:80")
 STRANGE = ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "10.0.0.1", "[", "")
 
@@ -189,7 +191,6 @@ async def test_what_is_said_is_shown_but_never_the_password(server: Server) -> N
 # -- nobody holds up a bot ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 async def test_a_browser_that_does_not_read_is_given_up_and_holds_up_nobody(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

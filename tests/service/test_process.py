@@ -34,6 +34,8 @@ from fibsbot.service.supervisor import Reloaded
 from tests.bot.live import CHEAP
 from tests.service.fleet import SOON, opponent, plan, until
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def server() -> AsyncIterator[Server]:
@@ -124,7 +126,6 @@ async def test_health_fails_when_an_account_is_stuck_or_was_refused(server: Serv
             assert json.loads(body)["accounts"]["marvin"]["healthy"]
 
 
-@pytest.mark.slow
 def test_without_a_port_the_web_server_is_not_even_imported() -> None:
     code = "import sys, fibsbot.cli.run, fibsbot.cli.status; print([m for m in sys.modules if 'aiohttp' in m])"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
@@ -293,7 +294,6 @@ def systemd(tmp_path: Path) -> Iterator[tuple[dict[str, str], Callable[[], list[
         yield {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "300000"}, listen
 
 
-@pytest.mark.slow
 async def test_systemd_hears_when_we_are_ready_alive_and_about_to_stop(
     server: Server, tmp_path: Path, systemd: tuple[dict[str, str], Callable[[], list[str]]]
 ) -> None:

@@ -34,6 +34,8 @@ from fibsbot.strategies.base import PlayAnswer
 from tests.bot.live import CHEAP, Broken, Sleepy
 from tests.service.fleet import SOON, opponent, plan, running, supervisor, until
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def server() -> AsyncIterator[Server]:
@@ -235,7 +237,6 @@ async def test_a_server_that_is_not_there_is_waited_for() -> None:
     assert {End.FINISHED} == {account.end for account in fleet.accounts.values()}
 
 
-@pytest.mark.slow
 async def test_one_strategy_that_hangs_holds_up_nobody_else(server: Server) -> None:
     sleepy = Sleepy()
     fleet = supervisor(
@@ -356,7 +357,6 @@ async def test_an_end_that_is_ordered_between_two_runs_is_the_end(server: Server
     assert End.FINISHED is fleet.accounts["marvin"].end
 
 
-@pytest.mark.slow
 async def test_quitting_saves_the_match(server: Server) -> None:
     fleet = supervisor(plan(server.port, "marvin", invite="ford", length=9))
     async with opponent(server.port, "ford"), running(fleet) as task:

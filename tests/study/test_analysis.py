@@ -46,6 +46,8 @@ from tests.strategies_positions import match_states
 from tests.study.exact import ExactJudge
 from tests.study.playing import play_match
 
+pytestmark = pytest.mark.slow
+
 HANDMADE: Final = HandmadeStrategy()
 SEEDS: Final = st.integers(0, 2**32)
 START: Final = start_match(FIBS, 5)
@@ -322,7 +324,6 @@ def test_one_match_that_cannot_be_studied_does_not_stop_the_others() -> None:
     assert first == third == study(right, HANDMADE)
 
 
-@pytest.mark.slow
 def test_many_cores_find_what_one_finds() -> None:
     matches = [*(simulate(seed, 1) for seed in range(3)), transcript(evolve(OPENING, play=Play.of((8, 4), (6, 5))))]
     alone, together = (list(study_all(iter(matches), "handmade", luck=False, cores=cores)) for cores in (1, 2))
@@ -337,7 +338,6 @@ def test_a_strategy_that_is_no_judge_is_refused() -> None:
         next(study_all([transcript(OPENING)], "random"))
 
 
-@pytest.mark.slow
 def test_a_judge_that_takes_its_process_down_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The processes find the strategy where this one does: in a package on the path."""
     about = tmp_path / "fatal-1.0.dist-info"

@@ -33,6 +33,8 @@ from tests.bot.live import CHEAP
 from tests.service.fleet import plan, supervisor, until
 from tests.transcript.papers import assert_nothing_wrong, from_other_seat, plain
 
+pytestmark = pytest.mark.slow
+
 ROOT: Final = Path(__file__).parents[3]
 KILLS: Final = 3
 
@@ -136,7 +138,6 @@ async def test_both_players_remember_the_same_whole_matches(url: str, tmp_path: 
     assert all(entry.seconds is not None for entry in doubles if entry.seat is Seat.A)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("every", [1, 5, 12])
 async def test_a_match_that_is_left_and_resumed_again_and_again_is_remembered_right(url: str, every: int) -> None:
     """The opponent stays, and sees everything."""
@@ -151,7 +152,6 @@ async def test_a_match_that_is_left_and_resumed_again_and_again_is_remembered_ri
     assert 2 >= sum(isinstance(entry, Gap) for game in ours.games for entry in game.entries)
 
 
-@pytest.mark.slow
 async def test_kill_9_in_mid_match_costs_at_most_what_nobody_can_know(url: str, tmp_path: Path) -> None:
     """The opponent sees everything; what the killed process remembers of it is right, and names what is missing."""
     truth = str(tmp_path / "truth.sqlite")
