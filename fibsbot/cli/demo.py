@@ -73,7 +73,11 @@ def demo(  # noqa: PLR0913, PLR0917 - one argument an option
         f"\n{sheet.winner} wins the match to {length}, {max(score)} to {min(score)}, after {seconds:.1f} s.\n"
     )
     console.print(sheet.table())
-    console.print(f"\nThe session log is {log_path}; `fibsbot parse {log_path}` reads it.", soft_wrap=True)
+    console.print(
+        f"\nThe session log is {log_path}.\n"
+        f"`fibsbot replay {log_path}` shows the match again, `fibsbot report {log_path}` makes a page of it.",
+        soft_wrap=True,
+    )
 
 
 async def _play(  # noqa: PLR0913, PLR0917 - what the command was given
