@@ -42,6 +42,10 @@ async def test_hostile_connections_are_lived_through_and_matches_played_in_betwe
     assert toll.memory[-1] - toll.memory[0] < 40
 
 
+ENOUGH = 10
+"""Lies that a match has to live through at least; a busy machine takes its time over them."""
+
+
 class Whispers:
     """Puts hostile lines between the real ones."""
 
@@ -89,7 +93,8 @@ async def test_lies_between_the_lines_of_a_match_do_not_keep_it_from_being_finis
         async with asyncio.timeout(60):
             running = asyncio.create_task(marvin.run())
             playing = asyncio.create_task(ford.run())
-            await asyncio.wait({playing}, timeout=5)
+            while not playing.done() and whispers.said <= ENOUGH:
+                await asyncio.wait({playing}, timeout=5)
             whispers.speaking = False
             await asyncio.wait({playing}, timeout=6 if watcher.named("length_swapped") else 40)
             if left := not playing.done():
@@ -101,7 +106,7 @@ async def test_lies_between_the_lines_of_a_match_do_not_keep_it_from_being_finis
             assert End.FINISHED is (await running).end
     assert left or 1 == result.counters.matches, "it was played to its end"
     assert not left or watcher.named("length_swapped"), "only what seems to be another match is left"
-    assert 30 < whispers.said
+    assert ENOUGH < whispers.said
     for line in whispers.heard:
         try:
             parse_command(line)

@@ -131,7 +131,13 @@ def many(tmp_path: Path) -> Path:
 def started(path: Path) -> tuple[subprocess.Popen[str], list[int]]:
     """Begin to replay a folder with two processes; return once both work, with their ids."""
     command = [sys.executable, "-m", "fibsbot", "replay", "-q", "-j", "2", str(path)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread here holds a lock
+    )
     end = time.monotonic() + 60
     while time.monotonic() < end:
         workers = [pid for pid in children(process.pid) if "spawn_main" in command_of(pid)]
