@@ -20,13 +20,16 @@ from tests.bot.live import CHEAP, settings
 
 pytestmark = pytest.mark.slow
 
+MATCHES = 4
+"""A single match of random players may be over before a file is full."""
+
 
 async def test_what_was_received_reads_on_from_file_to_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Archive, "sweep_in_background", Archive.sweep)
     path = tmp_path / "marvin.jsonl"
     async with Server(seed=9, limits=CHEAP) as server, asyncio.timeout(60):
-        marvin = evolve(settings(server.port, "marvin", path), rotation=Rotation(max_bytes=2**16))
-        ford = settings(server.port, "ford", None, invite="marvin", length=5)
+        marvin = evolve(settings(server.port, "marvin", path, matches=MATCHES), rotation=Rotation(max_bytes=2**16))
+        ford = settings(server.port, "ford", None, invite="marvin", length=5, matches=MATCHES)
         await asyncio.gather(play_session(marvin, load("random")), play_session(ford, load("random")))
     files = [*(file.path for file in finished_files(path)), path]
     assert 2 <= len(files)
@@ -36,5 +39,5 @@ async def test_what_was_received_reads_on_from_file_to_file(tmp_path: Path, monk
             if isinstance(record, Received):
                 reader.receive_data(record.data)
     said = list(iter(reader.next_message, None))
-    assert 1 == sum(isinstance(each.message, m.MatchWon) for each in said)
+    assert MATCHES == sum(isinstance(each.message, m.MatchWon) for each in said)
     assert not [each.text for each in said if isinstance(each.message, m.RefusedBoard)]
