@@ -277,7 +277,8 @@
   // -- the beginning ---------------------------------------------------------------------------------------------
 
   document.documentElement.classList.add("scripted");
-  addEventListener("hashchange", () => follow(location.hash));
+  // The event's own address: a late change of ours may already stand in the page's.
+  addEventListener("hashchange", (event) => follow(new URL(event.newURL).hash));
   const asked = location.hash;
   if (follow(asked)) {
     // The browser scrolls to the link in the score sheet, now or when everything is there; what is wanted is the board.
