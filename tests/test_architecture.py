@@ -17,7 +17,7 @@ ROOMS: Final = (
     ("fibsbot.notation",),
     ("fibsbot.fibs",),
     ("fibsbot.transcript",),
-    ("fibsbot.draw", "fibsbot.formats"),
+    ("fibsbot.draw", "fibsbot.formats", "fibsbot.engine"),
     ("fibsbot.strategies", "fibsbot.records", "fibsbot.policy"),
     ("fibsbot.study",),
     ("fibsbot.report",),
