@@ -1,7 +1,7 @@
 """Boards as arrays: what the engine's compiled functions see instead of a Position.
 
-A board is 26 cells of int8 as in `Position.points`: seen by one player, own checkers positive, 1 to 24 the points, 25 the
-own bar, 0 the opponent's bar (never positive). Checkers borne off are those that are missing from 15.
+A board is 26 cells of int8 as in `Position.points`: seen by one player, own checkers positive, 1 to 24 the points, 25
+the own bar, 0 the opponent's bar (never positive). Checkers borne off are those that are missing from 15.
 """
 
 from __future__ import annotations
