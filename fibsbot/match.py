@@ -73,6 +73,8 @@ class MatchState:
     """Whether gammons count only after a double (unlimited matches)."""
     redoubles: int = 0
     """How many instant redoubles (beaver, raccoon, otter) are still allowed in this exchange (unlimited matches)."""
+    cubeless: bool = False
+    """Whether the match is played without a cube; nobody is asked to double then."""
 
     @property
     def away(self) -> tuple[int, int]:

@@ -232,6 +232,7 @@ def decision(state: GameState, seat: Seat) -> MatchState | None:
         resignation=state.resignation.level if state.resignation else 0,
         jacoby=state.laws.jacoby and not state.length,
         redoubles=redoubles_left(state),
+        cubeless=not state.laws.cube,
     )
 
 

@@ -265,6 +265,12 @@ def test_every_player_sees_a_decision_from_the_own_side() -> None:
     assert (Phase.RESIGNED, 2, None) == (offered.phase, offered.resignation, offered.dice)
 
 
+def test_a_decision_tells_that_there_is_no_cube() -> None:
+    with_cube, without = decision(OPENED, A), decision(evolve(OPENED, laws=evolve(FIBS, cube=False)), A)
+    assert with_cube is not None
+    assert evolve(with_cube, cubeless=True) == without
+
+
 @pytest.mark.parametrize("name", sorted(LAWS))
 def test_a_whole_game_opens_alike_under_every_set_of_laws(name: str) -> None:
     state = throw_opening(start_match(LAWS[name], 3), 6, 5)

@@ -154,6 +154,11 @@ def test_in_the_crawford_game_the_cube_is_put_away() -> None:
     assert STRATEGY.value(live) > STRATEGY.value(state)
 
 
+def test_without_a_cube_nobody_gains_by_one() -> None:
+    ahead = MatchState(Position((0, 2, 2, 3, 3, 3, 2, *(0,) * 11, -2, -2, -2, -3, -3, -2, -1, 0, 0)))
+    assert STRATEGY.value(evolve(ahead, cubeless=True)) < STRATEGY.value(ahead)
+
+
 @given(match_states())
 def test_a_dead_cube_is_not_turned(state: MatchState) -> None:
     state = asked(state, Phase.ROLL)

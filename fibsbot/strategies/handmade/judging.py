@@ -69,7 +69,7 @@ def value_cube(state: MatchState) -> CubeValues:
 
 def cube_is_open(state: MatchState) -> bool:
     """Whether the player may turn the cube, be it of use or not."""
-    return not state.crawford and state.owner is not Owner.OPPONENT
+    return not (state.crawford or state.cubeless) and state.owner is not Owner.OPPONENT
 
 
 def _ranks(state: MatchState, boards: Sequence[Position], left: Sequence[Chances]) -> list[Rank]:
@@ -102,7 +102,7 @@ def _won(state: MatchState, board: Position) -> float:
 
 def _value(state: MatchState, game: Game, win: float) -> float:
     """Return what a game is worth to the player on roll, whose position does not matter any more."""
-    if state.crawford:
+    if state.crawford or state.cubeless:
         return game.dead_value(win, state.cube)
     if cube_is_open(state):
         return _cube_values(state, game, win).best
