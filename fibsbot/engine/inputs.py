@@ -1,0 +1,216 @@
+"""From boards to what the networks see of them; what each input means stands in `units`."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board, Boards
+from fibsbot.engine.compiled import compiled
+from fibsbot.engine.shots import write_shots
+from fibsbot.engine.units import BAR_UNIT, COUNTS, INPUTS, OFF_UNIT, SIDE, Inputs, Unit
+
+AHEAD: Final = 12
+"""How many points before a checker decide whether it escapes."""
+
+
+def _escapes() -> npt.NDArray[np.float32]:
+    """Return the chance that a roll brings a checker more than 6 pips ahead, by which points before it are blocked."""
+    chances = np.zeros(1 << AHEAD, np.float32)
+    for blocked in range(1 << AHEAD):
+        rolls = sum(_escapes_by(blocked, one, other) for one, other in product(range(1, 7), repeat=2))
+        chances[blocked] = rolls / 36
+    return chances
+
+
+def _escapes_by(blocked: int, one: int, other: int) -> bool:
+    def is_open(ahead: int) -> bool:
+        return ahead > AHEAD or not blocked >> (ahead - 1) & 1
+
+    if one != other:
+        return one + other > 6 and is_open(one + other) and (is_open(one) or is_open(other))
+    steps = 0
+    while steps < 4 and is_open((steps + 1) * one):
+        steps += 1
+    return steps * one > 6
+
+
+ESCAPES: Final = _escapes()
+"""Shape (4096,); bit d - 1 of the index says that the point d pips ahead is blocked."""
+
+
+def encode_all(boards: Boards) -> Inputs:
+    """Return the inputs of boards, shape (n, INPUTS) for n boards of shape (n, 26)."""
+    inputs = np.empty((len(boards), INPUTS), np.float32)
+    encode_into(boards, inputs, ESCAPES)
+    return inputs
+
+
+@compiled
+def encode_into(boards: Boards, inputs: Inputs, escapes: Inputs) -> None:
+    """Write the inputs of each board into the row of the same number."""
+    mirror = np.empty(CELLS, np.int8)
+    for row in range(boards.shape[0]):
+        encode(boards[row], inputs[row], mirror, escapes)
+
+
+@compiled
+def encode(board: Board, inputs: Inputs, mirror: Board, escapes: Inputs) -> None:
+    """Write the inputs of a position seen by the player on roll; `mirror` is room for the board seen by the other."""
+    inputs[:] = 0.0
+    for cell in range(CELLS):
+        mirror[cell] = -board[BAR - cell]
+    _write_side(board, mirror, inputs[:SIDE], escapes)
+    _write_side(mirror, board, inputs[SIDE:], escapes)
+
+
+@compiled
+def _write_side(board: Board, mirror: Board, inputs: Inputs, escapes: Inputs) -> None:
+    """Write the inputs of the side that sees `board`; the other one sees `mirror`."""
+    rearmost = _write_checkers(board, inputs)
+    theirs = _rearmost(mirror)
+    _write_points(board, inputs)
+    _write_blockade(mirror, theirs, inputs, escapes)
+    if rearmost + theirs > BAR:
+        _write_way_home(board, inputs, escapes)
+        write_shots(board, inputs)
+    else:
+        inputs[Unit.RACE] = 1.0
+
+
+@compiled
+def _rearmost(board: Board) -> int:
+    for point in range(BAR, 0, -1):
+        if board[point] > 0:
+            return point
+    return 0
+
+
+@compiled
+def _write_checkers(board: Board, inputs: Inputs) -> int:
+    """Write what follows from where the side's own checkers are; return where the rearmost is."""
+    pips, squares, checkers, rearmost = 0, 0, 0, 0
+    outfield, rear, deep, stacked, crossovers, to_come, spare = 0, 0, 0, 0, 0, 0, 0
+    for point in range(1, CELLS):
+        count = board[point]
+        if count <= 0:
+            continue
+        pips += point * count
+        squares += point * point * count
+        checkers += count
+        rearmost = point
+        if point < BAR:
+            first = (point - 1) * COUNTS
+            inputs[first + min(count, 3) - 1] = 1.0
+            if count > 3:
+                inputs[first + 3] = (count - 3) * 0.5
+            stacked += max(count - 4, 0)
+        if point > 6:
+            crossovers += count * ((point - 1) // 6)
+            to_come += count * (point - 6)
+        elif count > 2:
+            spare += (count - 2) * point
+        if 6 < point < 19:
+            outfield += count
+            spare += count * (point - 6)
+        if point > 18:
+            rear += count
+        if point < 4:
+            deep += count
+    off = CHECKERS - checkers
+    inputs[BAR_UNIT] = board[BAR] * 0.5
+    inputs[OFF_UNIT] = off / 15
+    inputs[Unit.PIPS] = pips / 100
+    inputs[Unit.REARMOST] = rearmost / 24
+    inputs[Unit.REAR] = rear / 6
+    inputs[Unit.OUTFIELD] = outfield / 10
+    inputs[Unit.CROSSOVERS] = crossovers / 20
+    inputs[Unit.TO_COME_HOME] = to_come / 100
+    inputs[Unit.DEEP] = deep / 8
+    inputs[Unit.STACKED] = stacked / 6
+    inputs[Unit.SPARE] = spare / 60
+    inputs[Unit.OFF] = 1.0 if off > 0 else 0.0
+    inputs[Unit.OFF_HALF] = 1.0 if off > 7 else 0.0
+    inputs[Unit.OFF_LAST] = max(off - 10, 0) / 5
+    if checkers:
+        mean = pips / checkers
+        inputs[Unit.SPREAD] = max(squares / checkers - mean * mean, 0.0) ** 0.5 / 10
+        if rearmost < 7:
+            inputs[Unit.ROLLS] = (checkers + 1) // 2 / 8
+    return rearmost
+
+
+@compiled
+def _write_points(board: Board, inputs: Inputs) -> None:
+    """Write what follows from the points that the side has made."""
+    home, run, longest, place, anchors, foremost, deepest = 0, 0, 0, 0, 0, 0, 0
+    for point in range(1, BAR):
+        if board[point] < 2:
+            run = 0
+            continue
+        run += 1
+        if run > longest:
+            longest, place = run, point
+        if point < 7:
+            home += 1
+        if point > 17:
+            anchors += point > 18
+            deepest = BAR - point
+            if foremost == 0:
+                foremost = BAR - point
+    inputs[Unit.HOME] = home / 6
+    inputs[Unit.HOME_SQUARED] = (home / 6) ** 2
+    inputs[Unit.PRIME] = longest / 6
+    if longest > 2:
+        inputs[Unit.PRIME_PLACE] = place / 24
+    inputs[Unit.ANCHORS] = anchors / 3
+    inputs[Unit.FOREMOST_ANCHOR] = foremost / 7
+    inputs[Unit.DEEPEST_ANCHOR] = deepest / 7
+    inputs[Unit.BACK_GAME] = 1.0 if anchors > 1 else 0.0
+
+
+@compiled
+def _blocked(board: Board, point: int) -> int:
+    """Return which of the points before a checker are held by the opponent; see ESCAPES."""
+    blocked = 0
+    for ahead in range(1, min(AHEAD, point - 1) + 1):
+        if board[point - ahead] <= -2:
+            blocked |= 1 << (ahead - 1)
+    return blocked
+
+
+@compiled
+def _write_blockade(mirror: Board, theirs: int, inputs: Inputs, escapes: Inputs) -> None:
+    """Write how the side holds the opponent's checkers; their rearmost stands on `theirs`, seen by them."""
+    least, caught = 1.0, 0.0
+    for point in range(theirs, 12, -1):
+        escape = escapes[_blocked(mirror, point)]
+        if point == theirs:
+            inputs[Unit.ESCAPE] = escape
+        least = min(least, escape)
+        caught += 1 - escape
+    if theirs > 12:
+        inputs[Unit.LEAST_ESCAPE] = least
+        inputs[Unit.CONTAINMENT] = caught / 12
+
+
+@compiled
+def _write_way_home(board: Board, inputs: Inputs, escapes: Inputs) -> None:
+    """Write how freely the side's checkers outside can come home."""
+    free, stuck = 0.0, 0.0
+    for point in range(7, CELLS):
+        count = board[point]
+        if count > 0:
+            escape = escapes[_blocked(board, point)]
+            free += count * escape * (point - 6)
+            stuck += count * (1 - escape)
+    inputs[Unit.FREE] = free / 100
+    inputs[Unit.STUCK] = stuck / 8
+    if board[BAR]:
+        closed = 0
+        for point in range(19, BAR):
+            closed += board[point] <= -2
+        inputs[Unit.DANCE] = (closed / 6) ** 2
