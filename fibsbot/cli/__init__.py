@@ -16,6 +16,7 @@ EXIT_CONFIG: Final = 78
 EXIT_INTERRUPTED: Final = 130
 
 COMMANDS: Final = {
+    "bearoff": ("fibsbot.cli.bearoff:bearoff", "Show the bear-off tables, or what they say of a position."),
     "check-config": (
         "fibsbot.cli.check_config:check_config",
         "Tell what is wrong with a file of settings, and what it will do.",
@@ -23,6 +24,7 @@ COMMANDS: Final = {
     "convert": ("fibsbot.cli.export:convert", "Make one format of another."),
     "db": ("fibsbot.cli.db:db", "Look after the store of matches."),
     "demo": ("fibsbot.cli.demo:demo", "Play a whole match on an embedded server and watch it."),
+    "duel": ("fibsbot.cli.duel:duel", "Let two strategies play each other, and tell which is stronger."),
     "explain-invite": (
         "fibsbot.cli.explain:explain_invite",
         "Tell whether an invitation would be accepted, and all that speaks against it.",
