@@ -1,0 +1,112 @@
+"""Networks of several layers that value many positions at once, by numpy's matrix products."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, Self
+
+import numpy as np
+import numpy.typing as npt
+from attrs import frozen
+
+from fibsbot.engine.student import CHANCES
+from fibsbot.engine.units import INPUTS, Inputs
+
+Floats = npt.NDArray[np.float32]
+
+ROWS: Final = 512
+"""Positions that go through the layers together: as many as the processor keeps at hand."""
+
+
+class NetworkError(ValueError):
+    """A file is no network, or none of these inputs; the text is one line."""
+
+
+@frozen(eq=False)
+class Network:
+    """Weights and thresholds of each layer. Hidden units are rectified, outputs logistic."""
+
+    weights: tuple[Floats, ...]
+    """Shape (from, to) each; the first from INPUTS, the last to CHANCES."""
+    thresholds: tuple[Floats, ...]
+    """Shape (to,) each."""
+
+    @classmethod
+    def new(cls, hidden: tuple[int, ...], seed: int) -> Self:
+        """Return a network of random weights (He 2015) that holds gammons to be rare."""
+        rng = np.random.default_rng(seed)
+        sizes = (INPUTS, *hidden, CHANCES)
+        weights = [
+            (rng.standard_normal((above, below)) * np.sqrt(2 / above)).astype(np.float32)
+            for above, below in pairwise(sizes)
+        ]
+        weights[0] *= 0.5
+        weights[-1] *= 0.1
+        thresholds = [np.zeros(size, np.float32) for size in sizes[1:]]
+        thresholds[-1][:] = (0, -1.2, -4, -1.2, -4)
+        return cls(tuple(weights), tuple(thresholds))
+
+    @property
+    def shape(self) -> str:
+        """Return the units of each layer, as people write them: `260-512-5`."""
+        return "-".join(map(str, (self.weights[0].shape[0], *(len(threshold) for threshold in self.thresholds))))
+
+    def chances(self, inputs: Inputs) -> Floats:
+        """Return the five chances of each row of inputs, shape (n, CHANCES); see `student.CHANCES`."""
+        chances = np.empty((len(inputs), CHANCES), np.float32)
+        for first in range(0, len(inputs), ROWS):
+            chances[first : first + ROWS] = self.activations(inputs[first : first + ROWS])[-1]
+        return chances
+
+    def activations(self, inputs: Inputs) -> list[Floats]:
+        """Return what each layer gives, the inputs first and the chances last."""
+        layers = [inputs]
+        for weights, threshold in zip(self.weights, self.thresholds, strict=True):
+            layer = layers[-1] @ weights
+            layer += threshold
+            layers.append(layer)
+            if len(layers) <= len(self.weights):
+                np.maximum(layer, 0, out=layer)
+        np.negative(layers[-1], out=layers[-1])
+        np.exp(layers[-1], out=layers[-1])
+        layers[-1] += 1
+        np.reciprocal(layers[-1], out=layers[-1])
+        return layers
+
+    def checksum(self) -> str:
+        """Return the SHA-256 of all weights, as hexadecimal digits."""
+        digest = hashlib.sha256()
+        for array in (*self.weights, *self.thresholds):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def save(self, path: Path, precision: npt.DTypeLike = np.float32) -> None:
+        """Write the network to a file that appears whole or not at all; half precision makes it half as large."""
+        room = io.BytesIO()
+        arrays = {f"weights{layer}": array.astype(precision) for layer, array in enumerate(self.weights)}
+        arrays |= {f"thresholds{layer}": array.astype(precision) for layer, array in enumerate(self.thresholds)}
+        np.savez(room, allow_pickle=False, **arrays)
+        whole = path.with_name(f"{path.name}.new")
+        whole.write_bytes(room.getvalue())
+        whole.replace(path)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a network; raise NetworkError if the file is none, OSError if it cannot be read."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                layers = range(len(file.files) // 2)
+                weights = tuple(file[f"weights{layer}"].astype(np.float32) for layer in layers)
+                thresholds = tuple(file[f"thresholds{layer}"].astype(np.float32) for layer in layers)
+        except (ValueError, KeyError, EOFError) as error:
+            raise NetworkError(
+                f"{path}: expected a network (weights and thresholds of layers), found {error}"
+            ) from error
+        sizes = [INPUTS, *map(len, thresholds)]
+        if sizes[-1] != CHANCES or [array.shape for array in weights] != list(pairwise(sizes)):
+            shapes = ", ".join(str(array.shape) for array in weights)
+            raise NetworkError(f"{path}: expected layers from {INPUTS} inputs to {CHANCES} chances, found {shapes}")
+        return cls(weights, thresholds)

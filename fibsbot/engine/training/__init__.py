@@ -1,0 +1,1 @@
+"""How the networks are made: self-play, exact backups, fitting; see docs/engine.md."""

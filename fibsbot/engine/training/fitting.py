@@ -1,0 +1,131 @@
+"""Supervised fitting: a network learns what positions were said to be worth (Adam, Kingma and Ba 2015)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from attrs import define, field, frozen
+
+from fibsbot.engine.boards import Boards
+from fibsbot.engine.compiled import compiled
+from fibsbot.engine.inputs import encode_all
+from fibsbot.engine.network import Floats, Network
+from fibsbot.engine.units import Inputs
+
+_MEMORY: Final = 0.9
+_SQUARES_MEMORY: Final = 0.999
+_TINY: Final = 1e-8
+_WARM_UP: Final = 500
+"""Batches in which the rate rises to its height."""
+_LOWEST: Final = 0.01
+"""What is left of the rate at the end."""
+_WORTH: Final = np.array([2, 1, 1, 1, 1], np.float32)
+"""How much each chance counts: as much as it weighs in the equity."""
+_SIGNS: Final = np.array([2, 1, 1, -1, -1], np.float32)
+"""What a chance adds to the equity."""
+
+
+@frozen
+class Plan:
+    """How to fit."""
+
+    epochs: int = 5
+    batch: int = 1024
+    rate: float = 1e-3
+    """The height of the rate; it falls along a cosine."""
+    equity: float = 0.0
+    """How much an error of the equity counts beside errors of the chances."""
+    seed: int = 1
+
+
+@frozen
+class Progress:
+    """Where the fitting stands after a batch."""
+
+    epoch: int
+    batch: int
+    batches: int
+    loss: float
+    """Mean squared error of the equity, over about a thousand batches."""
+
+
+def fit(network: Network, boards: Boards, targets: Floats, plan: Plan) -> Iterator[Progress]:
+    """Change the network's weights in place, a batch a step.
+
+    Boards have shape (n, 26), targets (n, CHANCES), both seen by the player on roll.
+    """
+    rng = np.random.default_rng(plan.seed)
+    adam = _Adam([*network.weights, *network.thresholds])
+    batches = len(boards) // plan.batch
+    loss = 0.0
+    for epoch in range(plan.epochs):
+        order = rng.permutation(len(boards))
+        for batch in range(batches):
+            rows = order[batch * plan.batch : (batch + 1) * plan.batch]
+            done = epoch * batches + batch
+            rate = plan.rate * _rate(done, plan.epochs * batches)
+            miss, gradients = _gradients(network, encode_all(boards[rows]), targets[rows], plan.equity)
+            adam.step(gradients, rate)
+            loss += (miss - loss) * max(0.001, 1 / (done + 1))
+            yield Progress(epoch, batch, batches, loss)
+
+
+def _rate(done: int, steps: int) -> float:
+    falling = _LOWEST + (1 - _LOWEST) * 0.5 * (1 + np.cos(np.pi * done / steps))
+    return float(falling * min(1.0, (done + 1) / _WARM_UP))
+
+
+def _gradients(network: Network, inputs: Inputs, targets: Floats, equity: float) -> tuple[float, list[Floats]]:
+    """Return the mean squared error of the equity, and by what the weights and thresholds err, in their order."""
+    layers = network.activations(inputs)
+    chances = layers[-1]
+    miss = chances - targets
+    worth = miss @ _SIGNS
+    error = miss * _WORTH  # of the cross entropy
+    if equity:
+        error += (equity * worth)[:, None] * _SIGNS * chances * (1 - chances)
+    error /= len(inputs)
+    weights, thresholds = [], []
+    for layer in range(len(network.weights) - 1, -1, -1):
+        weights.append(layers[layer].T @ error)
+        thresholds.append(error.sum(axis=0))
+        if layer:
+            error = error @ network.weights[layer].T
+            error *= layers[layer] > 0
+    return float(np.mean(worth * worth)), [*reversed(weights), *reversed(thresholds)]
+
+
+@define
+class _Adam:
+    """Steps whose length is the same for all weights, whatever the size of their gradients."""
+
+    parameters: list[Floats]
+    steps: int = 0
+    means: list[Floats] = field(init=False)
+    squares: list[Floats] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.means = [np.zeros_like(parameter) for parameter in self.parameters]
+        self.squares = [np.zeros_like(parameter) for parameter in self.parameters]
+
+    def step(self, gradients: list[Floats], rate: float) -> None:
+        """Change the parameters."""
+        self.steps += 1
+        first = np.float32(rate / (1 - _MEMORY**self.steps))
+        second = np.float32(1 / (1 - _SQUARES_MEMORY**self.steps))
+        for parameter, gradient, mean, square in zip(self.parameters, gradients, self.means, self.squares, strict=True):
+            flat = parameter.reshape(-1)
+            _step(flat, gradient.reshape(-1), mean.reshape(-1), square.reshape(-1), first, second)
+
+
+@compiled
+def _step(
+    parameter: Floats, gradient: Floats, mean: Floats, square: Floats, first: np.float32, second: np.float32
+) -> None:
+    for place in range(parameter.shape[0]):
+        slope = gradient[place]
+        mean[place] += np.float32(1 - _MEMORY) * (slope - mean[place])
+        square[place] += np.float32(1 - _SQUARES_MEMORY) * (slope * slope - square[place])
+        parameter[place] -= first * mean[place] / (np.sqrt(second * square[place]) + np.float32(_TINY))

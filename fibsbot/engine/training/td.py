@@ -1,0 +1,141 @@
+"""TD(0): a student plays itself and learns from the next position what the last one was worth (Tesauro 1992)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fibsbot.engine.boards import BAR, CELLS, Board, Boards, boards_of
+from fibsbot.engine.compiled import compiled
+from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
+from fibsbot.engine.inputs import encode
+from fibsbot.engine.student import CHANCES, Desk, Floats, Student, forward, new_desk, value, write_ending
+from fibsbot.position import Position
+
+MOST_TURNS = 2000
+"""A game that goes on for longer is given up; beginners can build walls that last."""
+
+
+class Table(NamedTuple):
+    """Room for a game that is played; each thread needs its own."""
+
+    plays: Boards
+    scratch: Scratch
+    start: Board
+    board: Board
+    swapped: Board
+    """Shape (26,): room for a position seen by the other player."""
+    desk: Desk
+    teacher: Desk
+    """Room to look at the next position, which teaches what the last was worth."""
+    errors: Floats
+    """Room for what the hidden units are told, shape (hidden,)."""
+
+
+class Lesson(NamedTuple):
+    """What was seen in some games."""
+
+    games: int
+    turns: int
+    gammons: int
+    error: float
+    """Squared differences of equity between neighbouring positions, summed over turns."""
+
+
+def new_table(student: Student) -> Table:
+    """Return room for a student's games."""
+    plays, scratch = plays_and_scratch()
+    return Table(
+        plays=plays,
+        scratch=scratch,
+        start=boards_of([Position.start()])[0],
+        board=np.zeros(CELLS, np.int8),
+        swapped=np.zeros(CELLS, np.int8),
+        desk=new_desk(student),
+        teacher=new_desk(student),
+        errors=np.zeros(student.threshold.shape[0], np.float32),
+    )
+
+
+def learn(student: Student, table: Table, games: int, seed: int, rate: float) -> Lesson:
+    """Play games against itself and change the student's weights by each turn."""
+    return Lesson(games, *_learn(student, table, games, seed, np.float32(rate)))
+
+
+@compiled
+def swap(board: Board, swapped: Board) -> None:
+    """Write a board seen by the other player."""
+    for cell in range(CELLS):
+        swapped[cell] = -board[BAR - cell]
+
+
+@compiled
+def best_play(student: Student, desk: Desk, plays: Boards, count: int, swapped: Board) -> int:
+    """Return which of the positions that a roll leaves is worth most to who moved, by the student."""
+    best = 0
+    least = np.inf
+    for play in range(count):
+        swap(plays[play], swapped)
+        theirs = value(student, desk, swapped)
+        if theirs < least:
+            least, best = theirs, play
+    return best
+
+
+@compiled
+def _learn(student: Student, table: Table, games: int, seed: int, rate: np.float32) -> tuple[int, int, float]:
+    np.random.seed(seed)  # noqa: NPY002 - compiled functions have no other generator of their own
+    board, swapped, teacher = table.board, table.swapped, table.teacher
+    turns, gammons, error = 0, 0, 0.0
+    for _ in range(games):
+        board[:] = table.start
+        for turn in range(MOST_TURNS):
+            one = np.random.randint(1, 7)  # noqa: NPY002
+            other = np.random.randint(1, 7)  # noqa: NPY002
+            while turn == 0 and one == other:
+                other = np.random.randint(1, 7)  # noqa: NPY002
+            count = generate(board, max(one, other), min(one, other), table.plays, table.scratch)
+            encode(board, table.desk.inputs, table.desk.mirror, table.desk.escapes)
+            if count:
+                board[:] = table.plays[best_play(student, teacher, table.plays, count, swapped)]
+            swap(board, swapped)
+            theirs = value(student, teacher, swapped)
+            forward(student, table.desk)
+            difference = _teach(student, table, rate)
+            error += difference * difference
+            turns += 1
+            board[:] = swapped
+            if write_ending(board, teacher.chances):
+                gammons += theirs < -1
+                break
+    return turns, gammons, error
+
+
+@compiled
+def _teach(student: Student, table: Table, rate: np.float32) -> float:
+    """Move the chances on the desk towards those that the teacher sees for the other side; return the difference."""
+    learned, seen, errors = table.desk.chances, table.teacher.chances, table.errors
+    hidden, inputs = table.desk.hidden, table.desk.inputs
+    units = hidden.shape[0]
+    errors[:] = 0.0
+    difference = 0.0
+    for chance in range(CHANCES):
+        target = np.float32(1.0) - seen[0] if chance == 0 else seen[chance + 2 if chance < 3 else chance - 2]
+        miss = target - learned[chance]
+        difference += miss if chance in {1, 2} else -miss if chance else 2 * miss
+        step = rate * miss
+        student.offset[chance] += step
+        for unit in range(units):
+            errors[unit] += step * student.outward[chance, unit]
+            student.outward[chance, unit] += step * hidden[unit]
+    for unit in range(units):
+        slope = np.float32(1.0) - abs(hidden[unit])
+        errors[unit] *= slope * slope
+        student.threshold[unit] += errors[unit]
+    for place in range(inputs.shape[0]):
+        amount = inputs[place]
+        if amount != 0.0:
+            for unit in range(units):
+                student.inward[place, unit] += amount * errors[unit]
+    return difference
