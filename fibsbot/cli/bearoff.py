@@ -1,0 +1,200 @@
+"""`fibsbot bearoff`: the bear-off tables, and what they say of a position."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any, Final
+
+import click
+from attrs import asdict
+
+from fibsbot.cli import UserError
+from fibsbot.engine.bearoff import Money, Side, Tables, build, load_tables
+from fibsbot.engine.bearoff.keeping import Kept, UnusableError, load, path_for
+from fibsbot.engine.bearoff.loading import LARGEST, USUAL
+from fibsbot.engine.boards import boards_of
+from fibsbot.engine.outcomes import LOSE, LOSE_GAMMON, WIN, WIN_GAMMON
+from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.notation import NotationError, parse_state
+
+EQUAL: Final = 1e-6
+"""Equities that differ by less are equal: the tables keep seven digits."""
+
+
+@click.command()
+@click.argument("position", metavar="[XGID]", required=False)
+@click.option("--build", "to_build", is_flag=True, help="Compute the tables, even if there are good ones.")
+@click.option(
+    "--checkers",
+    type=click.IntRange(USUAL, LARGEST),
+    help=f"Checkers a side for exact cube equities; {USUAL} if not given.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def bearoff(position: str | None, *, to_build: bool, checkers: int | None, as_json: bool) -> None:
+    """Show the bear-off tables, or what they say of a position.
+
+    XGID is eXtreme Gammon's ID or GNU Backgammon's PositionID:MatchID of a position with all checkers home. Without it,
+    the tables that are kept are listed. They are kept in FIBSBOT_CACHE or in the user's cache folder.
+    """
+    if position is None:
+        _list(checkers, to_build=to_build, as_json=as_json)
+        return
+    if to_build:
+        raise UserError("expected a position or --build, got both")
+    state = _state(position)
+    tables = load_tables(compute=True, checkers=checkers, tell=_tell)
+    assert tables is not None  # noqa: S101 - what is not there is computed
+    row = _row(state, tables)
+    click.echo(json.dumps(row) if as_json else "\n".join(_lines(row)))
+
+
+def _tell(text: str) -> None:
+    click.echo(f"fibsbot bearoff: {text}", err=True)
+
+
+def _list(checkers: int | None, *, to_build: bool, as_json: bool) -> None:
+    """Show which tables are kept; compute them first if that is asked for."""
+    built: Kept | None = None
+    if to_build:
+        _, built = build(checkers or USUAL, None, _tell)
+        if built is None:
+            raise UserError("computed the tables, but could not keep them")
+    counts = (checkers,) if checkers else (USUAL,) if to_build else range(USUAL, LARGEST + 1)
+    rows = [row for row in map(_file, counts) if row]
+    if as_json:
+        click.echo(json.dumps({"path": str(path_for(checkers or USUAL)), "tables": rows}))
+        return
+    for row in rows:
+        click.echo("\n".join(f"{name:10}{value}" for name, value in _told(row).items()))
+    if not rows:
+        click.echo(f"no tables at {path_for(checkers or USUAL)}; `fibsbot bearoff --build` computes them in seconds")
+
+
+def _file(checkers: int) -> dict[str, Any] | None:
+    """Return what is to be said about a file of tables; None if there is none."""
+    path = path_for(checkers)
+    row = {"path": str(path), "checkers": checkers}
+    try:
+        kept = load(path, checkers)[1]
+    except FileNotFoundError:
+        return None
+    except UnusableError as error:
+        return row | {"error": str(error)}
+    age = max(time.time() - kept.written, 0.0)
+    return row | {"error": None, "bytes": kept.bytes, "sha256": kept.checksum, "age": round(age, 1)}
+
+
+def _told(row: dict[str, Any]) -> dict[str, str]:
+    if row["error"]:
+        return {"path": row["path"], "damaged": row["error"]}
+    return {
+        "path": row["path"],
+        "size": f"{row['bytes'] / 1e6:.1f} MB",
+        "checksum": f"sha256 {row['sha256']}, good",
+        "age": _age(row["age"]),
+        "chances": "15 checkers a side",
+        "cube": f"exact up to {row['checkers']} checkers a side",
+    }
+
+
+def _age(seconds: float) -> str:
+    for unit, length in {"day": 86_400, "hour": 3_600, "minute": 60}.items():
+        count = int(seconds // length)
+        if count:
+            return f"{count} {unit}{'s' if count > 1 else ''}"
+    return "less than a minute"
+
+
+def _state(text: str) -> MatchState:
+    """Read a position; it is seen by who is on roll then."""
+    try:
+        state = parse_state(text)
+    except NotationError as error:
+        raise UserError(str(error)) from error
+    if state.phase is Phase.RESIGNED:
+        raise UserError("expected a position before a throw, got an offer to resign")
+    # Whoever answers a double sees the board; the throw is the other's.
+    return state.swapped() if state.phase is Phase.DOUBLED else state
+
+
+def _row(state: MatchState, tables: Tables) -> dict[str, Any]:
+    """Return everything that the tables say of a position."""
+    boards = boards_of([state.position])
+    if not tables.covers(boards)[0]:
+        raise UserError("expected a position with all checkers of both sides home or off, and not all of both off")
+    own, opponent = tables.sides(boards[0])
+    found = tables.evaluate(boards)[0].tolist()
+    money = tables.money(boards[0])
+    return {
+        "win": found[WIN],
+        "win_gammon": found[WIN_GAMMON],
+        "lose": found[LOSE],
+        "lose_gammon": found[LOSE_GAMMON],
+        "exact": money is not None,
+        "dice_left_out": state.dice,
+        "player": _needs(own),
+        "opponent": _needs(opponent),
+        "money": None if money is None or state.position.over else _money(money, state),
+    }
+
+
+def _needs(side: Side) -> dict[str, Any]:
+    return asdict(side) | {"epc": side.effective_pips, "wastage": side.wastage}
+
+
+def _money(money: Money, state: MatchState) -> dict[str, Any]:
+    owner = state.owner
+    may_double = owner is not Owner.OPPONENT
+    return {
+        "cubeless": money.cubeless,
+        **{name.lower(): money.value(it) for name, it in Owner.__members__.items()},
+        "no_double": money.no_double(owner),
+        "double_take": money.double_take if may_double else None,
+        "double_pass": 1.0 if may_double else None,
+        "verdict": _verdict(money, owner),
+    }
+
+
+def _verdict(money: Money, owner: Owner) -> str:
+    """Say what to do with the cube, for money, as players say it."""
+    if owner is Owner.OPPONENT:
+        return "the opponent has the cube"
+    word = "double" if owner is Owner.CENTRED else "redouble"
+    answer = "pass" if money.double_take > 1 + EQUAL else "beaver" if money.double_take < -EQUAL else "take"
+    gain = money.double - money.no_double(owner)
+    if gain < -EQUAL:
+        return f"no {word}, {answer}"
+    return f"{word if gain > EQUAL else f'optional {word}'}, {answer}"
+
+
+def _lines(row: dict[str, Any]) -> list[str]:
+    """Write a position's figures for people."""
+    lines = [f"{'':14}{'player':>10}{'opponent':>10}"]
+    numbers = {"pips": "d", "mean": ".4f", "deviation": ".4f", "epc": ".3f", "wastage": ".3f"}
+    names = {"mean": "mean throws", "deviation": "deviation", "epc": "EPC"}
+    for name, form in numbers.items():
+        values = [f"{row[side][name]:{form}}".rjust(10) for side in ("player", "opponent")]
+        lines.append(f"{names.get(name, name):14}{''.join(values)}")
+    for name, pair in {"wins %": ("win", "lose"), "gammons %": ("win_gammon", "lose_gammon")}.items():
+        lines.append(f"{name:14}{''.join(f'{row[it] * 100:10.3f}' for it in pair)}")
+    lines.append("")
+    lines.append(
+        "exact" if row["exact"] else "from both sides' throws; usually right to 0.1 %, in the worst case to 1.5 %"
+    )
+    if row["dice_left_out"]:
+        lines.append("before the throw: the dice of the position are left out")
+    money = row["money"]
+    if money:
+        lines.append(f"for money: {money['verdict']}")
+        names = {
+            "cubeless": "without a cube",
+            "centred": "cube in the middle",
+            "player": "own cube",
+            "opponent": "opponent's cube",
+            "no_double": "no double",
+            "double_take": "double, take",
+            "double_pass": "double, pass",
+        }
+        lines += [f"  {text:20}{money[name]:+8.4f}" for name, text in names.items() if money[name] is not None]
+    return lines

@@ -1,0 +1,166 @@
+"""What the tables say of a board, for compiled loops: plain functions of one int8[26] board and the tables.
+
+A loop gets the tables as one argument, a `Columns`. Where there are no tables it gets `NO_COLUMNS`, with which every
+function answers that it does not know, so that the loop needs no second version.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fibsbot.engine.bearoff.indexing import opponent_number, own_number, size
+from fibsbot.engine.bearoff.one_sided import LONGEST, LONGEST_FIRST
+from fibsbot.engine.bearoff.two_sided import COLUMNS, WIN
+from fibsbot.engine.boards import CHECKERS, Board, Boards
+from fibsbot.engine.compiled import compiled
+from fibsbot.engine.outcomes import LOSE, LOSE_GAMMON, WIN_GAMMON
+from fibsbot.engine.outcomes import WIN as WINS
+
+Singles = npt.NDArray[np.float32]
+
+
+class Columns(NamedTuple):
+    """The tables as arrays that nobody may write to; a named tuple, which numba takes as one argument."""
+
+    throws: Singles
+    """Chance that a side needs exactly so many throws to bear off all; shape (n, 32)."""
+    first: Singles
+    """The same until the first of 15 checkers is off; shape (15504, 12), the positions of 15 in their order."""
+    means: Singles
+    """Mean number of throws to bear off all; shape (n,)."""
+    pairs: Singles
+    """Exact figures of few checkers, shape (m, m, 4): [on roll, opponent, column of `two_sided`]."""
+
+
+def frozen_columns(throws: Singles, first: Singles, means: Singles, pairs: Singles) -> Columns:
+    """Return the arrays as columns; whoever made them can no longer write to them either."""
+    columns = Columns(throws, first, means, pairs)
+    for column in columns:
+        column.flags.writeable = False
+    return columns
+
+
+NO_COLUMNS: Final = frozen_columns(
+    np.empty((0, LONGEST), np.float32),
+    np.empty((0, LONGEST_FIRST), np.float32),
+    np.empty(0, np.float32),
+    np.empty((0, 0, COLUMNS), np.float32),
+)
+"""Tables that cover nothing."""
+
+_FIFTEEN: Final = size(CHECKERS - 1)
+"""The lowest number of a position of 15 checkers."""
+
+
+@compiled
+def _gammon(throws: npt.NDArray[np.float32], first: npt.NDArray[np.float32], later: int) -> float:
+    """Return the chance that a side is done before the other's first checker is off.
+
+    The side that is done has thrown `later` times more than the other when it has just thrown: 1 on roll, else 0.
+    """
+    chance = 0.0
+    still = 1.0
+    for count in range(len(first)):
+        # Where the other has thrown `count` times, its first checker is still there with the chance `still`.
+        still -= first[count]
+        if count + later < len(throws):
+            chance += throws[count + later] * still
+    return chance
+
+
+@compiled
+def _chances(own: int, opponent: int, columns: Columns, out: npt.NDArray[np.float32]) -> None:
+    """Write the six chances of two covered positions, of which at most one is 0."""
+    win = gammon = lose_gammon = 0.0
+    if max(own, opponent) < len(columns.pairs):
+        win = columns.pairs[own, opponent, WIN]
+    elif own == 0:
+        win = 1.0
+        gammon = 1.0 if opponent >= _FIFTEEN else 0.0
+    else:
+        mine, theirs = columns.throws[own], columns.throws[opponent]
+        still = 1.0
+        for count in range(1, LONGEST):
+            still -= theirs[count - 1]
+            win += mine[count] * still
+        if opponent >= _FIFTEEN:
+            gammon = _gammon(mine, columns.first[opponent - _FIFTEEN], 1)
+        if own >= _FIFTEEN:
+            lose_gammon = _gammon(theirs, columns.first[own - _FIFTEEN], 0)
+    out[:] = 0.0
+    out[WINS] = min(win, 1.0)
+    out[WIN_GAMMON] = gammon
+    out[LOSE] = 1 - out[WINS]
+    out[LOSE_GAMMON] = lose_gammon
+
+
+@compiled
+def numbers(board: Board, below: int) -> tuple[int, int]:
+    """Return the numbers of both sides; -1 twice unless both are home, not both done, and below `below`."""
+    own, opponent = own_number(board), opponent_number(board)
+    if min(own, opponent) >= 0 and 0 < max(own, opponent) < below:
+        return own, opponent
+    return -1, -1
+
+
+@compiled
+def is_covered(board: Board, columns: Columns) -> bool:
+    """Return whether `chances` knows the board: all checkers of both sides home, and not both sides borne off."""
+    return numbers(board, len(columns.throws))[0] >= 0
+
+
+@compiled
+def chances(board: Board, columns: Columns, out: npt.NDArray[np.float32]) -> bool:
+    """Write the chances of who is on roll, in the order of `engine.outcomes`, into `out` (float32[6]).
+
+    Returns False, and writes nothing, for a board that is not covered. Backgammons are impossible with all home.
+    """
+    own, opponent = numbers(board, len(columns.throws))
+    if own < 0:
+        return False
+    _chances(own, opponent, columns, out)
+    return True
+
+
+@compiled
+def money(board: Board, columns: Columns, out: npt.NDArray[np.float32]) -> bool:
+    """Write the exact figures of a board with few checkers into `out` (float32[4], the columns of `two_sided`).
+
+    Returns False, and writes nothing, for a board that the two-sided table does not cover.
+    """
+    own, opponent = numbers(board, len(columns.pairs))
+    if own < 0:
+        return False
+    out[:] = columns.pairs[own, opponent]
+    return True
+
+
+@compiled
+def all_chances(boards: Boards, columns: Columns, out: npt.NDArray[np.float32]) -> int:
+    """Write the chances of each board into a row of `out` (float32[n, 6]) and return -1.
+
+    Stops at the first board that is not covered, and returns its place.
+    """
+    for place in range(len(boards)):
+        if not chances(boards[place], columns, out[place]):
+            return place
+    return -1
+
+
+@compiled
+def all_covered(boards: Boards, columns: Columns, out: npt.NDArray[np.bool_]) -> None:
+    """Write for each board whether `chances` knows it."""
+    for place in range(len(boards)):
+        out[place] = is_covered(boards[place], columns)
+
+
+@compiled
+def all_money(boards: Boards, columns: Columns, out: npt.NDArray[np.float32]) -> int:
+    """Do for `money` (float32[n, 4]) what `all_chances` does for chances."""
+    for place in range(len(boards)):
+        if not money(boards[place], columns, out[place]):
+            return place
+    return -1

@@ -1,0 +1,203 @@
+"""The tables of a bear-off: what a program asks them, board by board or many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from attrs import field, frozen
+
+from fibsbot.engine.bearoff.indexing import POINTS, all_counts, opponent_number, own_number, size
+from fibsbot.engine.bearoff.lookup import Columns, all_chances, all_covered, all_money, frozen_columns
+from fibsbot.engine.bearoff.moves import single_moves
+from fibsbot.engine.bearoff.one_sided import LONGEST, solve_all, solve_first
+from fibsbot.engine.bearoff.two_sided import CENTRED, OWNED, THEIRS, WIN, solve_pairs
+from fibsbot.engine.boards import CELLS, CHECKERS, Board, Boards
+from fibsbot.engine.outcomes import OUTCOMES
+from fibsbot.match import Owner
+
+PIPS_A_THROW: Final = 49 / 6
+"""What a throw moves on average: the unit of the effective pip count."""
+
+
+class NotCoveredError(ValueError):
+    """A board that the tables do not cover."""
+
+
+@frozen
+class Money:
+    """Exact equities of a position with few checkers, before the throw of who is on roll.
+
+    For money, in units of the cube's value, both sides playing and turning the cube as well as possible. Gammons are
+    impossible here, so the Jacoby rule changes nothing.
+    """
+
+    win: float
+    """Chance to win without a cube."""
+    centred: float
+    """Equity of not doubling now where the cube is in the middle."""
+    owned: float
+    """Equity of not redoubling now where the player on roll has the cube."""
+    theirs: float
+    """Equity where the opponent has the cube."""
+
+    @property
+    def cubeless(self) -> float:
+        """Equity without a cube."""
+        return 2 * self.win - 1
+
+    @property
+    def double_take(self) -> float:
+        """Equity of doubling where the opponent takes; a pass gives 1."""
+        return 2 * self.theirs
+
+    @property
+    def double(self) -> float:
+        """Equity of doubling against the better answer."""
+        return min(1.0, self.double_take)
+
+    def no_double(self, owner: Owner) -> float:
+        """Return the equity of leaving the cube alone now."""
+        return {Owner.CENTRED: self.centred, Owner.PLAYER: self.owned, Owner.OPPONENT: self.theirs}[owner]
+
+    def value(self, owner: Owner) -> float:
+        """Return the equity where who is on roll doubles if that is better."""
+        stays = self.no_double(owner)
+        return stays if owner is Owner.OPPONENT else max(stays, self.double)
+
+
+@frozen
+class Side:
+    """What one side needs, whatever the other does."""
+
+    pips: int
+    mean: float
+    """Mean number of throws to bear off all checkers."""
+    deviation: float
+    """Standard deviation of that number."""
+    throws: tuple[float, ...]
+    """Chance to need exactly 0, 1, 2 ... throws."""
+
+    @property
+    def effective_pips(self) -> float:
+        """The effective pip count (EPC): what the mean number of throws moves."""
+        return self.mean * PIPS_A_THROW
+
+    @property
+    def wastage(self) -> float:
+        """Pips that are lost on the way."""
+        return self.effective_pips - self.pips
+
+
+@frozen
+class Tables:
+    """The tables. `columns` is what compiled functions get (see `lookup`)."""
+
+    columns: Columns = field(repr=False)
+
+    @property
+    def checkers(self) -> int:
+        """Up to how many checkers each side may have left for exact chances and cube equities."""
+        return next(n for n in range(CHECKERS + 1) if size(n) >= len(self.columns.pairs))
+
+    def covers(self, boards: Boards) -> npt.NDArray[np.bool_]:
+        """Return for each board of shape (n, 26) whether `evaluate` knows it, shape (n,).
+
+        It does where all checkers of both sides are home and have passed each other. Games that are over are covered,
+        too, if the loser's checkers are all home.
+        """
+        boards = _rows(boards)
+        covered = np.empty(len(boards), np.bool_)
+        all_covered(boards, self.columns, covered)
+        return covered
+
+    def evaluate(self, boards: Boards) -> npt.NDArray[np.float32]:
+        """Return the chances of who is on roll, shape (n, 6), in the order of `engine.outcomes`.
+
+        Exact where both sides have few checkers; else from both sides' numbers of throws, each side playing for the
+        least mean: `docs/bearoff.md` says how far that is off. Raises NotCoveredError.
+        """
+        boards = _rows(boards)
+        found = np.empty((len(boards), OUTCOMES), np.float32)
+        _check(all_chances(boards, self.columns, found), boards)
+        return found
+
+    def covers_money(self, boards: Boards) -> npt.NDArray[np.bool_]:
+        """Return for each board whether `money` knows it, shape (n,): few checkers on both sides."""
+        boards = _rows(boards)
+        # Without the columns of one side the same question is about the two-sided table.
+        few = self.columns._replace(throws=self.columns.throws[: len(self.columns.pairs)])
+        covered = np.empty(len(boards), np.bool_)
+        all_covered(boards, few, covered)
+        return covered
+
+    def evaluate_money(self, boards: Boards) -> npt.NDArray[np.float32]:
+        """Return exact figures, shape (n, 4), in the columns of `two_sided`. Raises NotCoveredError."""
+        boards = _rows(boards)
+        found = np.empty((len(boards), 4), np.float32)
+        _check(all_money(boards, self.columns, found), boards)
+        return found
+
+    def money(self, board: Board) -> Money | None:
+        """Return the exact equities of one board; None where it has too many checkers or they are not home."""
+        if not self.covers_money(board[None])[0]:
+            return None
+        row = self.evaluate_money(board[None])[0].tolist()
+        return Money(win=row[WIN], centred=row[CENTRED], owned=row[OWNED], theirs=row[THEIRS])
+
+    def sides(self, board: Board) -> tuple[Side, Side]:
+        """Return what the player on roll needs and what the opponent needs. Raises NotCoveredError."""
+        _check(-1 if self.covers(board[None])[0] else 0, board[None])
+        cells = board.astype(int)
+        points = np.arange(CELLS)
+        own = self._side(own_number(board), int((cells.clip(min=0) * points).sum()))
+        return own, self._side(opponent_number(board), int((-cells.clip(max=0) * points[::-1]).sum()))
+
+    def _side(self, number: int, pips: int) -> Side:
+        throws = self.columns.throws[number].astype(float)
+        counts = np.arange(LONGEST)
+        mean = float(self.columns.means[number])
+        deviation = float(np.sqrt(max(throws @ counts**2 - (throws @ counts) ** 2, 0.0)))
+        return Side(pips, mean, deviation, tuple(np.trim_zeros(throws, "b").tolist()))
+
+
+def compute(checkers: int, show: Callable[[float], None]) -> Tables:
+    """Compute the tables: one-sided for 15 checkers, two-sided for up to `checkers` each.
+
+    `show` is told now and then what part is done, 0 to 1.
+    """
+    moves = single_moves(all_counts(CHECKERS))
+    few = size(checkers)
+    # What a position costs beside what a pair costs, as measured.
+    work = {"all": 25, "first": 25, "pairs": 1}
+    total = work["all"] * len(moves) + work["first"] * (len(moves) - size(CHECKERS - 1)) + work["pairs"] * few**2
+    done = 0
+
+    def shown(weight: int) -> Callable[[int], None]:
+        def add(count: int) -> None:
+            nonlocal done
+            done += weight * count
+            show(min(done / total, 1.0))
+
+        return add
+
+    means, throws = solve_all(moves, shown(work["all"]))
+    first = solve_first(moves, shown(work["first"]))
+    pairs = solve_pairs(moves, few, shown(work["pairs"]))
+    return Tables(frozen_columns(throws.astype(np.float32), first.astype(np.float32), means.astype(np.float32), pairs))
+
+
+def _rows(boards: Boards) -> Boards:
+    """Check that these are boards; the compiled functions do not look."""
+    if boards.ndim != 2 or boards.shape[1] != CELLS or boards.dtype != np.int8:
+        raise ValueError(f"expected boards of shape (n, {CELLS}) and int8, got {boards.shape} and {boards.dtype}")
+    return np.ascontiguousarray(boards)
+
+
+def _check(place: int, boards: Boards) -> None:
+    if place >= 0:
+        raise NotCoveredError(
+            f"expected all checkers on the sides' {POINTS} home points, got {boards[place].tolist()} at {place}"
+        )
