@@ -1,0 +1,172 @@
+"""The cube model: what positions are worth when the cube can be turned, from the six chances (compiled).
+
+Rick Janowski's model ("Take-Points in Money Games", 1993), carried over to matches. Between a lost and a won game the
+worth of a position is drawn over the chance to win, gammons counted in at both ends in the position's own proportion.
+With a dead cube it is a straight line. With a live one, turned at the perfect moment, it bends where one side can just
+still take. The truth lies between, by the efficiency of the cube.
+
+Where a double is just still taken follows from what the cube is worth once it has been turned, which follows from where
+the next double is just still taken: at a match score this ends with the cube that nobody can use, and is reckoned from
+there. For money it never ends and is the same at every level, which gives Janowski's formula.
+
+Everything is seen by the player on roll. Worths are in any unit; a level is how often the cube has been doubled from
+its value now.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from fibsbot.engine.compiled import compiled
+from fibsbot.engine.outcomes import LOSE, WIN
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+CENTRED: Final = 0
+"""The column of a cube in the middle."""
+OWNED: Final = 1
+"""The column of a cube that the player on roll owns."""
+LOST: Final = 2
+"""The column of a cube that the opponent owns."""
+TURNED: Final = 3
+"""The column of a cube that is turned now and taken: twice the value, and the opponent's."""
+COLUMNS: Final = 4
+
+AUTOMATIC: Final = 0.95
+"""The efficiency of a cube whose owner has nothing to lose by turning it. He does so before his next throw, so all that
+is missed is a market lost by one throw of the opponent."""
+
+
+@compiled
+def hold(
+    outcomes: Floats,
+    efficiency: Floats,
+    won: Floats,
+    lost: Floats,
+    turnable: Flags,
+    jacoby: bool,  # noqa: FBT001 - compiled functions take no keywords
+    values: Floats,
+) -> None:
+    """Write what positions are worth while nobody turns the cube before this throw, shape (n, 4); see the columns.
+
+    Arguments:
+        outcomes: the six chances, shape (n, 6).
+        efficiency: of a centred and of an owned cube, 0 (dead) to 1 (live), shape (n, 2).
+        won: what a game, gammon and backgammon won is worth by level, shape (levels, 3); at least two levels.
+        lost: the same of those lost.
+        turnable: whether player and opponent have use for turning a cube at each level, shape (levels, 2). Where the
+            last level can still be turned, the game is for money and all further levels are like it.
+        jacoby: whether gammons count only once the cube has been turned.
+        values: where to write.
+    """
+    levels = won.shape[0]
+    take = np.zeros(levels + 1)
+    cash = np.ones(levels + 1)
+    for row in range(outcomes.shape[0]):
+        chances = outcomes[row]
+        _market(chances, won, lost, turnable, take, cash)
+        centred, owned = efficiency[row, 0], efficiency[row, 1]
+        high, low = _mean(chances, WIN, won[0]), _mean(chances, LOSE, lost[0])
+        for column in range(COLUMNS):
+            level = 1 if column == TURNED else 0
+            x = centred if column == CENTRED else owned
+            mine = turnable[level, 0] and column in (CENTRED, OWNED)
+            theirs = turnable[level, 1] and column != OWNED
+            if level:
+                high, low = _mean(chances, WIN, won[1]), _mean(chances, LOSE, lost[1])
+            top, bottom = high, low
+            if jacoby and column == CENTRED:
+                top, bottom = won[0, 0], lost[0, 0]
+            if (mine and lost[level, 0] == lost[level, 2]) or (theirs and won[level, 0] == won[level, 2]):
+                x = max(x, AUTOMATIC)
+            win = chances[WIN]
+            live = _bent(
+                win,
+                bottom,
+                top,
+                take[level + 1] if theirs else 0.0,
+                lost[level, 0],
+                cash[level + 1] if mine else 1.0,
+                won[level, 0],
+            )
+            values[row, column] = (1 - x) * (bottom + (top - bottom) * win) + x * live
+
+
+@compiled
+def market(chances: Floats, won: Floats, lost: Floats, turnable: Flags, points: Floats) -> None:
+    """Write between which chances to win a cube turned to each level is in the market, if it is live from there on.
+
+    Column 0 of `points`, shape (levels, 2), is from where the player takes the opponent's double to this level, column
+    1 until where the opponent takes the player's. Row 0 means nothing.
+    """
+    take, cash = np.zeros(won.shape[0] + 1), np.ones(won.shape[0] + 1)
+    _market(chances, won, lost, turnable, take, cash)
+    points[:, 0], points[:, 1] = take[:-1], cash[:-1]
+
+
+@compiled
+def _market(chances: Floats, won: Floats, lost: Floats, turnable: Flags, take: Floats, cash: Floats) -> None:
+    levels = won.shape[0]
+    last = levels - 1
+    if turnable[last, 0] and turnable[last, 1]:  # for money
+        stake = won[last, 0]
+        high, low = _mean(chances, WIN, won[last]) / stake, -_mean(chances, LOSE, lost[last]) / stake
+        for level in range(1, levels + 1):
+            take[level] = (low - 0.5) / (high + low + 0.5)
+            cash[level] = (low + 1) / (high + low + 0.5)
+        return
+    take[levels], cash[levels] = 0.0, 1.0
+    for level in range(last, 0, -1):
+        high, low = _mean(chances, WIN, won[level]), _mean(chances, LOSE, lost[level])
+        up = cash[level + 1] if turnable[level, 0] else 1.0
+        down = take[level + 1] if turnable[level, 1] else 0.0
+        # The player's own cube is worth less than a pass below this point, the opponent's more than a pass above that.
+        take[level] = _rising(low, high, up, won[level, 0], lost[level - 1, 0])
+        cash[level] = 1 - _rising(-high, -low, 1 - down, -lost[level, 0], -won[level - 1, 0])
+
+
+@compiled
+def _rising(low: float, high: float, corner: float, cashed: float, worth: float) -> float:
+    """Return where the worth of a cube in hand, which rises from low over the cash point to high, reaches `worth`."""
+    if corner <= 0:
+        return 0.0
+    rise = high - low
+    if corner < 1:
+        rise = max(rise, (cashed - low) / corner)
+    return min(max((worth - low) / rise, 0.0), 1.0) if rise > 0 else 0.0
+
+
+@compiled
+def _bent(win: float, low: float, high: float, left: float, passed: float, right: float, cashed: float) -> float:
+    """Return the worth at a chance to win with a live cube: from low to high over the corners that are of use.
+
+    At the left corner the opponent cashes, at the right one the player does. Nobody has to: where playing on for a
+    gammon brings more, the corner would bend the line the wrong way and is left out.
+    """
+    cashes = left > 0 and passed < low + (high - low) * left
+    from_win, from_worth = (left, passed) if cashes else (0.0, low)
+    can_cash = right < 1 and cashed > from_worth + (high - from_worth) * (right - from_win) / (1 - from_win)
+    if can_cash and not cashes and left > 0 and passed < low + (cashed - low) * left / right:
+        cashes, from_win, from_worth = True, left, passed
+    to_win, to_worth = (right, cashed) if can_cash else (1.0, high)
+    if win < from_win:
+        return low + (from_worth - low) * win / from_win
+    if win > to_win:
+        return to_worth + (high - to_worth) * (win - to_win) / (1 - to_win)
+    if to_win <= from_win:
+        return to_worth
+    return from_worth + (to_worth - from_worth) * (win - from_win) / (to_win - from_win)
+
+
+@compiled
+def _mean(chances: Any, first: int, worths: Any) -> float:
+    """Return what a game that was won (or lost) is worth on average, gammons and backgammons in their proportion."""
+    total = chances[first]
+    if total <= 0:
+        return float(worths[0])
+    gammon, backgammon = min(chances[first + 1] / total, 1.0), min(chances[first + 2] / total, 1.0)
+    return float(worths[0] + gammon * (worths[1] - worths[0]) + backgammon * (worths[2] - worths[1]))

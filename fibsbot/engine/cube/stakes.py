@@ -1,0 +1,196 @@
+"""Stakes: what a game is worth at a score and with a cube, and what positions are worth for that."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from attrs import evolve, frozen
+
+from fibsbot.engine.cube import janowski
+from fibsbot.engine.cube.janowski import CENTRED, LOST, OWNED, TURNED, Flags, Floats
+from fibsbot.engine.met import match_chance
+from fibsbot.engine.outcomes import LOSE, OUTCOMES, Outcomes, cubeless_equity
+from fibsbot.match import MatchState, Owner
+
+COLUMN: Final = {Owner.CENTRED: CENTRED, Owner.PLAYER: OWNED, Owner.OPPONENT: LOST}
+"""Where the worth of a position stands in `Stakes.values`, by the owner of the cube."""
+LEAST: Final = 1e-9
+"""Where a game decides less of the match than this, it is played as for money: nothing could be told apart."""
+
+
+@frozen(slots=False)
+class Stakes:
+    """What is at stake in a game, seen by the player on roll.
+
+    All worths are normalised: at the cube of the state from which the stakes were built, winning a single game is worth
+    1 and losing it -1 (GNU Backgammon's EMG). They keep that unit when the cube is turned or the other player is on
+    roll, so that a search may compare and average them as they are; what is good for one player is bad for the other.
+    """
+
+    away: tuple[int, int]
+    """Points that the player and the opponent still need; (0, 0) for money."""
+    cube: int
+    """What the cube shows."""
+    live: bool = True
+    """Whether the cube can be turned at all: not in the Crawford game, nor without a cube."""
+    jacoby: bool = False
+    """Whether gammons count only once the cube has been turned."""
+    beavers: bool = False
+    """Whether who is doubled may redouble at once and keep the cube."""
+    unit: int = 1
+    """For money: the cube at which 1 is a single game."""
+    middle: float = 0.0
+    """At a match score: the chance to win the match that is worth 0."""
+    half: float = 1.0
+    """At a match score: by how much the chance has to be better to be worth 1."""
+
+    @classmethod
+    def of(cls, state: MatchState) -> Stakes:
+        """Return what is at stake in a state, seen by its player, who need not be on roll."""
+        live = not (state.crawford or state.cubeless)
+        if state.length:
+            away = (max(state.away[0], 1), max(state.away[1], 1))
+            won, lost = _chance(away, state.cube), _chance(away, -state.cube)
+            if won - lost > LEAST:
+                return cls(away, state.cube, live, middle=(won + lost) / 2, half=(won - lost) / 2)
+        beavers = state.redoubles > 0 and not state.length
+        return cls((0, 0), state.cube, live, state.jacoby and not state.length, beavers, unit=state.cube)
+
+    @property
+    def match(self) -> bool:
+        """Whether there is a match to win."""
+        return self.away != (0, 0)
+
+    @cached_property
+    def swapped(self) -> Stakes:
+        """The same stakes seen by the other player."""
+        return evolve(self, away=self.away[::-1], middle=1 - self.middle if self.match else 0.0)
+
+    @cached_property
+    def turned(self) -> Stakes:
+        """The stakes once the cube has been turned, seen by the same player, in the same unit."""
+        return evolve(self, cube=2 * self.cube)
+
+    def worth(self, points: int) -> float:
+        """Return what it is worth that the game ends with so many points, negative ones lost."""
+        if self.match:
+            return (_chance(self.away, points) - self.middle) / self.half
+        return points / self.unit
+
+    def match_chance(self, worth: float) -> float:
+        """Return the chance to win the match that so much is worth; only in a match."""
+        if not self.match:
+            raise ValueError("expected a match of some length, got an unlimited one")
+        return self.middle + self.half * worth
+
+    def can_double(self, owner: Owner) -> bool:
+        """Whether the player may turn the cube and has a use for that: winning as it is may win the match already."""
+        return owner is not Owner.OPPONENT and self._useful(self.cube)[0]
+
+    # -- positions ------------------------------------------------------------------------------------------------
+
+    def hold(self, outcomes: Outcomes, efficiency: Floats) -> Floats:
+        """Return what positions are worth if the player on roll does not turn the cube now.
+
+        Arguments:
+            outcomes: the six chances of who is on roll, shape (n, 6).
+            efficiency: of a centred and of an owned cube, shape (n, 2) or (2,); see `efficiency`.
+
+        Returns:
+            Shape (n, 4), by column: the cube CENTRED, OWNED by the player on roll, LOST to the opponent, and TURNED now
+            and taken.
+        """
+        chances = np.ascontiguousarray(outcomes, np.float64).reshape(-1, OUTCOMES)
+        values = np.empty((len(chances), janowski.COLUMNS))
+        spread = np.ascontiguousarray(np.broadcast_to(np.asarray(efficiency, np.float64), (len(chances), 2)))
+        janowski.hold(chances, spread, self._won, self._lost, self._turnable, self.jacoby, values)
+        return values
+
+    def values(self, outcomes: Outcomes, efficiency: Floats) -> Floats:
+        """Return what positions are worth to who is on roll before the throw, who doubles now where that gains.
+
+        This is what a search needs at its leaves. Arguments are those of `hold`.
+
+        Returns:
+            Shape (n, 3), by column: the cube CENTRED, OWNED by the player on roll, LOST to the opponent.
+        """
+        held = self.hold(outcomes, efficiency)
+        worths = held[:, :TURNED]
+        if self._turnable[0, 0]:
+            for column in (CENTRED, OWNED):
+                worths[:, column] = self.choose(worths[:, column], held[:, TURNED])
+        return worths
+
+    def choose(self, no_double: Floats, double_take: Floats) -> Floats:
+        """Return what positions are worth to who is on roll and may double, from what was found for both ways on.
+
+        `double_take` is in this unit, as all is: about twice the worth that the same position has without doubling.
+        """
+        return np.maximum(no_double, np.minimum(self.answered(double_take), self.passed))
+
+    def answered(self, double_take: Floats) -> Floats:
+        """Return what doubling is worth against a take or, where that is allowed and better, a beaver."""
+        if not self.beavers:
+            return np.asarray(double_take)
+        # For money everything is twice as much when the opponent turns the cube once more and keeps it.
+        return np.minimum(double_take, 2 * np.asarray(double_take))
+
+    @property
+    def passed(self) -> float:
+        """What a double is worth that is passed."""
+        return float(self._won[0, 0])
+
+    def cubeless(self, outcomes: Outcomes) -> Floats:
+        """Return what positions are worth if nobody ever turns the cube again, shape (n,) for (n, 6); gammons count."""
+        chances = np.asarray(outcomes, np.float64)
+        if not self.match:
+            return np.asarray(cubeless_equity(chances) * (self.cube / self.unit), np.float64)
+        won, lost = self._won[0], self._lost[0]
+        steps = np.array([won[0], *np.diff(won), lost[0], *np.diff(lost)])
+        sure = chances[..., 0] + chances[..., LOSE]
+        return np.asarray(chances @ steps / np.where(sure > 0, sure, 1))
+
+    def market(self, outcomes: Outcomes) -> Floats:
+        """Return the live market of one position at each level, shape (levels, 2); see `janowski.market`."""
+        points = np.empty((len(self._won), 2))
+        chances = np.ascontiguousarray(outcomes, np.float64)
+        janowski.market(chances, self._won, self._lost, self._turnable, points)
+        return points
+
+    # -- by level -------------------------------------------------------------------------------------------------
+
+    def _useful(self, cube: int) -> tuple[bool, bool]:
+        if not self.match:
+            return (self.live, self.live)
+        return (self.live and self.away[0] > cube, self.live and self.away[1] > cube)
+
+    @cached_property
+    def _cubes(self) -> tuple[int, ...]:
+        """The values of the cube by level: two for money, in a match until nobody can use it."""
+        cubes = [self.cube, 2 * self.cube]
+        while self.match and any(self._useful(cubes[-1])):
+            cubes.append(2 * cubes[-1])
+        return tuple(cubes)
+
+    @cached_property
+    def _won(self) -> Floats:
+        return np.array([[self.worth(multiple * cube) for multiple in (1, 2, 3)] for cube in self._cubes])
+
+    @cached_property
+    def _lost(self) -> Floats:
+        return np.array([[self.worth(-multiple * cube) for multiple in (1, 2, 3)] for cube in self._cubes])
+
+    @cached_property
+    def _turnable(self) -> Flags:
+        return np.array([self._useful(cube) for cube in self._cubes])
+
+
+def _chance(away: tuple[int, int], points: int) -> float:
+    """Return the chance to win the match after a game with so many points; at 1 point away it is not the Crawford game.
+
+    Where somebody needs one point already, the game that is played now is the Crawford game or comes after it.
+    """
+    left, opponent_left = away[0] - max(points, 0), away[1] - max(-points, 0)
+    return match_chance(left, opponent_left, crawford_played=1 in away)

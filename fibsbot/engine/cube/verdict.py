@@ -1,0 +1,161 @@
+"""The verdict on a double: what to do, what to answer, and what everything else costs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from attrs import frozen
+
+from fibsbot.engine.cube.efficiency import DEFAULT, Efficiency
+from fibsbot.engine.cube.janowski import TURNED
+from fibsbot.engine.cube.stakes import COLUMN, Stakes
+from fibsbot.engine.outcomes import Outcomes
+from fibsbot.match import CubeAction, MatchState, Owner
+
+SAME: Final = 1e-4
+"""Worths that differ by less are the same: doubling is optional."""
+NOISE: Final = 1e-9
+"""What rounding makes of nothing."""
+
+
+@frozen
+class Verdict:
+    """What the cube actions before a throw are worth, normalised and seen by the player on roll, and what follows.
+
+    It has everything that `strategies.judge.CubeValues` has.
+    """
+
+    no_double: float
+    """Worth of rolling with the cube as it is."""
+    double_take: float
+    """Worth of doubling when the opponent takes, or beavers where that is allowed and better for him."""
+    double_pass: float
+    """Worth of doubling when the opponent passes."""
+    owner: Owner = Owner.CENTRED
+    """Whose cube it is, before it is turned."""
+    may_double: bool = True
+    """Whether the player may turn the cube and could have a use for that."""
+    beaver: bool = False
+    """Whether the opponent, doubled, should beaver."""
+
+    @classmethod
+    def of(cls, stakes: Stakes, owner: Owner, no_double: float, double_take: float) -> Verdict:
+        """Build the verdict from what both ways on are worth in the unit of `stakes`, the cube taken, not beavered."""
+        beaver = stakes.beavers and double_take < -NOISE
+        return cls(
+            no_double=float(no_double),
+            double_take=float(2 * double_take if beaver else double_take),
+            double_pass=stakes.passed,
+            owner=owner,
+            may_double=stakes.can_double(owner),
+            beaver=beaver,
+        )
+
+    @property
+    def double(self) -> float:
+        """What doubling is worth against the best answer."""
+        return min(self.double_take, self.double_pass)
+
+    @property
+    def best(self) -> float:
+        """What the best action is worth."""
+        return max(self.no_double, self.double) if self.may_double else self.no_double
+
+    @property
+    def action(self) -> CubeAction:
+        """ROLL or DOUBLE. Where both are worth the same, DOUBLE: it ends what is won and waits for no better moment."""
+        return CubeAction.DOUBLE if self.may_double and self.double >= self.no_double - NOISE else CubeAction.ROLL
+
+    @property
+    def answer(self) -> CubeAction:
+        """TAKE, PASS or BEAVER. Where take and pass are worth the same, TAKE: nothing is given up by going on."""
+        if self.beaver:
+            return CubeAction.BEAVER
+        return CubeAction.PASS if self.double_take > self.double_pass + NOISE else CubeAction.TAKE
+
+    @property
+    def optional(self) -> bool:
+        """Whether it makes no difference whether the player doubles."""
+        return self.may_double and abs(self.no_double - self.double) < SAME
+
+    @property
+    def too_good(self) -> bool:
+        """Whether playing on for a gammon is worth more than what a pass gives."""
+        return self.action is CubeAction.ROLL and self.may_double and self.no_double > self.double_pass + NOISE
+
+    @property
+    def double_error(self) -> float:
+        """What the wrong one of doubling and rolling costs."""
+        return abs(self.no_double - self.double) if self.may_double else 0.0
+
+    @property
+    def take_error(self) -> float:
+        """What a take (or beaver) costs the opponent who should pass; 0 where it is right."""
+        return max(self.double_take - self.double_pass, 0.0)
+
+    @property
+    def pass_error(self) -> float:
+        """What a pass costs the opponent who should take; 0 where it is right."""
+        return max(self.double_pass - self.double_take, 0.0)
+
+    @property
+    def wrong_answers(self) -> float | None:
+        """The share of wrong answers from which on a double would be right after all; None where it is, or never is."""
+        if not self.may_double or self.action is CubeAction.DOUBLE:
+            return None
+        right, wrong = sorted((self.double_take, self.double_pass))
+        return (self.no_double - right) / (wrong - right) if self.no_double < wrong else None
+
+    @property
+    def words(self) -> str:
+        """The verdict as GNU Backgammon words it, such as `Redouble, take` or `No double, take (4.4%)`."""
+        again = "redouble" if self.owner is Owner.PLAYER else "double"
+        if not self.may_double:
+            return f"No {again}"
+        if self.optional:
+            first = f"Optional {again}"
+        elif self.too_good:
+            first = f"Too good to {again}"
+        else:
+            first = again.capitalize() if self.action is CubeAction.DOUBLE else f"No {again}"
+        share = None if self.optional else self.wrong_answers
+        return f"{first}, {self.answer.value}" + ("" if share is None else f" ({share:.1%})")
+
+
+@frozen
+class Answer:
+    """What the answers to a double, or to a beaver, are worth, normalised and seen by the player who answers."""
+
+    take: float
+    """Worth of playing on for twice as much, the cube with who keeps it."""
+    beaver: float | None
+    """Worth of turning the cube once more at once (a raccoon or otter after a beaver); None where it is not allowed."""
+    passed: float = -1.0
+    """Worth of giving up the game."""
+
+    @classmethod
+    def of(cls, take: float, *, beavers: bool) -> Answer:
+        """Build the answers from what a take is worth. For money a beaver is worth twice that: its cube stays."""
+        return cls(float(take), 2 * float(take) if beavers else None)
+
+    @property
+    def action(self) -> CubeAction:
+        """TAKE, PASS or BEAVER; a take where two are worth the same."""
+        if self.beaver is not None and self.beaver > self.take + NOISE and self.beaver > self.passed:
+            return CubeAction.BEAVER
+        return CubeAction.TAKE if self.take >= self.passed - NOISE else CubeAction.PASS
+
+    @property
+    def best(self) -> float:
+        """What the best answer is worth."""
+        return max(self.take, self.passed, self.take if self.beaver is None else self.beaver)
+
+
+def cube_verdict(state: MatchState, outcomes: Outcomes, efficiency: Efficiency = DEFAULT) -> Verdict:
+    """Return the verdict on a double by the player on roll, who sees the state, from the six chances, shape (6,).
+
+    Nothing is looked ahead: all follows from the chances and the model of the cube.
+    """
+    stakes = Stakes.of(state)
+    held = stakes.hold(outcomes, efficiency.of_position(state.position))[0]
+    return Verdict.of(stakes, state.owner, held[COLUMN[state.owner]], held[TURNED])
