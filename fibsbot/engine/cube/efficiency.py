@@ -18,44 +18,47 @@ from fibsbot.position import Position
 
 @frozen
 class Efficiency:
-    """The efficiency of a cube in each kind of position."""
+    """The efficiency of a cube in each kind of position.
 
-    contact: tuple[float, float] = (0.69, 0.57)
-    """Of a centred and of an owned cube while the sides can still meet: what others found by rollouts. Owned counts
-    less: its owner can use it only once, late, and from behind."""
-    race_most: tuple[float, float] = (0.96, 0.9)
-    """What both approach in a long race."""
-    race_dead: tuple[float, float] = (5.0, 4.0)
-    """Pips of the player on roll at which the cube is dead: he bears off in a throw or two."""
-    race_half: tuple[float, float] = (8.0, 11.0)
-    """Pips more that bring the efficiency to half of the most.
-
-    The figures for races were read off exact solutions of races without checkers, where each side has only pips to go
+    The figures for races were read off races without checkers, solved exactly, where each side has only pips to go
     (`bench/bench_cube.py --race`).
     """
 
+    contact: tuple[float, float] = (0.69, 0.57)
+    """Of a centred and of an owned cube while the sides can still meet: what others found by rollouts."""
+    contact_swing: float = 0.09
+    """By how much a throw changes the chance to win where that is even, as a standard deviation."""
+    race_most: tuple[float, float] = (0.96, 0.9)
+    """What both efficiencies approach in a long race."""
+    race_dead: tuple[float, float] = (5.0, 4.0)
+    """Pips of the player on roll at which the cube is dead: he bears off in a throw or two."""
+    race_half: tuple[float, float] = (8.0, 11.0)
+    """Pips more that bring the efficiency to half of the most."""
+    race_swing: float = 0.4
+    """By how much a throw changes the chance to win where that is even and an owned cube is dead.
+
+    It gets less as the race gets longer and the cube more efficient: in proportion to what that lacks to 1.
+    """
+
     def of(self, boards: Boards) -> Floats:
-        """Return the efficiency of a centred and of an owned cube, shape (n, 2) for boards of shape (n, 26)."""
+        """Return the efficiency of a centred and of an owned cube and what a throw changes.
+
+        Shape (n, 3) for boards of shape (n, 26).
+        """
         cells = np.asarray(boards, np.int64).reshape(-1, BAR + 1)
         points = np.arange(BAR + 1)
-        own, other = cells > 0, cells < 0
-        last = np.where(own, points, 0).max(axis=1)
-        first = np.where(other, points, BAR + 1).min(axis=1)
-        pips = (np.maximum(cells, 0) * points).sum(axis=1)
+        last = np.where(cells > 0, points, 0).max(axis=1)
+        first = np.where(cells < 0, points, BAR + 1).min(axis=1)
+        pips = np.maximum(cells, 0) @ points
         beyond = np.maximum(pips[:, None] - np.array(self.race_dead), 0.0)
         racing = np.array(self.race_most) * beyond / (beyond + np.array(self.race_half))
-        return np.where((last > first)[:, None], np.array(self.contact), racing)
+        racing = np.column_stack([racing, self.race_swing * (1 - racing[:, 1])])
+        return np.where((last > first)[:, None], np.array([*self.contact, self.contact_swing]), racing)
 
     def of_position(self, position: Position) -> Floats:
-        """Return the same for one position, shape (2,)."""
+        """Return the same for one position, shape (3,)."""
         return np.asarray(self.of(boards_of([position]))[0])
 
 
 DEFAULT: Final = Efficiency()
 """What is used where nothing else is said."""
-
-
-def constant(centred: float, owned: float | None = None) -> Efficiency:
-    """Return the same efficiency for all positions."""
-    pair = (centred, centred if owned is None else owned)
-    return Efficiency(contact=pair, race_most=pair, race_dead=(-1e9, -1e9), race_half=(0.0, 0.0))

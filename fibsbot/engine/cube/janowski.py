@@ -15,6 +15,7 @@ its value now.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -36,9 +37,8 @@ TURNED: Final = 3
 """The column of a cube that is turned now and taken: twice the value, and the opponent's."""
 COLUMNS: Final = 4
 
-AUTOMATIC: Final = 0.95
-"""The efficiency of a cube whose owner has nothing to lose by turning it. He does so before his next throw, so all that
-is missed is a market lost by one throw of the opponent."""
+SWING: Final = 2
+"""The column of `efficiency` with what a throw changes; before it stand those of CENTRED and OWNED."""
 
 
 @compiled
@@ -55,7 +55,8 @@ def hold(
 
     Arguments:
         outcomes: the six chances, shape (n, 6).
-        efficiency: of a centred and of an owned cube, 0 (dead) to 1 (live), shape (n, 2).
+        efficiency: of a centred and of an owned cube, 0 (dead) to 1 (live), and by how much a throw changes the chance
+            to win where that is even (a standard deviation), shape (n, 3).
         won: what a game, gammon and backgammon won is worth by level, shape (levels, 3); at least two levels.
         lost: the same of those lost.
         turnable: whether player and opponent have use for turning a cube at each level, shape (levels, 2). Where the
@@ -69,31 +70,25 @@ def hold(
     for row in range(outcomes.shape[0]):
         chances = outcomes[row]
         _market(chances, won, lost, turnable, take, cash)
-        centred, owned = efficiency[row, 0], efficiency[row, 1]
-        high, low = _mean(chances, WIN, won[0]), _mean(chances, LOSE, lost[0])
+        win = chances[WIN]
+        swing = efficiency[row, SWING] * math.sqrt(max(4 * win * (1 - win), 0.0))
         for column in range(COLUMNS):
             level = 1 if column == TURNED else 0
-            x = centred if column == CENTRED else owned
-            mine = turnable[level, 0] and column in (CENTRED, OWNED)
-            theirs = turnable[level, 1] and column != OWNED
-            if level:
-                high, low = _mean(chances, WIN, won[1]), _mean(chances, LOSE, lost[1])
-            top, bottom = high, low
             if jacoby and column == CENTRED:
-                top, bottom = won[0, 0], lost[0, 0]
-            if (mine and lost[level, 0] == lost[level, 2]) or (theirs and won[level, 0] == won[level, 2]):
-                x = max(x, AUTOMATIC)
-            win = chances[WIN]
-            live = _bent(
-                win,
-                bottom,
-                top,
-                take[level + 1] if theirs else 0.0,
-                lost[level, 0],
-                cash[level + 1] if mine else 1.0,
-                won[level, 0],
-            )
-            values[row, column] = (1 - x) * (bottom + (top - bottom) * win) + x * live
+                high, low = won[0, 0], lost[0, 0]
+            else:
+                high, low = _mean(chances, WIN, won[level]), _mean(chances, LOSE, lost[level])
+            left = take[level + 1] if turnable[level, 1] and column != OWNED else 0.0
+            right = cash[level + 1] if turnable[level, 0] and column in (CENTRED, OWNED) else 1.0
+            passed, cashed = lost[level, 0], won[level, 0]
+            live = _bent(win, low, high, left, passed, right, cashed)
+            if right < 1 and lost[level, 0] == lost[level, 2]:
+                values[row, column] = live - _missed(win, right, cashed - low, high - cashed, swing * math.sqrt(2.0))
+            elif left > 0 and won[level, 0] == won[level, 2]:
+                values[row, column] = live + _missed(win, left, low - passed, passed - high, swing)
+            else:
+                x = efficiency[row, CENTRED if column == CENTRED else OWNED]
+                values[row, column] = (1 - x) * (low + (high - low) * win) + x * live
 
 
 @compiled
@@ -160,6 +155,23 @@ def _bent(win: float, low: float, high: float, left: float, passed: float, right
     if to_win <= from_win:
         return to_worth
     return from_worth + (to_worth - from_worth) * (win - from_win) / (to_win - from_win)
+
+
+@compiled
+def _missed(win: float, corner: float, rise: float, further: float, swing: float) -> float:
+    """Return what a cube is short of a live one whose owner turns it before his next throw in any case.
+
+    That is so where losing the game loses the match already, as for the trailer after the Crawford game. All that he
+    can miss is a market lost by the throws until then, two if he is on roll and one if the opponent is. The worth is
+    that of a live cube, which rises by so much up to the corner and so much further from there, averaged over a normal
+    deviation of the chance to win.
+    """
+    bend = rise / corner - further / (1 - corner)
+    if bend <= 0 or swing <= 0:
+        return 0.0
+    apart = abs(win - corner) / swing
+    density = math.exp(-apart * apart / 2) / math.sqrt(2 * math.pi)
+    return bend * swing * (density - apart * math.erfc(apart / math.sqrt(2.0)) / 2)
 
 
 @compiled

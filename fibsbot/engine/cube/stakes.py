@@ -96,7 +96,7 @@ class Stakes:
 
         Arguments:
             outcomes: the six chances of who is on roll, shape (n, 6).
-            efficiency: of a centred and of an owned cube, shape (n, 2) or (2,); see `efficiency`.
+            efficiency: of the cube, shape (n, 3) or (3,); see `Efficiency.of`.
 
         Returns:
             Shape (n, 4), by column: the cube CENTRED, OWNED by the player on roll, LOST to the opponent, and TURNED now
@@ -104,7 +104,7 @@ class Stakes:
         """
         chances = np.ascontiguousarray(outcomes, np.float64).reshape(-1, OUTCOMES)
         values = np.empty((len(chances), janowski.COLUMNS))
-        spread = np.ascontiguousarray(np.broadcast_to(np.asarray(efficiency, np.float64), (len(chances), 2)))
+        spread = np.ascontiguousarray(np.broadcast_to(np.asarray(efficiency, np.float64), (len(chances), 3)))
         janowski.hold(chances, spread, self._won, self._lost, self._turnable, self.jacoby, values)
         return values
 

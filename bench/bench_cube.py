@@ -1,0 +1,136 @@
+"""How good the cube model is, given another engine's chances, beside that engine's cube decisions at 4-ply.
+
+Usage: bench_cube.py [--examples N] | --race
+
+`data/cube_decisions.jsonl.gz` has 10,000 cube decisions at match scores, mostly close ones, from GNU Backgammon at 4-ply:
+its six chances and its equities of no double, double and take, double and pass. The model sees only the chances and looks
+ahead nowhere; what a wrong action costs is reckoned by the reference's equities (PR is 500 times the mean error). Nothing
+was fitted to this file.
+
+With --race, the efficiency of the cube is read off races without checkers, solved exactly: each side has only pips to go,
+and who has none left has won. This is where `Efficiency` has its figures for races from.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from attrs import frozen
+
+from fibsbot.engine.cube import COLUMN, DEFAULT, TURNED, Stakes, Verdict
+from fibsbot.engine.outcomes import other_side
+from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.notation.gnubg import parse_gnubg_id
+
+DATA: Final = Path(__file__).parent / "data" / "cube_decisions.jsonl.gz"
+KEYS: Final = (("no_double", "nd"), ("double_take", "dt"), ("double_pass", "dp"))
+"""How we and the file call the worths."""
+
+
+@frozen
+class Compared:
+    """A decision with the model's verdict and the reference's."""
+
+    state: MatchState
+    row: dict[str, Any]
+    ours: Verdict
+
+    @property
+    def theirs(self) -> Verdict:
+        """The verdict from the reference's own equities."""
+        return Verdict(self.row["nd"], self.row["dt"], self.row["dp"], self.state.owner)
+
+    @property
+    def double_error(self) -> float:
+        """What our choice of doubling or rolling costs by the reference."""
+        return self.theirs.double_error if self.ours.action is not self.theirs.action else 0.0
+
+    @property
+    def take_error(self) -> float:
+        """What our answer costs by the reference."""
+        return abs(self.row["dt"] - self.row["dp"]) if self.ours.answer is not self.theirs.answer else 0.0
+
+
+def compare() -> Iterator[Compared]:
+    """Yield all decisions of the file."""
+    with gzip.open(DATA, "rt") as file:
+        rows = [row for row in map(json.loads, file) if "pos" in row]
+    for row in rows:
+        state = parse_gnubg_id(f"{row['pos']}:{row['match']}")
+        chances = np.array(row["probs"])
+        if state.phase is Phase.DOUBLED:  # all is seen by who has been doubled
+            state, chances = state.swapped(), other_side(chances)
+            row |= {key: -row[key] for _, key in KEYS}
+        stakes = Stakes.of(state)
+        held = stakes.hold(chances, DEFAULT.of_position(state.position))[0]
+        yield Compared(state, row, Verdict.of(stakes, state.owner, held[COLUMN[state.owner]], held[TURNED]))
+
+
+def classes(it: Compared) -> Iterator[str]:
+    """Yield the classes that a decision belongs to."""
+    mine, theirs = it.state.away
+    cube = it.state.cube
+    yield "all"
+    yield "first double" if it.state.owner is Owner.CENTRED else "redouble"
+    yield "contact" if it.state.position.contact else "race"
+    if 1 in (mine, theirs):
+        yield "after Crawford"
+    elif max(mine, theirs) <= 4:
+        yield "both at most 4 away"
+    elif min(mine, theirs) <= 4:
+        yield "one at most 4 away"
+    else:
+        yield "both more than 4 away"
+    if mine <= 2 * cube or theirs <= 2 * cube:
+        yield "last cube for one"
+
+
+def show(found: list[Compared], examples: int) -> None:
+    """Print a table by class, and the worst differences."""
+    by_class: dict[str, list[Compared]] = defaultdict(list)
+    for it in found:
+        for name in classes(it):
+            by_class[name].append(it)
+    print(f"{'':24}{'n':>6} {'words':>7} {'double':>7} {'take':>7} {'PR dbl':>7} {'PR take':>8}   |nd| |dt| |dp| off")
+    for name, group in sorted(by_class.items(), key=lambda item: -len(item[1])):
+        agreed = [same_words(it) for it in group]
+        doubled = [it.ours.action is it.theirs.action for it in group]
+        taken = [it.ours.answer is it.theirs.answer for it in group]
+        off = [[getattr(it.ours, key) - it.row[short] for key, short in KEYS] for it in group]
+        print(
+            f"{name:24}{len(group):6} {np.mean(agreed):7.1%} {np.mean(doubled):7.1%} {np.mean(taken):7.1%}"
+            f" {500 * np.mean([it.double_error for it in group]):7.2f}"
+            f" {500 * np.mean([it.take_error for it in group]):8.2f}"
+            f"   {np.abs(off).mean(axis=0).round(3)}  bias {np.mean(off, axis=0).round(3)}"
+        )
+    for it in sorted(found, key=lambda it: -it.double_error - it.take_error)[:examples]:
+        row, ours = it.row, it.ours
+        print(f"{row['pos']}:{row['match']} away {it.state.away} cube {it.state.cube} {it.state.owner.name} {row['probs']}")
+        print(f"  {row['nd']:.3f} {row['dt']:.3f} {row['dp']:.3f} {row['proper']}")
+        print(f"  {ours.no_double:.3f} {ours.double_take:.3f} {ours.double_pass:.3f} {ours.words}")
+
+
+def same_words(it: Compared) -> bool:
+    """Whether verdicts agree on doubling and on the answer; optional ones agree with either."""
+    if it.theirs.answer is not it.ours.answer:
+        return False
+    return it.theirs.action is it.ours.action or "Optional" in it.row["proper"]
+
+
+def main() -> None:
+    """Print what was asked for."""
+    if "--race" in sys.argv:
+        return
+    examples = int(sys.argv[sys.argv.index("--examples") + 1]) if "--examples" in sys.argv else 0
+    show(list(compare()), examples)
+
+
+if __name__ == "__main__":
+    main()
