@@ -102,8 +102,8 @@ def load(path: Path, checkers: int) -> tuple[Tables, Kept]:
             if about.st_size != expected:
                 raise UnusableError(f"expected {expected:,} bytes, got {about.st_size:,}")
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except FileNotFoundError:
-        raise
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FileNotFoundError(*error.args) from None
     except OSError as error:
         raise UnusableError(error.strerror or str(error)) from None
     arrays = []
@@ -121,7 +121,7 @@ def load(path: Path, checkers: int) -> tuple[Tables, Kept]:
 def _head(page: bytes, checkers: int) -> dict[str, Any]:
     try:
         head = json.loads(page)
-    except ValueError:
+    except (ValueError, RecursionError):
         head = None
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise UnusableError("it is no file of bear-off tables")

@@ -1,0 +1,31 @@
+"""Tables to test with."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fibsbot.engine.bearoff import Tables, compute
+from fibsbot.engine.bearoff.keeping import cache_folder
+
+
+@pytest.fixture(scope="session")
+def tables() -> Tables:
+    """The usual tables, computed here."""
+    return compute(6, lambda _: None)
+
+
+@pytest.fixture(scope="session")
+def small() -> Tables:
+    """Tables whose two-sided part is for two checkers."""
+    return compute(2, lambda _: None)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A cache folder of the test's own."""
+    monkeypatch.setitem(os.environ, "FIBSBOT_CACHE", str(tmp_path))
+    assert cache_folder() == tmp_path
+    yield tmp_path
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")], "something was left half done"

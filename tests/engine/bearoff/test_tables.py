@@ -1,0 +1,127 @@
+"""The tables are right: against recursions with fractions, against gnubg's tables, and against each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fibsbot.engine.bearoff import Tables
+from fibsbot.engine.bearoff.indexing import own_number, size
+from fibsbot.engine.bearoff.two_sided import CENTRED, OWNED, THEIRS, WIN
+from fibsbot.engine.outcomes import LOSE_GAMMON, WIN_GAMMON
+from tests.engine.bearoff.witnesses import (
+    NOTHING,
+    Counts,
+    board_of,
+    equity,
+    few,
+    gnubg_equities,
+    gnubg_throws,
+    mean,
+    no_double,
+    requires_gnubg_tables,
+    throws_needed,
+)
+
+STACK: Counts = (0, 0, 0, 0, 0, 15)
+
+
+def number(counts: Counts) -> int:
+    return own_number(board_of(counts, NOTHING))
+
+
+def test_throws_of_few_checkers_are_those_of_a_recursion_with_fractions(tables: Tables) -> None:
+    for counts in few(3):
+        expected = throws_needed(counts)
+        found = tables.columns.throws[number(counts)]
+        assert list(map(float, expected)) == pytest.approx(found[: len(expected)], abs=1e-7)
+        assert float(mean(expected)) == pytest.approx(tables.columns.means[number(counts)], abs=1e-6)
+
+
+def test_chances_of_throws_add_up_to_one_and_no_column_is_missing(tables: Tables) -> None:
+    for table in (tables.columns.throws, tables.columns.first):
+        assert np.ones(len(table)) == pytest.approx(table.sum(axis=1, dtype=float), abs=1e-6)
+        assert not table[:, -1].any()
+
+
+def test_means_are_the_means_of_the_chances(tables: Tables) -> None:
+    throws = tables.columns.throws.astype(float)
+    assert tables.columns.means == pytest.approx(throws @ np.arange(throws.shape[1]), abs=1e-5)
+
+
+def test_the_first_of_fifteen_on_the_six_point_is_off_at_once_with_17_of_36_throws(tables: Tables) -> None:
+    # Any 6, and 5-1, 4-2, 2-2 and 3-3 bear a checker off.
+    found = tables.columns.first[number(STACK) - size(14)]
+    assert 17 / 36 == pytest.approx(found[1], abs=1e-7)
+
+
+def test_equities_of_few_checkers_are_those_of_a_recursion_with_fractions(tables: Tables) -> None:
+    positions = [*few(2, points=3), (0, 0, 0, 0, 0, 2), (0, 0, 0, 1, 1, 0)]
+    owners = {CENTRED: "centred", OWNED: "player", THEIRS: "opponent"}
+    for own in positions:
+        for opponent in positions:
+            row = tables.columns.pairs[number(own), number(opponent)]
+            assert float((equity(own, opponent, "nobody") + 1) / 2) == pytest.approx(row[WIN], abs=1e-6)
+            for column, owner in owners.items():
+                assert float(no_double(own, opponent, owner)) == pytest.approx(row[column], abs=1e-6)
+
+
+def test_the_last_throw_is_doubled_and_taken_above_a_quarter(tables: Tables) -> None:
+    # 19 of 36 throws bear off from 5 and 2; the opponent has one checker left and wins otherwise.
+    money = tables.money(board_of((0, 1, 0, 0, 1, 0), (1, 0, 0, 0, 0, 0)))
+    assert money is not None
+    assert 19 / 36 == pytest.approx(money.win, abs=1e-6)
+    assert 2 * (2 * 19 / 36 - 1) == pytest.approx(money.double_take, abs=1e-6)
+    assert money.double > money.centred
+
+
+def test_chances_from_throws_are_near_the_exact_ones(tables: Tables) -> None:
+    count = size(6)
+    throws = tables.columns.throws[:count].astype(float)
+    later = 1 - np.cumsum(throws, axis=1) + throws
+    error = np.abs(throws @ later.T - tables.columns.pairs[..., WIN])[1:, 1:]
+    assert error.max() < 0.014
+    assert error.mean() < 0.0009
+
+
+def test_to_be_on_roll_and_to_have_the_cube_never_hurts(tables: Tables) -> None:
+    pairs = tables.columns.pairs[1:, 1:].astype(float)
+    assert (pairs[..., OWNED] >= pairs[..., CENTRED] - 1e-6).all()
+    assert (pairs[..., CENTRED] >= pairs[..., THEIRS] - 1e-6).all()
+    assert (pairs[..., WIN] + pairs[..., WIN].T >= 1 - 1e-6).all()
+
+
+@requires_gnubg_tables
+def test_throws_are_those_of_gnubg(tables: Tables) -> None:
+    generator = np.random.default_rng(7)
+    fifteen = size(14)
+    asked = [*generator.integers(1, fifteen, 10), *generator.integers(fifteen, size(15), 20), size(15) - 1]
+    for it in map(int, asked):
+        everything, first = gnubg_throws(it)
+        assert sum(everything) == pytest.approx(100, abs=0.05)
+        assert sum(first) == pytest.approx(100, abs=0.05)
+        assert everything == pytest.approx(100 * tables.columns.throws[it, : len(everything)], abs=0.01)
+        if it >= fifteen:
+            columns = tables.columns.first.shape[1]
+            assert first[:columns] == pytest.approx(100 * tables.columns.first[it - fifteen, : len(first)], abs=0.01)
+
+
+@requires_gnubg_tables
+def test_equities_are_those_of_gnubg(tables: Tables) -> None:
+    generator = np.random.default_rng(8)
+    for own, opponent in generator.integers(1, size(6), (30, 2)).tolist():
+        row = tables.columns.pairs[own, opponent]
+        found = gnubg_equities(own, opponent)
+        # gnubg keeps 16 bits, and what it rounds goes into what it computes next.
+        assert 2 * row[WIN] - 1 == pytest.approx(found["Cubeless equity"], abs=3e-4)
+        assert row[CENTRED] == pytest.approx(found["Centered cube"], abs=3e-4)
+        assert row[OWNED] == pytest.approx(found["Owned cube"], abs=3e-4)
+        assert row[THEIRS] == pytest.approx(found["Opponent owns cube"], abs=3e-4)
+
+
+def test_gammons_of_a_last_throw_can_be_counted(tables: Tables) -> None:
+    # Three on the ace point take one throw with a double, else two: then the opponent has one to save the gammon.
+    found = tables.evaluate(board_of((3, 0, 0, 0, 0, 0), STACK)[None])[0]
+    assert 1 / 6 + 5 / 6 * 19 / 36 == pytest.approx(found[WIN_GAMMON], abs=1e-6)
+    found = tables.evaluate(board_of(STACK, (1, 0, 0, 0, 0, 0))[None])[0]
+    assert 19 / 36 == pytest.approx(found[LOSE_GAMMON], abs=1e-6)
