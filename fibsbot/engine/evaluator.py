@@ -1,11 +1,21 @@
-"""What search, rollouts, strategies and commands need of whatever values positions."""
+"""What values positions without looking ahead (0-ply): the interface, and networks with bear-off tables behind it."""
 
 from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from fibsbot.engine.boards import Boards
-from fibsbot.engine.outcomes import Outcomes
+import numpy as np
+import numpy.typing as npt
+from attrs import frozen
+
+from fibsbot.engine.bearoff import NO_COLUMNS, Columns
+from fibsbot.engine.bearoff.lookup import chances as bearoff_chances
+from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Boards
+from fibsbot.engine.compiled import compiled
+from fibsbot.engine.inputs import encode_all
+from fibsbot.engine.network import Floats, Network
+from fibsbot.engine.outcomes import LOSE, OUTCOMES, Outcomes
+from fibsbot.engine.student import Desk, Student, new_desk, value, write_ending
 
 
 @runtime_checkable
@@ -18,7 +28,100 @@ class Evaluator(Protocol):
     def evaluate(self, boards: Boards) -> Outcomes:
         """Return the chances of who is on roll, shape (n, 6) for n boards of shape (n, 26); see `engine.outcomes`.
 
-        Games that are over are valued as what they are: the player on roll has lost (or, where the player on roll has
-        borne off all checkers, won).
+        Games that are over are valued as what they are: the player on roll has lost.
         """
         ...
+
+
+@frozen(eq=False)
+class NetworkEvaluator:
+    """A network; what is over or in the bear-off tables is valued exactly."""
+
+    name: str
+    network: Network
+    columns: Columns = NO_COLUMNS
+    """The bear-off tables."""
+
+    def evaluate(self, boards: Boards) -> Outcomes:
+        """Return the chances of who is on roll, shape (n, 6)."""
+        outcomes = np.empty((len(boards), OUTCOMES), np.float32)
+        unknown = np.empty(len(boards), np.bool_)
+        _write_known(boards, self.columns, outcomes, unknown)
+        rest = boards[unknown]
+        if len(rest):
+            chances = self.network.chances(encode_all(rest))
+            outcomes[unknown] = _outcomes(rest, chances)
+        return outcomes
+
+
+@frozen(eq=False)
+class StudentEvaluator:
+    """A student, as long as there is nothing better."""
+
+    name: str
+    student: Student
+    columns: Columns = NO_COLUMNS
+
+    def evaluate(self, boards: Boards) -> Outcomes:
+        """Return the chances of who is on roll, shape (n, 6)."""
+        outcomes = np.empty((len(boards), OUTCOMES), np.float32)
+        unknown = np.empty(len(boards), np.bool_)
+        _write_known(boards, self.columns, outcomes, unknown)
+        rest = boards[unknown]
+        chances = np.empty((len(rest), 5), np.float32)
+        _student_chances(self.student, new_desk(self.student), rest, chances)
+        outcomes[unknown] = _outcomes(rest, chances)
+        return outcomes
+
+
+@compiled
+def _student_chances(student: Student, desk: Desk, boards: Boards, chances: Floats) -> None:
+    for row in range(boards.shape[0]):
+        value(student, desk, boards[row])
+        chances[row] = desk.chances
+
+
+@compiled
+def _write_known(boards: Boards, columns: Columns, outcomes: Floats, unknown: npt.NDArray[np.bool_]) -> None:
+    """Write the chances of games that are over and of what the tables cover; mark the others."""
+    ending = np.zeros(5, np.float32)
+    for row in range(boards.shape[0]):
+        unknown[row] = False
+        if write_ending(boards[row], ending):
+            outcomes[row, :LOSE] = 0.0
+            outcomes[row, LOSE] = 1.0
+            outcomes[row, LOSE + 1] = ending[3]
+            outcomes[row, LOSE + 2] = ending[4]
+        elif not bearoff_chances(boards[row], columns, outcomes[row]):
+            unknown[row] = True
+
+
+@compiled
+def _outcomes(boards: Boards, chances: Floats) -> Floats:
+    """Return six chances made of five, without what the laws rule out.
+
+    Who has borne off a checker loses no gammon; once the sides have passed each other, who has nobody left in the
+    other's home board loses no backgammon.
+    """
+    outcomes = np.empty((boards.shape[0], OUTCOMES), np.float32)
+    for row in range(boards.shape[0]):
+        own, theirs, rearmost, theirs_rearmost = 0, 0, 0, 0
+        for cell in range(CELLS):
+            count = boards[row, cell]
+            if count > 0:
+                own += count
+                rearmost = cell
+            elif count < 0:
+                theirs -= count
+                theirs_rearmost = max(theirs_rearmost, BAR - cell)
+        race = rearmost + theirs_rearmost < BAR
+        win = chances[row, 0]
+        win_gammon = min(chances[row, 1], win) if theirs == CHECKERS else np.float32(0)
+        lose_gammon = min(chances[row, 3], 1 - win) if own == CHECKERS else np.float32(0)
+        outcomes[row, 0] = win
+        outcomes[row, 1] = win_gammon
+        outcomes[row, 2] = 0 if race and theirs_rearmost < 19 else min(chances[row, 2], win_gammon)
+        outcomes[row, 3] = 1 - win
+        outcomes[row, 4] = lose_gammon
+        outcomes[row, 5] = 0 if race and rearmost < 19 else min(chances[row, 4], lose_gammon)
+    return outcomes

@@ -30,15 +30,15 @@ class Network:
     """Weights and thresholds of each layer. Hidden units are rectified, outputs logistic."""
 
     weights: tuple[Floats, ...]
-    """Shape (from, to) each; the first from INPUTS, the last to CHANCES."""
+    """Shape (from, to) each; the first from the inputs, the last to CHANCES."""
     thresholds: tuple[Floats, ...]
     """Shape (to,) each."""
 
     @classmethod
-    def new(cls, hidden: tuple[int, ...], seed: int) -> Self:
+    def new(cls, hidden: tuple[int, ...], seed: int, inputs: int = INPUTS) -> Self:
         """Return a network of random weights (He 2015) that holds gammons to be rare."""
         rng = np.random.default_rng(seed)
-        sizes = (INPUTS, *hidden, CHANCES)
+        sizes = (inputs, *hidden, CHANCES)
         weights = [
             (rng.standard_normal((above, below)) * np.sqrt(2 / above)).astype(np.float32)
             for above, below in pairwise(sizes)
@@ -105,8 +105,8 @@ class Network:
             raise NetworkError(
                 f"{path}: expected a network (weights and thresholds of layers), found {error}"
             ) from error
-        sizes = [INPUTS, *map(len, thresholds)]
+        sizes = [len(weights[0]) if weights else 0, *map(len, thresholds)]
         if sizes[-1] != CHANCES or [array.shape for array in weights] != list(pairwise(sizes)):
             shapes = ", ".join(str(array.shape) for array in weights)
-            raise NetworkError(f"{path}: expected layers from {INPUTS} inputs to {CHANCES} chances, found {shapes}")
+            raise NetworkError(f"{path}: expected layers that lead to {CHANCES} chances, found {shapes}")
         return cls(weights, thresholds)

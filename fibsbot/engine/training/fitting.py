@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 from attrs import define, field, frozen
 
 from fibsbot.engine.boards import Boards
@@ -38,6 +39,8 @@ class Plan:
     equity: float = 0.0
     """How much an error of the equity counts beside errors of the chances."""
     seed: int = 1
+    columns: npt.NDArray[np.intp] | None = None
+    """Which inputs the network sees; None is all of them."""
 
 
 @frozen
@@ -65,8 +68,11 @@ def fit(network: Network, boards: Boards, targets: Floats, plan: Plan) -> Iterat
         for batch in range(batches):
             rows = order[batch * plan.batch : (batch + 1) * plan.batch]
             done = epoch * batches + batch
+            inputs = encode_all(boards[rows])
+            if plan.columns is not None:
+                inputs = inputs[:, plan.columns]
             rate = plan.rate * _rate(done, plan.epochs * batches)
-            miss, gradients = _gradients(network, encode_all(boards[rows]), targets[rows], plan.equity)
+            miss, gradients = _gradients(network, inputs, targets[rows], plan.equity)
             adam.step(gradients, rate)
             loss += (miss - loss) * max(0.001, 1 / (done + 1))
             yield Progress(epoch, batch, batches, loss)

@@ -74,7 +74,7 @@ def swap(board: Board, swapped: Board) -> None:
 def best_play(student: Student, desk: Desk, plays: Boards, count: int, swapped: Board) -> int:
     """Return which of the positions that a roll leaves is worth most to who moved, by the student."""
     best = 0
-    least = np.inf
+    least = 1e9  # more than any equity; compiled functions know no infinity
     for play in range(count):
         swap(plays[play], swapped)
         theirs = value(student, desk, swapped)

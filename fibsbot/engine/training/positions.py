@@ -1,0 +1,92 @@
+"""Positions to learn from: games that a pruner plays against itself, with some plays at random."""
+
+from __future__ import annotations
+
+import numpy as np
+from attrs import frozen
+
+from fibsbot.engine.boards import CELLS, Board, Boards, boards_of
+from fibsbot.engine.compiled import compiled
+from fibsbot.engine.generator import generate
+from fibsbot.engine.network import Floats
+from fibsbot.engine.ply import OUT_OF_REACH, Room, new_room, swap
+from fibsbot.engine.pruner import Pruner, prune_value
+from fibsbot.engine.student import CHANCES, write_ending
+from fibsbot.position import Position
+
+_LONGEST = 400
+"""Turns after which a game is given up."""
+
+
+@frozen
+class Variety:
+    """How far the games stray from what the pruner would play."""
+
+    kept: float = 0.5
+    """The part of the positions that is kept: neighbours resemble each other."""
+    wild: float = 0.7
+    """The part of the games in which plays are made at random now and then."""
+    random: float = 0.08
+    """The part of the plays made at random in them."""
+    early: float = 0.3
+    """The part of the games that begin with random plays, up to seven."""
+
+
+def play_positions(pruner: Pruner, count: int, variety: Variety, seed: int) -> Boards:
+    """Return so many positions from games, shape (count, 26), seen by the player on roll; none of them is over."""
+    boards = np.empty((count, CELLS), np.int8)
+    start = boards_of([Position.start()])[0]
+    chances = np.zeros(CHANCES, np.float32)
+    shares = (variety.kept, variety.wild, variety.random, variety.early)
+    _play(pruner, new_room(), start, boards, chances, shares, seed)
+    return boards
+
+
+@compiled
+def _play(
+    pruner: Pruner,
+    room: Room,
+    start: Board,
+    boards: Boards,
+    chances: Floats,
+    shares: tuple[float, float, float, float],
+    seed: int,
+) -> None:
+    np.random.seed(seed)  # noqa: NPY002 - compiled functions have no other generator of their own
+    kept, wild, at_random, early = shares
+    board = start.copy()
+    count = 0
+    while count < boards.shape[0]:
+        board[:] = start
+        random_share = at_random if np.random.random() < wild else 0.0  # noqa: NPY002
+        random_turns = np.random.randint(0, 8) if np.random.random() < early else 0  # noqa: NPY002
+        for turn in range(_LONGEST):
+            if turn and np.random.random() < kept:  # noqa: NPY002
+                boards[count] = board
+                count += 1
+                if count == boards.shape[0]:
+                    break
+            one = np.random.randint(1, 7)  # noqa: NPY002
+            other = np.random.randint(1, 7)  # noqa: NPY002
+            while turn == 0 and one == other:
+                other = np.random.randint(1, 7)  # noqa: NPY002
+            plays = generate(board, max(one, other), min(one, other), room.plays, room.scratch)
+            if plays > 1 and (turn < random_turns or np.random.random() < random_share):  # noqa: NPY002
+                board[:] = room.plays[np.random.randint(0, plays)]  # noqa: NPY002
+            elif plays:
+                board[:] = room.plays[_best(pruner, room, plays)]
+            swap(board, room.swapped)
+            board[:] = room.swapped
+            if write_ending(board, chances):
+                break
+
+
+@compiled
+def _best(pruner: Pruner, room: Room, plays: int) -> int:
+    best, least = 0, OUT_OF_REACH
+    for play in range(plays):
+        swap(room.plays[play], room.swapped)
+        theirs = np.float32(prune_value(pruner, room.swapped))
+        if theirs < least:
+            least, best = theirs, play
+    return best
