@@ -21,7 +21,7 @@ ROOMS: Final = (
     ("fibsbot.strategies", "fibsbot.records", "fibsbot.policy"),
     ("fibsbot.study",),
     ("fibsbot.report",),
-    ("fibsbot.client", "fibsbot.server"),
+    ("fibsbot.client", "fibsbot.server", "fibsbot.external"),
     ("fibsbot.bot",),
     ("fibsbot.replay",),
     ("fibsbot.service",),

@@ -30,6 +30,7 @@ COMMANDS: Final = {
         "Tell whether an invitation would be accepted, and all that speaks against it.",
     ),
     "export": ("fibsbot.cli.export:export", "Write matches as files of other programs."),
+    "external": ("fibsbot.cli.external:external", "Be a player for gnubg, by its external interface."),
     "legal": ("fibsbot.cli.rules:legal", "List the legal plays of a position."),
     "order": ("fibsbot.cli.status:order", "Tell bots that run on this machine what to do."),
     "parse": ("fibsbot.cli.parse:parse", "Print what a server said, one JSON object a message."),
@@ -47,6 +48,7 @@ COMMANDS: Final = {
     "stats": ("fibsbot.cli.stats:stats", "Tell how the matches of a store went."),
     "status": ("fibsbot.cli.status:status", "Tell what the bots do that run on this machine."),
     "strategies": ("fibsbot.cli.strategies:strategies", "List the strategies and where they come from."),
+    "ubgi": ("fibsbot.cli.ubgi:ubgi", "Be an engine that speaks UBGI on stdin and stdout."),
 }
 """Each command: where it is and its one-line help, which is also its docstring's first sentence."""
 

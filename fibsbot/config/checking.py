@@ -17,7 +17,7 @@ from fibsbot.config.secrets import Secret, password_of
 from fibsbot.config.settings import Config
 from fibsbot.records.store.database import StoreError, locate
 from fibsbot.service.settings import AccountPlan
-from fibsbot.strategies.loader import StrategyError, available, load
+from fibsbot.strategies.loader import StrategyError, available, load, plain_name
 from fibsbot.strategies.loader import check as try_out
 
 _STEP: Final = re.compile(r"[^.\[\]]+")
@@ -72,7 +72,7 @@ def _unusable(config: Config) -> Iterator[ConfigProblem]:
         paths.setdefault(config.only(account).bot.strategy, f"{path}.bot.strategy" if own else "bot.strategy")
     installed = {origin.name for origin in available()}
     for name, path in paths.items():
-        if name in installed and (fault := _fault(name)):
+        if plain_name(name) in installed and (fault := _fault(name)):
             yield ConfigProblem(path, "a strategy that works", fault)
     try:
         locate(config.service.store or "none")

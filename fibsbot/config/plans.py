@@ -19,7 +19,7 @@ from fibsbot.config.settings import MEGABYTE, AccountConfig, Config
 from fibsbot.policy import Policy
 from fibsbot.records.rotation import Rotation
 from fibsbot.service.settings import AccountPlan
-from fibsbot.strategies.loader import available
+from fibsbot.strategies.loader import available, plain_name
 
 
 def plans(config: Config, passwords: Mapping[str, str] | None = None) -> tuple[AccountPlan, ...]:
@@ -70,7 +70,7 @@ def _plan(config: Config, account: AccountConfig, path: str, known: Mapping[str,
 def _unusable(one: Config) -> Iterator[tuple[tuple[str, str], ConfigProblem]]:
     """Yield the settings of an account that ask for something which is not there."""
     names = list(dict.fromkeys(origin.name for origin in available()))
-    if one.bot.strategy not in names:
+    if plain_name(one.bot.strategy) not in names:
         yield ("bot", "strategy"), ConfigProblem("", f"one of {', '.join(names)}", shown(one.bot.strategy))
     if one.server.tls and one.server.tls_ca:
         try:

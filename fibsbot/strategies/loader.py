@@ -76,13 +76,19 @@ def available() -> tuple[Origin, ...]:
     return tuple(sorted(map(_origin, points), key=lambda origin: (origin.name, origin.distribution)))
 
 
+def plain_name(name: str) -> str:
+    """Return what a strategy is installed as: what stands before the first colon, `ubgi` of `ubgi:engine --fast`."""
+    return name.partition(":")[0]
+
+
 def load(name: str, **options: Any) -> Strategy:
-    """Make the strategy of that name; the options go to its constructor.
+    """Make the strategy of that name; the options go to its constructor, after what follows a colon in the name.
 
     Raises StrategyError when no strategy or more than one has the name, or when it cannot be made.
     """
     installed = available()
-    matching = [origin for origin in installed if origin.name == name]
+    plain, colon, argument = name.partition(":")
+    matching = [origin for origin in installed if origin.name == plain]
     if not matching:
         names = ", ".join(dict.fromkeys(origin.name for origin in installed))
         raise StrategyError(f"no strategy is called {name!r}; installed are: {names}")
@@ -92,7 +98,7 @@ def load(name: str, **options: Any) -> Strategy:
     origin = matching[0]
     factory = origin.factory()
     try:
-        strategy: object = factory(**options)
+        strategy: object = factory(*([argument] if colon else []), **options)
     except (Exception, SystemExit) as error:
         raise StrategyError(f"strategy {name!r} ({origin.place}) cannot be made: {_one_line(error)}") from error
     if not isinstance(strategy, Strategy):

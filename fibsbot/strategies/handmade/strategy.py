@@ -43,7 +43,7 @@ class HandmadeStrategy:
 
     def answer_double(self, state: MatchState) -> CubeAnswer:
         """Take what loses less than a pass, and beaver what clearly wins."""
-        if _is_beavered(state):
+        if is_beavered(state):
             expected, owner = chances(state.position), Owner.OPPONENT
         else:
             expected, owner = chances(state.position.swapped()).reversed(), Owner.PLAYER
@@ -91,7 +91,7 @@ class HandmadeStrategy:
         return chance_after(state, points)
 
 
-def _is_beavered(state: MatchState) -> bool:
+def is_beavered(state: MatchState) -> bool:
     """Whether the double to be answered is a beaver or raccoon of our own double, after which we are on roll.
 
     The state does not say, but who could double had the cube; a centred cube above 1 stands for a first double.

@@ -1,0 +1,37 @@
+"""What the commands share that make our strategies an engine for others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from fibsbot.cli import UserError
+from fibsbot.strategies.base import Strategy
+from fibsbot.strategies.loader import StrategyError, load
+
+FALLBACK: Final = "handmade"
+"""The strategy that decides where the chosen one fails."""
+
+strategy_option = click.option(
+    "--strategy", metavar="NAME", help="Who decides; without it, who does so for `fibsbot play`."
+)
+
+
+def loaded(name: str | None) -> Sequence[Strategy]:
+    """Return the strategy of this name, or the default one, and who decides where it fails.
+
+    Raises UserError where it cannot be made.
+    """
+    chosen = name or _default()
+    try:
+        return [load(it) for it in dict.fromkeys((chosen, FALLBACK))]
+    except StrategyError as error:
+        raise UserError(str(error)) from None
+
+
+def _default() -> str:
+    from fibsbot.config.settings import BotConfig  # noqa: PLC0415 - takes as long as all the rest
+
+    return BotConfig().strategy

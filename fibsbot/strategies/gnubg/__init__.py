@@ -1,0 +1,7 @@
+"""GNU Backgammon as a strategy: Debian's program as a child process."""
+
+from __future__ import annotations
+
+from fibsbot.strategies.gnubg.strategy import GnubgStrategy
+
+__all__ = ["GnubgStrategy"]

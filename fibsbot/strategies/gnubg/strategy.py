@@ -1,0 +1,125 @@
+"""The strategy `gnubg`: every decision is asked of GNU Backgammon in its external mode."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, TypeVar
+
+from attrs import evolve
+
+from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.position import Play
+from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
+from fibsbot.strategies.foreign.boards import board_line
+from fibsbot.strategies.foreign.errors import EngineError
+from fibsbot.strategies.foreign.revival import Revival
+from fibsbot.strategies.foreign.wording import chosen, one_of
+from fibsbot.strategies.gnubg.options import GnubgOptions
+from fibsbot.strategies.gnubg.process import GnubgProcess
+from fibsbot.strategies.handmade.strategy import HandmadeStrategy, is_beavered
+
+OFFERS: Final = {"roll": CubeAction.ROLL, "double": CubeAction.DOUBLE}
+RESPONSES: Final = {"take": CubeAction.TAKE, "drop": CubeAction.PASS, "beaver": CubeAction.BEAVER}
+VERDICTS: Final = {"accept": True, "reject": False}
+_NUMBER: Final = re.compile(r"-?[0-9]{1,3}\.[0-9]{1,9}")
+_SWITCH: Final = ("off", "on")
+_PLACES: Final = "/usr/games:/usr/local/games"
+"""Where the program is where it is not on the PATH: daemons seldom have games on theirs."""
+
+AnswerT = TypeVar("AnswerT")
+
+
+class GnubgStrategy:
+    """Ask GNU Backgammon, which has to be installed; `gnubg:2` looks 2 plies ahead."""
+
+    def __init__(self, options: str = "", *, program: str = "gnubg") -> None:
+        """Start nothing yet.
+
+        Args:
+            options: see `GnubgOptions.parse`.
+            program: the program, by name or path.
+
+        Raises:
+            ValueError: options that are none.
+            FileNotFoundError: gnubg is not installed.
+        """
+        self.name = f"gnubg:{options}" if options else "gnubg"
+        self._options = GnubgOptions.parse(options)
+        path = shutil.which(program) or shutil.which(program, path=_PLACES)
+        if path is None:
+            raise FileNotFoundError(f"there is no program called {program!r}: is GNU Backgammon installed?")
+        self._program = path
+        # How plays are valued is set once and for all when gnubg starts: a match without a cube gets one of its own.
+        self._running = {cubeful: Revival(partial(self._start, cubeful=cubeful)) for cubeful in (True, False)}
+        self._deadline = 0.0
+        self._aside = HandmadeStrategy()
+
+    def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
+        """Choose one of the plays."""
+        return PlayAnswer(self._decide(state, lambda answer: chosen(answer, state, plays)))
+
+    def offer_double(self, state: MatchState) -> CubeAnswer:
+        """Double or roll."""
+        return CubeAnswer(self._decide(state, partial(one_of, OFFERS)))
+
+    def answer_double(self, state: MatchState) -> CubeAnswer:
+        """Take, pass or beaver."""
+        if is_beavered(state):
+            return self._answer_beaver(state)
+        action = self._decide(state, partial(one_of, RESPONSES))
+        return CubeAnswer(CubeAction.TAKE if action is CubeAction.BEAVER and not state.redoubles else action)
+
+    def accept_resignation(self, state: MatchState) -> bool:
+        """Accept what is enough."""
+        return self._decide(state, partial(one_of, VERDICTS))
+
+    def resign(self, state: MatchState) -> int:
+        """Resign what no dice can save: in its external mode gnubg never does."""
+        return self._aside.resign(state)
+
+    def accept_invitation(self, opponent: Opponent, length: int) -> str | None:  # noqa: ARG002 - the interface
+        """Play anybody at any length that the policy allows."""
+        return None
+
+    def close(self) -> None:
+        """End the program."""
+        for revival in self._running.values():
+            revival.close()
+
+    def _start(self, *, cubeful: bool) -> GnubgProcess:
+        return GnubgProcess(self._program, self._options, cubeful=cubeful, deadline=self._deadline)
+
+    def _answer_beaver(self, state: MatchState) -> CubeAnswer:
+        """Answer a beaver of our own double, after which we are on roll: gnubg has no words for it.
+
+        A pass gives up half of the new stake, so a take may lose as much.
+        """
+        rolling = evolve(state, phase=Phase.ROLL, cube=2 * state.cube, owner=Owner.OPPONENT)
+        question = f"evaluation fibsboard {board_line(rolling)} plies {self._options.cube} cube on"
+        equity = 2 * self._ask(question, _equity, cubeful=True)
+        return CubeAnswer(CubeAction.TAKE if equity >= -1 else CubeAction.PASS, max(equity, -1.0))
+
+    def _decide(self, state: MatchState, understand: Callable[[str], AnswerT]) -> AnswerT:
+        question = (
+            f"{board_line(state)} jacobyrule {_SWITCH[state.jacoby]} crawfordrule {_SWITCH[state.crawford]} "
+            f"beavers {_SWITCH[state.redoubles > 0]}"
+        )
+        if state.phase is Phase.RESIGNED:
+            question += f" resignation {state.resignation}"
+        return self._ask(question, understand, cubeful=not state.cubeless)
+
+    def _ask(self, question: str, understand: Callable[[str], AnswerT], *, cubeful: bool) -> AnswerT:
+        self._deadline = time.monotonic() + self._options.deadline
+        return self._running[cubeful].ask(lambda process: understand(process.ask(question, self._deadline)))
+
+
+def _equity(answer: str) -> float:
+    """Return the last of the six numbers that gnubg answers to `evaluation`."""
+    numbers = answer.split()
+    if len(numbers) != 6 or not all(map(_NUMBER.fullmatch, numbers)):
+        raise EngineError(f"expected six numbers, got {answer[:80]!r}")
+    return float(numbers[-1])
