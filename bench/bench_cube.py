@@ -1,14 +1,11 @@
 """How good the cube model is, given another engine's chances, beside that engine's cube decisions at 4-ply.
 
-Usage: bench_cube.py [--examples N] | --race
+Usage: bench_cube.py [EXAMPLES]
 
 `data/cube_decisions.jsonl.gz` has 10,000 cube decisions at match scores, mostly close ones, from GNU Backgammon at 4-ply:
 its six chances and its equities of no double, double and take, double and pass. The model sees only the chances and looks
 ahead nowhere; what a wrong action costs is reckoned by the reference's equities (PR is 500 times the mean error). Nothing
 was fitted to this file.
-
-With --race, the efficiency of the cube is read off races without checkers, solved exactly: each side has only pips to go,
-and who has none left has won. This is where `Efficiency` has its figures for races from.
 """
 
 from __future__ import annotations
@@ -112,7 +109,9 @@ def show(found: list[Compared], examples: int) -> None:
         )
     for it in sorted(found, key=lambda it: -it.double_error - it.take_error)[:examples]:
         row, ours = it.row, it.ours
-        print(f"{row['pos']}:{row['match']} away {it.state.away} cube {it.state.cube} {it.state.owner.name} {row['probs']}")
+        print(
+            f"{row['pos']}:{row['match']} away {it.state.away} cube {it.state.cube} {it.state.owner.name} {row['probs']}"
+        )
         print(f"  {row['nd']:.3f} {row['dt']:.3f} {row['dp']:.3f} {row['proper']}")
         print(f"  {ours.no_double:.3f} {ours.double_take:.3f} {ours.double_pass:.3f} {ours.words}")
 
@@ -125,11 +124,8 @@ def same_words(it: Compared) -> bool:
 
 
 def main() -> None:
-    """Print what was asked for."""
-    if "--race" in sys.argv:
-        return
-    examples = int(sys.argv[sys.argv.index("--examples") + 1]) if "--examples" in sys.argv else 0
-    show(list(compare()), examples)
+    """Print the table, and as many of the worst differences as are asked for."""
+    show(list(compare()), int(sys.argv[1]) if len(sys.argv) > 1 else 0)
 
 
 if __name__ == "__main__":

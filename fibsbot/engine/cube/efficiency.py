@@ -21,11 +21,11 @@ class Efficiency:
     """The efficiency of a cube in each kind of position.
 
     The figures for races were read off races without checkers, solved exactly, where each side has only pips to go
-    (`bench/bench_cube.py --race`).
+    (`bench/bench_efficiency.py`).
     """
 
-    contact: tuple[float, float] = (0.69, 0.57)
-    """Of a centred and of an owned cube while the sides can still meet: what others found by rollouts."""
+    contact: tuple[float, float] = (0.68, 0.68)
+    """Of a centred and of an owned cube while the sides can still meet; `docs/cube.md` has where they come from."""
     contact_swing: float = 0.09
     """By how much a throw changes the chance to win where that is even, as a standard deviation."""
     race_most: tuple[float, float] = (0.96, 0.9)
