@@ -2,10 +2,10 @@
 
 Usage: bench_cube.py [EXAMPLES]
 
-`data/cube_decisions.jsonl.gz` has 10,000 cube decisions at match scores, mostly close ones, from GNU Backgammon at 4-ply:
-its six chances and its equities of no double, double and take, double and pass. The model sees only the chances and looks
-ahead nowhere; what a wrong action costs is reckoned by the reference's equities (PR is 500 times the mean error). Nothing
-was fitted to this file.
+`data/cube_decisions.jsonl.gz` has 10,000 cube decisions at match scores, mostly close ones, from GNU Backgammon at
+4-ply: its six chances and its equities of no double, double and take, double and pass. The model sees only the chances
+and looks ahead nowhere; what a wrong action costs is reckoned by the reference's equities (PR is 500 times the mean
+error). Nothing was fitted to this file.
 """
 
 from __future__ import annotations
@@ -109,9 +109,8 @@ def show(found: list[Compared], examples: int) -> None:
         )
     for it in sorted(found, key=lambda it: -it.double_error - it.take_error)[:examples]:
         row, ours = it.row, it.ours
-        print(
-            f"{row['pos']}:{row['match']} away {it.state.away} cube {it.state.cube} {it.state.owner.name} {row['probs']}"
-        )
+        print(f"{row['pos']}:{row['match']} away {it.state.away} cube {it.state.cube} {it.state.owner.name}")
+        print(f"  {row['probs']}")
         print(f"  {row['nd']:.3f} {row['dt']:.3f} {row['dp']:.3f} {row['proper']}")
         print(f"  {ours.no_double:.3f} {ours.double_take:.3f} {ours.double_pass:.3f} {ours.words}")
 

@@ -3,8 +3,8 @@
 Usage: bench_efficiency.py
 
 Races: each side has only pips to go, no checkers; throws take them off, who has none left has won. Solved exactly with
-the cube, they show the efficiency that comes nearest to what a position is worth if the player on roll does not turn the
-cube now, and how far off the model is with the figures that it uses.
+the cube, they show the efficiency that comes nearest to what a position is worth if the player on roll does not turn
+the cube now, and how far off the model is with the figures that it uses.
 
 After Crawford: the same where the trailer has nothing to lose by doubling; see `janowski._missed`.
 
@@ -104,10 +104,10 @@ def races_after_crawford(stakes: Stakes, win: Floats) -> tuple[Floats, Floats]:
 
 
 def jumps(swing: float) -> Worths:
-    """Return worths by the chance to win, while the cube is not turned, where throws change it by beta distributions."""
+    """Return worths by the chance to win, while the cube is not turned, where throws change it at random."""
     wins = np.linspace(0, 1, CELLS + 1)
     step = kernel(wins, swing)
-    best = {column: 2 * wins - 1 for column in NAMES}
+    best = dict.fromkeys(NAMES, 2 * wins - 1)
     while True:
         held = {
             column: step @ -best[theirs][::-1] for column, theirs in ((CENTRED, CENTRED), (OWNED, LOST), (LOST, OWNED))
@@ -155,7 +155,7 @@ def fitted(true: Floats, dead: Floats, live: Floats) -> float:
 
 def of_pips(own: npt.NDArray[np.int64]) -> Floats:
     """Return the efficiency that the model uses with so many pips to go, by putting them on the ace point."""
-    boards = np.zeros((len(own), 26), np.int64)
+    boards = np.zeros((len(own), 26), np.int8)
     boards[:, 1] = own  # the model only counts
     return DEFAULT.of(boards)
 
@@ -180,9 +180,7 @@ def main() -> None:
         ]
         print(f"  {low:3} to {high:3} pips: " + ", ".join(cells))
 
-    print(
-        f"Races after Crawford, trailer {AWAY} away: rms error of his worth without a double, and with the leader on roll"
-    )
+    print(f"Races after Crawford, trailer {AWAY} away: rms error of his worth if he rolls, and of the leader's on roll")
     trailer = Stakes.of(MatchState(Position.start(), length=AWAY, score=(0, AWAY - 1), post_crawford=True))
     rolled, leaders = races_after_crawford(trailer, win)
     for low, high in BANDS:
