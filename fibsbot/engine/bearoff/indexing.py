@@ -14,13 +14,16 @@ from __future__ import annotations
 
 from itertools import combinations_with_replacement
 from math import comb
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.boards import BAR, CHECKERS, Board
+from fibsbot.engine.boards import BAR, CHECKERS, Board, Boards
 from fibsbot.engine.compiled import compiled
+
+Counts: TypeAlias = npt.NDArray[np.integer[Any]]
+"""Checkers on the points 1 to 6, shape (..., 6)."""
 
 POINTS: Final = 6
 
@@ -33,45 +36,51 @@ def size(checkers: int) -> int:
     return comb(checkers + POINTS, POINTS)
 
 
-def all_counts(checkers: int) -> npt.NDArray[np.int8]:
+def all_counts(checkers: int) -> Counts:
     """Return the checkers on the points 1 to 6 of every position in the order of their numbers, shape (n, 6)."""
     highest = np.array(list(combinations_with_replacement(range(checkers + 1), POINTS)), np.int8)
     highest = highest[np.lexsort(highest.T)]
     return np.ascontiguousarray(np.diff(highest, axis=1, prepend=np.int8(0))[:, ::-1])
 
 
-@compiled
-def number_of_counts(counts: npt.NDArray[np.int8]) -> int:
-    """Return the number of a position of at most 15 checkers, given the counts of the points 1 to 6."""
-    number = checkers = 0
-    for k in range(1, POINTS + 1):
-        checkers += counts[POINTS - k]
-        number += _CHOOSE[checkers, k]
-    return number
+def numbers_of(counts: Counts) -> npt.NDArray[np.int64]:
+    """Return the numbers of positions of at most 15 checkers, given as rows of counts, shape (..., 6)."""
+    highest = np.cumsum(counts[..., ::-1], axis=-1, dtype=np.int64)
+    return np.asarray(_CHOOSE[highest, np.arange(1, POINTS + 1)].sum(axis=-1))
+
+
+def numbers_on(boards: Boards) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the numbers of the own and of the opponent's side on each of many boards; see `numbers`."""
+    cells = boards.astype(np.int64)
+    own = cells[:, 1 : POINTS + 1].clip(0)
+    opponent = -cells[:, BAR - 1 : BAR - POINTS - 1 : -1].clip(max=0)
+    good = (cells[:, POINTS + 1 :] <= 0).all(axis=1) & (cells[:, : BAR - POINTS] >= 0).all(axis=1)
+    good &= np.maximum(own.sum(axis=1), opponent.sum(axis=1)) <= CHECKERS
+    good &= (own + opponent).any(axis=1)
+    # Number 0 stands in for positions that have none.
+    own, opponent = (numbers_of(np.where(good[:, None], counts, 0)) for counts in (own, opponent))
+    return np.where(good, own, -1), np.where(good, opponent, -1)
 
 
 @compiled
-def _number(board: Board, origin: int, sign: int) -> int:
-    """Return the number of one side, whose point p is the cell `origin + sign * p`; -1 unless all is home."""
-    for point in range(POINTS + 1, BAR + 1):
-        if sign * board[origin + sign * point] > 0:
-            return -1
-    number = checkers = 0
-    for k in range(1, POINTS + 1):
-        checkers += max(sign * board[origin + sign * (POINTS + 1 - k)], 0)
-        if checkers > CHECKERS:
-            return -1
-        number += _CHOOSE[checkers, k]
-    return number
+def numbers(board: Board) -> tuple[int, int]:
+    """Return the numbers of the own and of the opponent's side.
 
-
-@compiled
-def own_number(board: Board) -> int:
-    """Return the number of the own side; -1 unless all its checkers that are left are home, at most 15."""
-    return _number(board, 0, 1)
-
-
-@compiled
-def opponent_number(board: Board) -> int:
-    """Return the number of the opponent's side; -1 unless all its checkers that are left are home, at most 15."""
-    return _number(board, BAR, -1)
+    They are -1 unless all checkers of both sides that are left are home, at most 15 of each and one of either.
+    """
+    own = opponent = mine = theirs = 0
+    for point in range(BAR, 0, -1):
+        left, other = board[point], -board[BAR - point]
+        if point > POINTS:
+            if left > 0 or other > 0:
+                return -1, -1
+            continue
+        mine += max(left, 0)
+        theirs += max(other, 0)
+        if max(mine, theirs) > CHECKERS:
+            return -1, -1
+        own += _CHOOSE[mine, POINTS + 1 - point]
+        opponent += _CHOOSE[theirs, POINTS + 1 - point]
+    if max(own, opponent) == 0:
+        return -1, -1
+    return own, opponent

@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.bearoff.indexing import opponent_number, own_number, size
+from fibsbot.engine.bearoff.indexing import numbers, size
 from fibsbot.engine.bearoff.one_sided import LONGEST, LONGEST_FIRST
 from fibsbot.engine.bearoff.two_sided import COLUMNS, WIN
-from fibsbot.engine.boards import CHECKERS, Board, Boards
+from fibsbot.engine.boards import CHECKERS, Board
 from fibsbot.engine.compiled import compiled
 from fibsbot.engine.outcomes import LOSE, LOSE_GAMMON, WIN_GAMMON
 from fibsbot.engine.outcomes import WIN as WINS
@@ -98,28 +98,13 @@ def _chances(own: int, opponent: int, columns: Columns, out: npt.NDArray[np.floa
 
 
 @compiled
-def numbers(board: Board, below: int) -> tuple[int, int]:
-    """Return the numbers of both sides; -1 twice unless both are home, not both done, and below `below`."""
-    own, opponent = own_number(board), opponent_number(board)
-    if min(own, opponent) >= 0 and 0 < max(own, opponent) < below:
-        return own, opponent
-    return -1, -1
-
-
-@compiled
-def is_covered(board: Board, columns: Columns) -> bool:
-    """Return whether `chances` knows the board: all checkers of both sides home, and not both sides borne off."""
-    return numbers(board, len(columns.throws))[0] >= 0
-
-
-@compiled
 def chances(board: Board, columns: Columns, out: npt.NDArray[np.float32]) -> bool:
     """Write the chances of who is on roll, in the order of `engine.outcomes`, into `out` (float32[6]).
 
     Returns False, and writes nothing, for a board that is not covered. Backgammons are impossible with all home.
     """
-    own, opponent = numbers(board, len(columns.throws))
-    if own < 0:
+    own, opponent = numbers(board)
+    if own < 0 or max(own, opponent) >= len(columns.throws):
         return False
     _chances(own, opponent, columns, out)
     return True
@@ -131,36 +116,17 @@ def money(board: Board, columns: Columns, out: npt.NDArray[np.float32]) -> bool:
 
     Returns False, and writes nothing, for a board that the two-sided table does not cover.
     """
-    own, opponent = numbers(board, len(columns.pairs))
-    if own < 0:
+    own, opponent = numbers(board)
+    if own < 0 or max(own, opponent) >= len(columns.pairs):
         return False
     out[:] = columns.pairs[own, opponent]
     return True
 
 
 @compiled
-def all_chances(boards: Boards, columns: Columns, out: npt.NDArray[np.float32]) -> int:
-    """Write the chances of each board into a row of `out` (float32[n, 6]) and return -1.
-
-    Stops at the first board that is not covered, and returns its place.
-    """
-    for place in range(len(boards)):
-        if not chances(boards[place], columns, out[place]):
-            return place
-    return -1
-
-
-@compiled
-def all_covered(boards: Boards, columns: Columns, out: npt.NDArray[np.bool_]) -> None:
-    """Write for each board whether `chances` knows it."""
-    for place in range(len(boards)):
-        out[place] = is_covered(boards[place], columns)
-
-
-@compiled
-def all_money(boards: Boards, columns: Columns, out: npt.NDArray[np.float32]) -> int:
-    """Do for `money` (float32[n, 4]) what `all_chances` does for chances."""
-    for place in range(len(boards)):
-        if not money(boards[place], columns, out[place]):
-            return place
-    return -1
+def all_chances(
+    own: npt.NDArray[np.int64], opponent: npt.NDArray[np.int64], columns: Columns, out: npt.NDArray[np.float32]
+) -> None:
+    """Write the chances of many pairs of covered positions, given by their numbers, into the rows of `out`."""
+    for row in range(len(own)):
+        _chances(own[row], opponent[row], columns, out[row])

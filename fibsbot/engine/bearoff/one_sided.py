@@ -35,11 +35,9 @@ CHUNK: Final = 2_000
 def _best(moves: Numbers, number: int, die: int, then: Numbers, means: Floats) -> int:
     """Return the best of what a move by `die` leads to, where `then[after]` is what will be made of it."""
     best = -1
-    for move in range(POINTS):
-        after = moves[number, die, move]
-        if after < 0:
-            break
-        if best < 0 or means[then[after]] < means[best]:
+    for point in range(POINTS):
+        after = moves[number, die, point]
+        if after >= 0 and (best < 0 or means[then[after]] < means[best]):
             best = then[after]
     return best
 

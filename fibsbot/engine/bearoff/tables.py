@@ -9,17 +9,17 @@ import numpy as np
 import numpy.typing as npt
 from attrs import field, frozen
 
-from fibsbot.engine.bearoff.indexing import POINTS, all_counts, opponent_number, own_number, size
-from fibsbot.engine.bearoff.lookup import Columns, all_chances, all_covered, all_money, frozen_columns
+from fibsbot.engine.bearoff.indexing import all_counts, numbers_on, size
+from fibsbot.engine.bearoff.lookup import Columns, all_chances, frozen_columns
 from fibsbot.engine.bearoff.moves import single_moves
 from fibsbot.engine.bearoff.one_sided import LONGEST, solve_all, solve_first
 from fibsbot.engine.bearoff.two_sided import CENTRED, OWNED, THEIRS, WIN, solve_pairs
-from fibsbot.engine.boards import CELLS, CHECKERS, Board, Boards
+from fibsbot.engine.boards import CELLS, CHECKERS, Board, Boards, position_of
 from fibsbot.engine.outcomes import OUTCOMES
 from fibsbot.match import Owner
 
 PIPS_A_THROW: Final = 49 / 6
-"""What a throw moves on average: the unit of the effective pip count."""
+"""What a throw moves on average; the effective pip count is so many times the mean number of throws."""
 
 
 class NotCoveredError(ValueError):
@@ -108,10 +108,7 @@ class Tables:
         It does where all checkers of both sides are home and have passed each other. Games that are over are covered,
         too, if the loser's checkers are all home.
         """
-        boards = _rows(boards)
-        covered = np.empty(len(boards), np.bool_)
-        all_covered(boards, self.columns, covered)
-        return covered
+        return self._numbers(boards)[0] >= 0
 
     def evaluate(self, boards: Boards) -> npt.NDArray[np.float32]:
         """Return the chances of who is on roll, shape (n, 6), in the order of `engine.outcomes`.
@@ -119,26 +116,21 @@ class Tables:
         Exact where both sides have few checkers; else from both sides' numbers of throws, each side playing for the
         least mean: `docs/bearoff.md` says how far that is off. Raises NotCoveredError.
         """
-        boards = _rows(boards)
+        own, opponent = self._numbers(boards)
+        _check(own, boards)
         found = np.empty((len(boards), OUTCOMES), np.float32)
-        _check(all_chances(boards, self.columns, found), boards)
+        all_chances(own, opponent, self.columns, found)
         return found
 
     def covers_money(self, boards: Boards) -> npt.NDArray[np.bool_]:
         """Return for each board whether `money` knows it, shape (n,): few checkers on both sides."""
-        boards = _rows(boards)
-        # Without the columns of one side the same question is about the two-sided table.
-        few = self.columns._replace(throws=self.columns.throws[: len(self.columns.pairs)])
-        covered = np.empty(len(boards), np.bool_)
-        all_covered(boards, few, covered)
-        return covered
+        return self._few(boards)[0] >= 0
 
     def evaluate_money(self, boards: Boards) -> npt.NDArray[np.float32]:
         """Return exact figures, shape (n, 4), in the columns of `two_sided`. Raises NotCoveredError."""
-        boards = _rows(boards)
-        found = np.empty((len(boards), 4), np.float32)
-        _check(all_money(boards, self.columns, found), boards)
-        return found
+        own, opponent = self._few(boards)
+        _check(own, boards)
+        return np.asarray(self.columns.pairs[own, opponent])
 
     def money(self, board: Board) -> Money | None:
         """Return the exact equities of one board; None where it has too many checkers or they are not home."""
@@ -149,11 +141,22 @@ class Tables:
 
     def sides(self, board: Board) -> tuple[Side, Side]:
         """Return what the player on roll needs and what the opponent needs. Raises NotCoveredError."""
-        _check(-1 if self.covers(board[None])[0] else 0, board[None])
-        cells = board.astype(int)
-        points = np.arange(CELLS)
-        own = self._side(own_number(board), int((cells.clip(min=0) * points).sum()))
-        return own, self._side(opponent_number(board), int((-cells.clip(max=0) * points[::-1]).sum()))
+        own, opponent = self._numbers(board[None])
+        _check(own, board[None])
+        position = position_of(board)
+        return self._side(own[0], position.pips), self._side(opponent[0], position.opponent_pips)
+
+    def _numbers(self, boards: Boards) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the numbers of both sides, -1 where the board is not covered."""
+        if boards.ndim != 2 or boards.shape[1] != CELLS or boards.dtype != np.int8:
+            raise ValueError(f"expected boards of shape (n, {CELLS}) and int8, got {boards.shape} and {boards.dtype}")
+        return numbers_on(boards)
+
+    def _few(self, boards: Boards) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the numbers of both sides, -1 where the two-sided table does not cover the board."""
+        own, opponent = self._numbers(boards)
+        few = np.maximum(own, opponent) < len(self.columns.pairs)
+        return np.where(few, own, -1), np.where(few, opponent, -1)
 
     def _side(self, number: int, pips: int) -> Side:
         throws = self.columns.throws[number].astype(float)
@@ -185,19 +188,12 @@ def compute(checkers: int, show: Callable[[float], None]) -> Tables:
 
     means, throws = solve_all(moves, shown(work["all"]))
     first = solve_first(moves, shown(work["first"]))
-    pairs = solve_pairs(moves, few, shown(work["pairs"]))
+    pairs = solve_pairs(moves[:few], shown(work["pairs"]))
     return Tables(frozen_columns(throws.astype(np.float32), first.astype(np.float32), means.astype(np.float32), pairs))
 
 
-def _rows(boards: Boards) -> Boards:
-    """Check that these are boards; the compiled functions do not look."""
-    if boards.ndim != 2 or boards.shape[1] != CELLS or boards.dtype != np.int8:
-        raise ValueError(f"expected boards of shape (n, {CELLS}) and int8, got {boards.shape} and {boards.dtype}")
-    return np.ascontiguousarray(boards)
-
-
-def _check(place: int, boards: Boards) -> None:
-    if place >= 0:
-        raise NotCoveredError(
-            f"expected all checkers on the sides' {POINTS} home points, got {boards[place].tolist()} at {place}"
-        )
+def _check(numbers: npt.NDArray[np.int64], boards: Boards) -> None:
+    """Raise NotCoveredError for the first board without a number."""
+    if len(numbers) and numbers.min() < 0:
+        place = int(numbers.argmin())
+        raise NotCoveredError(f"expected a board that the tables cover, got {boards[place].tolist()} at {place}")

@@ -13,7 +13,7 @@ Plays are chosen for each owner of the cube by itself: the best play can depend 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,9 @@ import numpy.typing as npt
 from fibsbot.engine.bearoff.moves import THROWS, Numbers, all_throws
 from fibsbot.engine.compiled import compiled
 
-Pairs = npt.NDArray[np.float32]
+Pairs: TypeAlias = npt.NDArray[np.float32]
+"""The table, shape (on roll, opponent, 4)."""
+Values: TypeAlias = npt.NDArray[np.float64]
 
 WIN: Final = 0
 """Column: the chance to win, without a cube."""
@@ -39,103 +41,55 @@ _WEIGHTS: Final = np.array([1.0 if high == low else 2.0 for high in range(6) for
 
 
 @compiled
-def _settle(means: npt.NDArray[np.float64]) -> None:
-    """Let who is on roll double where that is better; means are those of not doubling, shape (4,)."""
-    double = min(1.0, 2 * means[3])
-    means[1] = max(means[1], double)
-    means[2] = max(means[2], double)
-
-
-@compiled
-def _solve_against_lower(
-    begins: npt.NDArray[np.int64],
-    lists: Numbers,
-    number: int,
-    values: npt.NDArray[np.float64],
-    current: npt.NDArray[np.float64],
-    pairs: Pairs,
-) -> None:
-    """Solve position `number` on roll against every lower one, into `current[column, opponent]`."""
-    best = np.empty((COLUMNS, number))
-    current[:, 1:number] = 0.0
-    for throw in range(THROWS):
-        best[:] = -2.0
-        for place in range(begins[number * THROWS + throw], begins[number * THROWS + throw + 1]):
-            after = lists[place]
-            for column in range(COLUMNS):
-                row = values[after, _AFTERWARDS[column]]
-                for opponent in range(1, number):
-                    best[column, opponent] = max(best[column, opponent], -row[opponent])
-        for column in range(COLUMNS):
-            for opponent in range(1, number):
-                current[column, opponent] += _WEIGHTS[throw] * best[column, opponent]
-    for opponent in range(1, number):
-        pairs[number, opponent] = current[:, opponent]
-        _settle(current[:, opponent])
-        values[opponent, :, number] = current[:, opponent]
-
-
-@compiled
-def _solve_lower_against(
-    begins: npt.NDArray[np.int64],
-    lists: Numbers,
-    number: int,
-    values: npt.NDArray[np.float64],
-    current: npt.NDArray[np.float64],
-    pairs: Pairs,
-) -> None:
-    """Solve every position up to `number` on roll against `number`."""
-    means = np.empty(COLUMNS)
-    for on_roll in range(1, number + 1):
-        means[:] = 0.0
+def _means(begins: npt.NDArray[np.int64], lists: Numbers, values: Values, out: Values) -> None:
+    """Write what each position, a row of `out`, has before the throw, if `values` is what the opponent has after it."""
+    for row in range(len(out)):
+        out[row] = 0.0
         for throw in range(THROWS):
-            low0 = low1 = low2 = low3 = 2.0
-            for place in range(begins[on_roll * THROWS + throw], begins[on_roll * THROWS + throw + 1]):
-                after = lists[place]
-                low0 = min(low0, current[0, after])
-                low1 = min(low1, current[1, after])
-                low2 = min(low2, current[3, after])
-                low3 = min(low3, current[2, after])
-            weight = _WEIGHTS[throw]
-            means[0] -= weight * low0
-            means[1] -= weight * low1
-            means[2] -= weight * low2
-            means[3] -= weight * low3
-        pairs[on_roll, number] = means
-        _settle(means)
-        values[number, :, on_roll] = means
+            place = row * THROWS + throw
+            for column in range(COLUMNS):
+                least = 2.0
+                for it in range(begins[place], begins[place + 1]):
+                    least = min(least, values[lists[it], _AFTERWARDS[column]])
+                out[row, column] -= _WEIGHTS[throw] * least
 
 
-@compiled
-def _solve(
-    begins: npt.NDArray[np.int64],
-    lists: Numbers,
-    number: int,
-    values: npt.NDArray[np.float64],
-    pairs: Pairs,
-) -> None:
-    """Solve all pairs whose higher position is `number`; those of lower ones are done."""
-    current = np.full((COLUMNS, number), -1.0)
-    _solve_against_lower(begins, lists, number, values, current, pairs)
-    _solve_lower_against(begins, lists, number, values, current, pairs)
+def _settled(means: Values) -> Values:
+    """Return what the cube played well is worth, where `means` are the equities of not doubling, shape (..., 4)."""
+    double = np.minimum(1.0, 2 * means[..., THEIRS])
+    settled = means.copy()
+    for column in (CENTRED, OWNED):
+        settled[..., column] = np.maximum(means[..., column], double)
+    return settled
 
 
-def solve_pairs(moves: Numbers, size: int, show: Callable[[int], None]) -> Pairs:
-    """Return the table of the first `size` positions, shape (on roll, opponent, 4), in the columns named above.
+def solve_pairs(moves: Numbers, show: Callable[[int], None]) -> Pairs:
+    """Return the table of the positions whose moves these are, shape (on roll, opponent, 4), columns as named above.
 
     `show` is told how many pairs were solved since it was last told. The order is: by the higher of the two numbers;
     first the higher one on roll, which leads to lower pairs only; then the lower ones, which lead there, too, or to
     pairs of the first kind.
     """
-    begins, lists = all_throws(moves, size)
-    pairs = np.empty((size, size, COLUMNS), np.float32)
+    begins, lists = all_throws(moves)
+    count = len(moves)
+    pairs = np.empty((count, count, COLUMNS), np.float32)
     pairs[0] = 1.0
     pairs[1:, 0] = -1.0
-    values = np.empty((size, COLUMNS, size))
-    """What the cube played well is worth: [opponent, column, on roll]. Who has borne off has won."""
+    values = np.empty((count, count, COLUMNS))
+    """What the cube played well is worth: [opponent, on roll, column]. Who has borne off has won."""
     values[0] = -1.0
-    for number in range(1, size):
-        _solve(begins, lists, number, values, pairs)
+    for number in range(1, count):
+        first, last = number * THROWS, (number + 1) * THROWS
+        after = lists[begins[first] : begins[last]]
+        least = np.minimum.reduceat(values[after, 1:number], begins[first:last] - begins[first])
+        means = -np.tensordot(_WEIGHTS, least, 1)[:, _AFTERWARDS]
+        pairs[number, 1:number] = means
+        current = np.full((number, COLUMNS), -1.0)
+        current[1:] = values[1:number, number] = _settled(means)
+        means = np.empty((number, COLUMNS))
+        _means(begins[THROWS:], lists, current, means)
+        pairs[1 : number + 1, number] = means
+        values[number, 1 : number + 1] = _settled(means)
         show(2 * number)
     pairs[..., WIN] = (pairs[..., WIN] + 1) / 2
     return pairs

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from fibsbot.engine.bearoff import Tables
-from fibsbot.engine.bearoff.indexing import own_number, size
+from fibsbot.engine.bearoff.indexing import numbers, size
 from fibsbot.engine.bearoff.two_sided import CENTRED, OWNED, THEIRS, WIN
 from fibsbot.engine.outcomes import LOSE_GAMMON, WIN_GAMMON
 from tests.engine.bearoff.witnesses import (
-    NOTHING,
     Counts,
     board_of,
     equity,
@@ -27,7 +26,7 @@ STACK: Counts = (0, 0, 0, 0, 0, 15)
 
 
 def number(counts: Counts) -> int:
-    return own_number(board_of(counts, NOTHING))
+    return numbers(board_of(counts, STACK))[0]
 
 
 def test_throws_of_few_checkers_are_those_of_a_recursion_with_fractions(tables: Tables) -> None:
