@@ -48,6 +48,7 @@ COMMANDS: Final = {
     "stats": ("fibsbot.cli.stats:stats", "Tell how the matches of a store went."),
     "status": ("fibsbot.cli.status:status", "Tell what the bots do that run on this machine."),
     "strategies": ("fibsbot.cli.strategies:strategies", "List the strategies and where they come from."),
+    "train": ("fibsbot.cli.train:train", "Train networks by a recipe."),
     "ubgi": ("fibsbot.cli.ubgi:ubgi", "Be an engine that speaks UBGI on stdin and stdout."),
 }
 """Each command: where it is and its one-line help, which is also its docstring's first sentence."""

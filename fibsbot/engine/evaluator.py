@@ -22,8 +22,10 @@ from fibsbot.engine.student import Desk, Student, new_desk, value, write_ending
 class Evaluator(Protocol):
     """Values positions without looking ahead (0-ply)."""
 
-    name: str
-    """What made the figures: network, version, tables."""
+    @property
+    def name(self) -> str:
+        """What made the figures: network, version, tables."""
+        ...
 
     def evaluate(self, boards: Boards) -> Outcomes:
         """Return the chances of who is on roll, shape (n, 6) for n boards of shape (n, 26); see `engine.outcomes`.
@@ -72,6 +74,13 @@ class StudentEvaluator:
         _student_chances(self.student, new_desk(self.student), rest, chances)
         outcomes[unknown] = _outcomes(rest, chances)
         return outcomes
+
+
+def is_known(boards: Boards, columns: Columns) -> npt.NDArray[np.bool_]:
+    """Return for each board whether its game is over or the bear-off tables cover it, shape (n,)."""
+    unknown = np.empty(len(boards), np.bool_)
+    _write_known(boards, columns, np.empty((len(boards), OUTCOMES), np.float32), unknown)
+    return ~unknown
 
 
 @compiled

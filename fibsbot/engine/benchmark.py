@@ -1,0 +1,75 @@
+"""How well checker plays are chosen: performance rating on decisions whose plays have reference equities.
+
+Such a file is for measuring only. Nothing of it is ever learned from.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, Self
+
+import numpy as np
+import numpy.typing as npt
+from attrs import frozen
+
+from fibsbot.engine.boards import Boards, boards_of, swapped
+from fibsbot.engine.evaluator import Evaluator
+from fibsbot.engine.outcomes import cubeless_equity
+from fibsbot.notation.gnubg import parse_position_id
+
+Floats = npt.NDArray[np.float64]
+
+CLASSES: Final = {1: "over", 2: "bear-off", 3: "race", 4: "crashed", 5: "contact"}
+"""What the file's classes are called."""
+
+
+@frozen
+class Decision:
+    """One roll: what it can leave, and what each of that is worth."""
+
+    kind: str
+    boards: Boards
+    """Shape (plays, 26), each seen by the opponent, who is then on roll."""
+    reference: Floats
+    """Shape (plays,): cubeless equities for who moves."""
+
+
+@frozen
+class CheckerBenchmark:
+    """Decisions of money games without a cube."""
+
+    decisions: Sequence[Decision]
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a file of JSON lines, gzipped; the first line describes the others.
+
+        Each row has `cls` and `moves`, each move `id` (GNUbg Position ID of what it leaves, the mover still on roll)
+        and the equities `g2` and `s3` by two engines, whose mean is the reference. Raises OSError, ValueError.
+        """
+        with gzip.open(path, "rt") as file:
+            next(file)
+            return cls([_decision(json.loads(line)) for line in file])
+
+    def rating(self, evaluator: Evaluator) -> dict[str, float]:
+        """Return 500 x the mean equity lost by class, and over all as `PR`."""
+        boards = np.concatenate([decision.boards for decision in self.decisions])
+        theirs = cubeless_equity(evaluator.evaluate(boards))
+        losses: dict[str, list[float]] = {}
+        first = 0
+        for decision in self.decisions:
+            worth = theirs[first : first + len(decision.boards)]
+            first += len(decision.boards)
+            loss = decision.reference.max() - decision.reference[int(np.argmin(worth))]
+            losses.setdefault(decision.kind, []).append(float(loss))
+        rating = {kind: 500 * float(np.mean(losses[kind])) for kind in sorted(losses)}
+        return {"PR": 500 * float(np.mean(np.concatenate(list(losses.values()))))} | rating
+
+
+def _decision(row: dict[str, Any]) -> Decision:
+    left = boards_of(parse_position_id(move["id"]) for move in row["moves"])
+    reference = np.array([(move["g2"] + move["s3"]) / 2 for move in row["moves"]])
+    return Decision(CLASSES.get(row["cls"], "other"), swapped(left), reference)

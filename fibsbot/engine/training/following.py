@@ -1,0 +1,214 @@
+"""Following a recipe, step by step, in a folder; a step whose result lies there is not done again.
+
+    student.npz               the student, and how many games it has played
+    distilled.npz             the deep network that knows what the student knows
+    pruner-0.npz, ...         the pruner that each round uses
+    labels-0/0000.npz, ...    the labels of each round
+    network-0.npz, ...        the network after each round
+    history.jsonl             what was measured after each round
+
+Killed at any moment, it goes on where it stopped: at the last 10,000 games of the student, the last chunk of labels,
+the last finished fit. Everything follows from the recipe's seeds, however many processes work.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import numpy as np
+from attrs import frozen
+
+from fibsbot.engine.bearoff import Columns
+from fibsbot.engine.benchmark import CheckerBenchmark
+from fibsbot.engine.boards import Boards
+from fibsbot.engine.evaluator import NetworkEvaluator, StudentEvaluator, is_known
+from fibsbot.engine.network import Floats, Network
+from fibsbot.engine.pruner import Pruner, pruner_of, raw_columns
+from fibsbot.engine.student import Student, new_student
+from fibsbot.engine.training.fitting import Plan, fit
+from fibsbot.engine.training.labels import Chunk, Teacher, evaluate_five, label_all, read_labels
+from fibsbot.engine.training.positions import Variety, play_positions
+from fibsbot.engine.training.recipe import Fit, Recipe, Round
+from fibsbot.engine.training.td import learn, new_table
+
+_KEPT_GAMES: Final = 10_000
+"""Games of the student between two checkpoints."""
+_FIRST_PRUNERS: Final = 3
+"""The first pruner's positions come from play at random, those of each further one from the last one's play."""
+_PRUNER_FIT: Final = Fit(epochs=3, rate=3e-3)
+
+
+class Teller(Protocol):
+    """Who is told how far it is."""
+
+    def begin(self, what: str, total: int) -> None:
+        """Begin a step of so many units."""
+        ...
+
+    def advance(self, units: int, note: str = "") -> None:
+        """Say that more of the step is done."""
+        ...
+
+    def measured(self, row: dict[str, Any]) -> None:
+        """Say what was measured."""
+        ...
+
+
+@frozen(eq=False)
+class Workshop:
+    """Where a recipe is followed."""
+
+    recipe: Recipe
+    folder: Path
+    columns: Columns
+    jobs: int
+    teller: Teller
+    benchmark: CheckerBenchmark | None = None
+
+    def follow(self) -> Network:
+        """Do what is left to do, and return the last network."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        student = StudentEvaluator("student", self._student(), self.columns)
+        pruner = self._first_pruner(student)
+        network = self._distilled(student, pruner)
+        evaluator = NetworkEvaluator("distilled", network, self.columns)
+        rounds = self.recipe.unrolled()
+        for number, one in enumerate(rounds):
+            network = self._round(number, one, evaluator, pruner, network)
+            evaluator = NetworkEvaluator(f"round {number}", network, self.columns)
+            pruner = self._pruner(number + 1, rounds[: number + 1])
+        return network
+
+    def _student(self) -> Student:
+        plan, path = self.recipe.student, self.folder / "student.npz"
+        student, games = new_student(plan.hidden, plan.seed), 0
+        if path.exists():
+            with np.load(path, allow_pickle=False) as file:
+                student, games = Student(*(file[name] for name in Student._fields)), int(file["games"])
+        table = new_table(student)
+        self.teller.begin("student: games", plan.games - games)
+        while games < plan.games:
+            rate = plan.first_rate * (plan.last_rate / plan.first_rate) ** (games / plan.games)
+            lesson = learn(student, table, plan.lesson, plan.seed + games // plan.lesson, rate)
+            games += plan.lesson
+            self.teller.advance(plan.lesson, f"error {lesson.error / lesson.turns:.4f}")
+            if games % _KEPT_GAMES == 0 or games >= plan.games:
+                _keep(path, games=np.int64(games), **student._asdict())
+                self._measure({"student_games": games}, StudentEvaluator("student", student, self.columns))
+        return student
+
+    def _first_pruner(self, evaluator: StudentEvaluator) -> Pruner:
+        path = self.folder / "pruner-0.npz"
+        if path.exists():
+            return pruner_of(Network.load(path))
+        network = self._new_pruner()
+        count = self.recipe.pruner_positions
+        for time_ in range(_FIRST_PRUNERS):
+            boards = play_positions(pruner_of(network), count, Variety(), self.recipe.seed + time_)
+            network = self._new_pruner()
+            targets = evaluate_five(evaluator, boards)
+            what = f"first pruner {time_ + 1} of {_FIRST_PRUNERS}"
+            self._fit(what, network, (boards, targets), _PRUNER_FIT, raw=True)
+        network.save(path)
+        return pruner_of(network)
+
+    def _distilled(self, student: StudentEvaluator, pruner: Pruner) -> Network:
+        """Return the deep network that has learned what the student knows."""
+        plan, path = self.recipe.distilling, self.folder / "distilled.npz"
+        if path.exists():
+            return Network.load(path)
+        boards = play_positions(pruner, plan.positions, plan.variety, self.recipe.seed)
+        boards = boards[~is_known(boards, self.columns)]
+        network = Network.new(plan.hidden, self.recipe.seed)
+        loss = self._fit("distilling", network, (boards, evaluate_five(student, boards)), plan.fit, raw=False)
+        network.save(path)
+        row = {"distilled": len(boards), "shape": network.shape, "loss": round(loss, 6)}
+        self._measure(row, NetworkEvaluator("distilled", network, self.columns))
+        return network
+
+    def _pruner(self, number: int, rounds: Sequence[Round]) -> Pruner:
+        """Return the pruner that learns from the labels of the last of the rounds."""
+        path = self.folder / f"pruner-{number}.npz"
+        if not path.exists():
+            network = self._new_pruner()
+            labels = self._labels(number - 1, rounds)
+            self._fit(f"pruner {number}", network, labels, _PRUNER_FIT, raw=True)
+            network.save(path)
+        return pruner_of(Network.load(path))
+
+    def _new_pruner(self) -> Network:
+        return Network.new((self.recipe.pruner_hidden,), self.recipe.seed, len(raw_columns()))
+
+    def _round(
+        self,
+        number: int,
+        one: Round,
+        evaluator: NetworkEvaluator,
+        pruner: Pruner,
+        last: Network,
+    ) -> Network:
+        path = self.folder / f"network-{number}.npz"
+        if path.exists():
+            return Network.load(path)
+        began = time.monotonic()
+        self._make_labels(number, one, Teacher(evaluator, pruner, self.columns, one.filter, one.variety))
+        labelled = time.monotonic()
+        network = Network.new(one.hidden, self.recipe.seed + number) if one.hidden else last
+        labels = self._labels(number, self.recipe.unrolled()[: number + 1])
+        loss = self._fit(f"round {number}: fit", network, labels, one.fit, raw=False)
+        network.save(path)
+        row = {"round": number, "shape": network.shape, "labels": len(labels[0]), "loss": round(loss, 6)}
+        row |= {"labelling_s": round(labelled - began), "fitting_s": round(time.monotonic() - labelled)}
+        self._measure(row, NetworkEvaluator(f"round {number}", network, self.columns))
+        return network
+
+    def _make_labels(self, number: int, one: Round, teacher: Teacher) -> None:
+        (self.folder / f"labels-{number}").mkdir(exist_ok=True)
+        seed = (self.recipe.seed * 1000 + number) * 100_000
+        chunks = [
+            Chunk(path, self.recipe.chunk, seed + place) for place, path in enumerate(self._chunk_paths(number, one))
+        ]
+        missing = sum(not chunk.path.exists() for chunk in chunks)
+        self.teller.begin(f"round {number}: labels", missing * self.recipe.chunk)
+        for count in label_all(teacher, chunks, self.jobs):
+            self.teller.advance(count)
+
+    def _chunk_paths(self, number: int, one: Round) -> list[Path]:
+        folder = self.folder / f"labels-{number}"
+        return [folder / f"{place:04}.npz" for place in range(-(-one.labels // self.recipe.chunk))]
+
+    def _labels(self, number: int, rounds: Sequence[Round]) -> tuple[Boards, Floats]:
+        first = max(0, number + 1 - rounds[number].window)
+        return read_labels([path for one in range(first, number + 1) for path in self._chunk_paths(one, rounds[one])])
+
+    def _fit(self, what: str, network: Network, labels: tuple[Boards, Floats], how: Fit, *, raw: bool) -> float:
+        """Fit a network in place; return the mean squared error of the equity."""
+        columns = raw_columns() if raw else None
+        plan = Plan(how.epochs, how.batch, how.rate, how.equity, self.recipe.seed, columns)
+        self.teller.begin(what, how.epochs * (len(labels[0]) // how.batch))
+        loss = 0.0
+        for progress in fit(network, *labels, plan):
+            loss = progress.loss
+            self.teller.advance(1, f"error {loss**0.5:.4f}")
+        return loss
+
+    def _measure(self, row: dict[str, Any], evaluator: StudentEvaluator | NetworkEvaluator) -> None:
+        if self.benchmark is not None:
+            row |= {kind: round(value, 3) for kind, value in self.benchmark.rating(evaluator).items()}
+        with (self.folder / "history.jsonl").open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        self.teller.measured(row)
+
+
+def _keep(path: Path, **arrays: Any) -> None:
+    """Write arrays to a file that appears whole or not at all."""
+    room = io.BytesIO()
+    np.savez(room, allow_pickle=False, **arrays)
+    whole = path.with_suffix(".new")
+    whole.write_bytes(room.getvalue())
+    whole.replace(path)
