@@ -29,6 +29,10 @@ LEAVING: Final = 5.0
 ONE_CORE: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 """What tells libraries how many threads to use: here every process has one core."""
 
+STOP: Final = signal.SIGUSR1
+"""What ends a process in the middle of a pair. Ctrl-C and SIGTERM often go to all processes at once; these are heard by
+whoever started the others, and by nobody else."""
+
 Told: TypeAlias = Pair | DuelError
 """What a process answers: a pair, or why there are no more."""
 
@@ -73,6 +77,11 @@ class _Worker:
         self.number = number
         with contextlib.suppress(OSError):  # it has died, which `take` will tell
             self.way.send(number)
+
+    def stop(self) -> None:
+        """Have it leave what it plays."""
+        if self.process.pid is not None and self.process.is_alive():
+            os.kill(self.process.pid, STOP)
 
     def take(self) -> Pair:
         """Return the pair that it has played. Raises DuelError."""
@@ -120,7 +129,7 @@ class _Crew:
         """End all of them: at once where they play, else when they have closed their strategies."""
         for worker in self.workers:
             if worker.number is not None:
-                worker.process.terminate()
+                worker.stop()
             worker.way.close()
         for worker in self.workers:
             worker.process.join(LEAVING)
@@ -131,20 +140,22 @@ class _Crew:
 
 @contextlib.contextmanager
 def _deaf() -> Iterator[None]:
-    """Start processes that do not hear Ctrl-C from their first moment on: whoever started them ends them."""
+    """Start processes that hear neither Ctrl-C nor SIGTERM from their first moment on."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _work(way: Connection, plan: Plan, mats: Path | None) -> None:
     """Play the pairs that come, until there are no more or nobody is there any longer. The whole of a process."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(STOP, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGTERM, lambda *_: None)  # not ignored, lest programs that a strategy starts ignore it, too
     for name in ONE_CORE:
         os.environ.setdefault(name, "1")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a strategy prints is no result
@@ -158,6 +169,8 @@ def _work(way: Connection, plan: Plan, mats: Path | None) -> None:
             way.send(DuelError(str(error)))
         except DuelError as error:
             way.send(error)
+        finally:
+            signal.signal(STOP, signal.SIG_IGN)  # it goes anyway
 
 
 def _opened(held: contextlib.ExitStack, plan: Plan, mats: Path | None) -> Room:

@@ -1,0 +1,216 @@
+"""`fibsbot duel` as a user runs it: processes, interrupts, kills, strategies that misbehave."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from fibsbot.cli import EXIT_INTERRUPTED, EXIT_USAGE, main
+from fibsbot.cli.duel import duel
+from tests.arena.duelling import install
+
+PAGE = (Path(__file__).parents[2] / "docs" / "duel.md").read_text("utf-8")
+Run = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Have the duellists installed."""
+    folder = tmp_path / "plugins"
+    folder.mkdir()
+    return install(folder)
+
+
+def call(environment: dict[str, str], *arguments: str) -> Run:
+    """Run a duel to its end."""
+    command = [sys.executable, "-m", "fibsbot", "duel", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=120)
+
+
+def report_of(run: Run) -> dict[str, Any]:
+    """Read a report, and check that it is all there is."""
+    assert "" == run.stderr or run.stderr.startswith("going on from "), run.stderr
+    report: dict[str, Any] = json.loads(run.stdout)
+    return report
+
+
+def figures(path: Path) -> dict[int, Any]:
+    """Read what was played from a file, times left out."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()[1:]]
+    for row in rows:
+        for performance in row["performances"]:
+            del performance["plays"], performance["others"]
+    return {row["number"]: row for row in rows}
+
+
+def start(environment: dict[str, str], path: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start a duel, and wait until three pairs have been played."""
+    command = [sys.executable, "-m", "fibsbot", "duel", *arguments, "--out", str(path)]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+    until = time.monotonic() + 60
+    while not path.exists() or path.read_bytes().count(b"\n") < 4:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    return process
+
+
+def living(group: int) -> list[str]:
+    """Name the processes of a group that still run."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, of = path.read_text().rpartition(")")[2].split()[:3]
+            if int(of) == group and state != "Z":
+                found.append((path.parent / "cmdline").read_text())
+    return found
+
+
+# -- in this process ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--games", "5"], "expected an even number for --games, since all is played twice, got 5"),
+        (["--match", "3", "--jacoby"], "--jacoby and --beavers belong to money games with a cube"),
+        (["--no-cube", "--beavers"], "--jacoby and --beavers belong to money games with a cube"),
+        (["--judge", "handmade", "--no-luck"], "--judge makes sense only without --no-luck"),
+        (["--judge", "random"], "strategy 'random' is no judge: it cannot say what positions are worth"),
+        (["--judge", "nosuch"], "no strategy is called 'nosuch'"),
+        (["--mat", "/dev/null/x"], "cannot make the folder /dev/null/x: Not a directory"),
+        (["--out", "/dev/null/x"], "cannot open /dev/null/x: Not a directory"),
+    ],
+)
+def test_what_makes_no_sense_is_told_in_a_line(arguments: list[str], text: str) -> None:
+    result = CliRunner().invoke(main, ["duel", "random", "random", *arguments])
+    assert EXIT_USAGE == result.exit_code
+    assert text in result.stderr
+
+
+def test_every_option_is_described() -> None:
+    known = {it for option in duel.params if isinstance(option, click.Option) for it in option.opts}
+    table = PAGE.partition("| option |")[2].partition("\n\n")[0]
+    assert known == set(re.findall(r"`(--[a-z]+(?:-[a-z]+)*)", table)) - {"--no-cube"}
+
+
+# -- as processes ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_result_is_told_in_words_and_as_json(environment: dict[str, str]) -> None:
+    words = call(environment, "handmade", "racer", "--games", "2", "--jobs", "1")
+    assert "" == words.stderr
+    assert "handmade against racer: 2 money games with a cube, the same dice twice, seed 1" in words.stdout
+    assert "Fewer than two pairs: too few for a result." in words.stdout
+    assert "PR as handmade judges" in words.stdout
+    report = report_of(
+        call(environment, "racer", "runner", "--games", "4", "--json", "--judge", "racer", "--match", "1")
+    )
+    assert (True, 2, 4, "racer") == (report["finished"], report["pairs"], report["games"], report["judge"])
+    assert 0 <= report["result"]["low"] <= report["result"]["mean"] <= report["result"]["high"] <= 1
+
+
+@pytest.mark.slow
+def test_the_number_of_processes_changes_nothing(environment: dict[str, str], tmp_path: Path) -> None:
+    options = ("racer", "runner", "--games", "6", "--judge", "racer", "--no-cube", "--json")
+    paths = [tmp_path / str(jobs) for jobs in (1, 3)]
+    reports = [report_of(call(environment, *options, "--jobs", path.name, "--out", str(path))) for path in paths]
+    assert figures(paths[0]) == figures(paths[1])
+    for report in reports:
+        del report["seconds"]
+        for performance in report["performances"]:
+            for times in (performance["plays"], performance["others"]):
+                del times["median"], times["p99"]
+    assert reports[0] == reports[1]
+    assert reports[0]["adjusted"]["error"] > 0
+
+
+@pytest.mark.slow
+def test_a_run_that_was_killed_goes_on_where_it_stopped(environment: dict[str, str], tmp_path: Path) -> None:
+    options = ("racer", "runner", "--no-luck", "--no-cube", "--jobs", "2")
+    path = tmp_path / "duel.jsonl"
+    process = start(environment, path, *options, "--games", "4000")
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    played = path.read_bytes().count(b"\n") - 1
+    assert 3 <= played < 2000
+    wanted = 2 * (played + 3)
+    again = call(environment, *options, "--games", str(wanted), "--out", str(path), "--json")
+    assert re.fullmatch(r"going on from \S+: \d+ of \d+ pairs are there\n", again.stderr)
+    assert wanted // 2 == report_of(again)["pairs"]
+    whole = call(environment, *options, "--games", str(wanted), "--out", str(tmp_path / "whole"), "--json")
+    assert figures(tmp_path / "whole").items() <= figures(path).items()
+    assert report_of(whole)["result"] == report_of(again)["result"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_it_and_tells_what_is_there(
+    environment: dict[str, str], tmp_path: Path, number: signal.Signals
+) -> None:
+    process = start(environment, tmp_path / "duel", "racer", "racer", "--no-luck", "--games", "4000", "--jobs", "2")
+    os.killpg(process.pid, number)
+    out, err = process.communicate(timeout=60)
+    assert (EXIT_INTERRUPTED, "") == (process.returncode, err)
+    assert re.search(r"Interrupted after \d+ of 2000 pairs\.", out)
+    assert "racer A +0.0000 points a game" in out
+    until = time.monotonic() + 30
+    while left := living(process.pid):
+        assert time.monotonic() < until, left
+        time.sleep(0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "options", "text"),
+    [
+        ("raising", (), "raising raised RuntimeError: no idea"),
+        ("nonsense", (), "nonsense answered nonsense: expected "),
+        ("hanging", ("--deadline", "0.02"), "hanging gave no answer within 0.02 s"),
+    ],
+)
+def test_faults_are_counted_and_the_duel_goes_on(
+    environment: dict[str, str], name: str, options: tuple[str, ...], text: str
+) -> None:
+    report = report_of(call(environment, name, "racer", "--games", "4", "--no-luck", "--json", *options))
+    hostile, racer = report["performances"]
+    assert (True, 0) == (report["finished"], racer["faults"])
+    assert hostile["faults"] > 10
+    assert f"pair 1: {text}" in report["examples"][0]
+
+
+@pytest.mark.slow
+def test_what_a_strategy_prints_is_no_result(environment: dict[str, str]) -> None:
+    run = call(environment, "chatty", "racer", "--games", "2", "--no-luck", "--json", "--jobs", "1")
+    assert 1 == json.loads(run.stdout)["pairs"]
+    assert "thinking ..." in run.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["deadly", "racer"], "fibsbot: a process that played pair 1 ended with status 7\n"),
+        (["unmakeable", "racer"], "fibsbot: strategy 'unmakeable' (tests.arena.duelling:Unmakeable of duellists 1.0) "),
+        (["racer", "nosuch"], "fibsbot: no strategy is called 'nosuch'"),
+    ],
+)
+def test_what_cannot_go_on_ends_with_a_line(environment: dict[str, str], arguments: list[str], text: str) -> None:
+    run = call(environment, *arguments, "--games", "2", "--no-luck")
+    assert (EXIT_USAGE, "") == (run.returncode, run.stdout)
+    assert run.stderr.startswith(text)
+    assert 1 == len(run.stderr.splitlines())
