@@ -120,7 +120,13 @@ class AccountConfig:
 class BotConfig:
     """Who decides, and what there is to do."""
 
-    strategy: str = setting("handmade", "Who decides; `fibsbot strategies` lists what is installed.", fixed=True)
+    strategy: str = setting(
+        "handmade",
+        "Who decides; `fibsbot strategies` lists what is installed. What follows a colon goes to the strategy, as in "
+        "`gnubg:2` or `ubgi:/opt/engine --fast`.",
+        blanks=True,
+        fixed=True,
+    )
     invite: str | None = passed_on(
         AgentSettings, "invite", "Whom to invite whenever there is no match.", example="arthur", **_PLAYER
     )

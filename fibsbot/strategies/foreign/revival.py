@@ -38,18 +38,18 @@ class Revival(Generic[EngineT]):
     fails in a decision costs that decision. Nobody waits for a pause to end: who asks in it gets an error at once.
     """
 
-    def __init__(self, start: Callable[[], EngineT], clock: Callable[[], float] = time.monotonic) -> None:
-        """Start nothing yet."""
+    def __init__(self, start: Callable[[float], EngineT], clock: Callable[[], float] = time.monotonic) -> None:
+        """Start nothing yet; `start` is told until when, by `time.monotonic`, whoever asks can wait."""
         self._start = start
         self._clock = clock
         self._engine: EngineT | None = None
         self._failures = 0
         self._not_before = 0.0
 
-    def ask(self, question: Callable[[EngineT], AnswerT]) -> AnswerT:
+    def ask(self, question: Callable[[EngineT], AnswerT], deadline: float) -> AnswerT:
         """Return what a question to the running engine returns; raise EngineError where there is none to ask."""
         try:
-            answer = question(self._running())
+            answer = question(self._running(deadline))
         except (DeclinedError, NotReadyError):
             raise
         except BaseException:
@@ -64,7 +64,7 @@ class Revival(Generic[EngineT]):
             engine, self._engine = self._engine, None
             engine.close()
 
-    def _running(self) -> EngineT:
+    def _running(self, deadline: float) -> EngineT:
         if self._engine is not None and not self._engine.running:
             self.close()
         if self._engine is None:
@@ -73,7 +73,7 @@ class Revival(Generic[EngineT]):
             left = self._not_before - self._clock()
             if left > 0:
                 raise DeclinedError(f"has failed, and is started again in {left:.0f} s")
-            self._engine = self._start()
+            self._engine = self._start(deadline)
         return self._engine
 
     def _fail(self) -> None:

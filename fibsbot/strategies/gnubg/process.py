@@ -33,7 +33,7 @@ _ERROR: Final = "Error: "
 class GnubgProcess:
     """A gnubg that answers; made by starting it, which takes about 0.3 s."""
 
-    def __init__(self, program: str, options: GnubgOptions, *, cubeful: bool, deadline: float) -> None:
+    def __init__(self, program: str, options: GnubgOptions, deadline: float, *, cubeful: bool) -> None:
         """Start it and see that it answers before the deadline (of `time.monotonic`); raise EngineError otherwise."""
         self._child = Child([program, *_FLAGS], {"LC_ALL": "C", "LANGUAGE": "C"})
         self._socket = socket.socket()

@@ -52,10 +52,10 @@ class GnubgStrategy:
         path = shutil.which(program) or shutil.which(program, path=_PLACES)
         if path is None:
             raise FileNotFoundError(f"there is no program called {program!r}: is GNU Backgammon installed?")
-        self._program = path
         # How plays are valued is set once and for all when gnubg starts: a match without a cube gets one of its own.
-        self._running = {cubeful: Revival(partial(self._start, cubeful=cubeful)) for cubeful in (True, False)}
-        self._deadline = 0.0
+        self._running = {
+            cubeful: Revival(partial(GnubgProcess, path, self._options, cubeful=cubeful)) for cubeful in (True, False)
+        }
         self._aside = HandmadeStrategy()
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
@@ -90,9 +90,6 @@ class GnubgStrategy:
         for revival in self._running.values():
             revival.close()
 
-    def _start(self, *, cubeful: bool) -> GnubgProcess:
-        return GnubgProcess(self._program, self._options, cubeful=cubeful, deadline=self._deadline)
-
     def _answer_beaver(self, state: MatchState) -> CubeAnswer:
         """Answer a beaver of our own double, after which we are on roll: gnubg has no words for it.
 
@@ -113,8 +110,8 @@ class GnubgStrategy:
         return self._ask(question, understand, cubeful=not state.cubeless)
 
     def _ask(self, question: str, understand: Callable[[str], AnswerT], *, cubeful: bool) -> AnswerT:
-        self._deadline = time.monotonic() + self._options.deadline
-        return self._running[cubeful].ask(lambda process: understand(process.ask(question, self._deadline)))
+        deadline = time.monotonic() + self._options.deadline
+        return self._running[cubeful].ask(lambda process: understand(process.ask(question, deadline)), deadline)
 
 
 def _equity(answer: str) -> float:

@@ -25,8 +25,8 @@ SORRY: Final = "sorry"
 class UbgiProcess:
     """An engine that was started and greeted."""
 
-    def __init__(self, argv: Sequence[str]) -> None:
-        """Start it; raise EngineError where that fails."""
+    def __init__(self, argv: Sequence[str], _deadline: float) -> None:
+        """Start it and do not wait for it to be ready; raise EngineError where that fails."""
         self._child = Child(argv)
         self._ready = False
         self._greetings = 0

@@ -50,7 +50,7 @@ class UbgiStrategy:
         self.name = f"ubgi:{command}"
         self._argv = [program_called(words[0]), *words[1:]]
         self._deadline = deadline
-        self._running = Revival(lambda: UbgiProcess(self._argv))
+        self._running = Revival(partial(UbgiProcess, self._argv))
         self._formats: list[Callable[[MatchState], str]] = [_xgid, board_line]
         self._aside = HandmadeStrategy()
 
@@ -95,7 +95,7 @@ class UbgiStrategy:
             return answer
 
     def _ask(self, position: str, understand: Callable[[str], AnswerT], deadline: float) -> AnswerT:
-        return self._running.ask(lambda engine: understand(engine.ask(position, deadline)))
+        return self._running.ask(lambda engine: understand(engine.ask(position, deadline)), deadline)
 
 
 def _xgid(state: MatchState) -> str:

@@ -1,0 +1,240 @@
+"""Any engine that speaks UBGI plays; one that misbehaves costs a decision and its deadline, and is not left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from attrs import evolve
+
+from fibsbot.bot.questions import Question, RollOrWhat, TakeOrPass, WhichPlay
+from fibsbot.config.checking import check as check_config
+from fibsbot.match import CubeAction, MatchState, Phase
+from fibsbot.position import Position
+from fibsbot.rules.plays import legal_plays
+from fibsbot.strategies.foreign.errors import EngineError, NotReadyError
+from fibsbot.strategies.handmade import HandmadeStrategy
+from fibsbot.strategies.loader import StrategyError, check, load
+from fibsbot.strategies.random_play import RandomStrategy
+from fibsbot.strategies.ubgi import UbgiStrategy
+from tests.engines import SOON, descendants, fake, gone, play_through
+
+OURS: Final = f"{shlex.quote(sys.executable)} -m fibsbot ubgi --strategy"
+START: Final = MatchState(Position.start(), length=5)
+DEADLINE: Final = 0.6
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left_behind() -> Iterator[None]:
+    before = descendants()
+    yield
+    assert gone(*(descendants() - before))
+
+
+def asked(strategy: UbgiStrategy) -> float:
+    """Ask a question that fails; return the seconds that it cost."""
+    began = time.monotonic()
+    with pytest.raises(EngineError):
+        strategy.offer_double(START)
+    return time.monotonic() - began
+
+
+def test_a_strategy_without_a_command_or_program_is_refused() -> None:
+    with pytest.raises(StrategyError, match="expected a command after the name: ubgi:COMMAND"):
+        load("ubgi")
+    with pytest.raises(StrategyError, match="there is no program called 'no-such-engine'"):
+        load("ubgi:no-such-engine --plies 2")
+    with pytest.raises(StrategyError, match="No closing quotation"):
+        load("ubgi:sh 'x")
+
+
+def test_no_shell_ever_sees_the_command(tmp_path: Path) -> None:
+    trap = tmp_path / "trap"
+    strategy = UbgiStrategy(f"{fake(tmp_path, 'answers')} ; touch '{trap}' $(touch '{trap}')")
+    assert CubeAction.ROLL is strategy.offer_double(START).action
+    strategy.close()
+    assert not trap.exists()
+
+
+@pytest.mark.parametrize(
+    "mode",
+    [
+        "dies-at-start",
+        "dies-when-greeted",
+        "dies-when-ready",
+        "dies-when-asked",
+        "hangs-at-start",
+        "hangs-when-asked",
+        "floods-at-start",
+        "floods-when-asked",
+        "greets-without-end",
+        "writes-without-end",
+        "closes-its-output",
+        "answers-garbage",
+        "is-sorry",
+    ],
+)
+def test_whatever_an_engine_does_it_costs_no_more_than_the_deadline(tmp_path: Path, mode: str) -> None:
+    strategy = UbgiStrategy(fake(tmp_path, mode), deadline=DEADLINE)
+    assert asked(strategy) < DEADLINE + 2
+    assert asked(strategy) < DEADLINE + 2
+    strategy.close()
+    strategy.close()
+
+
+def test_the_error_tells_how_the_engine_ended_and_what_it_complained_of(tmp_path: Path) -> None:
+    strategy = UbgiStrategy(fake(tmp_path, "dies-when-asked"))
+    with pytest.raises(EngineError, match=r"ended \(exit status 5: out of memory\)"):
+        strategy.offer_double(START)
+    strategy.close()
+
+
+def test_an_engine_that_fails_again_and_again_is_left_alone_for_a_while(tmp_path: Path) -> None:
+    strategy = UbgiStrategy(fake(tmp_path, "dies-at-start"))
+    for _ in range(2):
+        asked(strategy)
+    with pytest.raises(EngineError, match="has failed, and is started again in 1 s"):
+        strategy.offer_double(START)
+    strategy.close()
+
+
+def test_an_engine_that_died_is_started_again_for_the_next_decision(tmp_path: Path) -> None:
+    strategy = UbgiStrategy(fake(tmp_path, "once", f"'{tmp_path / 'died'}'"))
+    asked(strategy)
+    assert CubeAction.ROLL is strategy.offer_double(START).action
+    strategy.close()
+
+
+def test_an_engine_that_is_killed_between_two_decisions_costs_none(tmp_path: Path) -> None:
+    strategy = UbgiStrategy(fake(tmp_path, "answers"))
+    for _ in range(3):
+        before = descendants()
+        assert CubeAction.ROLL is strategy.offer_double(START).action
+        started = descendants() - before
+        for pid in started:
+            os.kill(pid, signal.SIGKILL)
+        assert gone(*started)
+    strategy.close()
+
+
+def test_an_engine_that_starts_slowly_is_waited_for_decision_by_decision(tmp_path: Path) -> None:
+    strategy = UbgiStrategy(fake(tmp_path, "starts-slowly"), deadline=0.1)
+    began = time.monotonic()
+    lost = 0
+    while time.monotonic() - began < SOON:
+        try:
+            strategy.offer_double(START)
+        except NotReadyError:
+            lost += 1
+        else:
+            break
+    assert 5 < lost < 10 * (time.monotonic() - began) + 1
+    strategy.close()
+
+
+def test_chatter_and_complaints_that_nobody_reads_hold_nothing_up(tmp_path: Path) -> None:
+    strategy = UbgiStrategy(fake(tmp_path, "chatters"))
+    with contextlib.suppress(EngineError):  # what was said before the question may come after it
+        strategy.offer_double(START)
+    assert CubeAction.ROLL is strategy.offer_double(START).action
+    strategy.close()
+
+
+def test_an_engine_that_does_not_read_xgid_is_sent_boards(tmp_path: Path) -> None:
+    strategy = UbgiStrategy(fake(tmp_path, "reads-boards-only"))
+    for _ in range(2):
+        assert CubeAction.ROLL is strategy.offer_double(START).action
+    strategy.close()
+
+
+def test_an_engine_that_does_not_quit_is_killed(tmp_path: Path) -> None:
+    strategy = UbgiStrategy(fake(tmp_path, "ignores-quit"))
+    strategy.offer_double(START)
+    began = time.monotonic()
+    strategy.close()
+    assert time.monotonic() - began < 5
+
+
+def test_what_an_engine_has_started_ends_with_it(tmp_path: Path) -> None:
+    note = tmp_path / "pids"
+    strategy = UbgiStrategy(fake(tmp_path, "leaves-a-child", f"'{note}'"))
+    strategy.offer_double(START)
+    pids = list(map(int, note.read_text().split()))
+    strategy.close()
+    assert gone(*pids)
+
+
+def test_an_engine_ends_when_we_are_killed(tmp_path: Path) -> None:
+    note = tmp_path / "pids"
+    script = (
+        "import sys, time; from fibsbot.match import *; from fibsbot.position import *\n"
+        "from fibsbot.strategies.ubgi import UbgiStrategy\n"
+        "strategy = UbgiStrategy(sys.argv[1])\n"
+        "strategy.offer_double(MatchState(Position.start(), length=5))\n"
+        "print('asked', flush=True); time.sleep(3600)"
+    )
+    command = fake(tmp_path, "leaves-a-child", f"'{note}'")
+    with subprocess.Popen([sys.executable, "-c", script, command], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        assert b"asked\n" == parent.stdout.readline()
+        pids = list(map(int, note.read_text().split()))
+        parent.kill()
+    assert gone(*pids)
+
+
+def test_an_engine_ends_when_its_strategy_is_forgotten(tmp_path: Path) -> None:
+    note = tmp_path / "pids"
+    strategy = UbgiStrategy(fake(tmp_path, "leaves-a-child", f"'{note}'"))
+    strategy.offer_double(START)
+    del strategy
+    assert gone(*map(int, note.read_text().split()))
+
+
+def test_what_ubgi_has_no_words_for_is_decided_as_handmade_does(tmp_path: Path) -> None:
+    strategy, handmade = UbgiStrategy(fake(tmp_path, "answers-garbage")), HandmadeStrategy()
+    resigned = evolve(START, phase=Phase.RESIGNED, resignation=1)
+    assert handmade.accept_resignation(resigned) == strategy.accept_resignation(resigned)
+    assert 0 == strategy.resign(START)
+    strategy.close()
+
+
+def test_an_illegal_play_is_an_error(tmp_path: Path) -> None:
+    strategy = UbgiStrategy(fake(tmp_path, "answers"))
+    moving = evolve(START, phase=Phase.MOVE, dice=(3, 1))
+    with pytest.raises(EngineError, match="expected a play such as 24/18 13/11, got 'roll'"):
+        strategy.choose_play(moving, legal_plays(moving.position, (3, 1)))
+    strategy.close()
+
+
+def test_a_strategy_of_the_configuration_may_be_an_engine(tmp_path: Path) -> None:
+    path = tmp_path / "fibsbot.toml"
+    (tmp_path / "secret").write_text("towel")
+    text = f'[[account]]\nname = "ford"\npassword_file = "{tmp_path / "secret"}"\n[bot]\nstrategy = "ubgi:%s"\n'
+    path.write_text(text % f"{OURS} random")
+    assert () == check_config(path).problems
+    path.write_text(text % "no-such-engine")
+    (problem,) = check_config(path).problems
+    assert "there is no program called 'no-such-engine'" in problem.got
+
+
+@pytest.mark.slow
+def test_our_strategy_plays_whole_matches_against_our_own_engine() -> None:
+    ubgi = load(f"ubgi:{OURS} random")
+    assert () == check(ubgi)
+    total: Counter[type[Question]] = Counter()
+    for seed in range(6):
+        games, asked = play_through([ubgi, RandomStrategy(seed)], 5, seed)
+        assert games
+        total += asked
+    assert {WhichPlay, RollOrWhat, TakeOrPass} <= set(total)
+    ubgi.close()
