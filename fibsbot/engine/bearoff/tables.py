@@ -173,9 +173,8 @@ def compute(checkers: int, show: Callable[[float], None]) -> Tables:
     """
     moves = single_moves(all_counts(CHECKERS))
     few = size(checkers)
-    # What a position costs beside what a pair costs, as measured.
-    work = {"all": 25, "first": 25, "pairs": 1}
-    total = work["all"] * len(moves) + work["first"] * (len(moves) - size(CHECKERS - 1)) + work["pairs"] * few**2
+    # Measured: a position of one side costs as much as five pairs.
+    total = 5 * (len(moves) + len(moves) - size(CHECKERS - 1)) + few**2
     done = 0
 
     def shown(weight: int) -> Callable[[int], None]:
@@ -186,9 +185,9 @@ def compute(checkers: int, show: Callable[[float], None]) -> Tables:
 
         return add
 
-    means, throws = solve_all(moves, shown(work["all"]))
-    first = solve_first(moves, shown(work["first"]))
-    pairs = solve_pairs(moves[:few], shown(work["pairs"]))
+    means, throws = solve_all(moves, shown(5))
+    first = solve_first(moves, shown(5))
+    pairs = solve_pairs(moves[:few], shown(1))
     return Tables(frozen_columns(throws.astype(np.float32), first.astype(np.float32), means.astype(np.float32), pairs))
 
 

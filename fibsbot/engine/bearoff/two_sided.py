@@ -54,6 +54,24 @@ def _means(begins: npt.NDArray[np.int64], lists: Numbers, values: Values, out: V
                 out[row, column] -= _WEIGHTS[throw] * least
 
 
+@compiled
+def _means_of_one(begins: npt.NDArray[np.int64], lists: Numbers, values: Values, out: Values) -> None:
+    """Do the same for one position against many: `values` has a row for each position that it can come to.
+
+    Rows hold opponent and column in one, and `out` the columns as the opponent has them: so they are run through fast.
+    """
+    least = np.empty(len(out))
+    out[:] = 0.0
+    for throw in range(THROWS):
+        least[:] = 2.0
+        for it in range(begins[throw], begins[throw + 1]):
+            row = values[lists[it]]
+            for place in range(len(out)):
+                least[place] = min(least[place], row[place])
+        for place in range(len(out)):
+            out[place] -= _WEIGHTS[throw] * least[place]
+
+
 def _settled(means: Values) -> Values:
     """Return what the cube played well is worth, where `means` are the equities of not doubling, shape (..., 4)."""
     double = np.minimum(1.0, 2 * means[..., THEIRS])
@@ -75,17 +93,16 @@ def solve_pairs(moves: Numbers, show: Callable[[int], None]) -> Pairs:
     pairs = np.empty((count, count, COLUMNS), np.float32)
     pairs[0] = 1.0
     pairs[1:, 0] = -1.0
-    values = np.empty((count, count, COLUMNS))
+    values = np.ones((count, count, COLUMNS))
     """What the cube played well is worth: [opponent, on roll, column]. Who has borne off has won."""
     values[0] = -1.0
     for number in range(1, count):
-        first, last = number * THROWS, (number + 1) * THROWS
-        after = lists[begins[first] : begins[last]]
-        least = np.minimum.reduceat(values[after, 1:number], begins[first:last] - begins[first])
-        means = -np.tensordot(_WEIGHTS, least, 1)[:, _AFTERWARDS]
-        pairs[number, 1:number] = means
-        current = np.full((number, COLUMNS), -1.0)
-        current[1:] = values[1:number, number] = _settled(means)
+        means = np.empty((number, COLUMNS))
+        _means_of_one(begins[number * THROWS :], lists, values.reshape(count, -1), means.reshape(-1))
+        means = means[:, _AFTERWARDS]
+        means[0] = -1.0
+        pairs[number, :number] = means
+        current = values[:number, number] = _settled(means)
         means = np.empty((number, COLUMNS))
         _means(begins[THROWS:], lists, current, means)
         pairs[1 : number + 1, number] = means

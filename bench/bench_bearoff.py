@@ -1,0 +1,113 @@
+"""How long the bear-off tables take to compute and to load, how fast they answer, and how good they are.
+
+Where Debian's gnubg has its own two-sided table, all of its 853,776 equities are compared with ours.
+Seconds are those of the processor, so that other work on the machine counts little.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from fibsbot.engine.bearoff import Columns, Tables, compute
+from fibsbot.engine.bearoff.indexing import size
+from fibsbot.engine.bearoff.keeping import keep, load
+from fibsbot.engine.bearoff.lookup import chances
+from fibsbot.engine.bearoff.two_sided import WIN
+from fibsbot.engine.boards import Boards
+from fibsbot.engine.compiled import compiled
+
+GNUBG: Final = Path("/var/lib/gnubg/gnubg_ts0.bd")
+GNUBG_HEAD: Final = 40
+"""Bytes before gnubg's equities: four of 16 bits a pair; cubeless, owned, centred, opponent's."""
+BOARDS: Final = 200_000
+REPEATS: Final = 5
+
+
+@compiled
+def look_up(boards: Boards, columns: Columns, out: npt.NDArray[np.float32]) -> int:
+    """Ask for each board by itself, as search and training do."""
+    known = 0
+    for place in range(len(boards)):
+        known += chances(boards[place], columns, out)
+    return known
+
+
+def random_boards(most: int) -> Boards:
+    """Return boards of 1 to `most` checkers a side, all home."""
+    generator = np.random.default_rng(1)
+    boards = np.zeros((BOARDS, 26), np.int8)
+    rows = np.arange(BOARDS)
+    for lowest, step in ((1, 1), (19, -1)):
+        count = generator.integers(1, most + 1, BOARDS)
+        for checker in range(most):
+            points = generator.integers(lowest, lowest + 6, BOARDS)
+            boards[rows, points] += np.where(checker < count, step, 0).astype(np.int8)
+    return boards
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return how much of the processor's time it takes: the least of some times."""
+    times = []
+    for _ in range(REPEATS):
+        begun = time.process_time()
+        work()
+        times.append(time.process_time() - begun)
+    return min(times)
+
+
+def accuracy(tables: Tables) -> str:
+    """Say how far chances from the sides' throws are from the exact ones."""
+    count = size(tables.checkers)
+    throws = tables.columns.throws[:count].astype(float)
+    later = 1 - np.cumsum(throws, axis=1) + throws
+    error = np.abs(throws @ later.T - tables.columns.pairs[..., WIN])[1:, 1:]
+    far = np.quantile(error, 0.99)
+    return f"mean {error.mean():.5f}, 99 % below {far:.5f}, largest {error.max():.5f}"
+
+
+def difference_from_gnubg(tables: Tables) -> str:
+    """Say how far the equities are from gnubg's."""
+    theirs = np.fromfile(GNUBG, "<u2", offset=GNUBG_HEAD).reshape(924, 924, 4) / 32767.5 - 1
+    ours = tables.columns.pairs[..., [0, 2, 1, 3]].astype(float)
+    ours[..., 0] = 2 * ours[..., 0] - 1
+    error = np.abs(ours - theirs)[1:, 1:]
+    return f"mean {error.mean():.6f}, largest {error.max():.6f}"
+
+
+def computed(checkers: int) -> Tables:
+    """Compute tables, keep and load them, and print how that went."""
+    begun = time.process_time()
+    tables = compute(checkers, lambda _: None)
+    taken = time.process_time() - begun
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tables"
+        megabytes = keep(tables, path).bytes / 1e6
+        loading = seconds(partial(load, path, checkers))
+    print(f"{checkers} checkers: {taken:5.2f} s to compute, {megabytes:6.1f} MB, {loading * 1000:4.0f} ms to load")
+    print(f"  chances from throws, against the exact ones: {accuracy(tables)}")
+    return tables
+
+
+def main() -> None:
+    """Measure and print."""
+    compute(2, lambda _: None)  # what is compiled here need not be compiled below
+    tables = [computed(checkers) for checkers in (8, 7, 6)][-1]
+    if GNUBG.exists():
+        print(f"  equities, against gnubg's of 16 bits: {difference_from_gnubg(tables)}")
+    out = np.empty(6, np.float32)
+    for what, boards in {"up to 15 checkers": random_boards(15), "up to 6 checkers": random_boards(6)}.items():
+        one = BOARDS / seconds(partial(look_up, boards, tables.columns, out)) / 1e6
+        many = BOARDS / seconds(partial(tables.evaluate, boards)) / 1e6
+        print(f"{what:18} {one:5.2f} M look-ups/s in a compiled loop, {many:5.2f} M/s by Tables.evaluate")
+
+
+if __name__ == "__main__":
+    main()
