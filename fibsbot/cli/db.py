@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 
 from fibsbot.cli import UserError
-from fibsbot.cli.stores import place_by_config, shown_progress, store_errors
+from fibsbot.cli.progress import shown_progress
+from fibsbot.cli.stores import place_by_config, store_errors
 from fibsbot.config import Config
 from fibsbot.records.store import Store
 from fibsbot.records.store.checking import Report

@@ -16,7 +16,8 @@ import click
 from attrs import define, field, frozen
 
 from fibsbot.cli import UserError
-from fibsbot.cli.stores import place_by_config, shown_progress, store_errors
+from fibsbot.cli.progress import shown_progress
+from fibsbot.cli.stores import place_by_config, store_errors
 from fibsbot.formats.detect import EXTENSIONS, Format
 from fibsbot.formats.errors import FormatError
 from fibsbot.formats.files import ALONE, lost, write_matches

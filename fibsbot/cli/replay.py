@@ -9,16 +9,16 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 import click
 from attrs import define, field
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from fibsbot.cli import EXIT_USAGE, UserError
+from fibsbot.cli.progress import shown_progress
 from fibsbot.draw.markup import clean
 from fibsbot.replay.deciding import Deciding, Findings, Sides
 from fibsbot.replay.folder import WorkersLostError, replay_all
@@ -32,8 +32,6 @@ from fibsbot.replay.tellers import Worst, findings_in_words, line_of, worst_in_w
 from fibsbot.replay.working import Outcome, Tally, Task, follow
 from fibsbot.strategies.loader import StrategyError
 
-PATIENCE: Final = 2.0
-"""Seconds before a progress bar is shown."""
 SINGULAR: Final = {
     "files": "file",
     "matches": "match",
@@ -221,7 +219,14 @@ def _tell(sources: Sequence[Source], task: Task, jobs: int | None, fail_above: f
         sys.stdout.reconfigure(errors="replace")  # a name may have letters that the terminal has not
     began = time.monotonic()
     summary = _Summary(task, alone=len(sources) == 1)
-    with _progress(sum(source.size for source in sources), shown=task.quiet or not sys.stdout.isatty()) as advance:
+    total, done = sum(source.size for source in sources), 0
+    with shown_progress("replaying", shown=task.quiet or not sys.stdout.isatty()) as show:
+
+        def advance(count: int) -> None:
+            nonlocal done
+            done += count
+            show(done, total or None)
+
         try:
             for outcome in replay_all(sources, task, sys.stdout.write, advance, jobs):
                 summary.note(outcome)
@@ -324,30 +329,3 @@ class _Summary:
 
 def _counted(count: int, things: str) -> str:
     return f"{count:,} {things}" if count != 1 else f"1 {SINGULAR[things]}"
-
-
-@contextlib.contextmanager
-def _progress(total: int, *, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Give what shows how far it is, once it has taken PATIENCE and if somebody is watching."""
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("replaying"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not (shown and console.is_terminal),
-    )
-    task = bar.add_task("", total=total or None)
-    begun = time.monotonic()
-
-    def advance(count: int) -> None:
-        if time.monotonic() - begun > PATIENCE:
-            bar.start()
-        bar.advance(task, count)
-
-    try:
-        yield advance
-    finally:
-        bar.stop()

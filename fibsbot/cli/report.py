@@ -13,7 +13,8 @@ import click
 from attrs import define, evolve, frozen
 
 from fibsbot.cli import UserError
-from fibsbot.cli.stores import place_by_config, shown_progress, store_errors
+from fibsbot.cli.progress import shown_progress
+from fibsbot.cli.stores import place_by_config, store_errors
 from fibsbot.draw.markup import clean
 from fibsbot.formats.errors import FormatError
 from fibsbot.records.store import Match, Store, StoreError

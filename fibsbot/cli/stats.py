@@ -13,8 +13,9 @@ from attrs import asdict, define, evolve
 from rich.console import Console
 
 from fibsbot.cli import UserError
+from fibsbot.cli.progress import shown_progress
 from fibsbot.cli.stats_tables import picture
-from fibsbot.cli.stores import place_by_config, shown_progress, store_errors
+from fibsbot.cli.stores import place_by_config, store_errors
 from fibsbot.config import Config
 from fibsbot.draw.plot import Scale, Series, curve_svg, seconds
 from fibsbot.draw.themes import SERIES

@@ -1,0 +1,44 @@
+"""How far a command is that takes its time."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+PATIENCE: Final = 2.0
+"""Seconds before a progress bar is shown."""
+
+
+@contextlib.contextmanager
+def shown_progress(what: str, *, shown: bool = True) -> Iterator[Callable[[int, int | None], None]]:
+    """Give what shows how far it is, of how much if that is known.
+
+    The bar appears once it has taken PATIENCE, if somebody watches and nothing else is shown.
+    """
+    bar = Progress(
+        TextColumn(what),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not (shown and sys.stderr.isatty()),
+    )
+    task = bar.add_task(what, total=None)
+    begun = time.monotonic()
+
+    def show(done: int, of: int | None) -> None:
+        if time.monotonic() - begun > PATIENCE:
+            bar.start()
+        bar.update(task, completed=done, total=of)
+
+    try:
+        yield show
+    finally:
+        bar.stop()
