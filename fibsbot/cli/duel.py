@@ -102,11 +102,18 @@ def duel(  # noqa: PLR0913 - one argument an option
     judging = None if no_luck else _judge(names, judge)
     plan = Plan(names, length or 0, seed, cube, jacoby, beavers, judging, deadline)
     tally = Tally(plan)
-    with _told_to_stop(), _errors():
-        began = time.monotonic()
-        finished = _play(tally, games // 2, jobs or cores(), out, mats)
-    report = {**tally.report(games // 2), "seconds": round(time.monotonic() - began, 3)}
-    click.echo(json.dumps(report) if as_json else told(report))
+    began = time.monotonic()
+    finished, error = True, None
+    try:
+        with _told_to_stop():
+            finished = _play(tally, games // 2, jobs or cores(), out, mats)
+    except DuelError as caught:
+        error = UserError(str(caught))
+    if tally.results or not error:
+        report = {**tally.report(games // 2), "seconds": round(time.monotonic() - began, 3)}
+        click.echo(json.dumps(report) if as_json else told(report))
+    if error:
+        raise error
     if not finished:
         sys.exit(EXIT_INTERRUPTED)
 
@@ -163,14 +170,6 @@ def _told_to_stop() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-@contextlib.contextmanager
-def _errors() -> Iterator[None]:
-    try:
-        yield
-    except DuelError as error:
-        raise UserError(str(error)) from None
 
 
 @contextlib.contextmanager

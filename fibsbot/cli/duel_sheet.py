@@ -9,10 +9,11 @@ from fibsbot.arena.duel.tally import Tally
 
 
 def running(tally: Tally) -> str:
-    """Return in a few words what A has got so far; the sharper figure of the two."""
-    estimate = tally.adjusted or tally.result
-    if estimate is None:
+    """Return in a few words what A has got so far, with or without luck, whichever is surer."""
+    known = [it for it in (tally.adjusted, tally.result) if it]
+    if not known:
         return ""
+    estimate = min(known, key=lambda it: it.error)
     half = (estimate.high - estimate.low) / 2
     if tally.plan.length:
         return f"{tally.plan.labels[0]} {100 * estimate.mean:.1f} % ± {100 * half:.1f}"
@@ -37,7 +38,7 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     if report["adjusted"]:
         yield f"without luck: {_gained(report, report['adjusted'])}"
     if report["gain"]:
-        yield f"Taking the luck out is worth {report['gain']:.1f} times as many pairs."
+        yield _worth(report["gain"])
     if report["unjudged"]:
         yield f"In {report['unjudged']} pairs the judge failed; their luck could not be taken out."
     yield ""
@@ -46,6 +47,12 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
         yield f"PR as {report['judge']} judges, looking at {_decisions(report)} decisions that count."
     if report["examples"]:
         yield from ("", "Not everything went well:", *report["examples"])
+
+
+def _worth(gain: float) -> str:
+    if gain < 1:
+        return f"The luck is misjudged: without it the result is only as sure as with {gain:.2f} times as many pairs."
+    return f"Taking the luck out is worth {gain:.1f} times as many pairs."
 
 
 def _what(report: dict[str, Any]) -> str:

@@ -204,7 +204,6 @@ def test_what_a_strategy_prints_is_no_result(environment: dict[str, str]) -> Non
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["deadly", "racer"], "fibsbot: a process that played pair 1 ended with status 7\n"),
         (["unmakeable", "racer"], "fibsbot: strategy 'unmakeable' (tests.arena.duelling:Unmakeable of duellists 1.0) "),
         (["racer", "nosuch"], "fibsbot: no strategy is called 'nosuch'"),
     ],
@@ -214,3 +213,12 @@ def test_what_cannot_go_on_ends_with_a_line(environment: dict[str, str], argumen
     assert (EXIT_USAGE, "") == (run.returncode, run.stdout)
     assert run.stderr.startswith(text)
     assert 1 == len(run.stderr.splitlines())
+
+
+@pytest.mark.slow
+def test_when_a_strategy_takes_its_process_down_what_was_played_is_told(environment: dict[str, str]) -> None:
+    run = call(environment, "deadly", "racer", "--games", "400", "--no-luck", "--jobs", "1", "--no-cube")
+    found = re.fullmatch(r"fibsbot: a process that played pair (\d+) ended with status 7\n", run.stderr)
+    assert found, run.stderr
+    assert EXIT_USAGE == run.returncode
+    assert f"Interrupted after {int(found[1]) - 1} of 200 pairs." in run.stdout
