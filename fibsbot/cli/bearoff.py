@@ -69,8 +69,8 @@ def _list(checkers: int | None, *, to_build: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"path": str(path_for(checkers or USUAL)), "tables": rows}))
         return
-    for row in rows:
-        click.echo("\n".join(f"{name:10}{value}" for name, value in _told(row).items()))
+    told = ["\n".join(f"{name:10}{value}" for name, value in _told(row).items()) for row in rows]
+    click.echo("\n\n".join(told), nl=bool(rows))
     if not rows:
         click.echo(f"no tables at {path_for(checkers or USUAL)}; `fibsbot bearoff --build` computes them in seconds")
 

@@ -8,12 +8,13 @@ import pytest
 from fibsbot.engine.bearoff import Tables
 from fibsbot.engine.bearoff.indexing import numbers, size
 from fibsbot.engine.bearoff.two_sided import CENTRED, OWNED, THEIRS, WIN
-from fibsbot.engine.outcomes import LOSE_GAMMON, WIN_GAMMON
+from fibsbot.engine.outcomes import LOSE_BACKGAMMON, LOSE_GAMMON, WIN_BACKGAMMON, WIN_GAMMON
 from tests.engine.bearoff.witnesses import (
     Counts,
     board_of,
     equity,
     few,
+    gnubg_chances,
     gnubg_equities,
     gnubg_throws,
     mean,
@@ -21,6 +22,7 @@ from tests.engine.bearoff.witnesses import (
     requires_gnubg_tables,
     throws_needed,
 )
+from tests.formats.gnubg import requires_gnubg
 
 STACK: Counts = (0, 0, 0, 0, 0, 15)
 
@@ -116,6 +118,22 @@ def test_equities_are_those_of_gnubg(tables: Tables) -> None:
         assert row[CENTRED] == pytest.approx(found["Centered cube"], abs=3e-4)
         assert row[OWNED] == pytest.approx(found["Owned cube"], abs=3e-4)
         assert row[THEIRS] == pytest.approx(found["Opponent owns cube"], abs=3e-4)
+
+
+@requires_gnubg
+def test_chances_and_gammons_are_those_of_gnubg(tables: Tables) -> None:
+    pairs: list[tuple[Counts, Counts]] = [
+        ((3, 0, 0, 0, 0, 0), STACK),
+        ((2, 2, 0, 0, 0, 0), (3, 3, 3, 2, 2, 2)),
+        ((1, 1, 2, 0, 0, 0), (0, 0, 5, 5, 5, 0)),
+        ((0, 0, 0, 5, 5, 5), (1, 2, 1, 0, 0, 0)),
+        ((3, 3, 3, 2, 2, 2), (2, 3, 3, 3, 2, 2)),
+        ((2, 1, 1, 2, 0, 0), (0, 3, 1, 0, 1, 1)),
+        ((4, 2, 2, 2, 0, 0), (0, 3, 3, 0, 3, 1)),
+    ]
+    boards = [board_of(*pair) for pair in pairs]
+    chances = tables.evaluate(np.array(boards))[:, [WIN, WIN_GAMMON, WIN_BACKGAMMON, LOSE_GAMMON, LOSE_BACKGAMMON]]
+    assert np.array(gnubg_chances(boards)) == pytest.approx(chances, abs=6e-4)
 
 
 def test_gammons_of_a_last_throw_can_be_counted(tables: Tables) -> None:

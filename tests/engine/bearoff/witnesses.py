@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import tempfile
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement
@@ -14,9 +16,11 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import pytest
 
-from fibsbot.engine.boards import Board
-from fibsbot.match import Dice
+from fibsbot.engine.boards import Board, position_of
+from fibsbot.match import Dice, MatchState
+from fibsbot.notation import format_gnubg_id
 from fibsbot.rules.plays import results
+from tests.formats.gnubg import GNUBG
 
 Counts: TypeAlias = tuple[int, ...]
 """Checkers on the points 1 to 6."""
@@ -121,6 +125,24 @@ def gnubg_equities(own: int, opponent: int) -> dict[str, float]:
     """Return the equities that gnubg's table of 6 checkers has, by what it calls them."""
     text = _dump(own * 924 + opponent, TWO_SIDED)
     return {name: float(value) for name, value in re.findall(r"^([A-Z][a-z ]+?) *: ([+-]\d\.\d+)$", text, re.MULTILINE)}
+
+
+def gnubg_chances(boards: list[Board]) -> list[list[float]]:
+    """Return win, win gammon, win backgammon, lose gammon and lose backgammon as gnubg looks them up."""
+    assert GNUBG is not None
+    ids = [format_gnubg_id(MatchState(position_of(board))) for board in boards]
+    commands = [command for name in ids for command in (f"set gnubgid {name}", "eval")]
+    with tempfile.TemporaryDirectory(prefix="gnubg-") as home:
+        ran = subprocess.run(
+            [GNUBG, "-t", "-q"],
+            input="\n".join([*commands, "quit", "y", ""]),
+            env={**os.environ, "HOME": home, "LC_ALL": "C.UTF-8"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    return [list(map(float, row.split()[:5])) for row in re.findall(r"^static: (.*)$", ran.stdout, re.MULTILINE)]
 
 
 def _dump(number: int, table: Path) -> str:
