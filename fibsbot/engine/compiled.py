@@ -2,33 +2,74 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import re
+import sys
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, cast
+from pathlib import Path
+from typing import Any, Final, ParamSpec, TypeVar, cast
 
 from numba import njit
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
+_IMPORTS: Final = re.compile(rb"^from (fibsbot\.engine[\w.]*) import ", re.MULTILINE)
+"""What a file of the engine takes from others of its files."""
+
 
 def compiled(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Compile a function of numbers and arrays at its first call.
 
     It runs without Python's lock, so that threads run side by side, and what was compiled is kept beside the source or,
-    where that cannot be written, in the user's cache. A compiled function must not call itself: numba cannot load such
-    a one from its cache.
+    where that cannot be written, in the user's cache; where neither can, each process compiles for itself. A compiled
+    function must not call itself: numba cannot load such a one from its cache.
     """
-    return cast(
-        "Callable[Arguments, Result]", _njit(cache=True, nogil=True, fastmath=True, error_model="numpy")(function)
-    )
+    return cast("Callable[Arguments, Result]", _compile(function))
 
 
 def inlined(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Compile a small function into each of those that call it."""
-    return cast(
-        "Callable[Arguments, Result]",
-        _njit(cache=True, nogil=True, fastmath=True, error_model="numpy", inline="always")(function),
-    )
+    return cast("Callable[Arguments, Result]", _compile(function, inline="always"))
+
+
+def _compile(function: Callable[..., Any], **options: str) -> Callable[..., Any]:
+    how = {"nogil": True, "fastmath": True, "error_model": "numpy", **options}
+    try:
+        compiler = _njit(cache=True, **how)(function)
+    except RuntimeError:  # numba has found no folder that can be written
+        return cast("Callable[..., Any]", _njit(**how)(function))
+    # Numba compares only the function's own file with what it has kept. What it calls, and constants, are compiled into
+    # it and come from other files, too.
+    kept = getattr(getattr(compiler, "_cache", None), "_cache_file", None)
+    if hasattr(kept, "_source_stamp"):
+        kept._source_stamp = _stamp(Path(function.__code__.co_filename))  # noqa: SLF001 - there is no other way
+    return cast("Callable[..., Any]", compiler)
+
+
+@functools.cache
+def _stamp(path: Path) -> str:
+    """Return a digest of a file and of all files of the engine that it imports, and that those import."""
+    seen: set[Path] = set()
+    left = [path]
+    digest = hashlib.sha256()
+    while left:
+        file = left.pop()
+        if file not in seen:
+            seen.add(file)
+            content, imported = _read(file)
+            digest.update(content)
+            left += imported
+    return digest.hexdigest()
+
+
+@functools.cache
+def _read(path: Path) -> tuple[bytes, tuple[Path, ...]]:
+    """Return a digest of a file, and which files of the engine it imports; they have been imported by now."""
+    text = path.read_bytes()
+    modules = [sys.modules.get(name.decode()) for name in _IMPORTS.findall(text)]
+    return hashlib.sha256(text).digest(), tuple(Path(it.__file__) for it in modules if it and it.__file__)
 
 
 _njit: Any = njit
