@@ -26,7 +26,7 @@ class Efficiency:
 
     contact: tuple[float, float] = (0.68, 0.68)
     """Of a centred and of an owned cube while the sides can still meet; `docs/cube.md` has where they come from."""
-    contact_swing: float = 0.09
+    contact_swing: float = 0.07
     """By how much a throw changes the chance to win where that is even, as a standard deviation."""
     race_most: tuple[float, float] = (0.96, 0.9)
     """What both efficiencies approach in a long race."""

@@ -36,6 +36,8 @@ LOST: Final = 2
 TURNED: Final = 3
 """The column of a cube that is turned now and taken: twice the value, and the opponent's."""
 COLUMNS: Final = 4
+LEAST: Final = 1e-12
+"""What is nearer to 0 (or 1) is taken as 0 (or 1), so that nothing is divided by it."""
 
 SWING: Final = 2
 """The column of `efficiency` with what a throw changes; before it stand those of CENTRED and OWNED."""
@@ -82,10 +84,17 @@ def hold(
             right = cash[level + 1] if turnable[level, 0] and column in (CENTRED, OWNED) else 1.0
             passed, cashed = lost[level, 0], won[level, 0]
             live = _bent(win, low, high, left, passed, right, cashed)
-            if right < 1 and lost[level, 0] == lost[level, 2]:
-                values[row, column] = live - _missed(win, right, cashed - low, high - cashed, swing * math.sqrt(2.0))
-            elif left > 0 and won[level, 0] == won[level, 2]:
-                values[row, column] = live + _missed(win, left, low - passed, passed - high, swing)
+            last = left > LEAST and right < 1 - LEAST and not (turnable[level + 1, 0] or turnable[level + 1, 1])
+            mine = right < 1 - LEAST and (last or lost[level, 0] == lost[level, 2])
+            theirs = left > LEAST and (last or won[level, 0] == won[level, 2])
+            if mine or theirs:
+                middle = (cashed if mine else high) - (passed if theirs else low)
+                middle /= (right if mine else 1.0) - (left if theirs else 0.0)
+                if mine:
+                    live -= _missed(win, right, middle - (high - cashed) / (1 - right), swing * math.sqrt(2.0))
+                if theirs:
+                    live += _missed(win, left, middle - (passed - low) / left, swing)
+                values[row, column] = live
             else:
                 x = efficiency[row, CENTRED if column == CENTRED else OWNED]
                 values[row, column] = (1 - x) * (low + (high - low) * win) + x * live
@@ -127,7 +136,7 @@ def _market(chances: Floats, won: Floats, lost: Floats, turnable: Flags, take: F
 @compiled
 def _rising(low: float, high: float, corner: float, cashed: float, worth: float) -> float:
     """Return where the worth of a cube in hand, which rises from low over the cash point to high, reaches `worth`."""
-    if corner <= 0:
+    if corner < LEAST:
         return 0.0
     rise = high - low
     if corner < 1:
@@ -142,10 +151,10 @@ def _bent(win: float, low: float, high: float, left: float, passed: float, right
     At the left corner the opponent cashes, at the right one the player does. Nobody has to: where playing on for a
     gammon brings more, the corner would bend the line the wrong way and is left out.
     """
-    cashes = left > 0 and passed < low + (high - low) * left
+    cashes = left > LEAST and passed < low + (high - low) * left
     from_win, from_worth = (left, passed) if cashes else (0.0, low)
-    can_cash = right < 1 and cashed > from_worth + (high - from_worth) * (right - from_win) / (1 - from_win)
-    if can_cash and not cashes and left > 0 and passed < low + (cashed - low) * left / right:
+    can_cash = right < 1 - LEAST and cashed > from_worth + (high - from_worth) * (right - from_win) / (1 - from_win)
+    if can_cash and not cashes and left > LEAST and passed < low + (cashed - low) * left / right:
         cashes, from_win, from_worth = True, left, passed
     to_win, to_worth = (right, cashed) if can_cash else (1.0, high)
     if win < from_win:
@@ -158,16 +167,15 @@ def _bent(win: float, low: float, high: float, left: float, passed: float, right
 
 
 @compiled
-def _missed(win: float, corner: float, rise: float, further: float, swing: float) -> float:
-    """Return what a cube is short of a live one whose owner turns it before his next throw in any case.
+def _missed(win: float, corner: float, bend: float, swing: float) -> float:
+    """Return what a cube is off a live one if it is turned before its owner's next throw in any case.
 
-    That is so where losing the game loses the match already, as for the trailer after the Crawford game. All that he
-    can miss is a market lost by the throws until then, two if he is on roll and one if the opponent is. The worth is
-    that of a live cube, which rises by so much up to the corner and so much further from there, averaged over a normal
-    deviation of the chance to win.
+    That is so where losing the game loses the match already, as for the trailer after the Crawford game, and for both
+    where the double is for the match, as at 2 points away each. All that can be missed then is a market lost by the
+    throws until the double, two if its owner is on roll and one if the opponent is. So the worth of a live cube, whose
+    slope changes by so much at the corner, is averaged over a normal deviation of the chance to win.
     """
-    bend = rise / corner - further / (1 - corner)
-    if bend <= 0 or swing <= 0:
+    if bend <= 0 or swing < LEAST:
         return 0.0
     apart = abs(win - corner) / swing
     density = math.exp(-apart * apart / 2) / math.sqrt(2 * math.pi)
@@ -178,7 +186,7 @@ def _missed(win: float, corner: float, rise: float, further: float, swing: float
 def _mean(chances: Any, first: int, worths: Any) -> float:
     """Return what a game that was won (or lost) is worth on average, gammons and backgammons in their proportion."""
     total = chances[first]
-    if total <= 0:
+    if total < LEAST:
         return float(worths[0])
     gammon, backgammon = min(chances[first + 1] / total, 1.0), min(chances[first + 2] / total, 1.0)
     return float(worths[0] + gammon * (worths[1] - worths[0]) + backgammon * (worths[2] - worths[1]))

@@ -35,19 +35,23 @@ class Verdict:
     """Whose cube it is, before it is turned."""
     may_double: bool = True
     """Whether the player may turn the cube and could have a use for that."""
+    dead: bool = False
+    """Whether it is only the use that is missing: winning as it is wins the match."""
     beaver: bool = False
     """Whether the opponent, doubled, should beaver."""
 
     @classmethod
     def of(cls, stakes: Stakes, owner: Owner, no_double: float, double_take: float) -> Verdict:
         """Build the verdict from what both ways on are worth in the unit of `stakes`, the cube taken, not beavered."""
-        beaver = stakes.beavers and double_take < -NOISE
+        may_double = stakes.can_double(owner)
+        beaver = bool(stakes.beavers and double_take < -NOISE)
         return cls(
             no_double=float(no_double),
             double_take=float(2 * double_take if beaver else double_take),
             double_pass=stakes.passed,
             owner=owner,
-            may_double=stakes.can_double(owner),
+            may_double=may_double,
+            dead=stakes.live and owner is not Owner.OPPONENT and not may_double,
             beaver=beaver,
         )
 
@@ -75,8 +79,8 @@ class Verdict:
 
     @property
     def optional(self) -> bool:
-        """Whether it makes no difference whether the player doubles."""
-        return self.may_double and abs(self.no_double - self.double) < SAME
+        """Whether it makes no difference whether the player doubles and the opponent takes."""
+        return self.may_double and self.answer is not CubeAction.PASS and abs(self.no_double - self.double) < SAME
 
     @property
     def too_good(self) -> bool:
@@ -111,7 +115,7 @@ class Verdict:
         """The verdict as GNU Backgammon words it, such as `Redouble, take` or `No double, take (4.4%)`."""
         again = "redouble" if self.owner is Owner.PLAYER else "double"
         if not self.may_double:
-            return f"No {again}"
+            return f"Never {again}, {self.answer.value} (dead cube)" if self.dead else "Cube not available"
         if self.optional:
             first = f"Optional {again}"
         elif self.too_good:

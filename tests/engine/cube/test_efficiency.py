@@ -1,0 +1,46 @@
+"""How efficient the cube is taken to be, by position."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fibsbot.engine.boards import boards_of
+from fibsbot.engine.cube import DEFAULT, Efficiency
+from fibsbot.position import Position
+
+
+def race(own: int, other: int = 3) -> Position:
+    """Return a race with so many own pips, as far as 15 checkers on neighbouring points come near it."""
+    point, more = divmod(own, 15)
+    counts = [0] * 25
+    counts[point - 1] += 15 - more
+    counts[point] += more
+    return Position.from_sides(counts, [0] * (other - 1) + [15] + [0] * (25 - other))
+
+
+def test_contact_has_the_figures_of_contact() -> None:
+    assert [0.68, 0.68, 0.07] == DEFAULT.of_position(Position.start()).tolist()
+
+
+def test_a_race_is_more_efficient_the_longer_it_is() -> None:
+    rows = DEFAULT.of(boards_of([race(pips) for pips in (20, 30, 60, 100)]))
+    assert (np.diff(rows[:, :2], axis=0) > 0).all()
+    assert (np.diff(rows[:, 2]) < 0).all()
+    assert ((rows >= 0) & (rows <= 1)).all()
+
+
+def test_the_last_throws_have_a_dead_cube() -> None:
+    nearly_off = Position.from_sides([1] + [0] * 24, [0, 2] + [0] * 23)
+    assert [0.0, 0.0, 0.4] == DEFAULT.of_position(nearly_off).tolist()
+
+
+def test_the_efficiency_is_a_parameter() -> None:
+    assert [0.5, 0.4] == Efficiency(contact=(0.5, 0.4)).of_position(Position.start())[:2].tolist()
+
+
+def test_many_boards_are_looked_at_each_for_itself() -> None:
+    positions = [Position.start(), race(45), race(70)]
+    together = DEFAULT.of(boards_of(positions))
+    for row, position in zip(together, positions, strict=True):
+        assert pytest.approx(DEFAULT.of_position(position).tolist()) == row.tolist()
