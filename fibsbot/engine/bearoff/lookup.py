@@ -6,7 +6,7 @@ function answers that it does not know, so that the loop needs no second version
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from fibsbot.engine.compiled import compiled
 from fibsbot.engine.outcomes import LOSE, LOSE_GAMMON, WIN_GAMMON
 from fibsbot.engine.outcomes import WIN as WINS
 
-Singles = npt.NDArray[np.float32]
+Singles: TypeAlias = npt.NDArray[np.float32]
 
 
 class Columns(NamedTuple):
@@ -90,11 +90,12 @@ def _chances(own: int, opponent: int, columns: Columns, out: npt.NDArray[np.floa
             gammon = _gammon(mine, columns.first[opponent - _FIFTEEN], 1)
         if own >= _FIFTEEN:
             lose_gammon = _gammon(theirs, columns.first[own - _FIFTEEN], 0)
+    # Sums of rounded chances may miss 0, 1 and each other by the last digit.
     out[:] = 0.0
-    out[WINS] = min(win, 1.0)
-    out[WIN_GAMMON] = gammon
+    out[WINS] = min(max(win, 0.0), 1.0)
+    out[WIN_GAMMON] = min(max(gammon, 0.0), out[WINS])
     out[LOSE] = 1 - out[WINS]
-    out[LOSE_GAMMON] = lose_gammon
+    out[LOSE_GAMMON] = min(max(lose_gammon, 0.0), out[LOSE])
 
 
 @compiled

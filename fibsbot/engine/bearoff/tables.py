@@ -10,7 +10,7 @@ import numpy.typing as npt
 from attrs import field, frozen
 
 from fibsbot.engine.bearoff.indexing import all_counts, numbers_on, size
-from fibsbot.engine.bearoff.lookup import Columns, all_chances, frozen_columns
+from fibsbot.engine.bearoff.lookup import Columns, Singles, all_chances, frozen_columns
 from fibsbot.engine.bearoff.moves import single_moves
 from fibsbot.engine.bearoff.one_sided import LONGEST, solve_all, solve_first
 from fibsbot.engine.bearoff.two_sided import CENTRED, OWNED, THEIRS, WIN, solve_pairs
@@ -108,7 +108,7 @@ class Tables:
         It does where all checkers of both sides are home and have passed each other. Games that are over are covered,
         too, if the loser's checkers are all home.
         """
-        return self._numbers(boards)[0] >= 0
+        return self._numbers(boards, self.columns.throws)[0] >= 0
 
     def evaluate(self, boards: Boards) -> npt.NDArray[np.float32]:
         """Return the chances of who is on roll, shape (n, 6), in the order of `engine.outcomes`.
@@ -116,7 +116,7 @@ class Tables:
         Exact where both sides have few checkers; else from both sides' numbers of throws, each side playing for the
         least mean: `docs/bearoff.md` says how far that is off. Raises NotCoveredError.
         """
-        own, opponent = self._numbers(boards)
+        own, opponent = self._numbers(boards, self.columns.throws)
         _check(own, boards)
         found = np.empty((len(boards), OUTCOMES), np.float32)
         all_chances(own, opponent, self.columns, found)
@@ -124,11 +124,11 @@ class Tables:
 
     def covers_money(self, boards: Boards) -> npt.NDArray[np.bool_]:
         """Return for each board whether `money` knows it, shape (n,): few checkers on both sides."""
-        return self._few(boards)[0] >= 0
+        return self._numbers(boards, self.columns.pairs)[0] >= 0
 
     def evaluate_money(self, boards: Boards) -> npt.NDArray[np.float32]:
         """Return exact figures, shape (n, 4), in the columns of `two_sided`. Raises NotCoveredError."""
-        own, opponent = self._few(boards)
+        own, opponent = self._numbers(boards, self.columns.pairs)
         _check(own, boards)
         return np.asarray(self.columns.pairs[own, opponent])
 
@@ -141,22 +141,18 @@ class Tables:
 
     def sides(self, board: Board) -> tuple[Side, Side]:
         """Return what the player on roll needs and what the opponent needs. Raises NotCoveredError."""
-        own, opponent = self._numbers(board[None])
+        own, opponent = self._numbers(board[None], self.columns.throws)
         _check(own, board[None])
         position = position_of(board)
         return self._side(own[0], position.pips), self._side(opponent[0], position.opponent_pips)
 
-    def _numbers(self, boards: Boards) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the numbers of both sides, -1 where the board is not covered."""
+    def _numbers(self, boards: Boards, of: Singles) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the numbers of both sides, -1 where one of them is not in the column `of`."""
         if boards.ndim != 2 or boards.shape[1] != CELLS or boards.dtype != np.int8:
             raise ValueError(f"expected boards of shape (n, {CELLS}) and int8, got {boards.shape} and {boards.dtype}")
-        return numbers_on(boards)
-
-    def _few(self, boards: Boards) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the numbers of both sides, -1 where the two-sided table does not cover the board."""
-        own, opponent = self._numbers(boards)
-        few = np.maximum(own, opponent) < len(self.columns.pairs)
-        return np.where(few, own, -1), np.where(few, opponent, -1)
+        own, opponent = numbers_on(boards)
+        known = np.maximum(own, opponent) < len(of)
+        return np.where(known, own, -1), np.where(known, opponent, -1)
 
     def _side(self, number: int, pips: int) -> Side:
         throws = self.columns.throws[number].astype(float)
