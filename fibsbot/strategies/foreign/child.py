@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -38,7 +39,7 @@ class Child:
 
     def __init__(self, argv: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
         """Start it; `environment` goes before our own."""
-        lifeline, self._lifeline = os.pipe()
+        lifeline, ours = os.pipe()
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the user's own command, without a shell
                 [sys.executable, "-I", "-S", str(_KEEPER), str(lifeline), *argv],
@@ -51,10 +52,11 @@ class Child:
                 start_new_session=True,
             )
         except OSError as error:
-            os.close(self._lifeline)
+            os.close(ours)
             raise EngineError(f"cannot be started: {error.strerror or error}") from None
         finally:
             os.close(lifeline)
+        self._release = weakref.finalize(self, _release, self._process, ours)
         assert self._process.stdin and self._process.stdout and self._process.stderr  # noqa: S101, PT018 - pipes
         self._stdin = self._process.stdin
         self._stderr = self._process.stderr
@@ -86,21 +88,12 @@ class Child:
 
     def close(self, farewell: str | None = None) -> None:
         """End it: by this line first, if there is one, by SIGKILL otherwise. It may be called again."""
-        if self._lifeline < 0:
-            return
-        if farewell is not None and self.running:
+        if self._release.alive and farewell is not None and self.running:
             with contextlib.suppress(EngineError):
                 self.tell(farewell)
             self._stdin.close()
             self._await_end(time.monotonic() + GRACE)
-        if self.running:  # its number cannot be anybody else's as long as we have not been told of its end
-            os.killpg(self._process.pid, signal.SIGKILL)
-        os.close(self._lifeline)
-        self._lifeline = -1
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if stream is not None:
-                stream.close()
+        self._release()
 
     def _await_end(self, deadline: float) -> None:
         """Wait for the end, and read on: who cannot write cannot end."""
@@ -108,7 +101,13 @@ class Child:
             while True:
                 self.lines.read(deadline)
 
-    def __del__(self) -> None:
-        """End a child that was forgotten."""
-        if getattr(self, "_lifeline", -1) >= 0:
-            self.close()
+
+def _release(process: subprocess.Popen[bytes], lifeline: int) -> None:
+    """Kill a process with all that it has started, and close its pipes."""
+    if process.poll() is None:  # its number cannot be anybody else's as long as we have not been told of its end
+        os.killpg(process.pid, signal.SIGKILL)
+    os.close(lifeline)
+    process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()

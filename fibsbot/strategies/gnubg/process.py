@@ -1,14 +1,8 @@
-"""One gnubg in its external mode: a server on a port of this machine that answers `board:` lines.
+"""One gnubg in its external mode: a server on a port of this machine that answers one line with another.
 
-What was found by asking version 1.07.001, which the manual leaves out:
-
-- `set evaluation` decides how deep the answers look, and has to come before `external`, which never returns.
-- After a board may follow `jacobyrule on`, `crawfordrule off`, `beavers on` and `resignation 2`. The Crawford game is
-  one in which somebody is a point away and "did Crawford" (token 51) is 0, unless `crawfordrule off` follows.
-- While a double or resignation is pending the turn has to be the other side's: else it answers for the wrong player.
-- A line of some thousand characters kills it, an empty one is an error, `version` answers four lines.
-- `evaluation fibsboard BOARD plies N cube on` answers five chances and the cubeful equity at a cube of 1, or the chance
-  to win the match.
+What was found by asking version 1.07.001: `set evaluation` decides how deep its answers look, and has to come before
+`external`, which never returns. `version` answers four lines. An empty line is an error, one of some thousand
+characters kills it. `asking.py` says what its questions are like.
 """
 
 from __future__ import annotations
@@ -17,9 +11,11 @@ import socket
 import time
 from typing import Final
 
+from fibsbot.match import MatchState
 from fibsbot.strategies.foreign.child import Child
 from fibsbot.strategies.foreign.errors import EndedError, EngineError
 from fibsbot.strategies.foreign.lines import Lines
+from fibsbot.strategies.gnubg.asking import PROBE, question, swaps_scores
 from fibsbot.strategies.gnubg.options import GnubgOptions
 
 ADDRESS: Final = "127.0.0.1"
@@ -51,6 +47,7 @@ class GnubgProcess:
             self._tell("version")
             while not self._lines.read(deadline).startswith("Software: "):
                 pass
+            self._scores_swapped = swaps_scores(self.ask(PROBE, deadline))
         except EngineError as error:
             raise self._ended(error) from None
 
@@ -58,6 +55,10 @@ class GnubgProcess:
     def running(self) -> bool:
         """Whether the program has not ended."""
         return self._child.running
+
+    def decide(self, state: MatchState, deadline: float) -> str:
+        """Return the answer to a decision; raise EngineError where there is none."""
+        return self.ask(question(state, scores_swapped=self._scores_swapped), deadline)
 
     def ask(self, line: str, deadline: float) -> str:
         """Return the answer to one line, without blanks around it; raise EngineError where there is none."""

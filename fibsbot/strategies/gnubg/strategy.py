@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
-from attrs import evolve
-
-from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
-from fibsbot.strategies.foreign.boards import board_line
-from fibsbot.strategies.foreign.errors import EngineError
 from fibsbot.strategies.foreign.revival import Revival
 from fibsbot.strategies.foreign.wording import chosen, one_of
+from fibsbot.strategies.gnubg.asking import beaver_question, last_number
 from fibsbot.strategies.gnubg.options import GnubgOptions
 from fibsbot.strategies.gnubg.process import GnubgProcess
 from fibsbot.strategies.handmade.strategy import HandmadeStrategy, is_beavered
@@ -25,8 +21,6 @@ from fibsbot.strategies.handmade.strategy import HandmadeStrategy, is_beavered
 OFFERS: Final = {"roll": CubeAction.ROLL, "double": CubeAction.DOUBLE}
 RESPONSES: Final = {"take": CubeAction.TAKE, "drop": CubeAction.PASS, "beaver": CubeAction.BEAVER}
 VERDICTS: Final = {"accept": True, "reject": False}
-_NUMBER: Final = re.compile(r"-?[0-9]{1,3}\.[0-9]{1,9}")
-_SWITCH: Final = ("off", "on")
 _PLACES: Final = "/usr/games:/usr/local/games"
 """Where the program is where it is not on the PATH: daemons seldom have games on theirs."""
 
@@ -91,32 +85,16 @@ class GnubgStrategy:
             revival.close()
 
     def _answer_beaver(self, state: MatchState) -> CubeAnswer:
-        """Answer a beaver of our own double, after which we are on roll: gnubg has no words for it.
-
-        A pass gives up half of the new stake, so a take may lose as much.
-        """
-        rolling = evolve(state, phase=Phase.ROLL, cube=2 * state.cube, owner=Owner.OPPONENT)
-        question = f"evaluation fibsboard {board_line(rolling)} plies {self._options.cube} cube on"
-        equity = 2 * self._ask(question, _equity, cubeful=True)
+        """Answer a beaver of our own double: a pass gives up half of the new stake, so a take may lose as much."""
+        line = beaver_question(state, self._options.cube)
+        equity = 2 * self._ask(lambda process, deadline: last_number(process.ask(line, deadline)))
         return CubeAnswer(CubeAction.TAKE if equity >= -1 else CubeAction.PASS, max(equity, -1.0))
 
     def _decide(self, state: MatchState, understand: Callable[[str], AnswerT]) -> AnswerT:
-        question = (
-            f"{board_line(state)} jacobyrule {_SWITCH[state.jacoby]} crawfordrule {_SWITCH[state.crawford]} "
-            f"beavers {_SWITCH[state.redoubles > 0]}"
+        return self._ask(
+            lambda process, deadline: understand(process.decide(state, deadline)), cubeful=not state.cubeless
         )
-        if state.phase is Phase.RESIGNED:
-            question += f" resignation {state.resignation}"
-        return self._ask(question, understand, cubeful=not state.cubeless)
 
-    def _ask(self, question: str, understand: Callable[[str], AnswerT], *, cubeful: bool) -> AnswerT:
+    def _ask(self, ask: Callable[[GnubgProcess, float], AnswerT], *, cubeful: bool = True) -> AnswerT:
         deadline = time.monotonic() + self._options.deadline
-        return self._running[cubeful].ask(lambda process: understand(process.ask(question, deadline)), deadline)
-
-
-def _equity(answer: str) -> float:
-    """Return the last of the six numbers that gnubg answers to `evaluation`."""
-    numbers = answer.split()
-    if len(numbers) != 6 or not all(map(_NUMBER.fullmatch, numbers)):
-        raise EngineError(f"expected six numbers, got {answer[:80]!r}")
-    return float(numbers[-1])
+        return self._running[cubeful].ask(lambda process: ask(process, deadline), deadline)
