@@ -148,7 +148,7 @@ def _play(tally: Tally, wanted: int, jobs: int, out: Path | None, mats: Path | N
             held.callback(record.close)
         if tally.results:
             click.echo(f"going on from {out}: {len(tally.results)} of {wanted} pairs are there", err=True)
-        missing = [number for number in range(wanted) if number not in tally.results]
+        missing = (number for number in range(wanted) if number not in tally.results)
         show = held.enter_context(_progress(tally, wanted))
         playing = held.enter_context(contextlib.closing(play_pairs(tally.plan, missing, jobs, mats)))
         try:

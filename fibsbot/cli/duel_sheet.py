@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fibsbot.arena.duel.tally import Tally
+from fibsbot.study.results import NORMAL
 
 
 def running(tally: Tally) -> str:
@@ -14,7 +15,7 @@ def running(tally: Tally) -> str:
     if not known:
         return ""
     estimate = min(known, key=lambda it: it.error)
-    half = (estimate.high - estimate.low) / 2
+    half = NORMAL * estimate.error
     if tally.plan.length:
         return f"{tally.plan.labels[0]} {100 * estimate.mean:.1f} % ± {100 * half:.1f}"
     return f"{tally.plan.labels[0]} {estimate.mean:+.3f} ± {half:.3f}"
@@ -50,9 +51,8 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
 
 
 def _worth(gain: float) -> str:
-    if gain < 1:
-        return f"The luck is misjudged: without it the result is only as sure as with {gain:.2f} times as many pairs."
-    return f"Taking the luck out is worth {gain:.1f} times as many pairs."
+    text = f"Taking the luck out is worth {gain:.2g} times as many pairs"
+    return f"{text}." if gain >= 1 else f"{text}: it makes the result less sure here."
 
 
 def _what(report: dict[str, Any]) -> str:
