@@ -1,0 +1,97 @@
+"""The engine: what positions, plays and cube actions are worth, by networks, bear-off tables and looking ahead.
+
+One engine serves any number of threads. It compiles what it needs when it is first asked, which takes seconds where
+nothing has been compiled before: `Engine.warm_up` does that beforehand.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final, Self
+
+import numpy as np
+from attrs import evolve, field, frozen
+
+from fibsbot.engine.bearoff import NO_COLUMNS, load_tables
+from fibsbot.engine.boards import Boards, boards_of
+from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator
+from fibsbot.engine.outcomes import Outcomes
+from fibsbot.engine.packaged import FOLDER, load_networks
+from fibsbot.engine.pruner import Pruner
+from fibsbot.engine.search import Limits, Ranking, Reading, Searcher
+from fibsbot.match import MatchState, Phase
+from fibsbot.position import Play, Position
+from fibsbot.rules.plays import legal_plays
+
+DEFAULT: Final = Limits()
+
+
+@frozen(eq=False)
+class Engine:
+    """Values positions, ranks plays, reads cubes."""
+
+    evaluator: Evaluator
+    pruner: Pruner
+    _of_thread: threading.local = field(factory=threading.local, init=False, repr=False)
+
+    @classmethod
+    def load(cls, folder: Path = FOLDER, *, tables: bool = True, compute: bool = True) -> Self:
+        """Return the engine with the networks of a folder, if no other the ones that come along.
+
+        Args:
+            folder: Where the networks are.
+            tables: Whether to use bear-off tables.
+            compute: Whether to compute them where there are none, which takes a few seconds, once.
+
+        Raises:
+            NetworkError: Networks are missing or damaged; one line.
+        """
+        networks = load_networks(folder)
+        known = load_tables(compute=compute) if tables else None
+        name = networks.name if known else f"{networks.name}, no bear-off tables"
+        evaluator = NetworkEvaluator(name, networks.contact, known.columns if known else NO_COLUMNS)
+        return cls(evaluator, networks.pruner)
+
+    @property
+    def name(self) -> str:
+        """What makes the figures."""
+        return self.evaluator.name
+
+    def evaluate(self, positions: Iterable[Position] | Boards) -> Outcomes:
+        """Return the chances of who is on roll without looking ahead, shape (n, 6); see `engine.outcomes`.
+
+        Positions may be given as boards, shape (n, 26).
+        """
+        boards = positions if isinstance(positions, np.ndarray) else boards_of(positions)
+        return self.evaluator.evaluate(boards)
+
+    def rank(self, state: MatchState, plays: Sequence[Play] | None = None, limits: Limits = DEFAULT) -> Ranking:
+        """Return the plays of a throw, all legal ones unless some are given, the best first; phase MOVE.
+
+        Raises ValueError where the state has no dice, or there is no play to rank.
+        """
+        if plays is None:
+            if state.dice is None:
+                raise ValueError("expected a state with dice, got none")
+            plays = legal_plays(state.position, state.dice) or (Play(),)
+        return self.searcher.rank(state, plays, limits)
+
+    def read(self, state: MatchState, limits: Limits = DEFAULT) -> Reading:
+        """Return what the position is worth before the throw and what to do with the cube; phase ROLL."""
+        return self.searcher.read(state, limits)
+
+    def warm_up(self) -> None:
+        """Compile whatever decisions need."""
+        state = MatchState(Position.start(), length=7)
+        self.read(state, Limits(plies=1))
+        self.rank(evolve(state, phase=Phase.MOVE, dice=(3, 1)), limits=Limits(plies=1))
+
+    @property
+    def searcher(self) -> Searcher:
+        """What looks ahead in this thread."""
+        searcher: Searcher | None = getattr(self._of_thread, "searcher", None)
+        if searcher is None:
+            searcher = self._of_thread.searcher = Searcher(self.evaluator, self.pruner)
+        return searcher

@@ -1,0 +1,88 @@
+"""What is rolled out, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from attrs import evolve, field, frozen
+
+from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.position import Play
+
+BLOCK: Final = 36
+"""Trials that are played side by side: a trial for each first throw."""
+
+
+def _whole_blocks(trials: int) -> int:
+    return -(-trials // BLOCK) * BLOCK
+
+
+@frozen
+class Plan:
+    """How games are rolled out."""
+
+    trials: int = field(default=1296, converter=_whole_blocks)
+    """Games, at most; a multiple of 36."""
+    truncated: int | None = None
+    """After how many turns the network says what is left; None plays to the end."""
+    cubeful: bool = True
+    """Whether the cube is in play."""
+    reduced: bool = True
+    """Whether luck is taken out, which saves most of the games."""
+    seed: int = 1
+    error: float | None = None
+    """Stop when the standard errors of all equities are down to this."""
+    apart: float | None = None
+    """Stop when the best is ahead of each other candidate by so many joint standard deviations."""
+    least: int = field(default=144, converter=_whole_blocks)
+    """Games before which nothing is stopped."""
+
+    def __attrs_post_init__(self) -> None:
+        """Raise ValueError for a plan that is none."""
+        if self.trials < 1:
+            raise ValueError(f"expected at least one trial, got {self.trials}")
+        if self.truncated is not None and self.truncated < 1:
+            raise ValueError(f"expected to truncate after at least one turn, got {self.truncated}")
+
+
+@frozen
+class Candidate:
+    """Something to roll out: a state before a throw, and whose worth of it is asked for."""
+
+    name: str
+    state: MatchState
+    """Phase ROLL, seen by the player on roll."""
+    mine: bool = True
+    """Whether the worth for the player on roll is asked for, and not that for the other."""
+    rolls: bool = False
+    """Whether the player on roll rolls at once, without doubling."""
+    turned: int = 0
+    """How often the cube was turned since the state whose unit is used: worths are in units of the cube before."""
+
+
+def position(state: MatchState) -> tuple[Candidate]:
+    """Return what rolls out a position before the throw, the player doubling where that gains."""
+    return (Candidate("position", evolve(state, phase=Phase.ROLL, dice=None)),)
+
+
+def cube_actions(state: MatchState) -> tuple[Candidate, Candidate]:
+    """Return no double, and double and take."""
+    rolling = evolve(state, phase=Phase.ROLL, dice=None)
+    taken = evolve(rolling, cube=2 * state.cube, owner=Owner.OPPONENT)
+    return (
+        Candidate("no double", rolling, rolls=True),
+        Candidate("double, take", taken, rolls=True, turned=1),
+    )
+
+
+def plays_of(state: MatchState, plays: Sequence[Play], names: Sequence[str]) -> tuple[Candidate, ...]:
+    """Return what rolls out plays."""
+    return tuple(
+        Candidate(
+            name,
+            evolve(evolve(state, position=state.position.play(play)).swapped(), phase=Phase.ROLL, dice=None),
+            mine=False,
+        )
+        for play, name in zip(plays, names, strict=True)
+    )

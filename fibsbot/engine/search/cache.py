@@ -1,0 +1,116 @@
+"""What positions were worth to the evaluator, as long as there is room: the same ones come up over and over."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fibsbot.engine.boards import CELLS, Board, Boards
+from fibsbot.engine.compiled import compiled
+from fibsbot.engine.network import Floats
+from fibsbot.engine.outcomes import OUTCOMES
+
+SIZE: Final = 1 << 15
+"""Positions that are kept: 1.8 MB. More of them were no faster."""
+
+Places = npt.NDArray[np.int32]
+
+
+class Cache(NamedTuple):
+    """Positions and their chances, each at the one place that follows from where its checkers are."""
+
+    boards: Boards
+    outcomes: Floats
+    used: Places
+    """The batch in which a place was last asked for: until that has been valued, it is not given away."""
+
+
+def new_cache(size: int = SIZE) -> Cache:
+    """Return an empty cache; the size is a power of 2."""
+    return Cache(np.full((size, CELLS), 127, np.int8), np.zeros((size, OUTCOMES), np.float32), np.zeros(size, np.int32))
+
+
+@compiled
+def _place(board: Board, size: int) -> np.int64:
+    """Return where a position stands: FNV-1a (Fowler, Noll, Vo) over its cells."""
+    number = np.uint64(14695981039346656037)
+    for cell in range(CELLS):
+        number = (number ^ np.uint64(board[cell] + 16)) * np.uint64(1099511628211)
+    number ^= number >> np.uint64(29)
+    return np.int64(number & np.uint64(size - 1))
+
+
+@compiled
+def _is_same(board: Board, other: Board) -> bool:
+    for cell in range(CELLS):  # noqa: SIM110 - compiled: a generator is slow
+        if board[cell] != other[cell]:
+            return False
+    return True
+
+
+@compiled
+def find(cache: Cache, boards: Boards, batch: int, places: Places, unknown: Places) -> int:
+    """Write where the chances of each board will be found, and which boards have to be valued; return how many.
+
+    Places below 0 are no places of the cache: -1 - n stands for the n-th of the boards that have to be valued.
+    """
+    size = cache.used.shape[0]
+    count = 0
+    for row in range(boards.shape[0]):
+        place = _place(boards[row], size)
+        if not _is_same(cache.boards[place], boards[row]):
+            unknown[count] = row
+            count += 1
+            if cache.used[place] == batch:
+                places[row] = -count
+                continue
+            cache.boards[place] = boards[row]
+        cache.used[place] = batch
+        places[row] = place
+    return count
+
+
+@compiled
+def fill(cache: Cache, places: Places, unknown: Places, valued: Floats, outcomes: Floats) -> None:
+    """Keep the chances of what has been valued and write those of all boards."""
+    for count in range(unknown.shape[0]):
+        place = places[unknown[count]]
+        if place >= 0:
+            cache.outcomes[place] = valued[count]
+    for row in range(places.shape[0]):
+        place = places[row]
+        if place >= 0:
+            outcomes[row] = cache.outcomes[place]
+        else:
+            outcomes[row] = valued[-1 - place]
+
+
+@compiled
+def forget(cache: Cache, places: Places, unknown: Places) -> None:
+    """Give back the places of boards that were not valued after all."""
+    for count in range(unknown.shape[0]):
+        if places[unknown[count]] >= 0:
+            cache.boards[places[unknown[count]], 0] = 127
+
+
+@compiled
+def distinct(boards: Boards, table: Places, first: Places, number: Places) -> int:
+    """Write the rows of boards that are met for the first time and the number of each board among these.
+
+    Returns how many there are. `table` is room of a size that is a power of 2 and above the number of boards.
+    """
+    table[:] = -1
+    size = table.shape[0]
+    count = 0
+    for row in range(boards.shape[0]):
+        place = _place(boards[row], size)
+        while table[place] >= 0 and not _is_same(boards[first[table[place]]], boards[row]):
+            place = (place + 1) & (size - 1)
+        if table[place] < 0:
+            table[place] = count
+            first[count] = row
+            count += 1
+        number[row] = table[place]
+    return count

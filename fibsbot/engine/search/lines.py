@@ -1,0 +1,158 @@
+"""The cube on the way down a search: which cubes can come up, and what positions are worth with each of them.
+
+A line is a cube that may come up: how often it has been doubled since the root, and where it is, seen by who is on
+roll. Each position is asked what it is worth for a few lines at once. The positions below hardly depend on the cube, so
+a line more costs little.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from attrs import define, field
+
+from fibsbot.engine.bearoff import Columns
+from fibsbot.engine.bearoff.lookup import money
+from fibsbot.engine.boards import Boards
+from fibsbot.engine.compiled import compiled
+from fibsbot.engine.cube import CENTRED, COLUMN, DEFAULT, LOST, OWNED, TURNED, Efficiency, Stakes
+from fibsbot.engine.cube.janowski import Floats
+from fibsbot.engine.outcomes import Outcomes
+from fibsbot.match import MatchState, Owner
+
+
+class Line(NamedTuple):
+    """A cube that may come up."""
+
+    level: int
+    """How often it has been doubled."""
+    column: int
+    """CENTRED, OWNED by who is on roll, or LOST."""
+
+
+Lines: TypeAlias = tuple[Line, ...]
+"""The first one is that by which plays are chosen."""
+
+OTHER: Final = {CENTRED: CENTRED, OWNED: LOST, LOST: OWNED}
+"""The column in which the other player finds the same cube."""
+
+
+@define(eq=False)
+class Cubes:
+    """The cubes of a decision, as both players see them. Side 0 is the player whose state it is."""
+
+    _stakes: dict[tuple[int, int], Stakes]
+    """By side and level."""
+    start: Line
+    """The cube of the state, seen by side 0."""
+    columns: Columns
+    """Bear-off tables; where they know what a cube is worth for money, nothing else is asked."""
+    efficiency: Efficiency = DEFAULT
+    _exact: bool = field(init=False, default=False)
+
+    @classmethod
+    def of(cls, state: MatchState, columns: Columns, efficiency: Efficiency = DEFAULT) -> Cubes:
+        """Return the cubes of a state."""
+        stakes = Stakes.of(state)
+        cubes = cls({(0, 0): stakes, (1, 0): stakes.swapped}, Line(0, COLUMN[state.owner]), columns, efficiency)
+        cubes._exact = stakes.live and not stakes.match
+        return cubes
+
+    def stakes(self, side: int, level: int) -> Stakes:
+        """Return what is at stake for a side once the cube has been doubled so often."""
+        found = self._stakes.get((side, level))
+        if found is None:
+            found = self._stakes[side, level] = self.stakes(side, level - 1).turned
+        return found
+
+    def may_double(self, side: int, line: Line) -> bool:
+        """Whether the side, on roll, may turn that cube and has a use for it."""
+        return line.column != LOST and self.stakes(side, line.level).can_double(Owner.PLAYER)
+
+    def rolled(self, side: int, lines: Lines) -> Lines:
+        """Return the lines of those cubes that may lie there when the side rolls: as they are, and turned."""
+        turned = [Line(line.level + 1, LOST) for line in lines if self.may_double(side, line)]
+        return tuple(dict.fromkeys([*lines, *turned]))
+
+    def settled(self, side: int, lines: Lines, rolled: Lines, worths: Floats) -> Floats:
+        """Return what positions are worth for lines, the side doubling where that gains, from what rolling is worth.
+
+        `worths` has shape (n, len(rolled)); the result (n, len(lines)).
+        """
+        settled = worths[:, : len(lines)].copy()
+        for column, line in enumerate(lines):
+            if self.may_double(side, line):
+                turned = worths[:, rolled.index(Line(line.level + 1, LOST))]
+                settled[:, column] = self.stakes(side, line.level).choose(settled[:, column], turned)
+        return settled
+
+    # -- without looking ahead ------------------------------------------------------------------------------------
+
+    def values(self, side: int, lines: Lines, boards: Boards, outcomes: Outcomes) -> Floats:
+        """Return what positions are worth to the side, which is on roll and doubles where that gains.
+
+        Shape (n, len(lines)) for boards of shape (n, 26) and their six chances.
+        """
+        found = np.empty((len(boards), len(lines)))
+        spread = self.efficiency.of(boards)
+        few, figures = self._known(boards)
+        for level in {line.level for line in lines}:
+            stakes = self.stakes(side, level)
+            worths = stakes.values(outcomes, spread)
+            if few is not None:
+                held = figures[:, 1:] * (stakes.cube / stakes.unit)
+                exact = held.copy()
+                if stakes.can_double(Owner.PLAYER):
+                    for column in (CENTRED, OWNED):
+                        exact[:, column] = stakes.choose(held[:, column], 2 * held[:, LOST])
+                worths[few] = exact
+            for column, line in enumerate(lines):
+                if line.level == level:
+                    found[:, column] = worths[:, line.column]
+        return found
+
+    def held(self, side: int, lines: Lines, boards: Boards, outcomes: Outcomes) -> Floats:
+        """Return the same if the side does not double now."""
+        found = np.empty((len(boards), len(lines)))
+        spread = self.efficiency.of(boards)
+        few, figures = self._known(boards)
+        for level in {line.level for line in lines}:
+            stakes = self.stakes(side, level)
+            worths = stakes.hold(outcomes, spread)[:, :TURNED]
+            if few is not None:
+                worths[few] = figures[:, 1:] * (stakes.cube / stakes.unit)
+            for column, line in enumerate(lines):
+                if line.level == level:
+                    found[:, column] = worths[:, line.column]
+        return found
+
+    def final(self, boards: Boards) -> npt.NDArray[np.bool_]:
+        """Return which positions nothing is gained by looking ahead from: games that are over, and what is exact."""
+        few = np.empty(len(boards), np.bool_)
+        _write_money(boards, self.columns, few, np.empty((len(boards), 4), np.float32))
+        if not self._exact and self.stakes(0, 0).live:
+            few[:] = False
+        return np.asarray(few | _over(boards))
+
+    def _known(self, boards: Boards) -> tuple[npt.NDArray[np.bool_] | None, Floats]:
+        """Return which boards the tables know for money, None if none, and the figures of these."""
+        if not self._exact or not len(self.columns.pairs):
+            return None, np.empty((0, 4))
+        few = np.empty(len(boards), np.bool_)
+        figures = np.empty((len(boards), 4), np.float32)
+        _write_money(boards, self.columns, few, figures)
+        return (few if few.any() else None), figures[few].astype(np.float64)
+
+
+def _over(boards: Boards) -> npt.NDArray[np.bool_]:
+    return np.asarray(~(boards < 0).any(axis=1) | ~(boards > 0).any(axis=1))
+
+
+@compiled
+def _write_money(
+    boards: Boards, columns: Columns, few: npt.NDArray[np.bool_], figures: npt.NDArray[np.float32]
+) -> None:
+    for row in range(boards.shape[0]):
+        few[row] = money(boards[row], columns, figures[row])

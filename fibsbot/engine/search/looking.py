@@ -1,0 +1,173 @@
+"""Looking ahead, many positions at once: all rolls, the best plays of each, and so on down to the network."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fibsbot.engine.boards import CELLS, Boards
+from fibsbot.engine.compiled import compiled
+from fibsbot.engine.cube.janowski import Floats as Worths
+from fibsbot.engine.evaluator import Evaluator
+from fibsbot.engine.outcomes import OUTCOMES, Outcomes, other_side
+from fibsbot.engine.ply import ROLLS, Filter, Room, candidates, new_room
+from fibsbot.engine.pruner import Pruner
+from fibsbot.engine.search.cache import Cache, Places, distinct, fill, find, forget, new_cache
+from fibsbot.engine.search.clock import Clock
+from fibsbot.engine.search.filters import Filters
+from fibsbot.engine.search.lines import OTHER, Cubes, Line, Lines
+
+CHUNK: Final = ROLLS
+"""Positions whose rolls are looked at together."""
+BATCH: Final = 256
+"""Positions that are valued together: two milliseconds."""
+
+WEIGHTS: Final = np.array([1.0 if high == low else 2.0 for high in range(6) for low in range(high + 1)]) / 36
+"""Chance of each roll, in the order 1-1, 2-1, 2-2, 3-1 and so on."""
+
+
+class Looked(NamedTuple):
+    """What positions are worth to who is on roll."""
+
+    outcomes: Outcomes
+    """Shape (n, 6)."""
+    worths: Worths
+    """By line, shape (n, lines)."""
+
+
+class Looker:
+    """Looks ahead; each thread needs its own."""
+
+    def __init__(self, evaluator: Evaluator, pruner: Pruner, filters: Filters, size: int) -> None:
+        """Make room. `size` is that of the cache."""
+        self._evaluator = evaluator
+        self._pruner = pruner._replace(hidden=np.zeros_like(pruner.hidden), chances=np.zeros_like(pruner.chances))
+        self._filters = filters
+        self._room: Room = new_room()
+        self._cache: Cache = new_cache(size)
+        self._batch = 0
+        self.evaluations = 0
+        self.clock = Clock()
+
+    def evaluate(self, boards: Boards) -> Outcomes:
+        """Return the chances of who is on roll without looking ahead, shape (n, 6)."""
+        outcomes = np.empty((len(boards), OUTCOMES), np.float32)
+        for first in range(0, len(boards), BATCH):
+            self.clock.check()
+            self._evaluate(boards[first : first + BATCH], outcomes[first : first + BATCH])
+        return outcomes
+
+    def values(self, cubes: Cubes, side: int, lines: Lines, boards: Boards, plies: int) -> Looked:
+        """Return what positions are worth to the side, which is on roll and doubles where that gains."""
+        if plies == 0:
+            outcomes = self.evaluate(boards)
+            return Looked(outcomes, cubes.values(side, lines, boards, outcomes))
+        rolled = cubes.rolled(side, lines)
+        found = self.held(cubes, side, rolled, boards, plies)
+        return Looked(found.outcomes, cubes.settled(side, lines, rolled, found.worths))
+
+    def held(self, cubes: Cubes, side: int, lines: Lines, boards: Boards, plies: int) -> Looked:
+        """Return the same if the side does not double now."""
+        outcomes = np.empty((len(boards), OUTCOMES))
+        worths = np.empty((len(boards), len(lines)))
+        final = cubes.final(boards) if plies else np.ones(len(boards), np.bool_)
+        known = np.flatnonzero(final)
+        if len(known):
+            outcomes[known] = found = self.evaluate(boards[known])
+            worths[known] = cubes.held(side, lines, boards[known], found)
+        rest, number = self._distinct(boards[~final])
+        if len(rest):
+            looked = [
+                self._rolls(cubes, side, lines, rest[first : first + CHUNK], plies)
+                for first in range(0, len(rest), CHUNK)
+            ]
+            outcomes[~final] = np.concatenate([it.outcomes for it in looked])[number]
+            worths[~final] = np.concatenate([it.worths for it in looked])[number]
+        return Looked(outcomes, worths)
+
+    def _rolls(self, cubes: Cubes, side: int, lines: Lines, boards: Boards, plies: int) -> Looked:
+        """Return the means over all rolls of what the best plays leave; games that are over have none."""
+        found, slots = self.expand(boards, self._filters.last if plies == 1 else self._filters.inner)
+        theirs = tuple(Line(line.level, OTHER[line.column]) for line in lines)
+        outcomes = self.evaluate(found)
+        if plies == 1:
+            worths = cubes.values(1 - side, theirs, found, outcomes)
+            best = least_of_slots(worths, slots, len(boards) * ROLLS)
+            chosen = Looked(outcomes[best[:, 0]], np.take_along_axis(worths, best, axis=0))
+        else:
+            worths = cubes.values(1 - side, theirs[:1], found, outcomes)
+            best = least_of_slots(worths, slots, len(boards) * ROLLS)
+            chosen = self.values(cubes, 1 - side, theirs, found[best[:, 0]], plies - 1)
+        return Looked(
+            np.tensordot(other_side(chosen.outcomes).reshape(-1, ROLLS, OUTCOMES), WEIGHTS, (1, 0)),
+            -np.tensordot(chosen.worths.reshape(-1, ROLLS, len(lines)), WEIGHTS, (1, 0)),
+        )
+
+    def expand(self, boards: Boards, chosen: Filter) -> tuple[Boards, Places]:
+        """Return what the plays that deserve a look leave, seen by the opponent, and the slot of each.
+
+        The slot is `row * 21 + roll`; they come in their order and none is left out.
+        """
+        self.clock.check()
+        most = min(chosen.most, len(self._room.values))
+        found = np.empty((len(boards) * ROLLS * min(most, 64), CELLS), np.int8)
+        slots = np.empty(len(found), np.int32)
+        count = _expand(self._pruner, self._room, boards, np.float32(chosen.margin), most, found, slots)
+        while count < 0:
+            found = np.empty((2 * len(found), CELLS), np.int8)
+            slots = np.empty(len(found), np.int32)
+            count = _expand(self._pruner, self._room, boards, np.float32(chosen.margin), most, found, slots)
+        return found[:count], slots[:count]
+
+    def _evaluate(self, boards: Boards, outcomes: Outcomes) -> None:
+        self._batch += 1
+        places, unknown = np.empty(len(boards), np.int32), np.empty(len(boards), np.int32)
+        count = find(self._cache, boards, self._batch, places, unknown)
+        unknown = unknown[:count]
+        try:
+            valued = self._evaluator.evaluate(boards[unknown])
+        except BaseException:
+            forget(self._cache, places, unknown)
+            raise
+        self.evaluations += count
+        fill(self._cache, places, unknown, np.asarray(valued, np.float32), outcomes)
+
+    def _distinct(self, boards: Boards) -> tuple[Boards, Places]:
+        """Return each board once, and for each which of these it is."""
+        table = np.empty(1 << (2 * len(boards)).bit_length(), np.int32)
+        first, number = np.empty(len(boards), np.int32), np.empty(len(boards), np.int32)
+        count = distinct(boards, table, first, number)
+        return boards[first[:count]], number
+
+
+@compiled
+def _expand(
+    pruner: Pruner, room: Room, boards: Boards, margin: np.float32, most: int, found: Boards, slots: Places
+) -> int:
+    """Write what deserves a look after each roll; return how many, or -1 where there is no room for all."""
+    count = 0
+    for row in range(boards.shape[0]):
+        slot = row * ROLLS
+        for high in range(1, 7):
+            for low in range(1, high + 1):
+                if count + min(most, room.plays.shape[0]) > found.shape[0]:
+                    return -1
+                before = count
+                count = candidates(pruner, room, boards[row], high, low, margin, most, found, count)
+                slots[before:count] = slot
+                slot += 1
+    return count
+
+
+@compiled
+def least_of_slots(worths: Worths, slots: Places, count: int) -> npt.NDArray[np.int64]:
+    """Return where in each slot the least worth stands, by column, shape (count, columns)."""
+    best = np.full((count, worths.shape[1]), -1, np.int64)
+    for place in range(slots.shape[0]):
+        for column in range(worths.shape[1]):
+            held = best[slots[place], column]
+            if held < 0 or worths[place, column] < worths[held, column]:
+                best[slots[place], column] = place
+    return best
