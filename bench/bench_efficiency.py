@@ -8,6 +8,9 @@ the cube now, and how far off the model is with the figures that it uses.
 
 After Crawford: the same where the trailer has nothing to lose by doubling; see `janowski._missed`.
 
+Bear-offs: the exact tables of few checkers, where they have been computed (`fibsbot bearoff`), say the same of real
+positions.
+
 Jumps: no game at all, only a chance to win that each throw changes at random and keeps on average (beta distributions).
 How far a throw reaches is given; what efficiency follows from it hints at positions with contact.
 """
@@ -21,6 +24,8 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from fibsbot.engine.bearoff import load_tables, two_sided
+from fibsbot.engine.bearoff.indexing import all_counts
 from fibsbot.engine.cube import CENTRED, DEFAULT, LOST, OWNED, Stakes
 from fibsbot.match import MatchState
 from fibsbot.position import Position
@@ -103,6 +108,27 @@ def races_after_crawford(stakes: Stakes, win: Floats) -> tuple[Floats, Floats]:
     return held, leaders
 
 
+def bearoffs() -> tuple[npt.NDArray[np.int64], Floats, Worths] | None:
+    """Return pips, chances to win and worths of bear-offs against each other, as the tables have them; None without."""
+    tables = load_tables(compute=False)
+    if tables is None:
+        return None
+    pairs = tables.columns.pairs
+    counts = all_counts(tables.checkers)
+    many = np.flatnonzero(counts.sum(axis=1) >= tables.checkers - 1)
+    own = np.repeat(counts[many] @ np.arange(1, counts.shape[1] + 1), len(many)).astype(np.int64)
+    found = pairs[np.ix_(many, many)].reshape(-1, pairs.shape[-1]).astype(np.float64)
+    return (
+        own,
+        found[:, two_sided.WIN],
+        {
+            CENTRED: found[:, two_sided.CENTRED],
+            OWNED: found[:, two_sided.OWNED],
+            LOST: found[:, two_sided.THEIRS],
+        },
+    )
+
+
 def jumps(swing: float) -> Worths:
     """Return worths by the chance to win, while the cube is not turned, where throws change it at random."""
     wins = np.linspace(0, 1, CELLS + 1)
@@ -160,15 +186,13 @@ def of_pips(own: npt.NDArray[np.int64]) -> Floats:
     return DEFAULT.of(boards)
 
 
-def main() -> None:
-    """Print three tables."""
+def show_money(own: npt.NDArray[np.int64], win: Floats, held: Worths) -> None:
+    """Print by pips to go what efficiency fits best, and how far off the model is."""
     stakes = Stakes.of(MatchState(Position.start()))
-    win, held = money_races()
-    own, other = np.mgrid[0 : PIPS + 1, 0 : PIPS + 1]
-    even = (other > 0) & (np.abs(own - other) < FAR) & (win > 0.1) & (win < 0.9)
-    print("Races for money: efficiency that fits best, and rms error of the model with its own figures")
     for low, high in BANDS:
-        here = even & (own >= low) & (own < high)
+        here = (own >= low) & (own < high) & (win > 0.1) & (win < 0.9)
+        if not here.any():
+            continue
         chances = chances_of(win[here])
         dead, live = stakes.hold(chances, np.zeros(3)), stakes.hold(chances, np.array([1.0, 1.0, 0.0]))
         ours = stakes.hold(chances, of_pips(own[here]))
@@ -180,11 +204,23 @@ def main() -> None:
         ]
         print(f"  {low:3} to {high:3} pips: " + ", ".join(cells))
 
+
+def main() -> None:
+    """Print what fits best, and how far off the model is."""
+    win, held = money_races()
+    own, other = np.mgrid[0 : PIPS + 1, 0 : PIPS + 1]
+    near = (own > 0) & (other > 0) & (np.abs(own - other) < FAR)
+    print("Races for money: efficiency that fits best, and rms error of the model with its own figures")
+    show_money(own[near], win[near], {column: worths[near] for column, worths in held.items()})
+    if exact := bearoffs():
+        print("Bear-offs for money, with the most checkers that the tables have, or one less")
+        show_money(*exact)
+
     print(f"Races after Crawford, trailer {AWAY} away: rms error of his worth if he rolls, and of the leader's on roll")
     trailer = Stakes.of(MatchState(Position.start(), length=AWAY, score=(0, AWAY - 1), post_crawford=True))
     rolled, leaders = races_after_crawford(trailer, win)
     for low, high in BANDS:
-        here = even & (own >= low) & (own < high)
+        here = near & (win > 0.1) & (win < 0.9) & (own >= low) & (own < high)
         mine = trailer.hold(chances_of(win[here]), of_pips(own[here]))[:, CENTRED] - rolled[here]
         theirs = trailer.swapped.hold(chances_of(win[here]), of_pips(own[here]))[:, CENTRED] - leaders[here]
         print(f"  {low:3} to {high:3} pips: {math.sqrt((mine**2).mean()):.3f} {math.sqrt((theirs**2).mean()):.3f}")
@@ -193,6 +229,7 @@ def main() -> None:
     wins = np.linspace(0, 1, CELLS + 1)
     inside = (wins > 0.15) & (wins < 0.85)
     chances = chances_of(wins[inside])
+    stakes = Stakes.of(MatchState(Position.start()))
     dead, live = stakes.hold(chances, np.zeros(3)), stakes.hold(chances, np.array([1.0, 1.0, 0.0]))
     for swing in SWINGS:
         found = jumps(swing)

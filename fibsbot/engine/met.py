@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from statistics import NormalDist
 from typing import Final
@@ -86,7 +86,7 @@ def _crawford(away: int) -> float:
     return _doubled_at_once(after_crawford(away - 1), after_crawford(away - 2))  # the same, but points count once
 
 
-@cache
+@lru_cache(maxsize=1 << 16)
 def _before(away: int, opponent_away: int) -> float:
     """Return the leader's chance before the Crawford game."""
     if opponent_away <= REACH:

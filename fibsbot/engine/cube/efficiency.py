@@ -30,8 +30,11 @@ class Efficiency:
     """By how much a throw changes the chance to win where that is even, as a standard deviation."""
     race_most: tuple[float, float] = (0.96, 0.9)
     """What both efficiencies approach in a long race."""
-    race_dead: tuple[float, float] = (5.0, 4.0)
-    """Pips of the player on roll at which the cube is dead: he bears off in a throw or two."""
+    race_dead: tuple[float, float] = (3.0, 2.0)
+    """Pips of the player on roll at which the cube is dead.
+
+    Races without checkers have 2 more: checkers waste pips, so that with so few there are more throws left.
+    """
     race_half: tuple[float, float] = (8.0, 11.0)
     """Pips more that bring the efficiency to half of the most."""
     race_swing: float = 0.4

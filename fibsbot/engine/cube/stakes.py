@@ -159,6 +159,11 @@ class Stakes:
         janowski.market(chances, self._won, self._lost, self._turnable, points)
         return points
 
+    @property
+    def tables(self) -> tuple[Floats, Floats, Flags]:
+        """What the compiled functions of `janowski` need of these stakes: `won`, `lost`, `turnable`."""
+        return self._won, self._lost, self._turnable
+
     # -- by level -------------------------------------------------------------------------------------------------
 
     def _useful(self, cube: int) -> tuple[bool, bool]:
