@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from fibsbot.engine.compiled import compiled
 from fibsbot.position import Position
 
 CELLS: Final = 26
@@ -38,3 +39,10 @@ def position_of(board: Board) -> Position:
 def swapped(boards: Boards) -> Boards:
     """Return the same boards seen by the other player."""
     return np.ascontiguousarray(-boards[..., ::-1])
+
+
+@compiled
+def swap(board: Board, seen: Board) -> None:
+    """Write a board, seen by the other player, to `seen`."""
+    for cell in range(CELLS):
+        seen[cell] = -board[BAR - cell]

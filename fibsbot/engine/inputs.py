@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board, Boards
+from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board, Boards, swap
 from fibsbot.engine.compiled import compiled
 from fibsbot.engine.shots import write_shots
 from fibsbot.engine.units import BAR_UNIT, COUNTS, INPUTS, OFF_UNIT, SIDE, Inputs, Unit
@@ -61,8 +61,7 @@ def encode_into(boards: Boards, inputs: Inputs, escapes: Inputs) -> None:
 def encode(board: Board, inputs: Inputs, mirror: Board, escapes: Inputs) -> None:
     """Write the inputs of a position seen by the player on roll; `mirror` is room for the board seen by the other."""
     inputs[:] = 0.0
-    for cell in range(CELLS):
-        mirror[cell] = -board[BAR - cell]
+    swap(board, mirror)
     _write_side(board, mirror, inputs[:SIDE], escapes)
     _write_side(mirror, board, inputs[SIDE:], escapes)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import io
+import zlib
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +21,11 @@ Floats = npt.NDArray[np.float32]
 
 ROWS: Final = 512
 """Positions that go through the layers together: as many as the processor keeps at hand."""
+
+
+_LARGEST: Final = 1 << 31
+"""Bytes of all arrays in a file: far more than any network, and little enough to look at."""
+_PRECISIONS: Final = (np.float32, np.float16)
 
 
 class NetworkError(ValueError):
@@ -71,7 +78,8 @@ class Network:
             if len(layers) <= len(self.weights):
                 np.maximum(layer, 0, out=layer)
         np.negative(layers[-1], out=layers[-1])
-        np.exp(layers[-1], out=layers[-1])
+        with np.errstate(over="ignore"):  # what is beyond all doubt is 0
+            np.exp(layers[-1], out=layers[-1])
         layers[-1] += 1
         np.reciprocal(layers[-1], out=layers[-1])
         return layers
@@ -89,24 +97,42 @@ class Network:
         arrays = {f"weights{layer}": array.astype(precision) for layer, array in enumerate(self.weights)}
         arrays |= {f"thresholds{layer}": array.astype(precision) for layer, array in enumerate(self.thresholds)}
         np.savez(room, allow_pickle=False, **arrays)
-        whole = path.with_name(f"{path.name}.new")
-        whole.write_bytes(room.getvalue())
-        whole.replace(path)
+        write_whole(path, room.getvalue())
 
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read a network; raise NetworkError if the file is none, OSError if it cannot be read."""
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                layers = range(len(file.files) // 2)
-                weights = tuple(file[f"weights{layer}"].astype(np.float32) for layer in layers)
-                thresholds = tuple(file[f"thresholds{layer}"].astype(np.float32) for layer in layers)
-        except (ValueError, KeyError, EOFError) as error:
-            raise NetworkError(
-                f"{path}: expected a network (weights and thresholds of layers), found {error}"
-            ) from error
-        sizes = [len(weights[0]) if weights else 0, *map(len, thresholds)]
-        if sizes[-1] != CHANCES or [array.shape for array in weights] != list(pairwise(sizes)):
-            shapes = ", ".join(str(array.shape) for array in weights)
+        arrays = load_arrays(path)
+        layers = range(len(arrays) // 2)
+        if set(arrays) != {f"{what}{layer}" for what in ("weights", "thresholds") for layer in layers}:
+            names = ", ".join(map(repr, sorted(arrays)))
+            raise NetworkError(f"{path}: expected weights and thresholds of layers, found {names:.200}")
+        weights = [arrays[f"weights{layer}"] for layer in layers]
+        thresholds = [arrays[f"thresholds{layer}"] for layer in layers]
+        sizes = [*(array.shape[:1] for array in weights[:1]), *(array.shape for array in thresholds)]
+        if sizes[-1:] != [(CHANCES,)] or [array.shape for array in weights] != [a + b for a, b in pairwise(sizes)]:
+            shapes = ", ".join(str(array.shape) for array in weights) or "none"
             raise NetworkError(f"{path}: expected layers that lead to {CHANCES} chances, found {shapes}")
-        return cls(weights, thresholds)
+        if not all(array.dtype in _PRECISIONS and np.isfinite(array).all() for array in arrays.values()):
+            raise NetworkError(f"{path}: expected finite weights in single or half precision, found others")
+        return cls(*(tuple(array.astype(np.float32) for array in part) for part in (weights, thresholds)))
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that appears whole or not at all."""
+    whole = path.with_name(f"{path.name}.new")
+    whole.write_bytes(content)
+    whole.replace(path)
+
+
+def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """Read the arrays of an `.npz` file; raise NetworkError if it is none, OSError if it cannot be read."""
+    try:
+        with ZipFile(path) as file:
+            size = sum(member.file_size for member in file.infolist())
+        if size <= _LARGEST:
+            with np.load(path, allow_pickle=False) as arrays:
+                return {name: np.asarray(arrays[name]) for name in arrays.files}
+    except (BadZipFile, ValueError, EOFError, MemoryError, OverflowError, RuntimeError, zlib.error) as error:
+        raise NetworkError(f"{path}: expected a file of arrays, found {' '.join(str(error).split())}") from error
+    raise NetworkError(f"{path}: expected arrays of at most {_LARGEST:,} bytes, found {size:,}")

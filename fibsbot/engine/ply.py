@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from attrs import frozen
 
-from fibsbot.engine.boards import BAR, CELLS, Board, Boards
+from fibsbot.engine.boards import CELLS, Board, Boards, swap
 from fibsbot.engine.compiled import compiled
 from fibsbot.engine.evaluator import Evaluator
 from fibsbot.engine.generator import MOST_PLAYS, Scratch, generate, plays_and_scratch
@@ -17,6 +17,10 @@ from fibsbot.engine.outcomes import OUTCOMES, Outcomes, cubeless_equity
 from fibsbot.engine.pruner import Pruner, prune_value
 
 ROLLS: Final = 21
+_CHANCES: Final = np.array(
+    [(1 if high == low else 2) / 36 for high in range(1, 7) for low in range(1, high + 1)], np.float32
+)
+"""How likely each roll is, in the order in which `_collect` goes through them."""
 OUT_OF_REACH: Final = np.float32(1e9)
 """More than any equity; compiled functions are fast because they know no infinity."""
 _BATCH: Final = 128
@@ -64,13 +68,6 @@ def one_ply(evaluator: Evaluator, pruner: Pruner, boards: Boards, chosen: Filter
         theirs = evaluator.evaluate(found[:count])
         _settle(theirs, cubeless_equity(theirs), slots[:count], outcomes[first : first + _BATCH])
     return outcomes
-
-
-@compiled
-def swap(board: Board, swapped: Board) -> None:
-    """Write a board seen by the other player."""
-    for cell in range(CELLS):
-        swapped[cell] = -board[BAR - cell]
 
 
 @compiled
@@ -142,7 +139,5 @@ def _settle(theirs: Floats, equities: Floats, slots: Slots, outcomes: Floats) ->
                 best = place
             place += 1
         row, roll = slot // ROLLS, slot % ROLLS
-        is_double = roll in {0, 2, 5, 9, 14, 20}
-        weight = np.float32((1 if is_double else 2) / 36)
         for outcome in range(OUTCOMES):
-            outcomes[row, outcome] += weight * theirs[best, (outcome + 3) % OUTCOMES]
+            outcomes[row, outcome] += _CHANCES[roll] * theirs[best, (outcome + 3) % OUTCOMES]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from attrs import frozen
 
-from fibsbot.engine.boards import CELLS, Board, Boards, boards_of
+from fibsbot.engine.boards import CELLS, Board, Boards, boards_of, swap
 from fibsbot.engine.compiled import compiled
 from fibsbot.engine.generator import generate
 from fibsbot.engine.network import Floats
-from fibsbot.engine.ply import OUT_OF_REACH, Room, new_room, swap
+from fibsbot.engine.ply import OUT_OF_REACH, Room, new_room
 from fibsbot.engine.pruner import Pruner, prune_value
 from fibsbot.engine.student import CHANCES, write_ending
 from fibsbot.position import Position

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fibsbot.engine.boards import BAR, CELLS, Board, Boards, boards_of
+from fibsbot.engine.boards import CELLS, Board, Boards, boards_of, swap
 from fibsbot.engine.compiled import compiled
 from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
 from fibsbot.engine.inputs import encode
@@ -61,13 +61,6 @@ def new_table(student: Student) -> Table:
 def learn(student: Student, table: Table, games: int, seed: int, rate: float) -> Lesson:
     """Play games against itself and change the student's weights by each turn."""
     return Lesson(games, *_learn(student, table, games, seed, np.float32(rate)))
-
-
-@compiled
-def swap(board: Board, swapped: Board) -> None:
-    """Write a board seen by the other player."""
-    for cell in range(CELLS):
-        swapped[cell] = -board[BAR - cell]
 
 
 @compiled

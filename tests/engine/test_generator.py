@@ -1,0 +1,166 @@
+"""The fast generator knows the plays that the rules core knows, and each once."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from fibsbot.engine.boards import Board, swap
+from fibsbot.engine.compiled import compiled
+from fibsbot.engine.generator import MOST_PLAYS, generate, plays_and_scratch, successors
+from fibsbot.match import Dice
+from fibsbot.notation.gnubg import parse_position_id, position_id
+from fibsbot.position import Position
+from fibsbot.rules.plays import results
+from tests.engine.toys import ROLLS, board_of, cells, left_by, some_positions
+from tests.strategies_positions import bear_offs, dice, positions
+
+DATA: Final = Path(__file__).parents[1] / "data" / "rules" / "legal_moves.jsonl.gz"
+
+
+@compiled
+def perft(board: Board, depth: int) -> int:
+    """Count the positions that so many rolls lead to; see `fibsbot.rules.perft`."""
+    plays = np.zeros((depth, MOST_PLAYS, 26), np.int8)
+    counts, places, rolls = np.zeros(depth, np.int64), np.zeros(depth, np.int64), np.zeros(depth, np.int64)
+    scratch, boards = np.zeros((5, 26), np.int8), np.zeros((depth, 26), np.int8)
+    boards[0] = board
+    total, level = 0, 0
+    while level >= 0:
+        if places[level] < counts[level]:
+            swap(plays[level, places[level]], boards[level + 1])
+            places[level] += 1
+            level += 1
+            counts[level], places[level], rolls[level] = 0, 0, 0
+        elif rolls[level] < 36:
+            high, low = rolls[level] // 6 + 1, rolls[level] % 6 + 1
+            rolls[level] += 1
+            if low > high:
+                continue
+            count = generate(boards[level], high, low, plays[level], scratch)
+            if count == 0:
+                plays[level, 0] = boards[level]
+                count = 1
+            if level + 1 == depth:
+                total += count
+            else:
+                counts[level], places[level] = count, 0
+        else:
+            level -= 1
+    return total
+
+
+def test_one_roll_from_the_opening_position_leaves_447_positions() -> None:
+    assert 447 == perft(board_of(Position.start()), 1)
+
+
+def test_two_rolls_from_the_opening_position_leave_202_782_positions() -> None:
+    assert 202_782 == perft(board_of(Position.start()), 2)
+
+
+@pytest.mark.slow
+def test_three_rolls_from_the_opening_position_leave_116_154_993_positions() -> None:
+    assert 116_154_993 == perft(board_of(Position.start()), 3)
+
+
+def assert_same_plays(position: Position, roll: Dice) -> None:
+    """Check that both know the same positions, that none is found twice, and that nothing else is changed."""
+    board = board_of(position)
+    plays, scratch = plays_and_scratch()
+    plays[:] = 99
+    count = generate(board, max(roll), min(roll), plays, scratch)
+    found = cells(plays[:count])
+    assert sorted(results(position.points, roll)) == sorted(found)
+    assert position.points == tuple(board.tolist())
+    assert count <= MOST_PLAYS
+    assert (plays[count + 1 :] == 99).all(), "at most one row beyond the results is written to"
+
+
+@given(positions(), dice())
+def test_both_generators_know_the_same_plays(position: Position, roll: Dice) -> None:
+    assert_same_plays(position, roll)
+
+
+@given(bear_offs(), dice())
+def test_both_generators_bear_off_alike(position: Position, roll: Dice) -> None:
+    assert_same_plays(position, roll)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_both_generators_know_the_same_plays_in_random_games(seed: int) -> None:
+    for position in some_positions(100, seed):
+        for roll in ROLLS:
+            assert_same_plays(position, roll)
+
+
+def test_four_generators_know_the_same_plays() -> None:
+    """2,000 positions with 21 rolls each: as many distinct results, and the same ones by checksum.
+
+    The checksums are those of three independent programs; the rules core has them as well. IDs of every tenth position
+    are computed: they take longest.
+    """
+    differences = []
+    with gzip.open(DATA, "rt") as lines:
+        rolls = json.loads(next(lines))["rolls"]
+        for number, line in enumerate(lines):
+            row = json.loads(line)
+            position = parse_position_id(row["pos"])
+            board = board_of(position)
+            for roll, count, crc in zip(rolls, row["counts"], row["crc"], strict=True):
+                high, low = sorted((int(roll[0]), int(roll[1])), reverse=True)
+                plays, scratch = ROOM
+                found = generate(board, high, low, plays, scratch)
+                if found != count or (number % 10 == 0 and crc != checksum(cells(plays[:found]))):
+                    differences.append((row["pos"], roll))
+    assert [] == differences
+
+
+ROOM: Final = plays_and_scratch()
+
+
+def checksum(boards: list[tuple[int, ...]]) -> int:
+    """Return the checksum of what a roll leaves, by the IDs of its positions in their order."""
+    return zlib.crc32("\n".join(sorted(position_id(Position(board)) for board in boards)).encode())
+
+
+@pytest.mark.slow
+def test_both_generators_know_the_same_plays_in_2_000_positions() -> None:
+    with gzip.open(DATA, "rt") as lines:
+        next(lines)
+        for line in lines:
+            position = parse_position_id(json.loads(line)["pos"])
+            for roll in ROLLS:
+                found = cells(successors(board_of(position), *roll))
+                assert len(set(found)) == len(found)
+                assert left_by(position, roll) == set(found)
+
+
+def test_a_dance_leaves_the_board_as_it_is() -> None:
+    closed = Position.from_sides(own=[0] * 24 + [1], opponent=[2, 2, 2, 2, 2, 2] + [0] * 19)
+    for roll in ROLLS:
+        plays, scratch = plays_and_scratch()
+        assert 0 == generate(board_of(closed), *roll, plays, scratch)
+        assert [closed.points] == cells(successors(board_of(closed), *roll))
+
+
+def test_the_most_plays_that_a_roll_can_leave_fit() -> None:
+    """15 checkers apart from each other, with nobody in the way, have the most ways to share four moves."""
+    spread = Position.from_sides(own=[0] * 9 + [1] * 15 + [0], opponent=[1] + [0] * 24)
+    count = max(len(successors(board_of(spread), number, number)) for number in range(1, 7))
+    assert 1000 < count < MOST_PLAYS
+
+
+@given(positions(), dice())
+def test_several_generate_side_by_side_with_scratch_of_their_own(position: Position, roll: Dice) -> None:
+    """What lies in the scratch from before changes nothing."""
+    plays, scratch = plays_and_scratch()
+    scratch[:] = 7
+    count = generate(board_of(position), max(roll), min(roll), plays, scratch)
+    assert left_by(position, roll) == (set(cells(plays[:count])) or {position.points})

@@ -1,0 +1,85 @@
+"""Small things to test the engine with, and what boards are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from attrs import frozen
+
+from fibsbot.engine.boards import Board, Boards, boards_of
+from fibsbot.engine.network import Network
+from fibsbot.engine.outcomes import Outcomes
+from fibsbot.engine.pruner import Pruner, pruner_of, raw_columns
+from fibsbot.match import Dice
+from fibsbot.position import Position
+from fibsbot.rules.plays import Cells, results
+
+ROLLS = [(high, low) for high in range(1, 7) for low in range(1, high + 1)]
+"""The 21 rolls, the high number first."""
+
+
+def board_of(position: Position) -> Board:
+    """Return one position as one board, shape (26,)."""
+    board: Board = boards_of([position])[0]
+    return board
+
+
+def cells(boards: Iterable[Boards]) -> list[Cells]:
+    """Return boards as the rules core sees them."""
+    return [tuple(board.tolist()) for board in boards]
+
+
+def left_by(position: Position, roll: Dice) -> set[Cells]:
+    """Return what the rules core says that a roll can leave; the position itself if nothing can move."""
+    return set(results(position.points, roll)) or {position.points}
+
+
+def some_positions(count: int, seed: int) -> list[Position]:
+    """Return positions from random games, none of them over."""
+    rng = np.random.default_rng(seed)
+    found: list[Position] = []
+    position = Position.start()
+    while len(found) < count:
+        roll = ROLLS[int(rng.integers(len(ROLLS)))]
+        after = sorted(left_by(position, roll))
+        position = Position(after[int(rng.integers(len(after)))]).swapped()
+        if position.over:
+            position = Position.start()
+        found.append(position)
+    return found
+
+
+def toy_network(seed: int = 1, hidden: tuple[int, ...] = (12, 8)) -> Network:
+    """Return a small network that knows nothing, but says it loudly."""
+    network = Network.new(hidden, seed)
+    network.weights[-1][:] *= 10
+    return network
+
+
+def toy_pruner(seed: int = 1, hidden: int = 10) -> Pruner:
+    """Return a small pruner that knows nothing, but says it loudly."""
+    return pruner_of(toy_pruner_network(seed, hidden))
+
+
+def toy_pruner_network(seed: int = 1, hidden: int = 10) -> Network:
+    """Return the network of which `toy_pruner` is made."""
+    network = Network.new((hidden,), seed, len(raw_columns()))
+    network.weights[-1][:] *= 10
+    return network
+
+
+@frozen(eq=False)
+class Recounted:
+    """An evaluator by pip counts: quick, without a network, and never the same for a position and its mirror."""
+
+    name: str = "pips"
+
+    def evaluate(self, boards: Boards) -> Outcomes:
+        """Return chances that follow from the pips of both sides."""
+        points = np.arange(26)
+        own = (np.maximum(boards, 0) * points).sum(axis=1)
+        theirs = (np.maximum(-boards[:, ::-1], 0) * points).sum(axis=1)
+        win = 1 / (1 + np.exp((own - theirs - 8) / 20))
+        gammon, lost = win * theirs / 400, (1 - win) * own / 400
+        return np.stack([win, gammon, gammon / 9, 1 - win, lost, lost / 9], axis=1).astype(np.float32)
