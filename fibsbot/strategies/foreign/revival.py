@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Final, Generic, Protocol, TypeVar
 
-from fibsbot.strategies.foreign.errors import DeclinedError, NotReadyError
+from fibsbot.strategies.foreign.errors import DeclinedError, EndedError, NotReadyError
 
 PAUSES: Final = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)
 """Seconds between a failure and the next start: after the first, the second... failure in a row."""
@@ -34,8 +34,9 @@ AnswerT = TypeVar("AnswerT")
 class Revival(Generic[EngineT]):
     """Holds at most one engine.
 
-    An engine that has ended between two decisions is started again for the second, which costs nothing else. One that
-    fails in a decision costs that decision. Nobody waits for a pause to end: who asks in it gets an error at once.
+    An engine that has ended is started again and asked again: that costs no decision unless it ends again. One that is
+    late or talks nonsense is ended and costs that decision. Nobody waits for a pause to end: who asks in it gets an
+    error at once.
     """
 
     def __init__(self, start: Callable[[float], EngineT], clock: Callable[[], float] = time.monotonic) -> None:
@@ -48,13 +49,16 @@ class Revival(Generic[EngineT]):
 
     def ask(self, question: Callable[[EngineT], AnswerT], deadline: float) -> AnswerT:
         """Return what a question to the running engine returns; raise EngineError where there is none to ask."""
+        fresh = self._engine is None
         try:
             answer = question(self._running(deadline))
         except (DeclinedError, NotReadyError):
             raise
-        except BaseException:
+        except BaseException as error:
             self._fail()
-            raise
+            if fresh or not isinstance(error, EndedError):
+                raise
+            return self.ask(question, deadline)
         self._failures = 0
         return answer
 

@@ -30,6 +30,8 @@ from fibsbot.strategies.ubgi import UbgiStrategy
 from tests.engines import SOON, descendants, fake, gone, play_through
 
 OURS: Final = f"{shlex.quote(sys.executable)} -m fibsbot ubgi --strategy"
+pytestmark = pytest.mark.slow
+
 START: Final = MatchState(Position.start(), length=5)
 DEADLINE: Final = 0.6
 
@@ -227,7 +229,6 @@ def test_a_strategy_of_the_configuration_may_be_an_engine(tmp_path: Path) -> Non
     assert "there is no program called 'no-such-engine'" in problem.got
 
 
-@pytest.mark.slow
 def test_our_strategy_plays_whole_matches_against_our_own_engine() -> None:
     ubgi = load(f"ubgi:{OURS} random")
     assert () == check(ubgi)
