@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import signal
 
 import click
@@ -29,7 +31,7 @@ def external(port: int, strategy: str | None, *, jacoby: bool) -> None:
     try:
         asyncio.run(_serve(player, port, strategies[0].name))
     except OSError as error:
-        raise UserError(f"cannot listen on {ADDRESS}:{port}: {error.strerror or error}") from None
+        raise UserError(f"cannot listen on {ADDRESS}:{port}: {os.strerror(error.errno or 0)}") from None
     finally:
         for it in strategies:
             it.close()
@@ -37,10 +39,13 @@ def external(port: int, strategy: str | None, *, jacoby: bool) -> None:
 
 async def _serve(player: ExternalPlayer, port: int, name: str) -> None:
     """Serve until the first SIGINT or SIGTERM."""
-    chosen = await player.start(port)
-    click.echo(f"{name} plays for gnubg: set player 1 external localhost:{chosen}")
-    serving = asyncio.create_task(player.serve())
+
+    def tell(chosen: int) -> None:
+        click.echo(f"{name} plays for gnubg: set player 1 external localhost:{chosen}")
+
+    serving = asyncio.create_task(player.serve(port, tell))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, serving.cancel)
-    await asyncio.wait([serving])
+    with contextlib.suppress(asyncio.CancelledError):
+        await serving

@@ -19,6 +19,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+from collections.abc import Callable
 from typing import Final
 
 import structlog
@@ -89,20 +90,17 @@ class ExternalPlayer:
         """Answer with this answerer."""
         self._answerer = answerer
         self._jacoby = jacoby
-        self._server: asyncio.Server | None = None
         self._open = 0
 
-    async def start(self, port: int) -> int:
-        """Listen; return the port, which is any free one for 0. Raises OSError."""
-        self._server = await asyncio.start_server(self._serve, ADDRESS, port, limit=LONGEST)
-        chosen: int = self._server.sockets[0].getsockname()[1]
-        return chosen
+    async def serve(self, port: int, listens: Callable[[int], object]) -> None:
+        """Serve until cancelled. Raises OSError where it cannot listen.
 
-    async def serve(self) -> None:
-        """Serve until cancelled."""
-        if self._server is not None:
-            async with self._server:
-                await self._server.serve_forever()
+        `listens` is told the port as soon as gnubg can connect: the one asked for, or any free one for 0.
+        """
+        server = await asyncio.start_server(self._serve, ADDRESS, port, limit=LONGEST)
+        async with server:
+            listens(server.sockets[0].getsockname()[1])
+            await server.serve_forever()
 
     def answer(self, line: str) -> str:
         """Return the answer to one line; never raises because of what the line says."""
@@ -125,8 +123,8 @@ class ExternalPlayer:
                     await writer.drain()
         except ValueError:  # a line that is too long
             writer.write(b"Error: expected a shorter line\n")
-        except ConnectionError:
-            pass
+        except (ConnectionError, asyncio.CancelledError):
+            pass  # we end, or gnubg has; asyncio's own callback trips over a task that was cancelled
         finally:
             self._open -= 1
             _log.info("disconnected", connections=self._open)

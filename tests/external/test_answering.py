@@ -1,0 +1,95 @@
+"""A strategy's decisions in the words of engines; where it fails another one decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fibsbot.external.answering import Answerer, NoAnswerError, may_double
+from fibsbot.match import CubeAction, MatchState, Owner, Phase
+from fibsbot.position import Play, Position
+from fibsbot.rules.plays import legal_plays
+from fibsbot.strategies.base import CubeAnswer, PlayAnswer
+from fibsbot.strategies.foreign.wording import chosen
+from fibsbot.strategies.random_play import RandomStrategy
+from tests.strategies_positions import match_states
+
+START = MatchState(Position.start(), length=5)
+MOVING = evolve(START, phase=Phase.MOVE, dice=(3, 1))
+
+
+class Wrong(RandomStrategy):
+    """Raises, and answers what nobody asked."""
+
+    name = "wrong"
+
+    def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
+        """Fail."""
+        raise RuntimeError(f"{state} {plays}")
+
+    def offer_double(self, state: MatchState) -> CubeAnswer:  # noqa: ARG002 - the interface
+        """Answer nonsense."""
+        return CubeAnswer(CubeAction.TAKE)
+
+
+class Bold(RandomStrategy):
+    """Doubles whenever it is asked, beavers where it may and takes otherwise."""
+
+    def offer_double(self, state: MatchState) -> CubeAnswer:  # noqa: ARG002 - the interface
+        """Double."""
+        return CubeAnswer(CubeAction.DOUBLE)
+
+    def answer_double(self, state: MatchState) -> CubeAnswer:
+        """Take, and more."""
+        return CubeAnswer(CubeAction.BEAVER if state.redoubles else CubeAction.TAKE)
+
+
+@given(match_states(resignations=False), st.integers(0, 9))
+def test_any_decision_is_answered_by_what_is_possible(state: MatchState, seed: int) -> None:
+    answer = Answerer([RandomStrategy(seed)]).answer(state)
+    match state.phase:
+        case Phase.MOVE:
+            assert state.dice is not None
+            plays = legal_plays(state.position, state.dice)
+            assert (chosen(answer, state, plays) in plays) if plays else answer == ""
+        case Phase.ROLL:
+            assert answer == "roll" or (answer == "double" and may_double(state))
+        case _:
+            assert answer in {"take", "drop"}
+
+
+def test_the_next_strategy_decides_where_one_fails() -> None:
+    answerer = Answerer([Wrong(1), RandomStrategy(1)])
+    assert answerer.answer(MOVING)
+    assert answerer.answer(START) in {"roll", "double"}
+
+
+def test_without_an_answer_it_says_so() -> None:
+    with pytest.raises(NoAnswerError):
+        Answerer([Wrong(1)]).answer(MOVING)
+    with pytest.raises(ValueError, match="not a resignation"):
+        Answerer([Wrong(1)]).answer(evolve(START, phase=Phase.RESIGNED, resignation=1))
+    with pytest.raises(ValueError, match="expected dice"):
+        Answerer([Wrong(1)]).answer(evolve(MOVING, dice=None))
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        evolve(START, owner=Owner.OPPONENT),
+        evolve(START, score=(4, 0), crawford=True),
+        evolve(START, score=(3, 0), cube=2, owner=Owner.PLAYER),
+        evolve(START, cubeless=True),
+    ],
+)
+def test_nobody_is_asked_who_may_not_double_or_gains_nothing(state: MatchState) -> None:
+    assert "double" == Answerer([Bold()]).answer(START)
+    assert "roll" == Answerer([Bold()]).answer(state)
+
+
+def test_a_beaver_is_a_take() -> None:
+    assert "take" == Answerer([Bold()]).answer(evolve(START, length=0, phase=Phase.DOUBLED, redoubles=1))
