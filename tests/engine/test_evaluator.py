@@ -1,0 +1,121 @@
+"""Evaluators: exact where the laws or the tables know, lawful everywhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fibsbot.engine.bearoff import Columns, compute
+from fibsbot.engine.boards import BAR, boards_of
+from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator, StudentEvaluator, is_known
+from fibsbot.engine.outcomes import (
+    LOSE,
+    LOSE_BACKGAMMON,
+    LOSE_GAMMON,
+    WIN,
+    WIN_BACKGAMMON,
+    WIN_GAMMON,
+    cubeless_equity,
+    other_side,
+)
+from fibsbot.engine.student import new_student
+from fibsbot.position import CHECKERS, Position
+from tests.engine.toys import some_positions, toy_network
+from tests.strategies_positions import bear_offs, positions
+
+EVALUATORS = [NetworkEvaluator("toy", toy_network()), StudentEvaluator("toy", new_student(6, 1))]
+by_both = pytest.mark.parametrize("evaluator", EVALUATORS, ids=["network", "student"])
+
+
+@pytest.fixture(scope="module")
+def columns() -> Columns:
+    """Bear-off tables whose two-sided part is for two checkers."""
+    return compute(2, lambda _: None).columns
+
+
+def rearmost(position: Position) -> int:
+    return max(point for point in range(1, 26) if position.points[point] > 0)
+
+
+@by_both
+@given(position=positions())
+def test_chances_obey_the_laws(evaluator: Evaluator, position: Position) -> None:
+    chances = evaluator.evaluate(boards_of([position]))
+    assert (1, 6) == chances.shape
+    one = chances[0]
+    assert ((chances >= 0) & (chances <= 1)).all()
+    assert 1 == pytest.approx(one[WIN] + one[LOSE])
+    assert one[WIN] >= one[WIN_GAMMON] >= one[WIN_BACKGAMMON]
+    assert one[LOSE] >= one[LOSE_GAMMON] >= one[LOSE_BACKGAMMON]
+    if position.off:
+        assert 0 == one[LOSE_GAMMON], "who has borne off a checker loses no gammon"
+    if position.opponent_off:
+        assert 0 == one[WIN_GAMMON]
+    if not position.contact:
+        assert rearmost(position) > 18 or one[LOSE_BACKGAMMON] == 0, "nobody can send a checker back any more"
+        assert rearmost(position.swapped()) > 18 or one[WIN_BACKGAMMON] == 0
+    elif not position.off:
+        assert one[LOSE_BACKGAMMON] > 0
+
+
+@by_both
+def test_a_race_can_still_be_lost_by_a_backgammon(evaluator: Evaluator) -> None:
+    late = Position.from_sides(own=[0] * 18 + [3] + [0] * 4 + [12] + [0], opponent=[0] * 24 + [0])
+    late = Position(tuple(cell if point > 18 else 0 for point, cell in enumerate(late.points)))
+    racing = Position.from_sides(own=[0] * 18 + [15] + [0] * 6, opponent=[2] + [0] * 24)
+    assert not racing.contact
+    assert evaluator.evaluate(boards_of([racing]))[0, LOSE_BACKGAMMON] > 0
+    assert [0, 0, 0, 1, 1, 1] == evaluator.evaluate(boards_of([late]))[0].tolist()
+
+
+@by_both
+@given(points=st.lists(st.integers(1, BAR), min_size=1, max_size=CHECKERS))
+def test_what_is_over_is_lost_by_who_is_on_roll(evaluator: Evaluator, points: list[int]) -> None:
+    board = np.zeros((1, 26), np.int8)
+    np.add.at(board[0], points, 1)
+    gammon = len(points) == CHECKERS
+    backgammon = gammon and max(points) > 18
+    assert [0, 0, 0, 1, gammon, backgammon] == evaluator.evaluate(board)[0].tolist()
+    assert is_known(board, EVALUATORS[0].columns).all()
+
+
+@by_both
+def test_many_are_valued_as_each_alone_and_left_as_they_were(evaluator: Evaluator) -> None:
+    boards = boards_of([*some_positions(30, 1), Position.from_sides([1] + [0] * 24, [0] * 25)])
+    before = boards.copy()
+    together = evaluator.evaluate(boards)
+    alone = np.concatenate([evaluator.evaluate(board[None]) for board in boards])
+    assert alone == pytest.approx(together, abs=1e-6)
+    assert (before == boards).all()
+    assert (0, 6) == evaluator.evaluate(boards[:0]).shape
+    assert isinstance(evaluator, Evaluator)
+
+
+@given(position=bear_offs())
+def test_what_the_tables_cover_is_read_from_them(columns: Columns, position: Position) -> None:
+    boards = boards_of([position])
+    covered = rearmost(position.swapped()) < 7
+    assert covered == is_known(boards, columns)[0]
+    network, student = toy_network(), new_student(4, 1)
+    by_network = NetworkEvaluator("n", network, columns).evaluate(boards)
+    by_student = StudentEvaluator("s", student, columns).evaluate(boards)
+    if covered:
+        assert (by_network == by_student).all()
+    else:
+        assert (NetworkEvaluator("n", network).evaluate(boards) == by_network).all()
+
+
+def test_the_last_throw_is_exact_with_tables(columns: Columns) -> None:
+    """Checkers on 5 and 2, the opponent about to bear off the last one: 19 of 36 throws win."""
+    last = Position.from_sides(own=[0, 1, 0, 0, 1, *[0] * 20], opponent=[1, *[0] * 24])
+    chances = NetworkEvaluator("toy", toy_network(), columns).evaluate(boards_of([last]))[0]
+    assert [19 / 36, 0, 0, 17 / 36, 0, 0] == pytest.approx(chances.tolist(), abs=1e-6)
+
+
+def test_the_six_chances_make_the_equity_and_swap_sides() -> None:
+    chances = np.array([[0.6, 0.2, 0.05, 0.4, 0.1, 0.01], [0, 0, 0, 1, 1, 1]])
+    assert [0.34, -3] == pytest.approx(cubeless_equity(chances).tolist())
+    assert (cubeless_equity(chances) == -cubeless_equity(other_side(chances))).all()
+    assert (chances == other_side(other_side(chances))).all()
