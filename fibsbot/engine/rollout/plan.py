@@ -7,7 +7,7 @@ from typing import Final
 
 from attrs import evolve, field, frozen
 
-from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play
 
 BLOCK: Final = 36
@@ -57,8 +57,8 @@ class Candidate:
     """Whether the worth for the player on roll is asked for, and not that for the other."""
     rolls: bool = False
     """Whether the player on roll rolls at once, without doubling."""
-    turned: int = 0
-    """How often the cube was turned since the state whose unit is used: worths are in units of the cube before."""
+    turned: bool = False
+    """Whether he has doubled before and been taken; worths stay in the unit of the state."""
 
 
 def position(state: MatchState) -> tuple[Candidate]:
@@ -69,11 +69,7 @@ def position(state: MatchState) -> tuple[Candidate]:
 def cube_actions(state: MatchState) -> tuple[Candidate, Candidate]:
     """Return no double, and double and take."""
     rolling = evolve(state, phase=Phase.ROLL, dice=None)
-    taken = evolve(rolling, cube=2 * state.cube, owner=Owner.OPPONENT)
-    return (
-        Candidate("no double", rolling, rolls=True),
-        Candidate("double, take", taken, rolls=True, turned=1),
-    )
+    return (Candidate("no double", rolling, rolls=True), Candidate("double, take", rolling, rolls=True, turned=True))
 
 
 def plays_of(state: MatchState, plays: Sequence[Play], names: Sequence[str]) -> tuple[Candidate, ...]:

@@ -11,6 +11,11 @@ from attrs import frozen
 from fibsbot.engine.outcomes import OUTCOMES, Outcomes, cubeless_equity
 from fibsbot.engine.rollout.plan import Candidate, Plan
 
+
+class RolloutError(Exception):
+    """A rollout cannot be done or go on; the text is one line."""
+
+
 Trials = npt.NDArray[np.float64]
 """What each game of a candidate gave: the six chances and the worth with the cube, shape (trials, 7)."""
 EQUITY = OUTCOMES

@@ -12,8 +12,8 @@ EVERYTHING: Final = Filter(margin=100.0, most=3060)
 """Every play."""
 
 _DECIDED: Final = (Filter(0.16, 8), Filter(0.08, 5), Filter(0.04, 3), Filter(0.03, 3))
-_LAST: Final = Filter(0.1, 3)
-_INNER: Final = Filter(0.15, 4)
+_LAST: Final = Filter(0.2, 4)
+_INNER: Final = Filter(0.3, 8)
 
 
 @frozen

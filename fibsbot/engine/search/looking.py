@@ -11,11 +11,13 @@ from fibsbot.engine.boards import CELLS, Boards
 from fibsbot.engine.compiled import compiled
 from fibsbot.engine.cube.janowski import Floats as Worths
 from fibsbot.engine.evaluator import Evaluator
+from fibsbot.engine.generator import MOST_PLAYS
 from fibsbot.engine.outcomes import OUTCOMES, Outcomes, other_side
-from fibsbot.engine.ply import ROLLS, Filter, Room, candidates, new_room
+from fibsbot.engine.ply import ROLLS, Filter
 from fibsbot.engine.pruner import Pruner
 from fibsbot.engine.search.cache import Cache, Places, distinct, fill, find, forget, new_cache
 from fibsbot.engine.search.clock import Clock
+from fibsbot.engine.search.expanding import expand, new_scales
 from fibsbot.engine.search.filters import Filters
 from fibsbot.engine.search.lines import OTHER, Cubes, Line, Lines
 
@@ -24,6 +26,8 @@ CHUNK: Final = ROLLS
 BATCH: Final = 256
 """Positions that are valued together: two milliseconds."""
 
+_USUAL: Final = 8
+"""Plays of a roll for which there is room at first."""
 WEIGHTS: Final = np.array([1.0 if high == low else 2.0 for high in range(6) for low in range(high + 1)]) / 36
 """Chance of each roll, in the order 1-1, 2-1, 2-2, 3-1 and so on."""
 
@@ -43,9 +47,8 @@ class Looker:
     def __init__(self, evaluator: Evaluator, pruner: Pruner, filters: Filters, size: int) -> None:
         """Make room. `size` is that of the cache."""
         self._evaluator = evaluator
-        self._pruner = pruner._replace(hidden=np.zeros_like(pruner.hidden), chances=np.zeros_like(pruner.chances))
+        self._scales = new_scales(pruner)
         self._filters = filters
-        self._room: Room = new_room()
         self._cache: Cache = new_cache(size)
         self._batch = 0
         self.evaluations = 0
@@ -111,15 +114,14 @@ class Looker:
         The slot is `row * 21 + roll`; they come in their order and none is left out.
         """
         self.clock.check()
-        most = min(chosen.most, len(self._room.values))
-        found = np.empty((len(boards) * ROLLS * min(most, 64), CELLS), np.int8)
-        slots = np.empty(len(found), np.int32)
-        count = _expand(self._pruner, self._room, boards, np.float32(chosen.margin), most, found, slots)
-        while count < 0:
-            found = np.empty((2 * len(found), CELLS), np.int8)
-            slots = np.empty(len(found), np.int32)
-            count = _expand(self._pruner, self._room, boards, np.float32(chosen.margin), most, found, slots)
-        return found[:count], slots[:count]
+        most = min(chosen.most, MOST_PLAYS)
+        room = len(boards) * ROLLS * min(most, _USUAL) + most
+        while True:
+            found, slots = np.empty((room, CELLS), np.int8), np.empty(room, np.int32)
+            count = expand(self._scales, boards, np.float32(chosen.margin), most, found, slots)
+            if count >= 0:
+                return found[:count], slots[:count]
+            room *= 2
 
     def _evaluate(self, boards: Boards, outcomes: Outcomes) -> None:
         self._batch += 1
@@ -140,25 +142,6 @@ class Looker:
         first, number = np.empty(len(boards), np.int32), np.empty(len(boards), np.int32)
         count = distinct(boards, table, first, number)
         return boards[first[:count]], number
-
-
-@compiled
-def _expand(
-    pruner: Pruner, room: Room, boards: Boards, margin: np.float32, most: int, found: Boards, slots: Places
-) -> int:
-    """Write what deserves a look after each roll; return how many, or -1 where there is no room for all."""
-    count = 0
-    for row in range(boards.shape[0]):
-        slot = row * ROLLS
-        for high in range(1, 7):
-            for low in range(1, high + 1):
-                if count + min(most, room.plays.shape[0]) > found.shape[0]:
-                    return -1
-                before = count
-                count = candidates(pruner, room, boards[row], high, low, margin, most, found, count)
-                slots[before:count] = slot
-                slot += 1
-    return count
 
 
 @compiled

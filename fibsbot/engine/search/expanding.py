@@ -1,0 +1,187 @@
+"""All rolls of many positions, and after each the plays that the pruner leaves.
+
+This is half of the time of a search, so the pruner's first layer is not added up anew for each play: what a position
+gives is added up once, and of a play only the points that it changes.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board, Boards, swap
+from fibsbot.engine.compiled import compiled
+from fibsbot.engine.generator import MOST_PLAYS, Scratch, generate, plays_and_scratch
+from fibsbot.engine.network import Floats
+from fibsbot.engine.ply import OUT_OF_REACH, ROLLS
+from fibsbot.engine.pruner import Pruner
+from fibsbot.engine.student import CHANCES, write_ending
+from fibsbot.engine.units import BAR_UNIT, COUNTS, OFF_UNIT, RAW
+
+Places = npt.NDArray[np.int32]
+
+MOVER: Final = 1
+"""The side that has just played, among the rows of `Scales`; the opponent, then on roll, is 0."""
+
+
+class Scales(NamedTuple):
+    """A pruner made ready to weigh all plays of a roll, and room for that; each thread needs its own."""
+
+    rows: Floats
+    """What so many checkers of a side on a point add, shape (2, 26, 16, hidden); point 25 is the bar, 0 is off."""
+    threshold: Floats
+    outward: Floats
+    offset: Floats
+    before: Floats
+    hidden: Floats
+    plays: Boards
+    scratch: Scratch
+    values: Floats
+    ending: Floats
+    mirror: Board
+
+
+def new_scales(pruner: Pruner) -> Scales:
+    """Return a pruner's scales."""
+    hidden = len(pruner.threshold)
+    rows = np.zeros((2, CELLS, CHECKERS + 1, hidden), np.float32)
+    for side, inward in enumerate((pruner.inward[:RAW], pruner.inward[RAW:])):
+        for count in range(1, CHECKERS + 1):
+            for point in range(1, BAR):
+                row = (point - 1) * COUNTS
+                more = np.float32(0.5 * max(count - 3, 0))
+                rows[side, point, count] = inward[row + min(count, 3) - 1] + more * inward[row + 3]
+            rows[side, BAR, count] = np.float32(0.5 * count) * inward[BAR_UNIT]
+            rows[side, 0, count] = np.float32(count / CHECKERS) * inward[OFF_UNIT]
+    plays, scratch = plays_and_scratch()
+    return Scales(
+        rows,
+        np.ascontiguousarray(pruner.threshold),
+        np.ascontiguousarray(pruner.outward),
+        np.ascontiguousarray(pruner.offset),
+        np.zeros(hidden, np.float32),
+        np.zeros(hidden, np.float32),
+        plays,
+        scratch,
+        np.zeros(MOST_PLAYS, np.float32),
+        np.zeros(CHANCES, np.float32),
+        np.zeros(CELLS, np.int8),
+    )
+
+
+@compiled
+def expand(scales: Scales, boards: Boards, margin: np.float32, most: int, found: Boards, slots: Places) -> int:
+    """Write what the plays leave that deserve a look, seen by the opponent, and the slot of each; return how many.
+
+    A slot is `row * 21 + roll`, the rolls in the order 1-1, 2-1, 2-2, 3-1 and so on; none is left out, a dance leaves
+    the board. Returns -1 where there is no room for all. A play deserves a look if it is among so many (`most`) best
+    and not further than the margin below the best. Games that are over have no rolls: leave them out.
+    """
+    plays, values = scales.plays, scales.values
+    count = 0
+    for row in range(boards.shape[0]):
+        board = boards[row]
+        before_is_known = False
+        slot = row * ROLLS
+        for high in range(1, 7):
+            for low in range(1, high + 1):
+                if count + min(most, MOST_PLAYS) > found.shape[0]:
+                    return -1
+                of = generate(board, high, low, plays, scales.scratch)
+                if of < 2:
+                    swap(plays[0] if of else board, found[count])
+                    slots[count] = slot
+                    count += 1
+                    slot += 1
+                    continue
+                if not before_is_known:
+                    _write_before(scales, board)
+                    before_is_known = True
+                _weigh(scales, board, of)
+                first = count
+                least = OUT_OF_REACH
+                while count - first < most:
+                    best = 0
+                    for play in range(1, of):
+                        if values[play] < values[best]:
+                            best = play
+                    if count == first:
+                        least = values[best]
+                    if values[best] > least + margin:
+                        break
+                    swap(plays[best], found[count])
+                    slots[count] = slot
+                    values[best] = OUT_OF_REACH
+                    count += 1
+                slot += 1
+    return count
+
+
+@compiled
+def _write_before(scales: Scales, board: Board) -> None:
+    """Add up the first layer for a board of the mover, as it is before he plays."""
+    rows, before = scales.rows, scales.before
+    own, theirs = 0, 0
+    for unit in range(before.shape[0]):
+        before[unit] = scales.threshold[unit]
+    for cell in range(CELLS):
+        count = board[cell]
+        if count > 0:
+            own += count
+            for unit in range(before.shape[0]):
+                before[unit] += rows[MOVER, cell, count, unit]
+        elif count < 0:
+            theirs -= count
+            for unit in range(before.shape[0]):
+                before[unit] += rows[0, BAR - cell, -count, unit]
+    for unit in range(before.shape[0]):
+        before[unit] += rows[MOVER, 0, CHECKERS - own, unit] + rows[0, 0, CHECKERS - theirs, unit]
+
+
+@compiled
+def _weigh(scales: Scales, board: Board, count: int) -> None:
+    """Write into `values` about what each play is worth to the opponent, in points without a cube."""
+    rows, before, hidden, plays, values = scales.rows, scales.before, scales.hidden, scales.plays, scales.values
+    outward, offset, units = scales.outward, scales.offset, scales.hidden.shape[0]
+    off = CHECKERS
+    for cell in range(1, CELLS):
+        off -= max(board[cell], 0)
+    for play in range(count):
+        for unit in range(units):
+            hidden[unit] = before[unit]
+        left = off
+        for cell in range(CELLS):
+            old, new = board[cell], plays[play, cell]
+            if old == new:
+                continue
+            left += max(old, 0) - max(new, 0)
+            # Rows of no checkers are zero, and a point is never both sides'.
+            for unit in range(units):
+                hidden[unit] += rows[MOVER, cell, max(new, 0), unit] - rows[MOVER, cell, max(old, 0), unit]
+            if old < 0 or new < 0:
+                for unit in range(units):
+                    hidden[unit] += rows[0, BAR - cell, max(-new, 0), unit] - rows[0, BAR - cell, max(-old, 0), unit]
+        if left > off:
+            if left == CHECKERS:
+                values[play] = _lost(scales, plays[play])
+                continue
+            for unit in range(units):
+                hidden[unit] += rows[MOVER, 0, left, unit] - rows[MOVER, 0, off, unit]
+        value = np.float32(-1)
+        for chance in range(CHANCES):
+            total = offset[chance]
+            for unit in range(units):
+                total += max(hidden[unit], np.float32(0)) * outward[chance, unit]
+            sure = np.float32(1) / (np.float32(1) + np.exp(-total))
+            value += 2 * sure if chance == 0 else sure if chance < 3 else -sure
+        values[play] = value
+
+
+@compiled
+def _lost(scales: Scales, play: Board) -> float:
+    """Return what a game is worth to the opponent that a play ends."""
+    swap(play, scales.mirror)
+    write_ending(scales.mirror, scales.ending)
+    return -1.0 - float(scales.ending[3]) - float(scales.ending[4])
