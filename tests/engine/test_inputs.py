@@ -11,17 +11,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from fibsbot.engine.boards import Boards, boards_of, swapped
+from fibsbot.engine.boards import boards_of, swapped
 from fibsbot.engine.inputs import AHEAD, ESCAPES, encode_all
-from fibsbot.engine.units import BAR_UNIT, COUNTS, INPUTS, OFF_UNIT, RAW, SIDE, Unit, names
+from fibsbot.engine.units import BAR_UNIT, COUNTS, INPUTS, OFF_UNIT, RAW, SIDE, Inputs, Unit, names
 from fibsbot.position import BAR, Position
 from tests.engine.toys import some_positions
 from tests.strategies_positions import bear_offs, positions
 
 
-def seen(position: Position) -> Boards:
+def seen(position: Position) -> Inputs:
     """Return the inputs of one position, shape (INPUTS,)."""
-    return encode_all(boards_of([position]))[0]
+    inputs: Inputs = encode_all(boards_of([position]))[0]
+    return inputs
 
 
 def test_every_input_has_a_name_of_its_own() -> None:

@@ -45,12 +45,11 @@ def test_with_nothing_pruned_it_is_what_every_play_by_the_rules_core_gives(evalu
 
 
 def test_a_won_bear_off_is_certain_one_roll_ahead() -> None:
-    last = Position.from_sides(own=[2] + [0] * 24, opponent=[1] + [0] * 24)
-    assert [1, 0, 0, 0, 0, 0] == pytest.approx(one_ply(TOY, PRUNER, boards_of([last]), Filter())[0].tolist(), abs=1e-6)
+    won = Position.from_sides(own=[2] + [0] * 24, opponent=[1] + [0] * 24)
     gammon = Position.from_sides(own=[1] + [0] * 24, opponent=[0] * 20 + [15] + [0] * 4)
-    assert [1, 1, 1, 0, 0, 0] == pytest.approx(
-        one_ply(TOY, PRUNER, boards_of([gammon]), Filter())[0].tolist(), abs=1e-6
-    )
+    ahead = one_ply(TOY, PRUNER, boards_of([won, gammon]), Filter())
+    assert [1, 0, 0, 0, 0, 0] == pytest.approx(ahead[0].tolist(), abs=1e-6)
+    assert [1, 1, 1, 0, 0, 0] == pytest.approx(ahead[1].tolist(), abs=1e-6)
 
 
 def test_many_are_looked_at_as_each_alone() -> None:

@@ -61,7 +61,7 @@ def hit_by(position: Position, roll: Dice) -> set[int]:
 
 def expected(position: Position) -> tuple[float, float, float]:
     """Return the same by trying every roll."""
-    hits = [hit_by(position, roll) for roll in product(range(1, 7), repeat=2)]
+    hits = [hit_by(position, (first, second)) for first, second in product(range(1, 7), repeat=2)]
     lost = sum(max(hit) for hit in hits if hit)  # what a hit checker has come so far, which is our point
     return sum(map(bool, hits)) / 36, sum(len(hit) > 1 for hit in hits) / 36, lost / 36 / 12
 
