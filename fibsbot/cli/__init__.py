@@ -17,14 +17,20 @@ EXIT_INTERRUPTED: Final = 130
 
 COMMANDS: Final = {
     "bearoff": ("fibsbot.cli.bearoff:bearoff", "Show the bear-off tables, or what they say of a position."),
+    "best": ("fibsbot.cli.asking.best:best", "Rank the plays of a throw."),
     "check-config": (
         "fibsbot.cli.check_config:check_config",
         "Tell what is wrong with a file of settings, and what it will do.",
     ),
     "convert": ("fibsbot.cli.export:convert", "Make one format of another."),
+    "cube": ("fibsbot.cli.asking.cube:cube", "Tell what to do with the cube."),
     "db": ("fibsbot.cli.db:db", "Look after the store of matches."),
     "demo": ("fibsbot.cli.demo:demo", "Play a whole match on an embedded server and watch it."),
     "duel": ("fibsbot.cli.duel:duel", "Let two strategies play each other, and tell which is stronger."),
+    "eval": (
+        "fibsbot.cli.asking.evaluating:evaluate",
+        "Tell what a position is worth before the throw, at each ply.",
+    ),
     "explain-invite": (
         "fibsbot.cli.explain:explain_invite",
         "Tell whether an invitation would be accepted, and all that speaks against it.",

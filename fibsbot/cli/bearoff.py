@@ -10,13 +10,13 @@ import click
 from attrs import asdict
 
 from fibsbot.cli import UserError
+from fibsbot.cli.positions import read_state
 from fibsbot.engine.bearoff import Money, Side, Tables, build, load_tables
 from fibsbot.engine.bearoff.keeping import Kept, UnusableError, load, path_for
 from fibsbot.engine.bearoff.loading import LARGEST, USUAL
 from fibsbot.engine.boards import boards_of
 from fibsbot.engine.outcomes import LOSE, LOSE_GAMMON, WIN, WIN_GAMMON
 from fibsbot.match import MatchState, Owner, Phase
-from fibsbot.notation import NotationError, parse_state
 
 EQUAL: Final = 1e-6
 """Equities that differ by less are equal: the tables keep seven digits."""
@@ -112,10 +112,7 @@ def _age(seconds: float) -> str:
 
 def _state(text: str) -> MatchState:
     """Read a position; it is seen by who is on roll then."""
-    try:
-        state = parse_state(text)
-    except NotationError as error:
-        raise UserError(str(error)) from error
+    state = read_state(text)
     if state.phase is Phase.RESIGNED:
         raise UserError("expected a position before a throw, got an offer to resign")
     # Whoever answers a double sees the board; the throw is the other's.

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 PATIENCE: Final = 2.0
 """Seconds before a progress bar is shown."""
@@ -42,3 +51,22 @@ def shown_progress(what: str, *, shown: bool = True) -> Iterator[Callable[[int, 
         yield show
     finally:
         bar.stop()
+
+
+@contextlib.contextmanager
+def shown_waiting(what: str) -> Iterator[None]:
+    """Show that something is going on of which nobody knows how long it takes, once it has taken PATIENCE."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    waiting = Progress(SpinnerColumn(), TextColumn(what), TimeElapsedColumn(), console=console, transient=True)
+    waiting.add_task(what, total=None)
+    timer = threading.Timer(PATIENCE, waiting.start)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        waiting.stop()

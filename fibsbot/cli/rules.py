@@ -17,35 +17,21 @@ from rich.console import Console
 from rich.progress import Progress
 
 from fibsbot.cli import UserError
+from fibsbot.cli.positions import ids_of, print_state, read_dice, read_state
 from fibsbot.draw.svg import Board, Look, Theme
-from fibsbot.draw.text import describe, draw_state, styled
-from fibsbot.match import Dice, MatchState, Phase
-from fibsbot.notation import NotationError, Xgid, format_gnubg_id, format_play, parse_state
+from fibsbot.match import MatchState
+from fibsbot.notation import format_play
 from fibsbot.notation.gnubg import position_id
 from fibsbot.notation.plays import parse_play
 from fibsbot.position import Play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.perft import START, Count, Reached, count_next, next_level
-from fibsbot.rules.plays import check_dice, legal_plays
+from fibsbot.rules.plays import legal_plays
 
 DEEPEST: Final = 3
 """At depth 4 there would be some 65 thousand million positions to count."""
 CHUNK: Final = 250
 """Positions that a worker counts at a time."""
-
-
-def _state(text: str) -> MatchState:
-    try:
-        return parse_state(text)
-    except NotationError as error:
-        raise UserError(str(error)) from error
-
-
-def _dice(text: str) -> Dice:
-    try:
-        return check_dice((int(text[:1]), int(text[1:])))
-    except ValueError as error:
-        raise UserError(f"expected --dice with two digits from 1 to 6, as in 31, got {text!r}") from error
 
 
 @click.command()
@@ -57,8 +43,8 @@ def legal(position: str, dice: str | None, *, as_json: bool) -> None:
 
     XGID is eXtreme Gammon's ID or GNU Backgammon's PositionID:MatchID.
     """
-    state = _state(position)
-    roll = _dice(dice) if dice else state.dice
+    state = read_state(position)
+    roll = read_dice(dice) if dice else state.dice
     if roll is None:
         raise UserError("expected a position with dice, or --dice as in --dice 31, got neither")
     plays = legal_plays(state.position, roll)
@@ -110,7 +96,7 @@ def show(position: str, *, as_json: bool, svg: bool, output: Path | None, **pict
     XGID is eXtreme Gammon's ID or GNU Backgammon's PositionID:MatchID. The board is seen by the player who has to
     decide, who is O in the drawing and X in the XGID below it. As a picture it is dark or light as the viewer prefers.
     """
-    state = _state(position)
+    state = read_state(position)
     if svg and as_json:
         raise UserError("expected --svg or --json, got both")
     if svg:
@@ -121,18 +107,11 @@ def show(position: str, *, as_json: bool, svg: bool, output: Path | None, **pict
     ]
     if given:
         raise UserError(f"expected --svg with {' and '.join(given)}, which concern the picture")
-    ids = {"gnubg_id": format_gnubg_id(state)}
-    if state.phase is not Phase.RESIGNED:
-        ids = {"xgid": str(Xgid.of(state)), **ids}
     if as_json:
         pips = [state.position.pips, state.position.opponent_pips]
-        click.echo(json.dumps(unstructure(state) | {"pips": pips} | ids))
+        click.echo(json.dumps(unstructure(state) | {"pips": pips} | ids_of(state)))
         return
-    lines = draw_state(state)
-    console = Console(highlight=False)
-    console.print(styled(lines) if console.is_terminal else "\n".join(lines), markup=False, soft_wrap=True)
-    for name, value in [*describe(state), *ids.items()]:
-        click.echo(f"   {name.replace('_', ' '):9} {value}")
+    print_state(state)
 
 
 def _picture(  # noqa: PLR0913 - a picture's options

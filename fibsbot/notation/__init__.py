@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fibsbot.match import MatchState
 from fibsbot.notation.errors import NotationError
-from fibsbot.notation.gnubg import format_gnubg_id, parse_gnubg_id
+from fibsbot.notation.gnubg import POSITION_LETTERS, format_gnubg_id, parse_gnubg_id, parse_position_id
 from fibsbot.notation.plays import format_play, parse_play
 from fibsbot.notation.xgid import Xgid
 
@@ -15,6 +15,11 @@ __all__ = ["NotationError", "Xgid", "format_gnubg_id", "format_play", "parse_gnu
 
 
 def parse_state(text: str) -> MatchState:
-    """Read an XGID or a GNUbg ID (`PositionID:MatchID`), whichever it is. Raises NotationError."""
+    """Read an XGID or a GNUbg ID (`PositionID:MatchID`), whichever it is. Raises NotationError.
+
+    A Position ID alone is a position of an unlimited match with a throw to come.
+    """
     text = text.strip()
+    if ":" not in text and len(text) == POSITION_LETTERS:
+        return MatchState(parse_position_id(text))
     return parse_gnubg_id(text) if text.count(":") == 1 else Xgid.parse(text).state()

@@ -18,6 +18,8 @@ from fibsbot.notation.errors import expected
 from fibsbot.position import Flaw, Position
 
 POSITION_BITS: Final = 80
+POSITION_LETTERS: Final = 14
+"""How long a Position ID is."""
 MATCH_BITS: Final = 72
 PLAYING: Final = 1
 """Value of `MatchKey.game` while a game is being played; 0 none yet, 2 over, 3 resigned, 4 dropped."""
