@@ -72,7 +72,7 @@ def hold(
     for row in range(outcomes.shape[0]):
         chances = outcomes[row]
         _market(chances, won, lost, turnable, take, cash)
-        win = chances[WIN]
+        win = min(max(chances[WIN], 0.0), 1.0)  # estimates may be off by what rounding does
         swing = efficiency[row, SWING] * math.sqrt(max(4 * win * (1 - win), 0.0))
         for column in range(COLUMNS):
             level = 1 if column == TURNED else 0
@@ -188,5 +188,10 @@ def _mean(chances: Any, first: int, worths: Any) -> float:
     total = chances[first]
     if total < LEAST:
         return float(worths[0])
-    gammon, backgammon = min(chances[first + 1] / total, 1.0), min(chances[first + 2] / total, 1.0)
+    gammon, backgammon = _share(chances[first + 1], total), _share(chances[first + 2], total)
     return float(worths[0] + gammon * (worths[1] - worths[0]) + backgammon * (worths[2] - worths[1]))
+
+
+@compiled
+def _share(part: float, total: float) -> float:
+    return min(max(part / total, 0.0), 1.0)

@@ -111,6 +111,15 @@ def test_nothing_is_ever_undefined(game: tuple[Stakes, Owner], outcomes: Floats,
     assert ((points >= 0) & (points <= 1)).all()
 
 
+@given(any_stakes(), st.sampled_from([-1e-6, 1e-6]))
+def test_chances_that_are_off_by_rounding_are_worth_the_same(game: tuple[Stakes, Owner], off: float) -> None:
+    here, _ = game
+    for exact in (np.array([1.0, 0, 0, 0, 0, 0]), np.array([0.0, 0, 0, 1, 1, 0])):
+        for efficiency in (DEAD, LIVE):
+            expected = here.hold(exact, efficiency)
+            assert pytest.approx(expected, abs=1e-3) == here.hold(exact + off, efficiency)
+
+
 @given(any_stakes(), any_chances())
 def test_a_take_point_lies_below_the_cash_point(game: tuple[Stakes, Owner], outcomes: Floats) -> None:
     here, _ = game
