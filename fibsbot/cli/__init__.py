@@ -47,6 +47,10 @@ COMMANDS: Final = {
         "Write a page about matches: boards, score sheet, errors, luck and dice.",
     ),
     "replay": ("fibsbot.cli.replay:replay", "Show logged and captured games as they went."),
+    "rollout": (
+        "fibsbot.cli.asking.rollout:rollout",
+        "Play a position out many times over, and tell what comes of it.",
+    ),
     "run": ("fibsbot.cli.run:run", "Play with all accounts of a file until told to stop."),
     "serve": ("fibsbot.cli.serve:serve", "Run the embedded server."),
     "show": ("fibsbot.cli.rules:show", "Draw a position."),

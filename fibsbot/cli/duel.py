@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from fibsbot.arena.duel.tally import Tally
 from fibsbot.arena.duel.workers import cores, play_pairs
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.duel_sheet import running, told
+from fibsbot.cli.progress import told_to_stop
 from fibsbot.strategies.judge import Judge
 from fibsbot.strategies.loader import StrategyError, load
 
@@ -105,7 +105,7 @@ def duel(  # noqa: PLR0913 - one argument an option
     began = time.monotonic()
     finished, error = True, None
     try:
-        with _told_to_stop():
+        with told_to_stop():
             finished = _play(tally, games // 2, jobs or cores(), out, mats)
     except DuelError as caught:
         error = UserError(str(caught))
@@ -160,16 +160,6 @@ def _play(tally: Tally, wanted: int, jobs: int, out: Path | None, mats: Path | N
         except KeyboardInterrupt:
             return False
     return True
-
-
-@contextlib.contextmanager
-def _told_to_stop() -> Iterator[None]:
-    """Take SIGTERM for Ctrl-C."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @contextlib.contextmanager

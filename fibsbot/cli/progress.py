@@ -1,8 +1,9 @@
-"""How far a command is that takes its time."""
+"""How far a command is that takes its time, and how it is told to stop."""
 
 from __future__ import annotations
 
 import contextlib
+import signal
 import sys
 import threading
 import time
@@ -70,3 +71,13 @@ def shown_waiting(what: str) -> Iterator[None]:
         timer.cancel()
         timer.join()
         waiting.stop()
+
+
+@contextlib.contextmanager
+def told_to_stop() -> Iterator[None]:
+    """Take SIGTERM for Ctrl-C."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
