@@ -7,6 +7,7 @@ scatter far less.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -42,8 +43,15 @@ class Roller:
         """Make room."""
         self._searcher = Searcher(engine.evaluator, engine.pruner)
 
-    def play(self, candidate: Candidate, plan: Plan, block: int) -> Trials:
-        """Return what the games of a block give, shape (36, 7), seen by whose worth is asked for."""
+    def play(self, candidates: Sequence[Candidate], plan: Plan, block: int) -> list[Trials]:
+        """Return what the games of a block give, shape (36, 7) for each candidate, seen by whose worth is asked for.
+
+        It is the same to the last bit whatever was played before.
+        """
+        self._searcher.looker.forget()
+        return [self._play(candidate, plan, block) for candidate in candidates]
+
+    def _play(self, candidate: Candidate, plan: Plan, block: int) -> Trials:
         state = candidate.state if plan.cubeful else evolve(candidate.state, cubeless=True, jacoby=False)
         cubes = self._searcher.cubes(state)
         start = Line(1, LOST) if candidate.turned else cubes.start

@@ -155,4 +155,4 @@ def _work(way: Connection, make: Maker, candidates: Sequence[Candidate], plan: P
             way.send(RolloutError(f"the engine cannot be made: {' '.join(str(error).split())}"))
             return
         while (number := way.recv()) is not None:
-            way.send((number, [roller.play(candidate, plan, number) for candidate in candidates]))
+            way.send((number, roller.play(candidates, plan, number)))

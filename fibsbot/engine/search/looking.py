@@ -15,7 +15,7 @@ from fibsbot.engine.generator import MOST_PLAYS
 from fibsbot.engine.outcomes import OUTCOMES, Outcomes, other_side
 from fibsbot.engine.ply import ROLLS, Filter
 from fibsbot.engine.pruner import Pruner
-from fibsbot.engine.search.cache import Cache, Places, distinct, fill, find, forget, new_cache
+from fibsbot.engine.search.cache import Cache, Places, distinct, empty, fill, find, forget, new_cache
 from fibsbot.engine.search.clock import Clock
 from fibsbot.engine.search.expanding import expand, new_scales
 from fibsbot.engine.search.filters import Filters
@@ -53,6 +53,10 @@ class Looker:
         self._batch = 0
         self.evaluations = 0
         self.clock = Clock()
+
+    def forget(self) -> None:
+        """Forget all positions: what matrix products give depends on their batch in the last digit."""
+        empty(self._cache)
 
     def evaluate(self, boards: Boards) -> Outcomes:
         """Return the chances of who is on roll without looking ahead, shape (n, 6)."""
