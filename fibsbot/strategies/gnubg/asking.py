@@ -34,7 +34,7 @@ def question(state: MatchState, *, scores_swapped: bool) -> str:
 
     `scores_swapped` says whether this gnubg takes the scores for each other (see `PROBE`).
     """
-    state = _with_a_cube_that_fits(state)
+    state = with_a_cube_that_fits(state)
     if scores_swapped and state.phase is not Phase.DOUBLED:
         state = evolve(state, score=state.score[::-1])
     line = (
@@ -70,7 +70,7 @@ def last_number(answer: str) -> float:
     return float(numbers[-1])
 
 
-def _with_a_cube_that_fits(state: MatchState) -> MatchState:
+def with_a_cube_that_fits(state: MatchState) -> MatchState:
     """Return a decision that is the same, with a cube no higher than what wins the match for either."""
     enough = 1 << (max(state.away) - 1).bit_length() if state.length else MOST_CUBE
     return evolve(state, cube=min(state.cube, enough))

@@ -1,4 +1,4 @@
-"""The strategy `gnubg`: every decision is asked of GNU Backgammon in its external mode."""
+"""The strategy `gnubg`: every decision is asked of GNU Backgammon in its external mode. It is a judge as well."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
 from fibsbot.strategies.foreign.revival import Revival
 from fibsbot.strategies.foreign.wording import chosen, one_of
 from fibsbot.strategies.gnubg.asking import beaver_question, last_number
+from fibsbot.strategies.gnubg.judging import Valuer
 from fibsbot.strategies.gnubg.options import GnubgOptions
 from fibsbot.strategies.gnubg.process import GnubgProcess
 from fibsbot.strategies.handmade.strategy import HandmadeStrategy, is_beavered
+from fibsbot.strategies.judge import CubeValues
 
 OFFERS: Final = {"roll": CubeAction.ROLL, "double": CubeAction.DOUBLE}
 RESPONSES: Final = {"take": CubeAction.TAKE, "drop": CubeAction.PASS, "beaver": CubeAction.BEAVER}
@@ -50,6 +52,7 @@ class GnubgStrategy:
         self._running = {
             cubeful: Revival(partial(GnubgProcess, path, self._options, cubeful=cubeful)) for cubeful in (True, False)
         }
+        self._valuer = Valuer(path, self._options)
         self._aside = HandmadeStrategy()
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
@@ -83,6 +86,27 @@ class GnubgStrategy:
         """End the program."""
         for revival in self._running.values():
             revival.close()
+        self._valuer.close()
+
+    # -- as a judge -----------------------------------------------------------------------------------------------
+
+    def value(self, state: MatchState) -> float:
+        """Return what the position is worth to the player on roll, who doubles where that gains."""
+        return self._valuer.value(state)
+
+    def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
+        """Return what each play is worth."""
+        return self._valuer.value_plays(state, plays)
+
+    def value_cube(self, state: MatchState) -> CubeValues:
+        """Return what doubling and not doubling is worth."""
+        return self._valuer.value_cube(state)
+
+    def match_chance(self, state: MatchState, points: int) -> float:
+        """Return how likely the match is won once this game has ended with so many points."""
+        return self._valuer.match_chance(state, points)
+
+    # -- asking ---------------------------------------------------------------------------------------------------
 
     def _answer_beaver(self, state: MatchState) -> CubeAnswer:
         """Answer a beaver of our own double: a pass gives up half of the new stake, so a take may lose as much."""

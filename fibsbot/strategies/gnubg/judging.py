@@ -1,0 +1,149 @@
+"""What gnubg says things are worth: its external mode tells no values, but the Python in it does (`witness.py`)."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from attrs import evolve
+
+from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.position import Play, Position
+from fibsbot.rules.scoring import has_won, level_of
+from fibsbot.strategies.foreign.child import Child
+from fibsbot.strategies.foreign.errors import EndedError, EngineError
+from fibsbot.strategies.foreign.revival import Revival
+from fibsbot.strategies.gnubg.asking import with_a_cube_that_fits
+from fibsbot.strategies.gnubg.options import GnubgOptions
+from fibsbot.strategies.judge import CubeValues
+
+MARK: Final = "=> "
+CHATTER: Final = 1000
+"""Lines that gnubg may say before an answer."""
+_WITNESS: Final = Path(__file__).with_name("witness.py")
+_OWNERS: Final = {Owner.CENTRED: -1, Owner.PLAYER: 1, Owner.OPPONENT: 0}
+Row: TypeAlias = list[float]
+"""What the best action, rolling, a double that is taken and one that is passed are worth to the player on roll."""
+
+
+class Valuer:
+    """A gnubg that values positions, kept running."""
+
+    def __init__(self, program: str, options: GnubgOptions) -> None:
+        """Start nothing yet."""
+        self._options = options
+        self._running = Revival(partial(_Witness, program))
+
+    def value(self, state: MatchState) -> float:
+        """Return what a position is worth before the throw."""
+        return self._rows([state], self._options.cube)[0][0]
+
+    def value_cube(self, state: MatchState) -> CubeValues:
+        """Return what the cube actions are worth."""
+        _, no_double, taken, passed = self._rows([state], self._options.cube)[0]
+        return CubeValues(no_double, taken, passed)
+
+    def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
+        """Return what each play is worth."""
+        afters = [state.position.play(play) for play in plays]
+        theirs = [_before_throw(state, after) for after in afters if not has_won(after)]
+        rows = iter(self._rows(theirs, self._options.chequer) if theirs else [])
+        return [self._won(state, after) if has_won(after) else -next(rows)[0] for after in afters]
+
+    def match_chance(self, state: MatchState, points: int) -> float:
+        """Return how likely the match is won once this game has ended with so many points."""
+        own, theirs = state.score[0] + max(points, 0), state.score[1] + max(-points, 0)
+        if not state.length or not points:
+            raise ValueError(f"expected points in a match of some length, got {points} in {state}")
+        if own >= state.length or theirs >= state.length:
+            return float(own >= state.length)
+        result = [_cube(evolve(state, cube=abs(points), owner=Owner.CENTRED)), math.copysign(1.0, points)]
+        return self._ask({"plies": 0, "cubeful": True, "positions": [], "results": [result]}, 0)[1][0]
+
+    def close(self) -> None:
+        """End it."""
+        self._running.close()
+
+    def _won(self, state: MatchState, after: Position) -> float:
+        """Return what a game that is won is worth."""
+        turned = state.owner is not Owner.CENTRED
+        level = 1 if state.jacoby and not turned else int(level_of(after))
+        if not state.length:
+            return float(level)
+        chance = partial(self.match_chance, state)
+        win, loss = chance(state.cube), chance(-state.cube)
+        return (2 * chance(level * state.cube) - win - loss) / (win - loss)
+
+    def _rows(self, states: Sequence[MatchState], plies: int) -> list[Row]:
+        positions = [[_board(it.position), _cube(it), int(it.jacoby)] for it in states]
+        question = {"plies": plies, "cubeful": not states[0].cubeless, "positions": positions, "results": []}
+        return self._ask(question, len(states))[0]
+
+    def _ask(self, question: dict[str, Any], count: int) -> tuple[list[Row], Row]:
+        """Return rows and chances; `count` is how many rows there have to be."""
+        deadline = time.monotonic() + self._options.deadline
+        line = json.dumps(question)
+        return self._running.ask(lambda it: _read(it.ask(line, deadline), count, len(question["results"])), deadline)
+
+
+class _Witness:
+    """One gnubg that runs `witness.py`."""
+
+    def __init__(self, program: str, _deadline: float) -> None:
+        self._child = Child([program, "-t", "-q", "-r", "-p", str(_WITNESS)], {"LC_ALL": "C", "LANGUAGE": "C"})
+
+    @property
+    def running(self) -> bool:
+        """Whether the program has not ended."""
+        return self._child.running
+
+    def ask(self, line: str, deadline: float) -> str:
+        """Return the answer to a question, without its mark."""
+        try:
+            self._child.tell(line)
+            for _ in range(CHATTER):
+                answer = self._child.lines.read(deadline)
+                if answer.startswith(MARK):
+                    return answer.removeprefix(MARK)
+        except EndedError as error:
+            raise EndedError(f"{error} ({self._child.epitaph()})") from None
+        raise EngineError(f"said more than {CHATTER} lines and no answer")
+
+    def close(self) -> None:
+        """End it."""
+        self._child.close()
+
+
+def _read(answer: str, rows: int, chances: int) -> tuple[list[Row], Row]:
+    """Read an answer; raise EngineError unless it has so many rows of four numbers and so many chances."""
+    try:
+        values, found = json.loads(answer)
+        numbers = [*found, *(number for row in values for number in row)]
+        shape = (len(values), {len(row) for row in values} - {4}, len(found))
+    except (ValueError, TypeError):
+        raise EngineError(f"expected values as JSON, got {answer[:80]!r}") from None
+    if shape != (rows, set(), chances) or not all(isinstance(it, int | float) and math.isfinite(it) for it in numbers):
+        raise EngineError(f"expected {rows} rows of four numbers and {chances} chances, got {answer[:80]!r}")
+    return values, found
+
+
+def _before_throw(state: MatchState, after: Position) -> MatchState:
+    """Return the opponent's decision after a play of ours."""
+    return evolve(state, position=after, phase=Phase.ROLL, dice=None).swapped()
+
+
+def _board(position: Position) -> list[list[int]]:
+    opponent = [max(-position.points[25 - point], 0) for point in range(1, 26)]
+    return [opponent, [max(count, 0) for count in position.points[1:]]]
+
+
+def _cube(state: MatchState) -> list[Any]:
+    """Return the arguments of `gnubg.cubeinfo`; the player is gnubg's player 1."""
+    state = with_a_cube_that_fits(state)
+    score = [state.score[1], state.score[0]] if state.length else [0, 0]
+    return [state.cube, _OWNERS[state.owner], 1, state.length, score, int(state.crawford)]

@@ -1,0 +1,42 @@
+"""Run inside gnubg, by its own Python: reads questions about values from stdin, a JSON object a line, and answers them.
+
+A question is `{"plies": 0, "cubeful": true, "positions": [...], "results": [...]}`. A position is `[board, cube,
+jacoby]`: both sides' checkers on points 1 to 24 and the bar, the opponent's first, and the arguments of
+`gnubg.cubeinfo`. It is answered by what the best action, rolling, a taken and a passed double are worth to the player
+on roll. A result is `[cube, equity]`, answered by the chance to win the match. An answer stands behind `=> `: gnubg
+itself chatters on the same stream.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import gnubg  # type: ignore[import-not-found]  # only there inside gnubg
+
+
+def answer(question: dict[str, Any]) -> list[list[Any]]:
+    """Return the values of the positions, and the chances of the results."""
+    context = {
+        "cubeful": int(question["cubeful"]),
+        "plies": question["plies"],
+        "deterministic": 1,
+        "noise": 0.0,
+        "prune": 1,
+    }
+    values = []
+    for board, cube, jacoby in question["positions"]:
+        information = {**gnubg.cubeinfo(*cube), "jacoby": jacoby}
+        if context["cubeful"]:
+            values.append(list(gnubg.cfevaluate(board, information, context)[:4]))
+        else:
+            values.append([gnubg.evaluate(board, information, context)[5]] * 3 + [1.0])
+    chances = [gnubg.eq2mwc(equity, gnubg.cubeinfo(*cube)) for cube, equity in question["results"]]
+    return [values, chances]
+
+
+gnubg.command("set beavers 0")
+for line in sys.stdin:
+    sys.stdout.write(f"=> {json.dumps(answer(json.loads(line)))}\n")
+    sys.stdout.flush()
