@@ -87,6 +87,8 @@ class Reading:
 
     verdict: Verdict
     """No double, double and take, double and pass; normalised."""
+    taken: float
+    """Worth of doubling when the opponent takes and does not beaver, even if the player may not double."""
     outcomes: Outcomes
     """The six chances of the player on roll, shape (6,)."""
     effort: Effort

@@ -102,7 +102,8 @@ class Searcher:
             pass
         no_double, double_take = found.worths[0]
         verdict = Verdict.of(cubes.stakes(0, 0), state.owner, no_double, double_take)
-        return Reading(verdict, found.outcomes[0], Effort(reached, looker.evaluations, looker.clock.elapsed))
+        effort = Effort(reached, looker.evaluations, looker.clock.elapsed)
+        return Reading(verdict, float(double_take), found.outcomes[0], effort)
 
     def _begin(self, limits: Limits) -> Looker:
         self.looker.clock = Clock(_seconds(limits))

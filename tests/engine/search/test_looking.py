@@ -149,7 +149,8 @@ def few(count: int, seed: int) -> list[Position]:
     rng = np.random.default_rng(seed)
 
     def side() -> list[int]:
-        return (np.bincount(rng.integers(0, 6, rng.integers(1, 5)), minlength=6)).tolist() + [0] * 19
+        counts: list[int] = np.bincount(rng.integers(0, 6, rng.integers(1, 5)), minlength=6).tolist()
+        return counts + [0] * 19
 
     return [Position.from_sides(side(), side()) for _ in range(count)]
 

@@ -1,0 +1,98 @@
+"""How the strategy `engine` decides: what the engine says, put into the words of a strategy and of a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Self
+
+from attrs import evolve, frozen
+
+from fibsbot.engine.cube import DEFAULT, Answer, Stakes, accepts, level_to_resign
+from fibsbot.engine.engine import Engine
+from fibsbot.engine.met import match_chance
+from fibsbot.engine.outcomes import WIN
+from fibsbot.engine.search import Limits
+from fibsbot.match import MatchState, Phase
+from fibsbot.position import Play
+from fibsbot.strategies.base import CubeAnswer, PlayAnswer
+from fibsbot.strategies.engine.options import EngineOptions
+from fibsbot.strategies.handmade.strategy import is_beavered
+from fibsbot.strategies.judge import CubeValues
+
+HOPELESS: Final = 0.02
+"""The chance to win, without looking ahead, above which nobody thinks of resigning."""
+
+
+@frozen
+class Mind:
+    """An engine, and how far it looks."""
+
+    engine: Engine
+    playing: Limits
+    cube: Limits
+
+    @classmethod
+    def of(cls, engine: Engine, options: EngineOptions) -> Self:
+        """Return the mind that these options describe."""
+        return cls(engine, Limits(options.chequer, options.time, decided=True), Limits(options.cube, options.time))
+
+    def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
+        """Choose the play that is worth most."""
+        best = self.engine.rank(state, plays, self.playing).best
+        return PlayAnswer(best.play, best.equity)
+
+    def offer_double(self, state: MatchState) -> CubeAnswer:
+        """Double where that gains."""
+        verdict = self.engine.read(state, self.cube).verdict
+        return CubeAnswer(verdict.action, verdict.best)
+
+    def answer_double(self, state: MatchState) -> CubeAnswer:
+        """Take what loses less than a pass, and beaver what wins."""
+        if is_beavered(state):
+            take = self.engine.read(state, self.cube).taken
+        else:
+            take = -self.engine.read(_theirs(state), self.cube).taken
+        answer = Answer.of(take, beavers=state.redoubles > 0 and not state.length)
+        return CubeAnswer(answer.action, answer.best)
+
+    def accept_resignation(self, state: MatchState) -> bool:
+        """Accept what is worth as much as playing on, even if it is our turn."""
+        return accepts(Stakes.of(state), state.owner, state.resignation, self.value(state))
+
+    def resign(self, state: MatchState) -> int:
+        """Resign what is lost for certain; only where it looks so at once is it looked at closely."""
+        if self.engine.evaluate([state.position])[0, WIN] > HOPELESS:
+            return 0
+        reading = self.engine.read(state, self.cube)
+        return level_to_resign(Stakes.of(state), state.owner, reading.outcomes, DEFAULT.of_position(state.position))
+
+    def value(self, state: MatchState) -> float:
+        """Return what the position is worth to the player on roll, who doubles where that gains."""
+        return self.engine.read(state, self.cube).equity
+
+    def value_plays(self, state: MatchState, plays: Sequence[Play]) -> list[float]:
+        """Return what each play is worth.
+
+        What is looked at less far seems better than it is now and then: it is worth no more than the best.
+        """
+        ranking = self.engine.rank(state, plays, evolve(self.playing, decided=False))
+        worths = {ranked.play: min(ranked.equity, ranking.best.equity) for ranked in ranking.plays}
+        return [worths[play] for play in plays]
+
+    def value_cube(self, state: MatchState) -> CubeValues:
+        """Return what doubling and not doubling is worth."""
+        verdict = self.engine.read(state, self.cube).verdict
+        return CubeValues(verdict.no_double, verdict.double_take, verdict.double_pass)
+
+    def match_chance(self, state: MatchState, points: int) -> float:
+        """Return how likely the match is won after so many points.
+
+        Where somebody needs one point already, the game that is played now is the Crawford game or comes after it.
+        """
+        own, theirs = state.away
+        return match_chance(own - max(points, 0), theirs - max(-points, 0), crawford_played=1 in state.away)
+
+
+def _theirs(state: MatchState) -> MatchState:
+    """Return the state of the opponent, who has doubled and not thrown yet."""
+    return evolve(state.swapped(), phase=Phase.ROLL, dice=None)

@@ -1,0 +1,48 @@
+"""What can be said after `engine:` in the name of the strategy."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Self
+
+from attrs import frozen
+
+MOST_PLIES: Final = 4
+_PLIES: Final = ("plies", "chequer", "cube")
+
+
+@frozen
+class EngineOptions:
+    """How far the engine looks. Plies are counted as GNU Backgammon does: 0 is the network alone."""
+
+    chequer: int = 2
+    """Plies for plays."""
+    cube: int = 2
+    """Plies for the cube and for resignations."""
+    time: float | None = None
+    """Seconds for a decision, within which it looks as many of these plies ahead as it can."""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read `2`, or `plies=3`, `chequer=2`, `cube=1` and `time=0.5` with commas between them.
+
+        With a time and no plies it looks as far as there is time. Raises ValueError.
+        """
+        values: dict[str, float] = {}
+        for part in filter(None, text.split(",")):
+            name, equals, number = part.partition("=")
+            if not equals:
+                name, number = "plies", part
+            name = name.strip()
+            if name == "time" and re.fullmatch(r" *[0-9]{1,5}(\.[0-9]{1,3})? *", number) and float(number) > 0:
+                values[name] = float(number)
+            elif name in _PLIES and re.fullmatch(rf" *[0-{MOST_PLIES}] *", number):
+                values |= dict.fromkeys(("chequer", "cube") if name == "plies" else (name,), int(number))
+            else:
+                raise ValueError(
+                    f"expected plies from 0 to {MOST_PLIES}, or plies=, chequer=, cube= and time= with commas "
+                    f"between them, got {part!r}"
+                )
+        time = values.get("time")
+        default = cls() if time is None else cls(MOST_PLIES, MOST_PLIES)
+        return cls(int(values.get("chequer", default.chequer)), int(values.get("cube", default.cube)), time)

@@ -1,0 +1,119 @@
+"""The engine's front: what it loads, what it answers, from several threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fibsbot.engine.boards import boards_of
+from fibsbot.engine.engine import Engine
+from fibsbot.engine.network import Network, NetworkError
+from fibsbot.engine.search import Limits
+from fibsbot.match import MatchState, Phase
+from fibsbot.position import Play, Position
+from tests.engine.engines import toy_engine, write_cards, write_networks
+from tests.engine.toys import some_positions, toy_network
+
+
+def test_networks_of_a_folder_are_used(tmp_path: Path) -> None:
+    write_networks(tmp_path)
+    engine = Engine.load(tmp_path, tables=False)
+    assert "toys, no bear-off tables" == engine.name
+    positions = some_positions(5, 1)
+    assert (5, 6) == engine.evaluate(positions).shape
+    assert (engine.evaluate(positions) == engine.evaluate(boards_of(positions))).all()
+
+
+def drop(name: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).unlink()
+
+
+def write(name: str, text: bytes) -> Callable[[Path], None]:
+    def damage(folder: Path) -> None:
+        (folder / name).write_bytes(text)
+
+    return damage
+
+
+def other_shape(folder: Path) -> None:
+    Network.new((4,), 1, 7).save(folder / "contact.npz")
+    write_cards(folder)
+
+
+def deep_pruner(folder: Path) -> None:
+    Network.new((4, 4), 1, 196).save(folder / "pruner.npz")
+    write_cards(folder)
+
+
+def no_network(folder: Path) -> None:
+    (folder / "pruner.npz").write_bytes(b"nothing")
+    write_cards(folder)
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (drop("cards.toml"), "expected networks with their cards"),
+        (drop("contact.npz"), "expected a network in"),
+        (write("contact.npz", b"x"), "the file is damaged"),
+        (write("cards.toml", b"name = ["), "expected TOML"),
+        (write("cards.toml", b"\xff"), "expected TOML"),
+        (write("cards.toml", b"contact = 3"), "expected [contact] with the sha256"),
+        (other_shape, "expected a network of 260 inputs"),
+        (deep_pruner, "expected one hidden layer"),
+        (no_network, "pruner.npz: expected"),
+    ],
+)
+def test_networks_that_are_missing_or_damaged_are_told_in_a_line(
+    tmp_path: Path, damage: Callable[[Path], None], told: str
+) -> None:
+    write_networks(tmp_path)
+    damage(tmp_path)
+    with pytest.raises(NetworkError) as caught:
+        Engine.load(tmp_path, tables=False)
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_half_precision_is_enough(tmp_path: Path) -> None:
+    write_networks(tmp_path)
+    toy_network().save(tmp_path / "contact.npz", np.float16)
+    write_cards(tmp_path)
+    whole, half = toy_engine(), Engine.load(tmp_path, tables=False)
+    positions = some_positions(50, 2)
+    assert whole.evaluate(positions) == pytest.approx(half.evaluate(positions), abs=0.01)
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    engine = toy_engine()
+    states = [MatchState(position, phase=Phase.MOVE, dice=(3, 1)) for position in some_positions(12, 3)]
+
+    def equities(state: MatchState) -> list[float]:
+        return [ranked.equity for ranked in engine.rank(state, limits=Limits(1)).plays]
+
+    alone = [equities(state) for state in states]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(equities, states * 3))
+    for found, expected in zip(together, alone * 3, strict=True):
+        assert expected == pytest.approx(found, abs=1e-5)
+
+
+def test_what_is_asked_without_dice_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected a state with dice"):
+        toy_engine().rank(MatchState(Position.start()))
+
+
+def test_a_dance_is_ranked_as_the_only_play() -> None:
+    closed = Position.from_sides(own=[0] * 24 + [1], opponent=[2, 2, 2, 2, 2, 2] + [0] * 19)
+    ranking = toy_engine().rank(MatchState(closed, phase=Phase.MOVE, dice=(6, 5)), limits=Limits(1))
+    assert [Play()] == [ranked.play for ranked in ranking.plays]
+
+
+def test_warming_up_compiles_what_decisions_need() -> None:
+    engine = toy_engine()
+    engine.warm_up()
+    assert engine.searcher.looker.evaluations > 0

@@ -1,0 +1,170 @@
+"""The strategy `engine`, with a network that knows nothing: it answers everything, and as the engine says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from fibsbot.engine import packaged
+from fibsbot.engine.boards import Boards
+from fibsbot.engine.engine import Engine
+from fibsbot.engine.outcomes import Outcomes
+from fibsbot.engine.search import Limits
+from fibsbot.match import CubeAction, MatchState, Owner, Phase
+from fibsbot.position import Position
+from fibsbot.rules.plays import legal_plays
+from fibsbot.strategies.base import Opponent, Strategy
+from fibsbot.strategies.engine import EngineStrategy
+from fibsbot.strategies.engine.options import EngineOptions
+from fibsbot.strategies.judge import Judge
+from fibsbot.strategies.loader import StrategyError, check, load
+from tests.engine.engines import pip_engine, toy_engine, write_networks
+from tests.engine.toys import some_positions, toy_pruner
+
+RACE = Position.from_sides(own=[2, 2, 2, 2, 2, 2] + [0] * 19, opponent=[3, 3, 3, 0, 0, 0] + [0] * 19)
+
+
+@pytest.fixture
+def strategy() -> EngineStrategy:
+    return EngineStrategy("1", engine=pip_engine())
+
+
+def test_it_is_a_strategy_and_a_judge_that_answers_every_question(strategy: EngineStrategy) -> None:
+    assert isinstance(strategy, Strategy)
+    assert isinstance(strategy, Judge)
+    assert () == check(strategy)
+    assert () == check(EngineStrategy("0", engine=toy_engine()))
+    strategy.close()
+
+
+def test_missing_networks_are_told_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def load_from(folder: Path = tmp_path) -> packaged.Networks:
+        return packaged.load_networks(folder)
+
+    monkeypatch.setattr(Engine, "load", load_from)
+    with pytest.raises(StrategyError, match="expected networks with their cards") as caught:
+        load("engine")
+    assert "\n" not in str(caught.value)
+
+
+def test_it_plays_by_the_networks_that_come_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_networks(tmp_path)
+    engine = Engine.load(tmp_path, tables=False)
+    monkeypatch.setattr(Engine, "load", lambda: engine)
+    strategy = load("engine:0")
+    assert "engine:0" == strategy.name
+    state = MatchState(Position.start(), phase=Phase.MOVE, dice=(6, 5))
+    plays = legal_plays(state.position, (6, 5))
+    best = engine.rank(state, plays, Limits(0)).best
+    assert (best.play, best.equity) == (
+        strategy.choose_play(state, plays).play,
+        strategy.choose_play(state, plays).equity,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("", EngineOptions(2, 2)),
+        ("0", EngineOptions(0, 0)),
+        ("plies=3,cube=1", EngineOptions(3, 1)),
+        ("chequer=1, cube=0", EngineOptions(1, 0)),
+        ("time=1.5", EngineOptions(4, 4, 1.5)),
+        ("2,time=0.25", EngineOptions(2, 2, 0.25)),
+    ],
+)
+def test_options_say_how_far_it_looks(text: str, options: EngineOptions) -> None:
+    assert options == EngineOptions.parse(text)
+
+
+@pytest.mark.parametrize("text", ["5", "x", "time=0", "time=x", "plies=9", "deep=2", "time=1e3", "=", "٣"])
+def test_options_that_are_none_are_told(text: str) -> None:
+    with pytest.raises(ValueError, match="expected plies from 0 to 4"):
+        EngineStrategy(text)
+
+
+def test_plays_are_valued_as_they_are_chosen(strategy: EngineStrategy) -> None:
+    for position in some_positions(10, 6):
+        state = MatchState(position, length=5, phase=Phase.MOVE, dice=(4, 2))
+        plays = legal_plays(position, (4, 2))
+        if len(plays) < 2:
+            continue
+        values = strategy.value_plays(state, plays)
+        chosen = strategy.choose_play(state, plays)
+        assert max(values) == pytest.approx(values[plays.index(chosen.play)], abs=1e-6)
+
+
+def test_cubes_are_valued_as_they_are_turned(strategy: EngineStrategy) -> None:
+    for position in some_positions(10, 7):
+        state = MatchState(position, length=5)
+        values = strategy.value_cube(state)
+        offer = strategy.offer_double(state)
+        assert values.best == pytest.approx(offer.equity or 0.0, abs=1e-9)
+        assert (values.double >= values.no_double) == (offer.action is CubeAction.DOUBLE)
+        assert values.best == pytest.approx(strategy.value(state), abs=1e-9)
+        response = strategy.answer_double(evolve(state.swapped(), phase=Phase.DOUBLED))
+        assert (values.double_take > values.double_pass) == (response.action is CubeAction.PASS)
+        assert -values.double == pytest.approx(response.equity or 0.0, abs=1e-9)
+
+
+def test_a_bad_double_is_beavered_where_that_is_allowed(strategy: EngineStrategy) -> None:
+    state = MatchState(RACE, phase=Phase.DOUBLED, redoubles=1).swapped()
+    assert CubeAction.BEAVER is strategy.answer_double(state).action
+    taken = strategy.answer_double(evolve(state, redoubles=0))
+    assert CubeAction.TAKE is taken.action
+    assert strategy.answer_double(state).equity == pytest.approx(2 * (taken.equity or 0.0))
+
+
+def test_a_beaver_of_our_double_is_answered_as_who_is_on_roll(strategy: EngineStrategy) -> None:
+    """We have doubled, to 2, and were beavered: the cube goes to 4 if we take, and is the opponent's."""
+    lost = MatchState(RACE, phase=Phase.DOUBLED, cube=2, owner=Owner.PLAYER)
+    reading = pip_engine().read(evolve(lost, phase=Phase.ROLL), Limits(1))
+    answer = strategy.answer_double(lost)
+    assert max(reading.taken, -1.0) == pytest.approx(answer.equity or 0.0, abs=1e-6)
+
+
+class Decided:
+    """Holds games to be won by who has fewer checkers left, with a gammon where the other has not begun."""
+
+    name = "decided"
+
+    def evaluate(self, boards: Boards) -> Outcomes:
+        """Return chances that are 0 or 1, or even where both have as many checkers."""
+        own, theirs = np.maximum(boards, 0).sum(axis=1), np.maximum(-boards, 0).sum(axis=1)
+        win = np.sign(theirs - own) / 2 + 0.5
+        lose = 1 - win
+        return np.stack([win, win * (theirs == 15), 0 * win, lose, lose * (own == 15), 0 * win], 1).astype(np.float32)
+
+
+@pytest.fixture
+def certain() -> EngineStrategy:
+    return EngineStrategy("1", engine=Engine(Decided(), toy_pruner()))
+
+
+def test_what_is_lost_for_certain_is_resigned_and_nothing_else(certain: EngineStrategy) -> None:
+    gone = Position.from_sides(own=[0, 0, 0, 0, 0, 14] + [0] * 19, opponent=[1] + [0] * 24)
+    assert 1 == certain.resign(MatchState(gone))
+    gammon = Position.from_sides(own=[0] * 12 + [15] + [0] * 12, opponent=[1] + [0] * 24)
+    assert 2 == certain.resign(MatchState(gammon, length=7))
+    assert 1 == certain.resign(MatchState(gammon, length=7, score=(0, 6), post_crawford=True))
+    assert 0 == certain.resign(MatchState(Position.start()))
+
+
+def test_a_resignation_is_accepted_where_nothing_more_can_be_won(certain: EngineStrategy) -> None:
+    won = Position.from_sides(own=[1] + [0] * 24, opponent=[0] * 12 + [15] + [0] * 12)
+    state = MatchState(won, phase=Phase.RESIGNED, length=7, owner=Owner.OPPONENT, cube=2)
+    assert [False, True, True] == [certain.accept_resignation(evolve(state, resignation=it)) for it in (1, 2, 3)]
+
+
+def test_chances_after_a_game_are_those_of_the_table(strategy: EngineStrategy) -> None:
+    state = MatchState(Position.start(), length=3)
+    assert 1 == strategy.match_chance(state, 4)
+    assert 0 == strategy.match_chance(state, -3)
+    assert 0.5 < strategy.match_chance(state, 1) == pytest.approx(1 - strategy.match_chance(state, -1))
+
+
+def test_anybody_may_play_it(strategy: EngineStrategy) -> None:
+    assert None is strategy.accept_invitation(Opponent("ford"), 7)
