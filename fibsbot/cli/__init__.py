@@ -16,6 +16,7 @@ EXIT_CONFIG: Final = 78
 EXIT_INTERRUPTED: Final = 130
 
 COMMANDS: Final = {
+    "analyse": ("fibsbot.cli.analyse:analyse", "Tell how well and how luckily both players played."),
     "bearoff": ("fibsbot.cli.bearoff:bearoff", "Show the bear-off tables, or what they say of a position."),
     "best": ("fibsbot.cli.asking.best:best", "Rank the plays of a throw."),
     "check-config": (

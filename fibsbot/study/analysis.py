@@ -13,7 +13,7 @@ from fibsbot.rules import game as rules
 from fibsbot.strategies.judge import Judge
 from fibsbot.study.examining import Examiner
 from fibsbot.study.model import Figures, GameStudy, Judged, MatchStudy, summed
-from fibsbot.study.throwing import is_opening
+from fibsbot.study.throwing import Throws, is_opening
 from fibsbot.study.units import chances_in_one
 from fibsbot.transcript import Game, Step, Throw, Transcript, TranscriptError, decisions, walk
 
@@ -45,10 +45,14 @@ class _Found:
 class Desk:
     """Studies one match after the other, and remembers what it has asked the judge."""
 
-    def __init__(self, judge: Judge) -> None:
-        """Ask this judge."""
+    def __init__(self, judge: Judge, luck_judge: Judge | None = None) -> None:
+        """Ask this judge; about luck another one, if one is given.
+
+        Luck asks for 21 times as much as decisions do, and is no less fair if a quicker judge tells it.
+        """
         self._judge = judge
         self._examiner = Examiner(judge)
+        self._throws = Throws(luck_judge) if luck_judge else self._examiner.throws
 
     def study(self, transcript: Transcript, *, luck: bool = True, progress: Progress | None = None) -> MatchStudy:
         """Study a match; see the function of this name."""
@@ -78,7 +82,7 @@ class Desk:
             figures[seat] += _figures(one)
         if luck and isinstance(step.entry, Throw):
             state = _thrown(step, step.entry, judged)
-            lucky = self._examiner.throws.luck(state, opening=is_opening(step.before))
+            lucky = self._throws.luck(state, opening=is_opening(step.before))
             judged = [evolve(it, luck=lucky) if isinstance(it.decision.answer, Play) else it for it in judged]
             seat = step.entry.seat
             figures[seat] += self._lucky(state, lucky)

@@ -36,25 +36,37 @@ def opened_judge(name: str) -> Iterator[Judge]:
         strategy.close()
 
 
+@contextlib.contextmanager
+def _opened_desk(judge: str, luck_judge: str | None) -> Iterator[Desk]:
+    with contextlib.ExitStack() as held:
+        ours = held.enter_context(opened_judge(judge))
+        yield Desk(ours, held.enter_context(opened_judge(luck_judge)) if luck_judge else None)
+
+
 def study_all(
-    transcripts: Iterable[Transcript], judge: str, *, luck: bool = True, cores: int | None = None
+    transcripts: Iterable[Transcript],
+    judge: str,
+    *,
+    luck: bool = True,
+    luck_judge: str | None = None,
+    cores: int | None = None,
 ) -> Iterator[Studied]:
     """Yield a study of each match in their order; one that cannot be studied yields its error, and stops nothing.
 
-    `judge` is the name of a strategy, which every process makes for itself. `cores` is how many are used, all by
-    default. Raises StrategyError where the strategy is no judge, or takes its process down with it.
+    `judge` is the name of a strategy, which every process makes for itself; `luck_judge` is that of another one which
+    judges luck, see `Desk`. `cores` is how many are used, all by default. Raises StrategyError where a strategy is no
+    judge, or takes its process down with it.
     """
     of = cores or os.cpu_count() or 1
     left = iter(transcripts)
     first = list(islice(left, 2))
     every = chain(first, left)
-    with opened_judge(judge) as ours:
+    with _opened_desk(judge, luck_judge) as desk:
         if of == 1 or len(first) < 2:
-            desk = Desk(ours)
             yield from (_studied(desk, transcript, luck=luck) for transcript in every)
             return
     context = multiprocessing.get_context("spawn")  # a fork would copy the locks of our threads
-    pool = ProcessPoolExecutor(of, mp_context=context, initializer=_sit_down, initargs=(judge,))
+    pool = ProcessPoolExecutor(of, mp_context=context, initializer=_sit_down, initargs=(judge, luck_judge))
     try:
         waiting: deque[Future[Studied]] = deque()
         for transcript in every:
@@ -79,11 +91,11 @@ def _studied(desk: Desk, transcript: Transcript, *, luck: bool) -> Studied:
 _desk: list[Desk] = []
 """Where a process of `study_all` studies; it has one, and does nothing else."""
 _held = contextlib.ExitStack()
-"""Keeps its judge open for as long as it lives."""
+"""Keeps its judges open for as long as it lives."""
 
 
-def _sit_down(judge: str) -> None:
-    _desk.append(Desk(_held.enter_context(opened_judge(judge))))
+def _sit_down(judge: str, luck_judge: str | None) -> None:
+    _desk.append(_held.enter_context(_opened_desk(judge, luck_judge)))
 
 
 def _study(transcript: Transcript, *, luck: bool) -> Studied:

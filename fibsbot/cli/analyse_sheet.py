@@ -1,0 +1,201 @@
+"""What `fibsbot analyse` tells of a match: a table of both players, and what cost most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from attrs import asdict, define, field
+from rich.box import SIMPLE_HEAD
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from fibsbot.draw.markup import clean
+from fibsbot.report.stops import Grade, MatchSheet, Stop, match_sheet
+from fibsbot.rules.state import Seat
+from fibsbot.study.adjusting import luck_adjusted
+from fibsbot.study.model import Figures, MatchStudy
+from fibsbot.transcript import Transcript
+
+NAME: Final = 20
+"""Columns of a name."""
+MOST_PLAYERS: Final = 20
+"""Players that are summed up over several matches."""
+_GRADES: Final = {Grade.DOUBTFUL: "doubtful", Grade.ERROR: "errors", Grade.BLUNDER: "blunders"}
+_STYLES: Final = {Grade.DOUBTFUL: "yellow", Grade.ERROR: "dark_orange", Grade.BLUNDER: "bold red"}
+
+
+# -- for people -----------------------------------------------------------------------------------------------------
+
+
+def match_lines(name: str, study: MatchStudy, *, luck: bool, most: int) -> Iterator[RenderableType]:
+    """Write what is to be said of a match; of its errors only the worst ones."""
+    sheet = match_sheet(study)
+    transcript = study.transcript
+    yield Text(_title(transcript), style="bold")
+    yield Text(f"{clean(name, 60)}, judged by {study.judge}")
+    yield ""
+    table = _table("", *(_name(transcript, seat) for seat in Seat))
+    for label, cells in _figures(sheet, luck=luck):
+        table.add_row(label, *cells)
+    yield table
+    bad = sorted((stop for stop in sheet.stops if stop.grade), key=lambda stop: -stop.loss)
+    if bad and most:
+        yield ""
+        yield Text("what cost most:" if len(bad) > 1 else "what cost something:")
+        for stop in bad[:most]:
+            yield from _told(transcript, stop)
+        if len(bad) > most:
+            yield Text(f"and {len(bad) - most} more; --errors shows them")
+
+
+def _title(transcript: Transcript) -> str:
+    names = " \N{EN DASH} ".join(_name(transcript, seat) for seat in Seat)
+    what = f"match to {transcript.length}" if transcript.length else "unlimited match"
+    games = len(transcript.games)
+    scores = transcript.scores
+    return f"{names}: {what}, {games} game{'' if games == 1 else 's'}, {scores[0]} to {scores[1]}"
+
+
+def _name(transcript: Transcript, seat: Seat) -> str:
+    return clean(transcript.players[seat].name, NAME) or "?"
+
+
+def _figures(sheet: MatchSheet, *, luck: bool) -> Iterator[tuple[str, Sequence[str]]]:
+    study = sheet.study
+    both = study.figures
+    yield "performance rating (PR)", [_rating(it) for it in both]
+    yield "decisions that count", [str(it.decisions) for it in both]
+    yield "loss in all", [f"{it.loss:.3f}" for it in both]
+    yield "  by plays", [f"{it.play_loss:.3f}" for it in both]
+    yield "  by the cube", [f"{it.cube_loss:.3f}" for it in both]
+    counts = [_counts(sheet, seat) for seat in Seat]
+    for grade, label in _GRADES.items():
+        yield f"{label} ({grade.value})", [str(it[grade]) for it in counts]
+    if luck:
+        yield "luck", [_signed(it.luck) for it in both]
+        yield "luck in points", [_signed(it.luck_in_points) for it in both]
+        if study.transcript.length:
+            yield "luck in chances to win", [f"{100 * it.luck_in_chances:+.1f} %" for it in both]
+        adjusted = [luck_adjusted(study, seat) for seat in Seat]
+        if None not in adjusted:
+            yield "result without luck", [f"{100 * (it or 0.0):.1f} %" for it in adjusted]
+
+
+def _counts(sheet: MatchSheet, seat: Seat) -> dict[Grade, int]:
+    found = [it.grade for it in sheet.stops if it.judged and it.judged.decision.seat is seat]
+    return {grade: found.count(grade) for grade in Grade}
+
+
+def _told(transcript: Transcript, stop: Stop) -> Iterator[Text]:
+    assert stop.grade  # noqa: S101 - only stops with a grade are told
+    assert stop.seat is not None  # noqa: S101 - somebody has erred
+    dice = "{}{}: ".format(*stop.throw.dice) if stop.throw else ""
+    text = Text(f"{stop.loss:6.3f} ")
+    text.append(f"{stop.grade.value:2}", style=_STYLES[stop.grade])
+    text.append(f"  {_place(stop)}, {_name(transcript, stop.seat)}: {dice}{stop.words}")
+    if stop.best:
+        text.append(f"; best: {stop.best}")
+    yield text
+    ids = stop.ids
+    if ids:
+        yield Text(f"{'':11}{ids.get('XGID') or ids['GNUbg ID']}", style="dim")
+
+
+def _place(stop: Stop) -> str:
+    return f"game {stop.step.game}, turn {stop.step.turn}"
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
+    for place, column in enumerate(columns):
+        table.add_column(Text(column), justify="right" if place else "left", no_wrap=True, min_width=8)
+    return table
+
+
+def _rating(figures: Figures) -> str:
+    return "\N{EN DASH}" if figures.pr is None else f"{figures.pr:.2f}"
+
+
+def _signed(value: float) -> str:
+    return f"{round(value, 3) + 0.0:+.3f}"
+
+
+# -- several matches ------------------------------------------------------------------------------------------------
+
+
+@define
+class Sums:
+    """What players did in several matches, by name."""
+
+    matches: int = 0
+    players: dict[str, tuple[int, Figures]] = field(factory=dict)
+    """How many matches, and their figures."""
+
+    def add(self, study: MatchStudy) -> None:
+        """Add a match."""
+        self.matches += 1
+        for seat in Seat:
+            name = study.transcript.players[seat].name
+            count, figures = self.players.get(name, (0, Figures()))
+            self.players[name] = count + 1, figures + study.figures_of(seat)
+
+
+def sums_table(sums: Sums, *, luck: bool) -> Table:
+    """Sum players up, those with the most matches first."""
+    table = _table("player", "matches", "decisions", "loss", "PR", *(["luck"] if luck else []))
+    ranked = sorted(sums.players.items(), key=lambda it: (-it[1][0], it[0]))
+    for name, (count, figures) in ranked[:MOST_PLAYERS]:
+        cells = [str(count), str(figures.decisions), f"{figures.loss:.3f}", _rating(figures)]
+        table.add_row(Text(clean(name, NAME) or "?"), *cells, *([_signed(figures.luck)] if luck else []))
+    return table
+
+
+# -- for programs ---------------------------------------------------------------------------------------------------
+
+
+def match_row(name: str, number: int, study: MatchStudy, *, luck: bool) -> dict[str, Any]:
+    """Return what is to be said of a match, with all its errors in their order."""
+    sheet, transcript = match_sheet(study), study.transcript
+    return {
+        "match": name,
+        "number": number,
+        "judge": study.judge,
+        "length": transcript.length,
+        "score": list(transcript.scores),
+        "games": len(transcript.games),
+        "winner": None if transcript.winner is None else transcript.players[transcript.winner].name,
+        "players": [_player(sheet, seat, luck=luck) for seat in Seat],
+        "errors": [_error(transcript, stop) for stop in sheet.stops if stop.grade],
+    }
+
+
+def _player(sheet: MatchSheet, seat: Seat, *, luck: bool) -> dict[str, Any]:
+    study = sheet.study
+    figures = study.figures_of(seat)
+    row: dict[str, Any] = {"name": study.transcript.players[seat].name, "pr": _rounded(figures.pr)}
+    row |= {key: _rounded(value) for key, value in asdict(figures).items() if luck or not key.startswith("luck")}
+    row |= {_GRADES[grade]: count for grade, count in _counts(sheet, seat).items()}
+    return row | ({"result_without_luck": _rounded(luck_adjusted(study, seat))} if luck else {})
+
+
+def _error(transcript: Transcript, stop: Stop) -> dict[str, Any]:
+    ids = stop.ids
+    return {
+        "game": stop.step.game,
+        "turn": stop.step.turn,
+        "player": None if stop.seat is None else transcript.players[stop.seat].name,
+        "kind": stop.kind.name.lower(),
+        "dice": list(stop.throw.dice) if stop.throw else None,
+        "made": stop.words,
+        "best": stop.best or None,
+        "loss": _rounded(stop.loss),
+        "grade": stop.grade.value if stop.grade else None,
+        "xgid": ids.get("XGID"),
+        "gnubg_id": ids.get("GNUbg ID"),
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)

@@ -1,0 +1,196 @@
+"""What the commands have in common that study matches: which ones are wanted, and what a judge says of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, Self, TypeAlias, TypeVar
+
+import click
+from attrs import define, frozen
+
+from fibsbot.cli import UserError
+from fibsbot.cli.stores import place_by_config
+from fibsbot.draw.markup import clean
+from fibsbot.formats.errors import FormatError
+from fibsbot.records.store import Match, Store, StoreError
+from fibsbot.replay.captures import CaptureError
+from fibsbot.replay.loading import load_transcripts
+from fibsbot.study.by_game import study_by_game
+from fibsbot.study.model import MatchStudy
+from fibsbot.transcript import Transcript
+
+LAST: Final = 20
+"""Matches of a store that are shown where nothing else is asked for."""
+Tick: TypeAlias = Callable[[int, int | None], None]
+"""Takes how many games have been studied, of how many if that is known."""
+
+
+@frozen
+class Asked:
+    """Which matches are wanted."""
+
+    files: tuple[Path, ...]
+    match: int | None
+    store: str | None
+    """Where the store is; None where only files are wanted."""
+    opponent: str | None
+    last: int | None
+
+    @classmethod
+    def of(  # noqa: PLR0913, PLR0917 - one argument an option
+        cls,
+        files: tuple[Path, ...],
+        number: int | None,
+        db: str | None,
+        config: Path | None,
+        last: int | None,
+        opponent: str | None,
+    ) -> Self:
+        """Return what the options say; raise UserError where they say nothing or contradict each other."""
+        if files and (db is not None or config):
+            raise UserError("expected FILE, or a store with --db or --config, got both")
+        if not files and number is None and db is None and config is None:
+            raise UserError("expected FILE, or a match of the store with --match, or the store with --db or --config")
+        place = None if files else db or place_by_config(config)
+        return cls(files, number, place, opponent, last or (None if files else LAST))
+
+
+@frozen
+class Found:
+    """A match, and what it is called."""
+
+    name: str
+    """In messages."""
+    number: int
+    """In file names: that of the store, or counted from 1."""
+    transcript: Transcript
+
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_OPTIONS: Final = (
+    click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path)),
+    click.option(
+        "--match", "number", metavar="ID", type=click.IntRange(1), help="Only this match of the files or the store."
+    ),
+    click.option("--db", metavar="PLACE", is_flag=False, flag_value="", help="Matches of the store: a file or a URL."),
+    click.option(
+        "--config", metavar="FILE", type=click.Path(path_type=Path), help="File of settings that names the store."
+    ),
+    click.option(
+        "--last", metavar="N", type=click.IntRange(1), help=f"The last N matches only; of a store {LAST} unless told."
+    ),
+    click.option("--opponent", metavar="NAME", help="Matches with this player only."),
+)
+
+
+def with_match_options(command: _Command) -> _Command:
+    """Add the arguments and options of which `Asked.of` makes what is wanted."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+# -- which matches --------------------------------------------------------------------------------------------------
+
+
+def found_matches(asked: Asked) -> Iterator[Found]:
+    """Return the matches that are wanted: those of files in their order, those of a store the latest first."""
+    found = _of_files(asked) if asked.store is None else _of_store(asked, asked.store)
+    if asked.files and asked.last:
+        found = iter(deque(found, maxlen=asked.last))
+    return found
+
+
+def _of_files(asked: Asked) -> Iterator[Found]:
+    number = 0
+    for path in asked.files:
+        try:
+            for place, transcript in enumerate(load_transcripts(path), start=1):
+                number += 1
+                if _is_wanted(asked, number, transcript):
+                    yield Found(f"{path}, match {place}", number, transcript)
+        except (FormatError, CaptureError) as error:
+            raise UserError(f"{path}: {error}") from None
+        except OSError as error:
+            raise UserError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _is_wanted(asked: Asked, number: int, transcript: Transcript) -> bool:
+    names = {player.name for player in transcript.players}
+    return asked.match in {None, number} and asked.opponent in {None, *names}
+
+
+def _of_store(asked: Asked, place: str) -> Iterator[Found]:
+    with Store.open(place) as store:
+        for match in _matches(asked, store):
+            try:
+                transcript = store.transcript(match)
+            except StoreError as error:
+                if asked.match is not None:
+                    raise
+                click.echo(f"match {match.id} is left out: {error}", err=True)
+                continue
+            yield Found(f"match {match.id}", match.id, transcript)
+
+
+def _matches(asked: Asked, store: Store) -> Iterable[Match]:
+    if asked.match is None:
+        return reversed(deque(store.matches(opponent=asked.opponent), maxlen=asked.last))
+    match = store.match(asked.match)
+    if match is None:
+        raise UserError(f"the store has no match {asked.match}")
+    return [match]
+
+
+# -- studying -------------------------------------------------------------------------------------------------------
+
+
+@define
+class Work:
+    """Studies what was found, and remembers what could not be studied."""
+
+    engine: str
+    luck: bool
+    tick: Tick
+    luck_engine: str | None = None
+    """Who judges luck, if it is another one."""
+    failed: int = 0
+
+    def studies(
+        self, found: Iterable[Found], games: int | None = None, cores: int | None = None
+    ) -> Iterator[tuple[Found, MatchStudy]]:
+        """Yield each match with its study, one that cannot be studied is told on stderr.
+
+        `games` is how many they have, if that is known, `cores` how many are used, all by default.
+        """
+        waiting: deque[Found] = deque()
+
+        def transcripts() -> Iterator[Transcript]:
+            for it in found:
+                waiting.append(it)
+                yield it.transcript
+
+        done = itertools.count(1)
+        every = study_by_game(
+            transcripts(),
+            self.engine,
+            luck=self.luck,
+            luck_judge=self.luck_engine,
+            cores=cores,
+            tick=lambda: self.tick(next(done), games),
+        )
+        for studied in every:
+            it = waiting.popleft()
+            if isinstance(studied, MatchStudy):
+                yield it, studied
+            else:
+                self.failed += 1
+                click.echo(f"{it.name} is left out: {clean(str(studied), 300)}", err=True)
+
+
+def counted(count: int) -> str:
+    """Write a number of matches."""
+    return f"{count} match{'' if count == 1 else 'es'}"
