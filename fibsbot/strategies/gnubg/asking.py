@@ -17,7 +17,7 @@ from typing import Final
 
 from attrs import evolve
 
-from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.match import MatchState, Phase
 from fibsbot.position import Position
 from fibsbot.strategies.foreign.boards import board_line
 from fibsbot.strategies.foreign.errors import EngineError
@@ -34,23 +34,22 @@ def question(state: MatchState, *, scores_swapped: bool) -> str:
 
     `scores_swapped` says whether this gnubg takes the scores for each other (see `PROBE`).
     """
-    state = with_a_cube_that_fits(state)
-    if scores_swapped and state.phase is not Phase.DOUBLED:
-        state = evolve(state, score=state.score[::-1])
-    line = (
-        f"{board_line(state)} jacobyrule {_SWITCH[state.jacoby]} crawfordrule {_SWITCH[state.crawford]} "
-        f"beavers {_SWITCH[state.redoubles > 0]}"
-    )
+    line = f"{_board(state, scores_swapped=scores_swapped)} beavers {_SWITCH[state.redoubles > 0]}"
     return f"{line} resignation {state.resignation}" if state.phase is Phase.RESIGNED else line
 
 
-def beaver_question(state: MatchState, plies: int) -> str:
-    """Return the line that asks what a double is worth to us that the opponent has beavered, once we have taken.
+def value_question(state: MatchState, plies: int, *, scores_swapped: bool) -> str:
+    """Return the line that asks what a position is worth before the throw."""
+    board = _board(state, scores_swapped=scores_swapped)
+    return f"evaluation fibsboard {board} plies {plies} cube {_SWITCH[not state.cubeless]}"
 
-    The answer's unit is the new stake. There are no words to ask for the decision itself.
-    """
-    rolling = evolve(state, phase=Phase.ROLL, cube=min(2 * state.cube, MOST_CUBE), owner=Owner.OPPONENT)
-    return f"evaluation fibsboard {board_line(rolling)} plies {plies} cube on"
+
+def _board(state: MatchState, *, scores_swapped: bool) -> str:
+    """Return the board, with the rules that it does not tell."""
+    state = with_a_cube_that_fits(state)
+    if scores_swapped and state.phase is not Phase.DOUBLED:
+        state = evolve(state, score=state.score[::-1])
+    return f"{board_line(state)} jacobyrule {_SWITCH[state.jacoby]} crawfordrule {_SWITCH[state.crawford]}"
 
 
 PROBE: Final = f"evaluation fibsboard {board_line(_BEHIND)} crawfordrule off plies 0 cube on"

@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
-from fibsbot.match import MatchState
+from attrs import evolve
+
+from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
 from fibsbot.strategies.foreign.revival import Revival
 from fibsbot.strategies.foreign.wording import chosen, one_of
-from fibsbot.strategies.gnubg.asking import beaver_question, last_number
 from fibsbot.strategies.gnubg.judging import Valuer
 from fibsbot.strategies.gnubg.options import GnubgOptions
 from fibsbot.strategies.gnubg.process import GnubgProcess
@@ -96,7 +97,7 @@ class GnubgStrategy:
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
         """Return what each play is worth."""
-        return self._valuer.value_plays(state, plays)
+        return self._valuer.value_plays(state, plays, partial(self._evaluated, plies=self._options.chequer))
 
     def value_cube(self, state: MatchState) -> CubeValues:
         """Return what doubling and not doubling is worth."""
@@ -110,14 +111,17 @@ class GnubgStrategy:
 
     def _answer_beaver(self, state: MatchState) -> CubeAnswer:
         """Answer a beaver of our own double: a pass gives up half of the new stake, so a take may lose as much."""
-        line = beaver_question(state, self._options.cube)
-        equity = 2 * self._ask(lambda process, deadline: last_number(process.ask(line, deadline)))
+        rolling = evolve(state, phase=Phase.ROLL, cube=2 * state.cube, owner=Owner.OPPONENT)
+        equity = 2 * self._evaluated(rolling, self._options.cube)
         return CubeAnswer(CubeAction.TAKE if equity >= -1 else CubeAction.PASS, max(equity, -1.0))
 
     def _decide(self, state: MatchState, understand: Callable[[str], AnswerT]) -> AnswerT:
         return self._ask(
             lambda process, deadline: understand(process.decide(state, deadline)), cubeful=not state.cubeless
         )
+
+    def _evaluated(self, state: MatchState, plies: int) -> float:
+        return self._ask(lambda process, deadline: process.value(state, plies, deadline))
 
     def _ask(self, ask: Callable[[GnubgProcess, float], AnswerT], *, cubeful: bool = True) -> AnswerT:
         deadline = time.monotonic() + self._options.deadline
