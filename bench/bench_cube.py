@@ -1,30 +1,38 @@
 """How good the cube model is, given another engine's chances, beside that engine's cube decisions at 4-ply.
 
 Usage: bench_cube.py [EXAMPLES]
+       bench_cube.py --gnubg
 
 `data/cube_decisions.jsonl.gz` has 10,000 cube decisions at match scores, mostly close ones, from GNU Backgammon at
 4-ply: its six chances and its equities of no double, double and take, double and pass. The model sees only the chances
 and looks ahead nowhere; what a wrong action costs is reckoned by the reference's equities (PR is 500 times the mean
 error). Nothing was fitted to this file.
+
+With --gnubg, GNU Backgammon is asked the same at 0-ply, where nothing is looked ahead either. Its verdicts are
+compared, and the model's from the chances that it finds there.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import os
+import shutil
+import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
-from fibsbot.engine.cube import COLUMN, DEFAULT, TURNED, Stakes, Verdict
+from fibsbot.engine.cube import Verdict, cube_verdict
 from fibsbot.engine.outcomes import other_side
 from fibsbot.match import MatchState, Owner, Phase
-from fibsbot.notation.gnubg import parse_gnubg_id
+from fibsbot.notation.gnubg import parse_gnubg_id, position_id
 
 DATA: Final = Path(__file__).parent / "data" / "cube_decisions.jsonl.gz"
 KEYS: Final = (("no_double", "nd"), ("double_take", "dt"), ("double_pass", "dp"))
@@ -65,9 +73,7 @@ def compare() -> Iterator[Compared]:
         if state.phase is Phase.DOUBLED:  # all is seen by who has been doubled
             state, chances = state.swapped(), other_side(chances)
             row |= {key: -row[key] for _, key in KEYS}
-        stakes = Stakes.of(state)
-        held = stakes.hold(chances, DEFAULT.of_position(state.position))[0]
-        yield Compared(state, row, Verdict.of(stakes, state.owner, held[COLUMN[state.owner]], held[TURNED]))
+        yield Compared(state, row, cube_verdict(state, chances))
 
 
 def classes(it: Compared) -> Iterator[str]:
@@ -122,9 +128,54 @@ def same_words(it: Compared) -> bool:
     return it.theirs.action is it.ours.action or "Optional" in it.row["proper"]
 
 
+GNUBG: Final = shutil.which("gnubg", path="/usr/games") or "gnubg"
+_OWNER: Final = {Owner.CENTRED: -1, Owner.PLAYER: 0, Owner.OPPONENT: 1}
+_SCRIPT: Final = """
+import gnubg, json
+context = gnubg.evalcontext(1, 0, 1, 0, 0.0)
+found = []
+for position, length, score, cube, owner in json.load(open("asked.json")):
+    board, info = gnubg.positionfromid(position), gnubg.cubeinfo(cube, owner, 0, length, tuple(score), 0)
+    found.append([gnubg.evaluate(board, info, context)[:5], gnubg.cfevaluate(board, info, context)[1:4]])
+json.dump(found, open("found.json", "w"))
+"""
+
+
+def ask_gnubg(states: list[MatchState]) -> list[tuple[list[float], list[float]]]:
+    """Return gnubg's five chances and three worths at 0-ply, seen by the player on roll."""
+    asked = [[position_id(it.position), it.length, it.score, it.cube, _OWNER[it.owner]] for it in states]
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "asked.json").write_text(json.dumps(asked))
+        (Path(folder) / "script.py").write_text(_SCRIPT)
+        subprocess.run(  # noqa: S603 - a program of the machine, with our own script
+            [GNUBG, "-t", "-q", "-p", "script.py"],
+            cwd=folder,
+            env={**os.environ, "HOME": folder},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        return [(five, worths) for five, worths in json.loads((Path(folder) / "found.json").read_text())]
+
+
+def against_gnubg() -> None:
+    """Print the table for gnubg at 0-ply, and for the model with gnubg's chances."""
+    found = list(compare())
+    answers = ask_gnubg([it.state for it in found])
+    print("gnubg at 0-ply")
+    theirs = [Verdict(rolled, taken, passed) for _, (rolled, taken, passed) in answers]
+    show([evolve(it, ours=verdict) for it, verdict in zip(found, theirs, strict=True)], 0)
+    print("the model, with gnubg's chances at 0-ply")
+    chances = [np.array([*five[:3], 1 - five[0], *five[3:]]) for five, _ in answers]
+    show([evolve(it, ours=cube_verdict(it.state, six)) for it, six in zip(found, chances, strict=True)], 0)
+
+
 def main() -> None:
     """Print the table, and as many of the worst differences as are asked for."""
-    show(list(compare()), int(sys.argv[1]) if len(sys.argv) > 1 else 0)
+    if sys.argv[1:] == ["--gnubg"]:
+        against_gnubg()
+    else:
+        show(list(compare()), int(sys.argv[1]) if len(sys.argv) > 1 else 0)
 
 
 if __name__ == "__main__":
