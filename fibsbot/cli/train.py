@@ -6,8 +6,9 @@ import json
 import os
 import signal
 import sys
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from attrs import define, field
@@ -15,10 +16,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
-from fibsbot.engine.bearoff import load_tables
-from fibsbot.engine.benchmark import CheckerBenchmark
-from fibsbot.engine.training.following import Workshop
-from fibsbot.engine.training.recipe import RecipeError, read_recipe
+
+if TYPE_CHECKING:
+    from fibsbot.engine.benchmark import CheckerBenchmark
+    from fibsbot.engine.training.recipe import Recipe
+
+_THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+"""What tells numpy, when it is loaded, on how many threads to make its matrix products."""
 
 
 @click.command()
@@ -31,33 +35,62 @@ from fibsbot.engine.training.recipe import RecipeError, read_recipe
 )
 @click.option("--jobs", "-j", type=click.IntRange(1), help="Processes that label; as many as there are cores.")
 @click.option(
+    "--threads",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Threads that fit. Another number gives networks that differ in their last digits.",
+)
+@click.option(
     "--benchmark",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Rated decisions (see docs/engine.md) on which each network is measured.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what is measured as one JSON object a line.")
-def train(recipe: Path, *, folder: Path, jobs: int | None, benchmark: Path | None, as_json: bool) -> None:
+def train(  # noqa: PLR0913 - one argument an option
+    recipe: Path, *, folder: Path, jobs: int | None, threads: int, benchmark: Path | None, as_json: bool
+) -> None:
     """Train networks by a recipe.
 
-    RECIPE is a TOML file. Stopped or killed at any moment, the same command goes on where it was.
+    RECIPE is a TOML file. Stopped or killed at any moment, the same command goes on where it was. The same recipe gives
+    the same networks to the last bit on the same kind of processor, with the same versions of numpy and numba.
     """
+    os.environ.update(dict.fromkeys(_THREADS, str(threads)))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        steps = read_recipe(recipe)
-        rated = CheckerBenchmark.read(benchmark) if benchmark else None
-    except RecipeError as error:
+        steps, rated = _read(recipe, benchmark)
+        with _bar() as progress:
+            _follow(steps, folder, jobs or os.cpu_count() or 1, _Teller(progress, as_json), rated)
+    except KeyboardInterrupt:
+        click.echo(f"fibsbot train: interrupted; the same command goes on from {folder}", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenExecutor as error:
+        raise UserError(f"a process that labels has died; the same command goes on from {folder}") from error
+    except OSError as error:
+        raise UserError(f"{error.filename or folder}: {error.strerror or error}") from error
+
+
+def _read(recipe: Path, benchmark: Path | None) -> tuple[Recipe, CheckerBenchmark | None]:
+    from fibsbot.engine.benchmark import CheckerBenchmark  # noqa: PLC0415 - loads numpy, see _THREADS
+    from fibsbot.engine.training.recipe import read_recipe  # noqa: PLC0415 - loads numpy
+
+    try:
+        return read_recipe(recipe), CheckerBenchmark.read(benchmark) if benchmark else None
+    except ValueError as error:
         raise UserError(str(error)) from error
-    except (OSError, ValueError, KeyError) as error:
-        raise UserError(f"{benchmark}: expected rated decisions, found {error}") from error
+
+
+def _follow(recipe: Recipe, folder: Path, jobs: int, teller: _Teller, benchmark: CheckerBenchmark | None) -> None:
+    from fibsbot.engine.bearoff import load_tables  # noqa: PLC0415 - loads numpy
+    from fibsbot.engine.network import NetworkError  # noqa: PLC0415 - loads numpy
+    from fibsbot.engine.training.following import Workshop  # noqa: PLC0415 - loads numpy
+
     tables = load_tables(compute=True)
     assert tables is not None  # noqa: S101 - what is not there is computed
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    with _bar() as progress:
-        teller = _Teller(progress, as_json)
-        try:
-            Workshop(steps, folder, tables.columns, jobs or os.cpu_count() or 1, teller, rated).follow()
-        except KeyboardInterrupt:
-            click.echo(f"fibsbot train: interrupted; the same command goes on from {folder}", err=True)
-            sys.exit(EXIT_INTERRUPTED)
+    try:
+        Workshop(recipe, folder, tables.columns, jobs, teller, benchmark).follow()
+    except NetworkError as error:
+        raise UserError(str(error)) from error
 
 
 def _bar() -> Progress:
@@ -69,6 +102,7 @@ def _bar() -> Progress:
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
         console=Console(stderr=True),
+        disable=not sys.stderr.isatty(),
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Self
@@ -48,11 +49,17 @@ class CheckerBenchmark:
         """Read a file of JSON lines, gzipped; the first line describes the others.
 
         Each row has `cls` and `moves`, each move `id` (GNUbg Position ID of what it leaves, the mover still on roll)
-        and the equities `g2` and `s3` by two engines, whose mean is the reference. Raises OSError, ValueError.
+        and the equities `g2` and `s3` by two engines, whose mean is the reference. Raises OSError, ValueError with one
+        line.
         """
-        with gzip.open(path, "rt") as file:
-            next(file)
-            return cls([_decision(json.loads(line)) for line in file])
+        try:
+            with gzip.open(path, "rt", encoding="utf-8") as file:
+                decisions = [_decision(json.loads(line)) for number, line in enumerate(file) if number]
+        except (ValueError, KeyError, TypeError, EOFError, RecursionError, gzip.BadGzipFile, zlib.error) as error:
+            raise ValueError(f"{path}: expected rated decisions, found {' '.join(str(error).split())}") from error
+        if not decisions:
+            raise ValueError(f"{path}: expected rated decisions, found none")
+        return cls(decisions)
 
     def rating(self, evaluator: Evaluator) -> dict[str, float]:
         """Return 500 x the mean equity lost by class, and over all as `PR`."""
@@ -70,6 +77,8 @@ class CheckerBenchmark:
 
 
 def _decision(row: dict[str, Any]) -> Decision:
+    if not row["moves"]:
+        raise ValueError("a decision without moves")
     left = boards_of(parse_position_id(move["id"]) for move in row["moves"])
     reference = np.array([(move["g2"] + move["s3"]) / 2 for move in row["moves"]])
     return Decision(CLASSES.get(row["cls"], "other"), swapped(left), reference)

@@ -43,7 +43,7 @@ def _compile(function: Callable[..., Any], **options: str) -> Callable[..., Any]
     # Numba compares only the function's own file with what it has kept. What it calls, and constants, are compiled into
     # it and come from other files, too.
     kept = getattr(getattr(compiler, "_cache", None), "_cache_file", None)
-    if hasattr(kept, "_source_stamp"):
+    if kept is not None and hasattr(kept, "_source_stamp"):
         kept._source_stamp = _stamp(Path(function.__code__.co_filename))  # noqa: SLF001 - there is no other way
     return cast("Callable[..., Any]", compiler)
 

@@ -6,7 +6,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from attrs import frozen
+from attrs import field, frozen
+from attrs.validators import ge, le
 
 from fibsbot.engine.boards import CELLS, Board, Boards, swap
 from fibsbot.engine.compiled import compiled
@@ -33,9 +34,9 @@ Slots = npt.NDArray[np.int32]
 class Filter:
     """Which plays are looked at by the better network."""
 
-    margin: float = 0.2
+    margin: float = field(default=0.2, validator=[ge(0), le(1000)])
     """How far, in equity, the pruner may hold a play below its best."""
-    most: int = 6
+    most: int = field(default=6, validator=[ge(1), le(MOST_PLAYS)])
 
 
 class Room(NamedTuple):

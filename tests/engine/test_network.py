@@ -138,6 +138,7 @@ ENDS = np.zeros(CHANCES, np.float32)
         (zipped(weights0=b"text", thresholds0=b"text"), "expected layers that lead to 5 chances"),
         (zipped(**{"weights0.npy": HUGE, "thresholds0.npy": HUGE}), "expected a file of arrays"),
     ],
+    ids=range(16),
 )
 def test_a_foreign_file_is_refused_in_one_line(tmp_path: Path, content: bytes, said: str) -> None:
     path = tmp_path / "network.npz"

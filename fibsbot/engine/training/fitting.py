@@ -42,6 +42,10 @@ class Plan:
     columns: npt.NDArray[np.intp] | None = None
     """Which inputs the network sees; None is all of them."""
 
+    def batches(self, boards: int) -> int:
+        """Return in how many batches so many boards are gone through, all epochs together."""
+        return self.epochs * (boards // min(self.batch, boards)) if boards else 0
+
 
 @frozen
 class Progress:
@@ -57,21 +61,24 @@ class Progress:
 def fit(network: Network, boards: Boards, targets: Floats, plan: Plan) -> Iterator[Progress]:
     """Change the network's weights in place, a batch a step.
 
-    Boards have shape (n, 26), targets (n, CHANCES), both seen by the player on roll.
+    Boards have shape (n, 26), targets (n, CHANCES), both seen by the player on roll. What is left over when all batches
+    are full is left out; each epoch has another order.
     """
     rng = np.random.default_rng(plan.seed)
     adam = _Adam([*network.weights, *network.thresholds])
-    batches = len(boards) // plan.batch
+    size = min(plan.batch, len(boards))
+    steps = plan.batches(len(boards))
+    batches = steps // plan.epochs
     loss = 0.0
     for epoch in range(plan.epochs):
         order = rng.permutation(len(boards))
         for batch in range(batches):
-            rows = order[batch * plan.batch : (batch + 1) * plan.batch]
+            rows = order[batch * size : (batch + 1) * size]
             done = epoch * batches + batch
             inputs = encode_all(boards[rows])
             if plan.columns is not None:
                 inputs = inputs[:, plan.columns]
-            rate = plan.rate * _rate(done, plan.epochs * batches)
+            rate = plan.rate * _rate(done, steps)
             miss, gradients = _gradients(network, inputs, targets[rows], plan.equity)
             adam.step(gradients, rate)
             loss += (miss - loss) * max(0.001, 1 / (done + 1))

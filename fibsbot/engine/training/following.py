@@ -27,7 +27,7 @@ from fibsbot.engine.bearoff import Columns
 from fibsbot.engine.benchmark import CheckerBenchmark
 from fibsbot.engine.boards import Boards
 from fibsbot.engine.evaluator import NetworkEvaluator, StudentEvaluator, is_known
-from fibsbot.engine.network import Floats, Network
+from fibsbot.engine.network import Floats, Network, NetworkError, load_arrays, write_whole
 from fibsbot.engine.pruner import Pruner, pruner_of, raw_columns
 from fibsbot.engine.student import Student, new_student
 from fibsbot.engine.training.fitting import Plan, fit
@@ -88,8 +88,7 @@ class Workshop:
         plan, path = self.recipe.student, self.folder / "student.npz"
         student, games = new_student(plan.hidden, plan.seed), 0
         if path.exists():
-            with np.load(path, allow_pickle=False) as file:
-                student, games = Student(*(file[name] for name in Student._fields)), int(file["games"])
+            student, games = _kept_student(path, student)
         table = new_table(student)
         self.teller.begin("student: games", plan.games - games)
         while games < plan.games:
@@ -97,7 +96,7 @@ class Workshop:
             lesson = learn(student, table, plan.lesson, plan.seed + games // plan.lesson, rate)
             games += plan.lesson
             self.teller.advance(plan.lesson, f"error {lesson.error / lesson.turns:.4f}")
-            if games % _KEPT_GAMES == 0 or games >= plan.games:
+            if games % _KEPT_GAMES < plan.lesson or games >= plan.games:
                 _keep(path, games=np.int64(games), **student._asdict())
                 self._measure({"student_games": games}, StudentEvaluator("student", student, self.columns))
         return student
@@ -190,7 +189,7 @@ class Workshop:
         """Fit a network in place; return the mean squared error of the equity."""
         columns = raw_columns() if raw else None
         plan = Plan(how.epochs, how.batch, how.rate, how.equity, self.recipe.seed, columns)
-        self.teller.begin(what, how.epochs * (len(labels[0]) // how.batch))
+        self.teller.begin(what, plan.batches(len(labels[0])))
         loss = 0.0
         for progress in fit(network, *labels, plan):
             loss = progress.loss
@@ -205,10 +204,18 @@ class Workshop:
         self.teller.measured(row)
 
 
+def _kept_student(path: Path, new: Student) -> tuple[Student, int]:
+    """Return the student of a file, made like this new one, and how many games it has played; or raise NetworkError."""
+    arrays = load_arrays(path)
+    expected = {"games": (), **{name: weights.shape for name, weights in new._asdict().items()}}
+    if {name: weights.shape for name, weights in arrays.items()} != expected:
+        raise NetworkError(f"{path}: expected a student of {len(new.threshold)} hidden units, found something else")
+    games = int(arrays.pop("games"))
+    return Student(**arrays), games
+
+
 def _keep(path: Path, **arrays: Any) -> None:
     """Write arrays to a file that appears whole or not at all."""
     room = io.BytesIO()
     np.savez(room, allow_pickle=False, **arrays)
-    whole = path.with_suffix(".new")
-    whole.write_bytes(room.getvalue())
-    whole.replace(path)
+    write_whole(path, room.getvalue())

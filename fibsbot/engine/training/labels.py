@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
@@ -16,7 +19,7 @@ from attrs import frozen
 from fibsbot.engine.bearoff import Columns
 from fibsbot.engine.boards import Boards
 from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator, is_known
-from fibsbot.engine.network import Floats
+from fibsbot.engine.network import Floats, NetworkError, load_arrays, write_whole
 from fibsbot.engine.ply import Filter, one_ply
 from fibsbot.engine.pruner import Pruner
 from fibsbot.engine.training.positions import Variety, play_positions
@@ -57,7 +60,10 @@ def label(teacher: Teacher, chunk: Chunk) -> tuple[Boards, Floats]:
 
 
 def label_all(teacher: Teacher, chunks: Sequence[Chunk], jobs: int) -> Iterator[int]:
-    """Make the chunks whose files are missing, side by side; yield after each how many labels it was meant to have."""
+    """Make the chunks whose files are missing, side by side; yield after each how many labels it was meant to have.
+
+    Raises OSError for a file that cannot be written, BrokenExecutor for a process that has died.
+    """
     missing = [chunk for chunk in chunks if not chunk.path.exists()]
     if not missing:
         return
@@ -66,20 +72,40 @@ def label_all(teacher: Teacher, chunks: Sequence[Chunk], jobs: int) -> Iterator[
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_begin, initargs=(teacher,)) as pool:
         try:
-            for done in as_completed([pool.submit(_make, chunk) for chunk in missing]):
+            with _deaf():
+                chores = [pool.submit(_make, chunk) for chunk in missing]
+            for done in as_completed(chores):
                 yield done.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+        except BaseException:
+            for worker in multiprocessing.active_children():
+                worker.terminate()  # who stops does not wait for what is half done
+            raise
 
 
 def read_labels(paths: Sequence[Path]) -> tuple[Boards, Floats]:
-    """Return all boards and targets of some chunks."""
-    boards, targets = [], []
-    for path in paths:
-        with np.load(path, allow_pickle=False) as file:
-            boards.append(file["boards"])
-            targets.append(file["targets"])
-    return np.concatenate(boards), np.concatenate(targets)
+    """Return all boards and targets of some chunks; raise NetworkError if a file is none, OSError if it is missing."""
+    chunks = [_read(path) for path in paths]
+    return np.concatenate([boards for boards, _ in chunks]), np.concatenate([targets for _, targets in chunks])
+
+
+def _read(path: Path) -> tuple[Boards, Floats]:
+    arrays = load_arrays(path)
+    if set(arrays) != {"boards", "targets"}:
+        raise NetworkError(f"{path}: expected labels, found something else")
+    return arrays["boards"], arrays["targets"]
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Start processes that do not hear Ctrl-C: who started them ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 _teachers: list[Teacher] = []
@@ -88,15 +114,22 @@ _teachers: list[Teacher] = []
 
 def _begin(teacher: Teacher) -> None:
     _teachers[:] = [teacher]
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Leave when the process that started this one is gone, killed perhaps."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _make(chunk: Chunk) -> int:
     boards, targets = label(_teachers[0], chunk)
     room = io.BytesIO()
     np.savez_compressed(room, boards=boards, targets=targets.astype(np.float16), allow_pickle=False)
-    whole = chunk.path.with_suffix(".new")
-    whole.write_bytes(room.getvalue())
-    whole.replace(chunk.path)
+    write_whole(chunk.path, room.getvalue())
     return chunk.count
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
+from attrs.validators import and_, ge, le
 
 from fibsbot.engine.boards import CELLS, Board, Boards, boards_of, swap
 from fibsbot.engine.compiled import compiled
@@ -14,21 +17,22 @@ from fibsbot.engine.pruner import Pruner, prune_value
 from fibsbot.engine.student import CHANCES, write_ending
 from fibsbot.position import Position
 
-_LONGEST = 400
+_LONGEST: Final = 400
 """Turns after which a game is given up."""
+_share: Final = and_(ge(0.0), le(1.0))
 
 
 @frozen
 class Variety:
     """How far the games stray from what the pruner would play."""
 
-    kept: float = 0.5
+    kept: float = field(default=0.5, validator=[ge(0.01), le(1)])
     """The part of the positions that is kept: neighbours resemble each other."""
-    wild: float = 0.7
+    wild: float = field(default=0.7, validator=_share)
     """The part of the games in which plays are made at random now and then."""
-    random: float = 0.08
+    random: float = field(default=0.08, validator=_share)
     """The part of the plays made at random in them."""
-    early: float = 0.3
+    early: float = field(default=0.3, validator=_share)
     """The part of the games that begin with random plays, up to seven."""
 
 

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import cattrs
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
+from attrs.validators import and_, deep_iterable, ge, gt, le
 
 from fibsbot.engine.ply import Filter
 from fibsbot.engine.training.positions import Variety
+
+WIDEST: Final = 8192
+"""Hidden units of a layer, at most."""
+MOST: Final = 1_000_000_000
+"""Games, positions or labels of a step, at most."""
+LAST_SEED: Final = 41
+"""Beyond that, seeds that follow from it would be longer than the 32 bits of numba's generator."""
+
+_layers: Final = deep_iterable(and_(ge(1), le(WIDEST)))
+_rate: Final = and_(gt(0.0), le(1.0))
 
 
 class RecipeError(ValueError):
@@ -21,32 +33,32 @@ class RecipeError(ValueError):
 class StudentRecipe:
     """TD(0) from nothing."""
 
-    hidden: int = 128
-    games: int = 400_000
-    lesson: int = 500
+    hidden: int = field(default=128, validator=[ge(1), le(WIDEST)])
+    games: int = field(default=400_000, validator=[ge(0), le(MOST)])
+    lesson: int = field(default=500, validator=[ge(1), le(100_000)])
     """Games between two looks at the rate."""
-    first_rate: float = 0.1
-    last_rate: float = 0.002
+    first_rate: float = field(default=0.1, validator=_rate)
+    last_rate: float = field(default=0.002, validator=_rate)
     """The rate falls exponentially from the first to the last game."""
-    seed: int = 1
+    seed: int = field(default=1, validator=[ge(0), le(MOST)])
 
 
 @frozen
 class Fit:
     """How a network is fitted to labels; see `fitting.Plan`."""
 
-    epochs: int
-    rate: float = 1e-3
-    batch: int = 1024
-    equity: float = 1.0
+    epochs: int = field(validator=[ge(1), le(10_000)])
+    rate: float = field(default=1e-3, validator=_rate)
+    batch: int = field(default=1024, validator=[ge(1), le(1_000_000)])
+    equity: float = field(default=1.0, validator=[ge(0.0), le(100.0)])
 
 
 @frozen
 class Distilling:
     """A deep network learns what the student says of very many positions, which costs next to nothing."""
 
-    positions: int
-    hidden: tuple[int, ...]
+    positions: int = field(validator=[ge(1), le(MOST)])
+    hidden: tuple[int, ...] = field(validator=_layers)
     """Units of the hidden layers."""
     fit: Fit
     variety: Variety = Variety()  # noqa: RUF009 - frozen
@@ -56,16 +68,16 @@ class Distilling:
 class Round:
     """Labels by what is best so far, and a network fitted to them."""
 
-    labels: int
+    labels: int = field(validator=[ge(1), le(MOST)])
     """Fresh positions, each labelled one roll ahead."""
     fit: Fit
-    hidden: tuple[int, ...] = ()
+    hidden: tuple[int, ...] = field(default=(), validator=_layers)
     """Units of the hidden layers of a new network; without, the last one goes on learning."""
-    window: int = 3
+    window: int = field(default=3, validator=ge(1))
     """From how many rounds, this one the last, the network learns."""
     filter: Filter = Filter()  # noqa: RUF009 - frozen
     variety: Variety = Variety()  # noqa: RUF009 - frozen
-    times: int = 1
+    times: int = field(default=1, validator=[ge(1), le(1000)])
     """How often the round is done, one after the other."""
 
 
@@ -76,12 +88,18 @@ class Recipe:
     student: StudentRecipe
     distilling: Distilling
     rounds: tuple[Round, ...]
-    pruner_hidden: int = 64
-    pruner_positions: int = 1_000_000
+    pruner_hidden: int = field(default=64, validator=[ge(1), le(WIDEST)])
+    pruner_positions: int = field(default=1_000_000, validator=[ge(1), le(MOST)])
     """How many positions the first pruner learns from the student."""
-    chunk: int = 10_000
+    chunk: int = field(default=10_000, validator=[ge(1), le(1_000_000)])
     """Labels that are made and kept together."""
-    seed: int = 1
+    seed: int = field(default=1, validator=[ge(0), le(LAST_SEED)])
+
+    def __attrs_post_init__(self) -> None:
+        if sum(one.times for one in self.rounds) >= 1000:
+            raise ValueError("expected fewer than 1000 rounds")
+        if any(one.labels > 99_999 * self.chunk for one in self.rounds):
+            raise ValueError("expected fewer than 100,000 chunks a round")
 
     def unrolled(self) -> tuple[Round, ...]:
         """Return the rounds with each repeated as often as it says; only the first of equals begins a new network."""
@@ -91,13 +109,35 @@ class Recipe:
 def read_recipe(path: Path) -> Recipe:
     """Read a recipe from a TOML file; raise RecipeError with what is wrong, OSError if it cannot be read."""
     try:
-        return structure(tomllib.loads(path.read_text()))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RecipeError(f"{path}: expected TOML, found {error}") from error
-    except cattrs.BaseValidationError as error:
-        raise RecipeError(f"{path}: {'; '.join(cattrs.transform_error(error))}") from error
+        return structure(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RecipeError(f"{path}: expected a recipe in TOML, found {error}") from error
+    except (cattrs.BaseValidationError, ValueError) as error:
+        flaws = cattrs.transform_error(error, path="recipe", format_exception=_flaw)
+        raise RecipeError(f"{path}: {' '.join('; '.join(flaws).split())}") from error
 
 
 def structure(page: dict[str, Any]) -> Recipe:
-    """Return a recipe from what a TOML file says; unknown keys are refused."""
-    return cattrs.Converter(forbid_extra_keys=True).structure(page, Recipe)
+    """Return a recipe from what a TOML file says; unknown keys and values of another type are refused."""
+    converter = cattrs.Converter(forbid_extra_keys=True)
+    converter.register_structure_hook(int, _whole)
+    converter.register_structure_hook(float, _number)
+    return converter.structure(page, Recipe)
+
+
+def _whole(value: Any, _: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"expected a whole number, found {value!r:.40}")
+    return value
+
+
+def _number(value: Any, _: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        raise TypeError(f"expected a number, found {value!r:.40}")
+    return float(value)
+
+
+def _flaw(error: BaseException, type_: type | None) -> str:
+    if isinstance(error, TypeError | ValueError) and not isinstance(error, cattrs.BaseValidationError):
+        return "expected a table or a list, found neither" if "not iterable" in str(error) else str(error)
+    return cattrs.v.format_exception(error, type_)

@@ -1,0 +1,123 @@
+"""`fibsbot train`: what it tells, and what it says to mistakes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fibsbot.cli import EXIT_INTERRUPTED, EXIT_USAGE, main
+from fibsbot.engine.bearoff import compute
+from fibsbot.engine.bearoff.keeping import keep, path_for
+
+ROOT: Final = Path(__file__).parents[2]
+RECIPE: Final = """
+rounds = []
+pruner_hidden = 4
+pruner_positions = 50
+[student]
+hidden = 4
+games = 10
+lesson = 5
+[distilling]
+positions = 50
+hidden = [4]
+fit = { epochs = 1 }
+"""
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Path:
+    path = tmp_path / "recipe.toml"
+    path.write_text(RECIPE)
+    return path
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A cache folder with bear-off tables."""
+    folder = tmp_path_factory.mktemp("cache")
+    keep(compute(6, lambda _: None), path_for(6, folder))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(os.environ, "FIBSBOT_CACHE", str(folder))
+        yield
+
+
+def run(recipe: Path, *arguments: str) -> Result:
+    folder = str(recipe.parent / "folder")
+    return CliRunner().invoke(main, ["train", str(recipe), "--folder", folder, *arguments])
+
+
+def assert_refused(result: Result, said: str) -> None:
+    assert EXIT_USAGE == result.exit_code, result.output
+    assert said in result.stderr
+    assert 1 == len(result.stderr.splitlines()), result.stderr
+
+
+def test_what_is_measured_is_printed(recipe: Path) -> None:
+    result = run(recipe, "--json")
+    assert 0 == result.exit_code, result.output
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [10, None] == [row.get("student_games") for row in rows]
+    assert "260-4-5" == rows[1]["shape"]
+    assert "" == run(recipe, "--json").stdout, "all is done"
+
+
+def test_people_get_a_line_of_words(recipe: Path) -> None:
+    assert "student_games 10" == run(recipe).stdout.splitlines()[0]
+
+
+def test_a_recipe_that_cannot_be_followed_is_told_in_one_line(recipe: Path) -> None:
+    recipe.write_text(RECIPE.replace("games", "weeks"))
+    assert_refused(run(recipe), f"{recipe}: extra fields found (weeks) @ recipe.student")
+    assert not (recipe.parent / "folder").exists()
+
+
+def test_other_decisions_than_rated_ones_are_told_in_one_line(recipe: Path) -> None:
+    assert_refused(run(recipe, "--benchmark", str(recipe)), f"{recipe}: expected rated decisions, found")
+
+
+def test_a_damaged_file_in_the_folder_is_told_in_one_line(recipe: Path) -> None:
+    folder = recipe.parent / "folder"
+    folder.mkdir()
+    (folder / "student.npz").write_text("nonsense")
+    assert_refused(run(recipe), f"{folder}/student.npz: expected a file of arrays")
+
+
+def test_a_folder_that_cannot_be_made_is_told_in_one_line(recipe: Path) -> None:
+    result = CliRunner().invoke(main, ["train", str(recipe), "--folder", f"{recipe}/below"])
+    assert_refused(result, f"{recipe}/below: Not a directory")
+
+
+@pytest.mark.slow
+def test_interrupted_it_says_how_to_go_on(recipe: Path) -> None:
+    recipe.write_text(RECIPE.replace("games = 10", "games = 100_000_000"))
+    command = [sys.executable, "-m", "fibsbot", "train", str(recipe), "--folder", str(recipe.parent)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("student_games 10000")
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert EXIT_INTERRUPTED == process.returncode
+    assert f"fibsbot train: interrupted; the same command goes on from {recipe.parent}" == said.splitlines()[-1]
+    assert "Traceback" not in said
+
+
+def test_help_loads_no_numpy() -> None:
+    script = "import sys; from fibsbot.cli import main; main(['train', '--help'], standalone_mode=False); "
+    script += "print([name for name in ('numpy', 'numba') if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True, cwd=ROOT
+    )
+    assert "[]" == done.stdout.splitlines()[-1]

@@ -1,0 +1,143 @@
+"""Labels: the same by one process and by several, and none where laws or tables know."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fibsbot.engine.bearoff import compute
+from fibsbot.engine.boards import boards_of
+from fibsbot.engine.evaluator import NetworkEvaluator, is_known
+from fibsbot.engine.network import NetworkError
+from fibsbot.engine.ply import Filter, one_ply
+from fibsbot.engine.training.labels import FIVE, Chunk, Teacher, evaluate_five, label, label_all, read_labels
+from fibsbot.engine.training.positions import Variety
+from tests.engine.toys import Recounted, some_positions, toy_network, toy_pruner
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def teacher() -> Teacher:
+    """A toy that knows bear-off tables."""
+    return toy_teacher()
+
+
+def toy_teacher() -> Teacher:
+    columns = compute(2, lambda _: None).columns
+    return Teacher(NetworkEvaluator("toy", toy_network(), columns), toy_pruner(), columns, Filter(), Variety())
+
+
+def chunks(folder: Path, count: int) -> list[Chunk]:
+    return [Chunk(folder / f"{number}.npz", 60, 100 + number) for number in range(count)]
+
+
+def test_a_label_is_what_the_position_is_worth_one_roll_ahead(teacher: Teacher, tmp_path: Path) -> None:
+    boards, targets = label(teacher, Chunk(tmp_path / "none", 500, 7))
+    assert (len(boards), 5) == targets.shape
+    assert np.float32 == targets.dtype
+    assert 400 < len(boards) < 500, "some were bear-offs"
+    assert not is_known(boards, teacher.columns).any()
+    assert (one_ply(teacher.evaluator, teacher.pruner, boards, teacher.filter)[:, FIVE] == targets).all()
+    assert [] == [*tmp_path.iterdir()]
+
+
+def test_without_looking_ahead_a_label_is_what_the_evaluator_says() -> None:
+    boards = boards_of(some_positions(20, 1))
+    said = Recounted().evaluate(boards)
+    assert (np.delete(said, 3, axis=1) == evaluate_five(Recounted(), boards)).all()
+
+
+@pytest.mark.slow
+def test_one_process_and_two_make_the_same_files(teacher: Teacher, tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    for folder, jobs in ((one, 1), (two, 2)):
+        folder.mkdir()
+        assert [60] * 3 == list(label_all(teacher, chunks(folder, 3), jobs))
+        assert [] == list(label_all(teacher, chunks(folder, 3), jobs)), "what is there is not made again"
+    assert ["0.npz", "1.npz", "2.npz"] == sorted(path.name for path in one.iterdir())
+    for chunk in chunks(one, 3):
+        assert chunk.path.read_bytes() == (two / chunk.path.name).read_bytes()
+    boards, targets = read_labels([chunk.path for chunk in chunks(one, 3)])
+    assert 120 < len(boards) == len(targets) <= 180
+    first = label(teacher, chunks(one, 1)[0])
+    assert (first[0] == boards[: len(first[0])]).all()
+    assert first[1] == pytest.approx(targets[: len(first[0])].astype(float), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"nonsense", "expected a file of arrays"), (None, "expected labels, found something else")]
+)
+def test_a_file_that_holds_no_labels_is_told_in_one_line(tmp_path: Path, content: bytes | None, said: str) -> None:
+    path = tmp_path / "0000.npz"
+    if content is None:
+        toy_network().save(path)
+    else:
+        path.write_bytes(content)
+    with pytest.raises(NetworkError, match=said):
+        read_labels([path])
+
+
+LABEL_FOR_LONG = """
+import sys
+from pathlib import Path
+from fibsbot.engine.training.labels import Chunk, label_all
+from tests.engine.training.test_labels import toy_teacher
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    chunks = [Chunk(folder / "0.npz", 10, 1), Chunk(folder / "1.npz", 100_000_000, 1)]
+    for _ in label_all(toy_teacher(), chunks, 2):
+        print("one", flush=True)
+"""
+
+
+def children(process: int) -> set[int]:
+    """Return the processes that this one has started, directly or not."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has just gone
+        parents[int(path.parent.name)] = int(fields[1])
+    found = {process}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {process}
+
+
+def alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_no_process_goes_on_when_the_one_that_started_it_is_gone(tmp_path: Path, how: signal.Signals) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(LABEL_FOR_LONG)
+    command = [sys.executable, str(script), str(tmp_path)]
+    with subprocess.Popen(
+        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert "one\n" == process.stdout.readline()
+        started = children(process.pid)
+        assert len(started) >= 2
+        process.send_signal(how)
+        process.wait(60)
+        until = time.monotonic() + 60
+        while any(map(alive, started)) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert not any(map(alive, started))
