@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import sys
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from rich.console import Console
 
 from fibsbot.cli import UserError
 from fibsbot.cli.analyse_sheet import Sums, match_lines, match_row, sums_table
-from fibsbot.cli.matches import Asked, Work, found_matches, with_match_options
+from fibsbot.cli.matches import Asked, Work, are_few, found_matches, with_match_options
 from fibsbot.cli.progress import shown_progress
 from fibsbot.cli.stores import store_errors
 from fibsbot.strategies.loader import StrategyError
@@ -27,6 +28,8 @@ LUCK: Final = f"{ENGINE}:0"
 MOST_PLIES: Final = 4
 ERRORS: Final = 10
 """Errors of a match that are listed where nobody says otherwise."""
+PEEKED: Final = 5
+"""Matches that are read before the first is studied: whether all of them are studied by one process depends on it."""
 WIDEST: Final = 80
 """Columns that are used, however wide the terminal is."""
 
@@ -77,7 +80,10 @@ def analyse(  # noqa: PLR0913, PLR0917 - one argument an option
         with opened_judge(judge):
             pass  # a wrong name is told before any work is done
         work = Work(judge, luck, tick, luck_judge if luck else None)
-        for it, study in work.studies(found_matches(asked)):
+        found = found_matches(asked)
+        first = list(itertools.islice(found, PEEKED))
+        cores = 1 if len(first) < PEEKED and are_few(first) else None
+        for it, study in work.studies(itertools.chain(first, found), cores=cores):
             if as_json:
                 click.echo(json.dumps(match_row(it.name, it.number, study, luck=luck)))
                 continue

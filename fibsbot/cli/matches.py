@@ -24,6 +24,8 @@ from fibsbot.transcript import Transcript
 
 LAST: Final = 20
 """Matches of a store that are shown where nothing else is asked for."""
+FEW: Final = 20
+"""Entries that are studied sooner than further processes have started."""
 Tick: TypeAlias = Callable[[int, int | None], None]
 """Takes how many games have been studied, of how many if that is known."""
 
@@ -189,6 +191,11 @@ class Work:
             else:
                 self.failed += 1
                 click.echo(f"{it.name} is left out: {clean(str(studied), 300)}", err=True)
+
+
+def are_few(found: Iterable[Found]) -> bool:
+    """Whether there is so little to study that one process is done sooner than several."""
+    return sum(len(game.entries) for it in found for game in it.transcript.games) < FEW
 
 
 def counted(count: int) -> str:

@@ -11,21 +11,19 @@ import click
 from attrs import evolve
 
 from fibsbot.cli import UserError
-from fibsbot.cli.matches import Asked, Work, counted, found_matches, with_match_options
+from fibsbot.cli.matches import Asked, Work, are_few, counted, found_matches, with_match_options
 from fibsbot.cli.progress import shown_progress
 from fibsbot.cli.stores import store_errors
 from fibsbot.draw.markup import clean
 from fibsbot.report.index import Listed
 from fibsbot.report.page import index_page, report_page
-from fibsbot.strategies.loader import StrategyError
+from fibsbot.strategies.loader import DEFAULT, StrategyError
 from fibsbot.study.many import opened_judge
 from fibsbot.study.model import MatchStudy
 from fibsbot.transcript import Transcript
 
 MOST: Final = 100
 """Matches on one page: a browser has to bear it."""
-FEW: Final = 20
-"""Entries that are studied sooner than further processes have started."""
 INDEX: Final = "index.html"
 NAME: Final = 40
 """Characters of a name in a title at most."""
@@ -43,7 +41,7 @@ NAME: Final = 40
     type=click.Path(path_type=Path),
     help="Where to: a page if it ends in .html, else a folder with a page a match.",
 )
-@click.option("--engine", metavar="NAME", default="handmade", show_default=True, help="The strategy that judges.")
+@click.option("--engine", metavar="NAME", default=DEFAULT, show_default=True, help="The strategy that judges.")
 @click.option("--luck/--no-luck", default=True, help="Whether the luck of each throw is worked out: it takes longest.")
 @click.option("--force", is_flag=True, help="Replace what is there already.")
 def report(  # noqa: PLR0913, PLR0917 - one argument an option
@@ -87,8 +85,7 @@ def _write_page(target: Path, asked: Asked, work: Work) -> str:
             f"expected {MOST} matches at most on a page, got more: use --last N, or -o FOLDER for a page each"
         )
     games = sum(max(1, len(it.transcript.games)) for it in found)
-    entries = sum(len(game.entries) for it in found for game in it.transcript.games)
-    studies = [study for _, study in work.studies(found, games, cores=1 if entries < FEW else None)]
+    studies = [study for _, study in work.studies(found, games, cores=1 if are_few(found) else None)]
     _check_any(len(studies))
     _write(target, report_page(studies, title=_title([it.transcript for it in studies])))
     return f"{target}: {counted(len(studies))}, {target.stat().st_size // 1000} kB"

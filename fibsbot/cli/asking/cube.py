@@ -115,8 +115,8 @@ class _Found:
 
     def lines(self, plies: int) -> Iterator[str]:
         """Write it for people."""
-        yield f"{'':6}{headings()}{'cubeless':>11}"
-        yield f"{plies}-ply {chances(self.outcomes)}{equity(float(cubeless_equity(self.outcomes))):>11}"
+        yield f"{'':6}{headings()}{'cubeless':>10}"
+        yield f"{plies}-ply {chances(self.outcomes)}{equity(float(cubeless_equity(self.outcomes))):>10}"
         yield ""
         yield f"{'':18}{'equity':>8}" + (f"{'MWC':>24}" if self.stakes.match else "")
         for number, (action, worth) in enumerate(self.worths.items(), 1):

@@ -65,8 +65,8 @@ def _row(state: MatchState, plies: int, reading: Reading) -> dict[str, Any]:
 
 def _lines(state: MatchState, readings: list[Reading]) -> Iterator[str]:
     stakes = Stakes.of(state)
-    yield f"{'':6}{headings()}{'cubeless':>11}{'cubeful':>9}" + (f"{'MWC':>10}" if stakes.match else "")
+    yield f"{'':6}{headings()}{'cubeless':>10}{'cubeful':>9}" + (f"{'MWC':>10}" if stakes.match else "")
     for plies, it in enumerate(readings):
-        worths = f"{equity(it.cubeless):>11}{equity(it.equity):>9}"
+        worths = f"{equity(it.cubeless):>10}{equity(it.equity):>9}"
         chance = f"{in_match(stakes, it.equity):>10}" if stakes.match else ""
         yield f"{plies}-ply {chances(it.outcomes)}{worths}{chance}"

@@ -120,7 +120,8 @@ class Sheet:
             yield f"Interrupted after {count:,} of {plan.trials:,} games."
         elif count < plan.trials:
             yield f"Stopped after {count:,} of {plan.trials:,} games: that was enough."
-        yield f"{count:,} games{each}{cut}{cube}, seed {plan.seed}, {time}; ± is the standard error"
+        yield f"{count:,} games{each}{cut}{cube}, seed {plan.seed}, {time}"
+        yield "± is the standard error"
 
 
 def _six(chances: Outcomes) -> str:

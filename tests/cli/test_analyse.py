@@ -1,0 +1,91 @@
+"""`fibsbot analyse`: tables and errors of matches, as people and as programs read them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fibsbot.cli import EXIT_USAGE, main
+from fibsbot.formats.mat import write_mat
+from tests.cli.asking.asked import check
+from tests.records.store.telling import Teller
+from tests.replay.paper import paper
+
+HEADS: Final = ("name", "pr", "decisions", "loss", "play_loss", "cube_loss")
+
+
+@pytest.fixture
+def match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Write the paper match into a file of an empty folder that is then the current one; return its name."""
+    monkeypatch.chdir(tmp_path)
+    Path("match.mat").write_text(write_mat(paper()), encoding="utf-8")
+    return "match.mat"
+
+
+def analyse(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["analyse", "--strategy", "handmade", *arguments], env={"COLUMNS": "80"})
+
+
+def test_what_people_read(match: str) -> None:
+    result = analyse(match, "--errors", "3")
+    assert (0, "") == (result.exit_code, result.stderr)
+    check("analyse", result.stdout)
+
+
+def test_several_matches_are_summed_up_by_player(match: str) -> None:
+    result = analyse(match, match, "--no-luck", "--errors", "0")
+    assert (0, "") == (result.exit_code, result.stderr)
+    check("analyse_several", result.stdout)
+
+
+def test_programs_get_every_error_in_its_order(match: str) -> None:
+    (line,) = analyse(match, "--json").stdout.splitlines()
+    row = json.loads(line)
+    assert "handmade" == row["judge"]
+    assert 2 == len(row["players"])
+    assert all(set(HEADS) < set(it) for it in row["players"])
+    graded = sum(it["doubtful"] + it["errors"] + it["blunders"] for it in row["players"])
+    assert graded == len(row["errors"]) > 0
+    places = [(it["game"], it["turn"]) for it in row["errors"]]
+    assert sorted(places) == places
+    assert all(it["loss"] >= 0.02 for it in row["errors"])
+
+
+def test_without_luck_nothing_is_said_of_it(match: str) -> None:
+    assert "luck" not in analyse(match, "--no-luck").stdout
+    row = json.loads(analyse(match, "--no-luck", "--json").stdout)
+    assert not [name for it in row["players"] for name in it if "luck" in name]
+
+
+def test_a_match_of_the_store(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    with Teller(str(path)) as bot:
+        bot.log_in(1500.0, 0)
+        bot.start("ford", 5)
+        bot.sheet("s1", "ford")
+        bot.enter("throw", 1, "s1", dice="31", play="8/5 6/5")
+        bot.save("ford", 5)
+    row = json.loads(analyse("--db", str(path), "--match", "1", "--no-luck", "--json").stdout)
+    assert ("match 1", 5, ["marvin", "ford"]) == (row["match"], row["length"], [it["name"] for it in row["players"]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ([], "expected FILE, or a match of the store with --match"),
+        (["/no/such/file"], "cannot read /no/such/file"),
+        (["--db", "/no/such/store"], "there is no store /no/such/store"),
+        (["match.mat", "--plies", "1"], "expected --plies with the strategy engine, got it with 'handmade'"),
+        (["match.mat", "--strategy", "random"], "strategy 'random' is no judge"),
+        (["match.mat", "--opponent", "nobody"], "expected a match at least, found none that can be studied"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_line(match: str, arguments: list[str], text: str) -> None:
+    assert Path(match).exists()
+    result = analyse(*arguments)
+    assert EXIT_USAGE == result.exit_code
+    assert text in result.stderr
