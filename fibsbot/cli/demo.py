@@ -17,7 +17,7 @@ from fibsbot.cli import UserError
 from fibsbot.log import LogLevel, configure
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.loader import DEFAULT, FALLBACK, StrategyError, load
 
 BOT, OPPONENT = "fibsbot", "opponent"
 
@@ -25,8 +25,8 @@ BOT, OPPONENT = "fibsbot", "opponent"
 @click.command()
 @click.option("--length", default=3, show_default=True, type=click.IntRange(1, 99), help="Points of the match.")
 @click.option("--seed", type=int, help="Of the dice, to see the same match again. Without it they are truly random.")
-@click.option("--strategy", default="handmade", show_default=True, help="Who decides for the bot ...")
-@click.option("--opponent", default="handmade", show_default=True, help="... and who for its opponent.")
+@click.option("--strategy", default=DEFAULT, show_default=True, help="Who decides for the bot ...")
+@click.option("--opponent", default=FALLBACK, show_default=True, help="... and who for its opponent.")
 @click.option(
     "--delay", type=click.FloatRange(0, 60), help="Seconds before each command.  [default: 0.15 in a terminal, else 0]"
 )

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import click
 
 from fibsbot.cli import UserError
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.loader import StrategyError, load
-
-FALLBACK: Final = "handmade"
-"""The strategy that decides where the chosen one fails."""
+from fibsbot.strategies.loader import FALLBACK, StrategyError, load
 
 strategy_option = click.option(
     "--strategy", metavar="NAME", help="Who decides; without it, who does so for `fibsbot play`."

@@ -27,10 +27,7 @@ from fibsbot.config.settings import AccountConfig
 from fibsbot.log import LogFormat, LogLevel, configure
 from fibsbot.policy import Lengths
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.loader import StrategyError, check, load
-
-FALLBACK: Final = "handmade"
-"""The strategy that decides where the chosen one fails."""
+from fibsbot.strategies.loader import FALLBACK, StrategyError, check, load
 
 _NAME: Final = re.compile(r"[A-Za-z_]{1,20}")
 _log = structlog.get_logger(__name__)

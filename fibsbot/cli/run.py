@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 import click
 import structlog
@@ -24,10 +23,7 @@ from fibsbot.service.account import Account
 from fibsbot.service.process import Service, ServiceError
 from fibsbot.service.settings import AccountPlan
 from fibsbot.service.supervisor import Reloaded
-from fibsbot.strategies.loader import load
-
-FALLBACK: Final = "handmade"
-"""The strategy that decides where an account's own one fails."""
+from fibsbot.strategies.loader import FALLBACK, load
 
 _log = structlog.get_logger(__name__)
 

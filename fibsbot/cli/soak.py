@@ -21,7 +21,7 @@ from fibsbot.arena.soak import Report, Soak, run
 from fibsbot.cli import UserError
 from fibsbot.log import LogLevel, configure
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.loader import FALLBACK, StrategyError, load
 
 PEACEFUL: Final = ("matches", "stall")
 """Options that only make sense without --chaos ..."""
@@ -41,8 +41,8 @@ PAIRS: Final = {False: 1, True: USUAL.pairs}
     "--seed", default=1, show_default=True, type=int, help="Of dice and faults, so that a run can be repeated."
 )
 @click.option("--pairs", type=click.IntRange(1, 500), help="Pairs playing at once: 1, with --chaos 6.")
-@click.option("--strategy", default="handmade", show_default=True, help="Who decides for the one bot ...")
-@click.option("--opponent", default="handmade", show_default=True, help="... and who for the other.")
+@click.option("--strategy", default=FALLBACK, show_default=True, help="Who decides for the one bot ...")
+@click.option("--opponent", default=FALLBACK, show_default=True, help="... and who for the other.")
 @click.option("--stall", default=60.0, show_default=True, type=float, help="Seconds before a pair counts as stuck.")
 @click.option(
     "--log-dir", type=click.Path(file_okay=False, path_type=Path), help="Write session logs into this folder."

@@ -21,7 +21,7 @@ from fibsbot.draw.plot import Scale, Series, curve_svg, seconds
 from fibsbot.draw.themes import SERIES
 from fibsbot.records.store import Match, Store, StoreError
 from fibsbot.records.store.database import locate, shown
-from fibsbot.strategies.loader import StrategyError
+from fibsbot.strategies.loader import DEFAULT, StrategyError
 from fibsbot.study.adjusting import Adjusted
 from fibsbot.study.many import Studied, study_all
 from fibsbot.study.results import Results, Score, results_of
@@ -44,7 +44,7 @@ WIDEST: Final = 80
     "--top", metavar="N", default=20, show_default=True, type=click.IntRange(1), help="Opponents that are listed."
 )
 @click.option("--luck", is_flag=True, help="Take the luck out of the results: studies every match, which takes long.")
-@click.option("--engine", metavar="NAME", default="handmade", show_default=True, help="The strategy that judges luck.")
+@click.option("--engine", metavar="NAME", default=DEFAULT, show_default=True, help="The strategy that judges luck.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--svg", metavar="FILE", type=click.Path(path_type=Path), help="Draw the rating as a picture, too.")
 def stats(  # noqa: PLR0913 - one argument an option

@@ -23,6 +23,7 @@ from fibsbot.log import LogFormat, LogLevel
 from fibsbot.policy import Lengths, NameRule, Policy
 from fibsbot.records.rotation import Rotation
 from fibsbot.service.settings import ServiceSettings
+from fibsbot.strategies.loader import DEFAULT
 
 DAY: Final = 86_400
 MONTH: Final = 30 * DAY
@@ -121,7 +122,7 @@ class BotConfig:
     """Who decides, and what there is to do."""
 
     strategy: str = setting(
-        "handmade",
+        DEFAULT,
         "Who decides; `fibsbot strategies` lists what is installed. What follows a colon goes to the strategy, as in "
         "`gnubg:2` or `ubgi:/opt/engine --fast`.",
         blanks=True,

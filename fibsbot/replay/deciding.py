@@ -18,14 +18,13 @@ from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
 from fibsbot.strategies.judge import Judge
-from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.loader import DEFAULT, StrategyError, load
 from fibsbot.transcript import Decision, Resign, Transcript, decisions
 from fibsbot.transcript.walking import Answer
 
 Values: TypeAlias = tuple[float, float]
 """What two answers are worth to who decides, normalised as `Judge` does it."""
 
-DEFAULT_JUDGE: Final = "handmade"
 BOT: Final = AgentSettings("replay", "")
 """As whom the strategy is asked: a bot that nobody has changed anything about."""
 
@@ -53,7 +52,7 @@ class Deciding:
 
     strategy: str
     judge: str | None = None
-    """None: the strategy itself, or DEFAULT_JUDGE where it is no judge."""
+    """None: the strategy itself, or DEFAULT where it is no judge."""
     sides: Sides = field(factory=Sides)
     seed: int | None = None
     """For a strategy that leaves things to chance; each file begins with it anew."""
@@ -68,12 +67,12 @@ class Deciding:
         strategy, judge = self.load()
         Decider(strategy, judge, self.sides).close()
         own = self.judge is None and isinstance(strategy, Judge)
-        return self if own else evolve(self, judge=self.judge or DEFAULT_JUDGE)
+        return self if own else evolve(self, judge=self.judge or DEFAULT)
 
     def load(self) -> tuple[Strategy, Judge]:
         """Make both. Raises StrategyError."""
         strategy = load(self.strategy, **({} if self.seed is None else {"seed": self.seed}))
-        name = self.judge or DEFAULT_JUDGE
+        name = self.judge or DEFAULT
         judge: object = strategy if self.judge is None and isinstance(strategy, Judge) else load(name)
         if not isinstance(judge, Judge):
             raise StrategyError(f"strategy {name!r} is no judge: it does not say what positions are worth")

@@ -22,6 +22,10 @@ from fibsbot.strategies.judge import Judge
 
 GROUP: Final = "fibsbot.strategies"
 """The entry-point group that a plug-in registers its strategies in."""
+DEFAULT: Final = "handmade"
+"""Who decides, and who judges, where nobody is asked for by name."""
+FALLBACK: Final = "handmade"
+"""Who decides where the chosen one fails: it needs nothing that could be missing, and takes no time."""
 
 
 class StrategyError(Exception):

@@ -13,8 +13,6 @@ CUBE_LIMIT: Final = 4096
 """Of money games, lest two strategies that always double and take make one game outweigh all others."""
 DEADLINE: Final = 60.0
 """Seconds for a decision where nothing else is wanted."""
-JUDGE: Final = "handmade"
-"""The strategy that judges luck where nothing else is wanted."""
 
 
 class DuelError(Exception):
