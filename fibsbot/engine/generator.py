@@ -92,7 +92,8 @@ def generate(board: Board, high: int, low: int, plays: Boards, scratch: Scratch)
     """
     if high == low:
         return _double(board, high, plays, scratch)
-    count = _two_numbers(board, high, low, plays, scratch, 0)
+    count = high - high  # with a plain 0 numba would compile `_two_numbers` once more, for that number alone
+    count = _two_numbers(board, high, low, plays, scratch, count)
     count = _two_numbers(board, low, high, plays, scratch, count)
     if count:
         return count

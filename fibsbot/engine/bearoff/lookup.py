@@ -120,7 +120,8 @@ def money(board: Board, columns: Columns, out: npt.NDArray[np.float32]) -> bool:
     own, opponent = numbers(board)
     if own < 0 or max(own, opponent) >= len(columns.pairs):
         return False
-    out[:] = columns.pairs[own, opponent]
+    for column in range(COLUMNS):  # one by one: to copy a row takes seconds to compile
+        out[column] = columns.pairs[own, opponent, column]
     return True
 
 

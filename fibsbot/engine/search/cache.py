@@ -76,7 +76,8 @@ def find(cache: Cache, boards: Boards, batch: int, places: Places, unknown: Plac
             if cache.used[place] == batch:
                 places[row] = -count
                 continue
-            cache.boards[place] = boards[row]
+            for cell in range(CELLS):  # one by one: to copy a row takes seconds to compile
+                cache.boards[place, cell] = boards[row, cell]
         cache.used[place] = batch
         places[row] = place
     return count
@@ -88,13 +89,12 @@ def fill(cache: Cache, places: Places, unknown: Places, valued: Floats, outcomes
     for count in range(unknown.shape[0]):
         place = places[unknown[count]]
         if place >= 0:
-            cache.outcomes[place] = valued[count]
+            for outcome in range(OUTCOMES):
+                cache.outcomes[place, outcome] = valued[count, outcome]
     for row in range(places.shape[0]):
         place = places[row]
-        if place >= 0:
-            outcomes[row] = cache.outcomes[place]
-        else:
-            outcomes[row] = valued[-1 - place]
+        for outcome in range(OUTCOMES):
+            outcomes[row, outcome] = cache.outcomes[place, outcome] if place >= 0 else valued[-1 - place, outcome]
 
 
 @compiled
