@@ -46,9 +46,22 @@ _THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Rated decisions (see docs/engine.md) on which each network is measured.",
 )
+@click.option(
+    "--pack",
+    "packed",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Train no further: write the newest network, at half precision, and its card into this folder.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what is measured as one JSON object a line.")
 def train(  # noqa: PLR0913 - one argument an option
-    recipe: Path, *, folder: Path, jobs: int | None, threads: int, benchmark: Path | None, as_json: bool
+    recipe: Path,
+    *,
+    folder: Path,
+    jobs: int | None,
+    threads: int,
+    benchmark: Path | None,
+    packed: Path | None,
+    as_json: bool,
 ) -> None:
     """Train networks by a recipe.
 
@@ -58,6 +71,9 @@ def train(  # noqa: PLR0913 - one argument an option
     os.environ.update(dict.fromkeys(_THREADS, str(threads)))
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
+        if packed is not None:
+            click.echo(_pack(folder, recipe, packed))
+            return
         steps, rated = _read(recipe, benchmark)
         with _bar() as progress:
             _follow(steps, folder, jobs or os.cpu_count() or 1, _Teller(progress, as_json), rated)
@@ -90,6 +106,15 @@ def _follow(recipe: Recipe, folder: Path, jobs: int, teller: _Teller, benchmark:
     try:
         Workshop(recipe, folder, tables.columns, jobs, teller, benchmark).follow()
     except NetworkError as error:
+        raise UserError(str(error)) from error
+
+
+def _pack(folder: Path, recipe: Path, target: Path) -> Path:
+    from fibsbot.engine.training.packing import pack  # noqa: PLC0415 - loads numpy
+
+    try:
+        return pack(folder, recipe, target)
+    except ValueError as error:
         raise UserError(str(error)) from error
 
 

@@ -1,0 +1,73 @@
+"""Packing networks that come along: at half precision, with a card that says what each is and how it came about."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from fibsbot.engine.network import Network
+from fibsbot.engine.packaged import CARDS, CONTACT, PRUNER
+
+_FIGURES: Final = ("PR", "contact", "crashed", "race", "bear-off")
+
+
+def pack(folder: Path, recipe: Path, target: Path) -> Path:
+    """Write the last network of a workshop's folder, with its pruner and their cards, into `target`; return the cards.
+
+    Raises OSError where something cannot be read or written, ValueError where no round has ended yet.
+    """
+    history = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+    rounds = [row for row in history if "round" in row]
+    if not rounds:
+        raise ValueError(f"{folder}: expected the network of a round, found none")
+    last = rounds[-1]
+    number: int = last["round"]
+    target.mkdir(parents=True, exist_ok=True)
+    contact = Network.load(folder / f"network-{number}.npz")
+    contact.save(target / CONTACT, np.float16)
+    pruner = Network.load(folder / f"pruner-{number + 1}.npz")
+    pruner.save(target / PRUNER, np.float16)
+    card = {
+        "recipe": recipe.name,
+        "rounds": number + 1,
+        "shape": contact.shape,
+        "student_games": max((row["student_games"] for row in history if "student_games" in row), default=0),
+        "labels": _labels(folder, number),
+        "hours": round(sum(row["labelling_s"] + row["fitting_s"] for row in rounds) / 3600, 2),
+    }
+    figures = {name.replace("-", "_").lower(): last[name] for name in _FIGURES if name in last}
+    cards = "\n".join(
+        [
+            "# What the networks are that come along. `fibsbot train --pack` writes this file.",
+            f'name = "contact {contact.shape}, round {number}"',
+            "",
+            *_table("contact", {"sha256": _sha256(target / CONTACT)} | card | figures),
+            "",
+            *_table("pruner", {"sha256": _sha256(target / PRUNER), "recipe": recipe.name, "shape": pruner.shape}),
+            "",
+        ]
+    )
+    path = target / CARDS
+    path.write_text(cards)
+    return path
+
+
+def _labels(folder: Path, last: int) -> int:
+    total = 0
+    for number in range(last + 1):
+        for path in (folder / f"labels-{number}").glob("*.npz"):
+            with np.load(path, allow_pickle=False) as file:
+                total += len(file["targets"])
+    return total
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _table(name: str, entries: dict[str, Any]) -> list[str]:
+    return [f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in entries.items())]
