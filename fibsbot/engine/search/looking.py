@@ -23,8 +23,8 @@ from fibsbot.engine.search.lines import OTHER, Cubes, Line, Lines
 
 CHUNK: Final = ROLLS
 """Positions whose rolls are looked at together."""
-BATCH: Final = 256
-"""Positions that are valued together: two milliseconds."""
+BATCH: Final = 512
+"""Positions that are valued together, those that are remembered among them: two or three milliseconds."""
 
 _USUAL: Final = 8
 """Plays of a roll for which there is room at first."""

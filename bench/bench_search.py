@@ -1,0 +1,170 @@
+"""How long the engine takes to decide, at which depth, and what it gives away.
+
+Usage: bench_search.py [DECISIONS [FOLDER]]
+
+Plays of `data/checker_decisions.jsonl.gz` (money, no cube) at 0 to 3 plies and the cube of
+`data/cube_decisions.jsonl.gz` at 0 to 2, spread evenly over the files, with the networks of a folder, if no other the
+ones that come along. Times are of one core, as the processor counts them, so that other programs don't disturb.
+`1000/s` is how many positions were valued a second, in all the time of the decisions, and `speed` that against the bare
+evaluator's in batches of 256 in the same run. `PR` is 500 x the mean equity lost by the plays, against the mean of both
+reference engines. Of the cube stand how often doubling and the answer differ from the reference, and what that costs.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from attrs import evolve, frozen
+
+from fibsbot.engine.boards import boards_of
+from fibsbot.engine.engine import Engine
+from fibsbot.engine.packaged import FOLDER
+from fibsbot.engine.search import Effort, Filters, Limits, Searcher
+from fibsbot.engine.search.cache import SIZE
+from fibsbot.match import CubeAction, MatchState, Phase
+from fibsbot.notation.gnubg import parse_gnubg_id, parse_position_id
+from fibsbot.position import Play, Position
+from fibsbot.rules.plays import legal_plays
+
+DATA: Final = Path(__file__).parent / "data"
+DECISIONS: Final = 400
+FEWER: Final = 10
+"""How many times fewer decisions are enough at 3 plies, and for the cube at 2."""
+ONE_THREAD: Final = "OPENBLAS_NUM_THREADS"
+T = TypeVar("T")
+Figures: TypeAlias = npt.NDArray[np.float64]
+
+
+@frozen
+class Choice:
+    """A throw with at least two plays."""
+
+    state: MatchState
+    plays: Sequence[Play]
+    reference: dict[Position, float]
+    """What the plays are worth that the file has, by what they leave."""
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> Choice:
+        """Read a row of the file."""
+        position, dice = parse_position_id(row["pos"]), (row["dice"][0], row["dice"][1])
+        state = MatchState(position, phase=Phase.MOVE, dice=dice, cubeless=True)
+        worths = {parse_position_id(move["id"]): (move["g2"] + move["s3"]) / 2 for move in row["moves"]}
+        return cls(state, legal_plays(position, dice), worths)
+
+    def loss(self, left: Position) -> float:
+        """Return what a play gives away; one that the file has not is as bad as the worst."""
+        return max(self.reference.values()) - self.reference.get(left, min(self.reference.values()))
+
+
+def rows(name: str, count: int) -> list[dict[str, Any]]:
+    """Return so many rows of a file, from all over it."""
+    with gzip.open(DATA / name, "rt") as file:
+        next(file)
+        every = [json.loads(line) for line in file]
+    return every[:: max(len(every) // count, 1)][:count]
+
+
+def timed(ask: Callable[[T], Effort], things: Iterable[T]) -> tuple[Figures, Figures]:
+    """Return the milliseconds and the evaluations that each question takes."""
+    times, evaluations = [], []
+    for thing in things:
+        started = time.thread_time()
+        effort = ask(thing)
+        times.append(1e3 * (time.thread_time() - started))
+        evaluations.append(effort.evaluations)
+    return np.array(times), np.array(evaluations)
+
+
+def line(what: str, times: Figures, evaluations: Figures, bare: float, rest: str) -> None:
+    """Print what a depth takes."""
+    speed = 1e3 * evaluations.sum() / times.sum()
+    middle, worst, mean, positions = np.median(times), np.percentile(times, 99), times.mean(), np.median(evaluations)
+    figures = f"{middle:9.2f} {worst:7.1f} {mean:8.2f} {positions:9.0f} {speed / 1e3:7.1f} {speed / bare:6.0%}"
+    print(f"{what:22} {figures}  {rest}", flush=True)
+
+
+def plays(engine: Engine, choices: Sequence[Choice], plies: int, size: int, bare: float) -> None:
+    """Print what it takes to choose plays."""
+    searcher = Searcher(engine.evaluator, engine.pruner, Filters(), size=size)
+    lost = []
+
+    def ask(choice: Choice) -> Effort:
+        ranking = searcher.rank(choice.state, choice.plays, Limits(plies, decided=True))
+        lost.append(choice.loss(ranking.best.position))
+        return ranking.effort
+
+    ask(choices[0])
+    lost.clear()
+    what = f"play, {plies}-ply" if size > 1 else f"play, {plies}-ply, no cache"
+    line(what, *timed(ask, choices), bare, f"PR {500 * np.mean(lost):.3f}")
+
+
+def cubes(engine: Engine, decisions: Sequence[dict[str, Any]], plies: int, bare: float) -> None:
+    """Print what it takes to read cubes."""
+    doubles, answers, cost = [], [], []
+
+    def ask(row: dict[str, Any]) -> Effort:
+        state = evolve(parse_gnubg_id(f"{row['pos']}:{row['match']}"), phase=Phase.ROLL, dice=None)
+        reading = engine.read(state, Limits(plies))
+        verdict = reading.verdict
+        best = min(row["dt"], row["dp"])
+        wrong = (verdict.action is CubeAction.DOUBLE) != (best >= row["nd"])
+        misanswered = (verdict.answer is CubeAction.PASS) != (row["dt"] > row["dp"])
+        doubles.append(wrong)
+        answers.append(misanswered)
+        cost.append(wrong * abs(best - row["nd"]) + misanswered * abs(row["dt"] - row["dp"]))
+        return reading.effort
+
+    ask(decisions[0])
+    for figures in (doubles, answers, cost):
+        figures.clear()
+    times, evaluations = timed(ask, decisions)
+    rest = f"doubles wrong {np.mean(doubles):.1%}, answers {np.mean(answers):.1%}, lost {1e3 * np.mean(cost):.2f} mEMG"
+    line(f"cube, {plies}-ply", times, evaluations, bare, rest)
+
+
+def bare_speed(engine: Engine, choices: Sequence[Choice]) -> float:
+    """Return how many positions the evaluator values a second by itself."""
+    boards = boards_of(choice.state.position.play(play).swapped() for choice in choices for play in choice.plays)
+    engine.evaluator.evaluate(boards[:256])
+    started = time.thread_time()
+    for first in range(0, len(boards), 256):
+        engine.evaluator.evaluate(boards[first : first + 256])
+    return len(boards) / (time.thread_time() - started)
+
+
+def main() -> None:
+    """Print a table, in a process whose numpy uses one thread."""
+    if os.environ.get(ONE_THREAD) != "1":
+        arguments = [sys.executable, *sys.argv]
+        os.execve(sys.executable, arguments, os.environ | {ONE_THREAD: "1"})  # noqa: S606 - itself
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else DECISIONS
+    engine = Engine.load(Path(sys.argv[2]) if len(sys.argv) > 2 else FOLDER)
+    engine.warm_up()
+    choices = [Choice.of(row) for row in rows("checker_decisions.jsonl.gz", count)]
+    decisions = rows("cube_decisions.jsonl.gz", count)
+    bare = bare_speed(engine, choices)
+    print(f"{engine.name}; the evaluator alone: {bare / 1e3:.1f} thousand positions a second")
+    heads = ("median ms", "p99", "mean", "positions", "1000/s", "speed")
+    print(f"{'':22} {heads[0]:>9} {heads[1]:>7} {heads[2]:>8} {heads[3]:>9} {heads[4]:>7} {heads[5]:>6}")
+    for plies in (0, 1, 2):
+        plays(engine, choices, plies, SIZE, bare)
+    plays(engine, choices, 2, 1, bare)
+    plays(engine, choices[::FEWER], 3, SIZE, bare)
+    for plies in (0, 1):
+        cubes(engine, decisions, plies, bare)
+    cubes(engine, decisions[::FEWER], 2, bare)
+
+
+if __name__ == "__main__":
+    main()
