@@ -70,8 +70,9 @@ class Engine:
     def rank(self, state: MatchState, plays: Sequence[Play] | None = None, limits: Limits = DEFAULT) -> Ranking:
         """Return the plays of a throw, all legal ones unless some are given, the best first; phase MOVE.
 
-        Raises ValueError where the state has no dice, or there is no play to rank.
+        Raises ValueError where the position cannot be, the state has no dice, or there is no play to rank.
         """
+        _check(state.position)
         if plays is None:
             if state.dice is None:
                 raise ValueError("expected a state with dice, got none")
@@ -79,7 +80,11 @@ class Engine:
         return self.searcher.rank(state, plays, limits)
 
     def read(self, state: MatchState, limits: Limits = DEFAULT) -> Reading:
-        """Return what the position is worth before the throw and what to do with the cube; phase ROLL."""
+        """Return what the position is worth before the throw and what to do with the cube; phase ROLL.
+
+        Raises ValueError where the position cannot be.
+        """
+        _check(state.position)
         return self.searcher.read(state, limits)
 
     def warm_up(self) -> None:
@@ -95,3 +100,10 @@ class Engine:
         if searcher is None:
             searcher = self._of_thread.searcher = Searcher(self.evaluator, self.pruner)
         return searcher
+
+
+def _check(position: Position) -> None:
+    """Raise ValueError for a position that cannot be: compiled functions look up tables by what they are told."""
+    flaws = position.status()
+    if flaws:
+        raise ValueError(f"expected a position that can be, got one with {flaws.name}: {position.points}")

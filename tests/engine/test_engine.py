@@ -107,6 +107,14 @@ def test_what_is_asked_without_dice_is_refused() -> None:
         toy_engine().rank(MatchState(Position.start()))
 
 
+def test_positions_that_cannot_be_are_refused() -> None:
+    crowded = Position((0, 16, *[0] * 23, 0))
+    with pytest.raises(ValueError, match="expected a position that can be, got one with TOO_MANY_CHECKERS"):
+        toy_engine().read(MatchState(crowded))
+    with pytest.raises(ValueError, match="expected a position that can be"):
+        toy_engine().rank(MatchState(crowded, phase=Phase.MOVE, dice=(3, 1)))
+
+
 def test_a_dance_is_ranked_as_the_only_play() -> None:
     closed = Position.from_sides(own=[0] * 24 + [1], opponent=[2, 2, 2, 2, 2, 2] + [0] * 19)
     ranking = toy_engine().rank(MatchState(closed, phase=Phase.MOVE, dice=(6, 5)), limits=Limits(1))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +14,7 @@ import pytest
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.rollout import Plan, RolloutError, RolloutResult, cube_actions, position, rollout
 from fibsbot.engine.rollout.result import standard_error
+from fibsbot.engine.rollout.workers import ONE_CORE
 from fibsbot.match import MatchState
 from fibsbot.position import Position
 from tests.engine.engines import pip_engine
@@ -65,6 +69,33 @@ def test_it_stops_when_enough_is_known() -> None:
 def test_an_engine_that_cannot_be_made_is_told_in_a_line() -> None:
     with pytest.raises(RolloutError, match="the engine cannot be made: there is none"):
         rollout(no_engine, ACTIONS, PLAN, jobs=1)
+
+
+def killed() -> Engine:
+    """End this process as the system does when memory runs out."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
+
+
+@pytest.mark.slow
+def test_a_process_that_dies_ends_the_rollout() -> None:
+    with pytest.raises(RolloutError, match="a process of the rollout was killed by signal 9"):
+        rollout(killed, ACTIONS, PLAN, jobs=2)
+    assert not multiprocessing.active_children()
+
+
+@pytest.mark.slow
+def test_an_interrupt_leaves_no_process_behind_and_keeps_what_was_played(tmp_path: Path) -> None:
+    def interrupt(_: RolloutResult) -> None:
+        raise KeyboardInterrupt
+
+    file = tmp_path / "kept.jsonl"
+    before = {name: os.environ.get(name) for name in ONE_CORE}
+    with pytest.raises(KeyboardInterrupt):
+        rollout(pip_engine, ACTIONS, PLAN, jobs=1, file=file, show=interrupt)
+    assert not multiprocessing.active_children()
+    assert before == {name: os.environ.get(name) for name in ONE_CORE}
+    assert 2 <= len(file.read_text().splitlines())
 
 
 def header(file: Path, **changes: object) -> None:
