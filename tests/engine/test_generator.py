@@ -8,53 +8,19 @@ import zlib
 from pathlib import Path
 from typing import Final
 
-import numpy as np
 import pytest
 from hypothesis import given
 
-from fibsbot.engine.boards import Board, swap
-from fibsbot.engine.compiled import compiled
 from fibsbot.engine.generator import MOST_PLAYS, generate, plays_and_scratch, successors
 from fibsbot.match import Dice
 from fibsbot.notation.gnubg import parse_position_id, position_id
 from fibsbot.position import Position
 from fibsbot.rules.plays import results
+from tests.engine.perft import perft
 from tests.engine.toys import ROLLS, board_of, cells, left_by, some_positions
 from tests.strategies_positions import bear_offs, dice, positions
 
 DATA: Final = Path(__file__).parents[1] / "data" / "rules" / "legal_moves.jsonl.gz"
-
-
-@compiled
-def perft(board: Board, depth: int) -> int:
-    """Count the positions that so many rolls lead to; see `fibsbot.rules.perft`."""
-    plays = np.zeros((depth, MOST_PLAYS, 26), np.int8)
-    counts, places, rolls = np.zeros(depth, np.int64), np.zeros(depth, np.int64), np.zeros(depth, np.int64)
-    scratch, boards = np.zeros((5, 26), np.int8), np.zeros((depth, 26), np.int8)
-    boards[0] = board
-    total, level = 0, 0
-    while level >= 0:
-        if places[level] < counts[level]:
-            swap(plays[level, places[level]], boards[level + 1])
-            places[level] += 1
-            level += 1
-            counts[level], places[level], rolls[level] = 0, 0, 0
-        elif rolls[level] < 36:
-            high, low = rolls[level] // 6 + 1, rolls[level] % 6 + 1
-            rolls[level] += 1
-            if low > high:
-                continue
-            count = generate(boards[level], high, low, plays[level], scratch)
-            if count == 0:
-                plays[level, 0] = boards[level]
-                count = 1
-            if level + 1 == depth:
-                total += count
-            else:
-                counts[level], places[level] = count, 0
-        else:
-            level -= 1
-    return total
 
 
 def test_one_roll_from_the_opening_position_leaves_447_positions() -> None:
