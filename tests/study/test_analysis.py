@@ -22,7 +22,7 @@ from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.handmade import HandmadeStrategy
 from fibsbot.strategies.judge import CubeValues
 from fibsbot.strategies.loader import StrategyError
-from fibsbot.study.analysis import StudyError, study
+from fibsbot.study.analysis import Desk, StudyError, study
 from fibsbot.study.examining import OPTIONS
 from fibsbot.study.many import opened_judge, study_all
 from fibsbot.study.model import Figures, MatchStudy
@@ -310,6 +310,16 @@ def test_progress_counts_every_entry() -> None:
     study(match, PipJudge(), progress=lambda done, of: told.append((done, of)))
     entries = sum(len(game.entries) for game in match.games)
     assert [(done, entries) for done in range(1, entries + 1)] == told
+
+
+def test_luck_may_be_judged_by_another_one_who_has_no_say_in_errors() -> None:
+    match = simulate(3, 1)
+    found = Desk(HANDMADE, PipJudge()).study(match)
+    by_handmade, by_pips = study(match, HANDMADE), study(match, PipJudge())
+    assert [it.luck for it in by_pips.figures] == [it.luck for it in found.figures]
+    for ours, theirs in zip(found.figures, by_handmade.figures, strict=True):
+        assert (theirs.decisions, theirs.loss, theirs.pr) == (ours.decisions, ours.loss, ours.pr)
+    assert found.figures != by_handmade.figures
 
 
 # -- many matches ---------------------------------------------------------------------------------------------------
