@@ -11,8 +11,8 @@ from fibsbot.engine.ply import Filter
 EVERYTHING: Final = Filter(margin=100.0, most=3060)
 """Every play."""
 
-_DECIDED: Final = (Filter(0.16, 8), Filter(0.08, 5), Filter(0.04, 3), Filter(0.03, 3))
-_LAST: Final = Filter(0.2, 4)
+_DECIDED: Final = (Filter(0.2, 10), Filter(0.08, 5), Filter(0.04, 3), Filter(0.03, 3))
+_LAST: Final = Filter(0.25, 5)
 _INNER: Final = Filter(0.3, 8)
 
 
