@@ -98,16 +98,16 @@ def generate(board: Board, high: int, low: int, plays: Boards, scratch: Scratch)
     if count:
         return count
     number = high
-    while number:
-        source = next_source(board, number, BAR)
-        while source:
+    source = BAR + 1
+    while True:
+        source = next_source(board, number, source - 1)
+        if source:
             move(board, plays[count], source, number)
             count += 1
-            source = next_source(board, number, source - 1)
-        if count or number == low:
+        elif count or number == low:
             return count
-        number = low
-    return count
+        else:
+            number, source = low, BAR + 1
 
 
 @compiled
@@ -115,26 +115,28 @@ def _two_numbers(board: Board, first: int, second: int, plays: Boards, scratch: 
     """Append what `first` and then `second` leave; return how many positions there are now."""
     between = scratch[0]
     count = known
-    source = next_source(board, first, BAR)
-    while source:
+    source = BAR + 1
+    while True:
+        source = next_source(board, first, source - 1)
+        if not source:
+            return count
         move(board, between, source, first)
-        then = next_source(between, second, source)
-        while then:
+        then = source + 1
+        while True:
+            then = next_source(between, second, then - 1)
+            if not then:
+                break
+            move(between, plays[count], then, second)
             found = False
             if first < second:  # the second time: the high number went first before
                 if then <= second or source <= first:
-                    move(between, plays[count], then, second)
                     found = _is_among(plays, known, count)
                 elif then == source:
                     found = True
                 elif then == source - first:
                     found = board[then] >= 0 and board[source - second] >= 0
             if not found:
-                move(between, plays[count], then, second)
                 count += 1
-            then = next_source(between, second, then - 1)
-        source = next_source(board, first, source - 1)
-    return count
 
 
 @compiled
