@@ -38,7 +38,7 @@ from fibsbot.rules.plays import legal_plays
 DATA: Final = Path(__file__).parent / "data"
 DECISIONS: Final = 400
 FEWER: Final = 10
-"""How many times fewer decisions are enough at 3 plies, and for the cube at 2."""
+"""How many times fewer decisions are enough at 3 plies."""
 ONE_THREAD: Final = "OPENBLAS_NUM_THREADS"
 T = TypeVar("T")
 Figures: TypeAlias = npt.NDArray[np.float64]
@@ -161,9 +161,8 @@ def main() -> None:
         plays(engine, choices, plies, SIZE, bare)
     plays(engine, choices, 2, 1, bare)
     plays(engine, choices[::FEWER], 3, SIZE, bare)
-    for plies in (0, 1):
+    for plies in (0, 1, 2):
         cubes(engine, decisions, plies, bare)
-    cubes(engine, decisions[::FEWER], 2, bare)
 
 
 if __name__ == "__main__":
