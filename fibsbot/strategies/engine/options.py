@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Final, Self
 
 from attrs import frozen
@@ -21,28 +22,34 @@ class EngineOptions:
     """Plies for the cube and for resignations."""
     time: float | None = None
     """Seconds for a decision, within which it looks as many of these plies ahead as it can."""
+    networks: Path | None = None
+    """The folder of other networks than those that come along."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `2`, or `plies=3`, `chequer=2`, `cube=1` and `time=0.5` with commas between them.
+        """Read `2`, or `plies=3`, `chequer=2`, `cube=1`, `time=0.5` and `networks=FOLDER` with commas between them.
 
         With a time and no plies it looks as far as there is time. Raises ValueError.
         """
         values: dict[str, float] = {}
+        networks = None
         for part in filter(None, text.split(",")):
             name, equals, number = part.partition("=")
             if not equals:
                 name, number = "plies", part
             name = name.strip()
-            if name == "time" and re.fullmatch(r" *[0-9]{1,5}(\.[0-9]{1,3})? *", number) and float(number) > 0:
+            if name == "networks" and number.strip():
+                networks = Path(number.strip())
+            elif name == "time" and re.fullmatch(r" *[0-9]{1,5}(\.[0-9]{1,3})? *", number) and float(number) > 0:
                 values[name] = float(number)
             elif name in _PLIES and re.fullmatch(rf" *[0-{MOST_PLIES}] *", number):
                 values |= dict.fromkeys(("chequer", "cube") if name == "plies" else (name,), int(number))
             else:
                 raise ValueError(
-                    f"expected plies from 0 to {MOST_PLIES}, or plies=, chequer=, cube= and time= with commas "
-                    f"between them, got {part!r}"
+                    f"expected plies from 0 to {MOST_PLIES}, or plies=, chequer=, cube=, time= and networks= with "
+                    f"commas between them, got {part!r}"
                 )
         time = values.get("time")
         default = cls() if time is None else cls(MOST_PLIES, MOST_PLIES)
-        return cls(int(values.get("chequer", default.chequer)), int(values.get("cube", default.cube)), time)
+        chequer, cube = (int(values.get(name, getattr(default, name))) for name in ("chequer", "cube"))
+        return cls(chequer, cube, time, networks)

@@ -35,7 +35,7 @@ class EngineStrategy:
         from fibsbot.engine.engine import Engine  # noqa: PLC0415
         from fibsbot.strategies.engine.deciding import Mind  # noqa: PLC0415
 
-        self._mind = Mind.of(engine or Engine.load(), parsed)
+        self._mind = Mind.of(engine or (Engine.load(parsed.networks) if parsed.networks else Engine.load()), parsed)
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
         """Choose the play that is worth most."""

@@ -50,6 +50,15 @@ def test_missing_networks_are_told_in_a_line(tmp_path: Path, monkeypatch: pytest
     assert "\n" not in str(caught.value)
 
 
+def test_it_plays_by_the_networks_of_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_networks(tmp_path)
+    monkeypatch.setattr("fibsbot.engine.engine.load_tables", lambda **_: None)
+    strategy = load(f"engine:0,networks={tmp_path}")
+    state = MatchState(Position.start())
+    expected = toy_engine().read(state, Limits(0)).equity
+    assert expected == pytest.approx(strategy.offer_double(state).equity or 0.0, abs=1e-4)
+
+
 def test_it_plays_by_the_networks_that_come_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_networks(tmp_path)
     engine = Engine.load(tmp_path, tables=False)
@@ -74,13 +83,14 @@ def test_it_plays_by_the_networks_that_come_along(tmp_path: Path, monkeypatch: p
         ("chequer=1, cube=0", EngineOptions(1, 0)),
         ("time=1.5", EngineOptions(4, 4, 1.5)),
         ("2,time=0.25", EngineOptions(2, 2, 0.25)),
+        ("1,networks=/some where", EngineOptions(1, 1, None, Path("/some where"))),
     ],
 )
 def test_options_say_how_far_it_looks(text: str, options: EngineOptions) -> None:
     assert options == EngineOptions.parse(text)
 
 
-@pytest.mark.parametrize("text", ["5", "x", "time=0", "time=x", "plies=9", "deep=2", "time=1e3", "=", "٣"])
+@pytest.mark.parametrize("text", ["5", "x", "time=0", "time=x", "plies=9", "deep=2", "time=1e3", "networks=", "=", "٣"])
 def test_options_that_are_none_are_told(text: str) -> None:
     with pytest.raises(ValueError, match="expected plies from 0 to 4"):
         EngineStrategy(text)
