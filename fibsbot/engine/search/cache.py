@@ -12,9 +12,8 @@ from fibsbot.engine.compiled import compiled
 from fibsbot.engine.network import Floats
 from fibsbot.engine.outcomes import OUTCOMES
 
-SIZE: Final = 1 << 15
-"""Positions that are kept: 1.8 MB. More of them were no faster."""
-
+SIZE: Final = 1 << 13
+"""Positions that are kept: half a megabyte. Four times as many save 3 % of the evaluations, and no time."""
 NOBODY: Final = 127
 """In the first cell of an empty place: no board has so many checkers."""
 
