@@ -124,20 +124,18 @@ def _write_before(scales: Scales, board: Board) -> None:
     """Add up the first layer for a board of the mover, as it is before he plays."""
     rows, before = scales.rows, scales.before
     own, theirs = 0, 0
+    for cell in range(CELLS):
+        own += max(board[cell], 0)
+        theirs -= min(board[cell], 0)
     for unit in range(before.shape[0]):
-        before[unit] = scales.threshold[unit]
+        off = rows[MOVER, 0, CHECKERS - own, unit] + rows[0, 0, CHECKERS - theirs, unit]
+        before[unit] = scales.threshold[unit] + off
     for cell in range(CELLS):
         count = board[cell]
-        if count > 0:
-            own += count
+        if count != 0:
+            side, point = (MOVER, cell) if count > 0 else (0, BAR - cell)
             for unit in range(before.shape[0]):
-                before[unit] += rows[MOVER, cell, count, unit]
-        elif count < 0:
-            theirs -= count
-            for unit in range(before.shape[0]):
-                before[unit] += rows[0, BAR - cell, -count, unit]
-    for unit in range(before.shape[0]):
-        before[unit] += rows[MOVER, 0, CHECKERS - own, unit] + rows[0, 0, CHECKERS - theirs, unit]
+                before[unit] += rows[side, point, abs(count), unit]
 
 
 @compiled
