@@ -18,13 +18,9 @@ from fibsbot.cli.analyse_sheet import Sums, match_lines, match_row, sums_table
 from fibsbot.cli.matches import Asked, Work, are_few, found_matches, with_match_options
 from fibsbot.cli.progress import shown_progress
 from fibsbot.cli.stores import store_errors
-from fibsbot.strategies.loader import StrategyError
+from fibsbot.strategies.loader import DEFAULT, StrategyError
 from fibsbot.study.many import opened_judge
 
-ENGINE: Final = "engine"
-"""The strategy that judges where nobody says otherwise: our own engine."""
-LUCK: Final = f"{ENGINE}:0"
-"""Who judges luck then: looking ahead makes that no fairer, but takes 21 times as long as all decisions do."""
 MOST_PLIES: Final = 4
 ERRORS: Final = 10
 """Errors of a match that are listed where nobody says otherwise."""
@@ -37,7 +33,11 @@ WIDEST: Final = 80
 @click.command()
 @with_match_options
 @click.option(
-    "--strategy", metavar="NAME", default=ENGINE, show_default=True, help="Who judges; `fibsbot strategies` lists them."
+    "--strategy",
+    metavar="NAME",
+    default=DEFAULT,
+    show_default=True,
+    help="Who judges; `fibsbot strategies` lists them.",
 )
 @click.option(
     "--plies",
@@ -72,14 +72,13 @@ def analyse(  # noqa: PLR0913, PLR0917 - one argument an option
     """
     asked = Asked.of(files, number, db, config, last, opponent)
     judge = _judge(strategy, plies)
-    luck_judge = LUCK if judge.partition(":")[0] == ENGINE and judge != LUCK else None
     sums = Sums()
     console = Console(highlight=False, soft_wrap=False)
     console.width = min(console.width, WIDEST)
     with _told(), shown_progress("games") as tick:
         with opened_judge(judge):
             pass  # a wrong name is told before any work is done
-        work = Work(judge, luck, tick, luck_judge if luck else None)
+        work = Work(judge, luck, tick)
         found = found_matches(asked)
         first = list(itertools.islice(found, PEEKED))
         cores = 1 if len(first) < PEEKED and are_few(first) else None
@@ -103,9 +102,9 @@ def analyse(  # noqa: PLR0913, PLR0917 - one argument an option
 def _judge(strategy: str, plies: int | None) -> str:
     if plies is None:
         return strategy
-    if strategy != ENGINE:
-        raise click.UsageError(f"expected --plies with the strategy {ENGINE}, got it with {strategy!r}")
-    return f"{ENGINE}:{plies}"
+    if strategy != DEFAULT:
+        raise click.UsageError(f"expected --plies with the strategy {DEFAULT}, got it with {strategy!r}")
+    return f"{DEFAULT}:{plies}"
 
 
 @contextlib.contextmanager

@@ -22,7 +22,7 @@ from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.duel_sheet import running, told
 from fibsbot.cli.progress import told_to_stop
 from fibsbot.strategies.judge import Judge
-from fibsbot.strategies.loader import DEFAULT, StrategyError, load
+from fibsbot.strategies.loader import DEFAULT, StrategyError, load, quick_judge
 
 SHOWN_EVERY: Final = 0.5
 """Seconds between two looks at the running result."""
@@ -42,7 +42,7 @@ SHOWN_EVERY: Final = 0.5
 @click.option(
     "--judge",
     metavar="NAME",
-    help=f"Who judges luck and errors.  [default: {DEFAULT}, if A or B is a judge]",
+    help=f"Who judges luck and errors.  [default: {quick_judge(DEFAULT)}, if A or B is a judge]",
 )
 @click.option("--no-luck", is_flag=True, help="Judge neither luck nor errors: quicker.")
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Processes.  [default: one a core]")
@@ -132,7 +132,7 @@ def _judge(names: tuple[str, str], wanted: str | None) -> str | None:
         raise UserError(str(error)) from None
     if wanted and not able[wanted]:
         raise UserError(f"strategy {wanted!r} is no judge: it cannot say what positions are worth")
-    return wanted or (DEFAULT if any(able[name] for name in names) else None)
+    return wanted or (quick_judge(DEFAULT) if any(able[name] for name in names) else None)
 
 
 def _play(tally: Tally, wanted: int, jobs: int, out: Path | None, mats: Path | None) -> bool:

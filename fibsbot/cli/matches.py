@@ -157,8 +157,6 @@ class Work:
     engine: str
     luck: bool
     tick: Tick
-    luck_engine: str | None = None
-    """Who judges luck, if it is another one."""
     failed: int = 0
 
     def studies(
@@ -180,7 +178,6 @@ class Work:
             transcripts(),
             self.engine,
             luck=self.luck,
-            luck_judge=self.luck_engine,
             cores=cores,
             tick=lambda: self.tick(next(done), games),
         )

@@ -12,18 +12,17 @@ from fibsbot.study.model import MatchStudy, summed
 from fibsbot.transcript import Transcript
 
 
-def study_by_game(  # noqa: PLR0913 - what is studied, by whom, and how
+def study_by_game(
     transcripts: Iterable[Transcript],
     judge: str,
     *,
     luck: bool = True,
-    luck_judge: str | None = None,
     cores: int | None = None,
     tick: Callable[[], object] = lambda: None,
 ) -> Iterator[Studied]:
     """Yield what `study_all` yields, and call `tick` for each game that has been studied."""
     waiting: deque[Transcript] = deque()
-    studies = study_all(_games(transcripts, waiting), judge, luck=luck, luck_judge=luck_judge, cores=cores)
+    studies = study_all(_games(transcripts, waiting), judge, luck=luck, cores=cores)
     parts: list[Studied] = []
     for part in studies:
         tick()

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from typing import Final, TypeAlias
 
 from fibsbot.strategies.judge import Judge
-from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.loader import StrategyError, load, quick_judge
 from fibsbot.study.analysis import Desk, StudyError
 from fibsbot.study.model import MatchStudy
 from fibsbot.transcript import Transcript, TranscriptError
@@ -37,10 +37,11 @@ def opened_judge(name: str) -> Iterator[Judge]:
 
 
 @contextlib.contextmanager
-def _opened_desk(judge: str, luck_judge: str | None) -> Iterator[Desk]:
+def _opened_desk(judge: str) -> Iterator[Desk]:
+    quick = quick_judge(judge)
     with contextlib.ExitStack() as held:
         ours = held.enter_context(opened_judge(judge))
-        yield Desk(ours, held.enter_context(opened_judge(luck_judge)) if luck_judge else None)
+        yield Desk(ours, held.enter_context(opened_judge(quick)) if quick != judge else None)
 
 
 def study_all(
@@ -48,25 +49,24 @@ def study_all(
     judge: str,
     *,
     luck: bool = True,
-    luck_judge: str | None = None,
     cores: int | None = None,
 ) -> Iterator[Studied]:
     """Yield a study of each match in their order; one that cannot be studied yields its error, and stops nothing.
 
-    `judge` is the name of a strategy, which every process makes for itself; `luck_judge` is that of another one which
-    judges luck, see `Desk`. `cores` is how many are used, all by default. Raises StrategyError where a strategy is no
-    judge, or takes its process down with it.
+    `judge` is the name of a strategy, which every process makes for itself; luck is judged by its `quick_judge`.
+    `cores` is how many are used, all by default. Raises StrategyError where a strategy is no judge, or takes its
+    process down with it.
     """
     of = cores or os.cpu_count() or 1
     left = iter(transcripts)
     first = list(islice(left, 2))
     every = chain(first, left)
-    with _opened_desk(judge, luck_judge) as desk:
+    with _opened_desk(judge) as desk:
         if of == 1 or len(first) < 2:
             yield from (_studied(desk, transcript, luck=luck) for transcript in every)
             return
     context = multiprocessing.get_context("spawn")  # a fork would copy the locks of our threads
-    pool = ProcessPoolExecutor(of, mp_context=context, initializer=_sit_down, initargs=(judge, luck_judge))
+    pool = ProcessPoolExecutor(of, mp_context=context, initializer=_sit_down, initargs=(judge,))
     try:
         waiting: deque[Future[Studied]] = deque()
         for transcript in every:
@@ -94,8 +94,8 @@ _held = contextlib.ExitStack()
 """Keeps its judges open for as long as it lives."""
 
 
-def _sit_down(judge: str, luck_judge: str | None) -> None:
-    _desk.append(_held.enter_context(_opened_desk(judge, luck_judge)))
+def _sit_down(judge: str) -> None:
+    _desk.append(_held.enter_context(_opened_desk(judge)))
 
 
 def _study(transcript: Transcript, *, luck: bool) -> Studied:

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from fibsbot.cli import main
 from fibsbot.formats.json_ import write_json
 from fibsbot.formats.mat import write_mat
+from fibsbot.strategies.loader import DEFAULT
 from tests.cli.test_command_line import fibsbot
 from tests.replay.paper import paper
 from tests.replay.puppet import Puppet
@@ -275,4 +276,4 @@ def test_the_sum_is_that_of_the_decisions(match: str) -> None:
     assert sum(not row["same"] for row in asked) == total["different"]
     assert sum(abs(row["gain"] or 0.0) for row in asked) == pytest.approx(total["sum"], abs=1e-4)
     assert {"random"} == {row["strategy"] for row in asked}
-    assert "handmade" == total["judge"]
+    assert DEFAULT == total["judge"]

@@ -17,8 +17,9 @@ from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import PlayAnswer
+from fibsbot.strategies.engine import EngineStrategy
 from fibsbot.strategies.handmade import HandmadeStrategy
-from fibsbot.strategies.loader import StrategyError
+from fibsbot.strategies.loader import DEFAULT, StrategyError
 from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.transcript import Game, Resign, Transcript, decisions, walk
 from tests.formats.simulating import transcripts
@@ -165,8 +166,8 @@ def test_findings_add_up_what_is_gained_and_what_is_lost() -> None:
 def test_a_strategy_that_is_no_judge_is_judged_by_another() -> None:
     strategy, judge = Deciding("random", seed=1).load()
     assert isinstance(strategy, RandomStrategy)
-    assert isinstance(judge, HandmadeStrategy)
-    assert ("handmade", "handmade") == (
+    assert isinstance(judge, EngineStrategy)
+    assert (DEFAULT, "handmade") == (
         Deciding("random").settled().judge_name,
         Deciding("handmade").settled().judge_name,
     )

@@ -78,7 +78,7 @@ def test_the_recipes_that_come_along_can_be_followed() -> None:
         ("games = 100", "lesson = 0", "'lesson' must be >= 1: 0 @ recipe.student"),
         ("rate = 1 ", "rate = nan", "expected a number, found nan @ recipe.distilling.fit.rate"),
         ("rate = 1 ", "rate = 'much'", "expected a number, found 'much' @ recipe.distilling.fit.rate"),
-        ("rate = 1 ", "rate = 0", "'rate' must be > 0: 0.0 @ recipe.distilling.fit"),
+        ("rate = 1 ", "rate = 0", "'rate' must be > 0.0: 0.0 @ recipe.distilling.fit"),
         ("kept = 0.1", "kept = 0", "'kept' must be >= 0.01: 0.0 @ recipe.distilling.variety"),
         ("hidden = [16, 8]", "hidden = 'many'", "expected a whole number, found 'm' @ recipe.distilling.hidden[0]"),
         ("hidden = [16, 8]", "hidden = [16, 0]", "'hidden' must be >= 1: 0 @ recipe.distilling"),
