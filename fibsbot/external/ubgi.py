@@ -6,6 +6,7 @@ ends it.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import BinaryIO, Final
 
@@ -86,6 +87,8 @@ def serve(engine: UbgiEngine, source: BinaryIO, target: BinaryIO) -> None:
             target.write("".join(f"{answer}\n" for answer in answers).encode())
             target.flush()
         except BrokenPipeError:
+            with contextlib.suppress(BrokenPipeError):
+                target.close()  # else Python would try once more to write what is left, and complain
             return
 
 

@@ -112,7 +112,7 @@ def test_every_option_is_described() -> None:
 
 @pytest.mark.slow
 def test_the_result_is_told_in_words_and_as_json(environment: dict[str, str]) -> None:
-    words = call(environment, "handmade", "racer", "--games", "2", "--jobs", "1")
+    words = call(environment, "handmade", "racer", "--games", "2", "--jobs", "1", "--judge", "handmade")
     assert "" == words.stderr
     assert "handmade against racer: 2 money games with a cube, the same dice twice, seed 1" in words.stdout
     assert "Fewer than two pairs: too few for a result." in words.stdout

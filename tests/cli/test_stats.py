@@ -196,7 +196,7 @@ async def test_what_two_bots_played_is_told_and_their_luck_taken_out(tmp_path: P
         other = plan(server.port, "ford", "random", length=1, matches=2)
         await supervisor(one, other, strategies=strategies, hooks=Hooks(keep=writer.put)).run()
     assert writer.close()
-    ford, marvin = await asyncio.to_thread(as_json, "--db", path, "--luck")
+    ford, marvin = await asyncio.to_thread(as_json, "--db", path, "--luck", "--engine", "handmade")
     for account in (marvin, ford):
         assert 2 == account["total"]["matches"] == account["luck"]["matches"]
         assert 0 == account["luck"]["left_out"]

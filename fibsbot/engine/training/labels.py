@@ -72,8 +72,9 @@ def label_all(teacher: Teacher, chunks: Sequence[Chunk], jobs: int) -> Iterator[
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_begin, initargs=(teacher,)) as pool:
         try:
-            with _deaf():
-                chores = [pool.submit(_make, chunk) for chunk in missing]
+            with _deaf():  # the first ones start the processes
+                chores = [pool.submit(_make, chunk) for chunk in missing[:jobs]]
+            chores += [pool.submit(_make, chunk) for chunk in missing[jobs:]]
             for done in as_completed(chores):
                 yield done.result()
         except BaseException:
