@@ -24,6 +24,7 @@ SECRET: Final = "swordfish"
 HEAD: Final = """
 server.port = {port}
 server.register = true
+bot.strategy = "handmade"
 timing.pause = {pause}
 timing.invitation = 0.05
 timing.retry = 0.5
