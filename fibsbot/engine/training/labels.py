@@ -98,15 +98,12 @@ def _read(path: Path) -> tuple[Boards, Floats]:
 
 @contextlib.contextmanager
 def _deaf() -> Iterator[None]:
-    """Start processes that do not hear Ctrl-C: who started them ends them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Start processes that do not hear Ctrl-C: who started them ends them, and hears it a moment later."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _teachers: list[Teacher] = []

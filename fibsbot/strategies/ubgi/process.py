@@ -18,6 +18,8 @@ STARTING: Final = 60.0
 """Seconds that an engine may take to get ready. Decisions until then are lost, each after its own deadline."""
 GREETINGS: Final = 1000
 """Lines that it may say before it is ready."""
+CHATTER: Final = 1000
+"""Lines that begin with `info`, as engines like to say while they think, before an answer has to come."""
 READY: Final = "readyok"
 SORRY: Final = "sorry"
 
@@ -51,6 +53,10 @@ class UbgiProcess:
             self._child.lines.drain()
             self._child.tell(position)
             answer = self._child.lines.read(deadline).strip()
+            for _ in range(CHATTER):
+                if not answer.startswith("info "):
+                    break
+                answer = self._child.lines.read(deadline).strip()
         except EndedError as error:
             raise EndedError(f"{error} ({self._child.epitaph()})") from None
         if answer == SORRY:
