@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -15,7 +16,7 @@ from fibsbot.engine.compiled import compiled
 from fibsbot.engine.inputs import encode_all
 from fibsbot.engine.network import Floats, Network
 from fibsbot.engine.outcomes import LOSE, OUTCOMES, Outcomes
-from fibsbot.engine.student import Desk, Student, new_desk, value, write_ending
+from fibsbot.engine.student import CHANCES, Desk, Student, new_desk, value, write_ending
 
 
 @runtime_checkable
@@ -46,14 +47,7 @@ class NetworkEvaluator:
 
     def evaluate(self, boards: Boards) -> Outcomes:
         """Return the chances of who is on roll, shape (n, 6)."""
-        outcomes = np.empty((len(boards), OUTCOMES), np.float32)
-        unknown = np.empty(len(boards), np.bool_)
-        _write_known(boards, self.columns, outcomes, unknown)
-        rest = boards[unknown]
-        if len(rest):
-            chances = self.network.chances(encode_all(rest))
-            outcomes[unknown] = _outcomes(rest, chances)
-        return outcomes
+        return _evaluate(boards, self.columns, lambda rest: self.network.chances(encode_all(rest)))
 
 
 @frozen(eq=False)
@@ -66,14 +60,23 @@ class StudentEvaluator:
 
     def evaluate(self, boards: Boards) -> Outcomes:
         """Return the chances of who is on roll, shape (n, 6)."""
-        outcomes = np.empty((len(boards), OUTCOMES), np.float32)
-        unknown = np.empty(len(boards), np.bool_)
-        _write_known(boards, self.columns, outcomes, unknown)
-        rest = boards[unknown]
-        chances = np.empty((len(rest), 5), np.float32)
-        _student_chances(self.student, new_desk(self.student), rest, chances)
-        outcomes[unknown] = _outcomes(rest, chances)
-        return outcomes
+        return _evaluate(boards, self.columns, self._chances)
+
+    def _chances(self, boards: Boards) -> Floats:
+        chances = np.empty((len(boards), CHANCES), np.float32)
+        _student_chances(self.student, new_desk(self.student), boards, chances)
+        return chances
+
+
+def _evaluate(boards: Boards, columns: Columns, chances: Callable[[Boards], Floats]) -> Outcomes:
+    """Return six chances a board: what laws and tables know, and of the others what `chances` says."""
+    outcomes = np.empty((len(boards), OUTCOMES), np.float32)
+    unknown = np.empty(len(boards), np.bool_)
+    _write_known(boards, columns, outcomes, unknown)
+    rest = boards[unknown]
+    if len(rest):
+        outcomes[unknown] = _outcomes(rest, chances(rest))
+    return outcomes
 
 
 def is_known(boards: Boards, columns: Columns) -> npt.NDArray[np.bool_]:
