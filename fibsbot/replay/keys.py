@@ -64,6 +64,24 @@ _ESCAPE_PAUSE: Final = 0.05
 """Seconds within which the rest of an arrow key comes."""
 
 
+class _Waker:
+    """A pipe that is readable as soon as a signal has come.
+
+    One that comes just before `select` begins would not end its wait: Python heeds it only afterwards.
+    """
+
+    def __init__(self) -> None:
+        self.pipe, self._end = os.pipe()
+        os.set_blocking(self.pipe, False)
+        os.set_blocking(self._end, False)
+        self._usual = signal.set_wakeup_fd(self._end, warn_on_full_buffer=False)
+
+    def close(self) -> None:
+        signal.set_wakeup_fd(self._usual)
+        os.close(self.pipe)
+        os.close(self._end)
+
+
 @define
 class Keys:
     """Listens to a terminal; where there is none it hears nothing, and waits all the same."""
@@ -73,6 +91,7 @@ class Keys:
     _before: list[Any] | None = None
     _terminated: Any = None
     _held: bytes = b""
+    _waker: _Waker | None = None
 
     @classmethod
     def of_stdin(cls) -> Self:
@@ -88,6 +107,7 @@ class Keys:
     def __enter__(self) -> Self:
         if self.fd is not None:
             self._terminated = signal.signal(signal.SIGTERM, _exit)
+            self._waker = _Waker()
             self._before = termios.tcgetattr(self.fd)
             tty.setcbreak(self.fd, termios.TCSADRAIN)
         return self
@@ -98,6 +118,9 @@ class Keys:
         if self.fd is not None and self._before is not None:
             termios.tcsetattr(self.fd, termios.TCSADRAIN, self._before)
             signal.signal(signal.SIGTERM, self._terminated)
+        if self._waker is not None:
+            self._waker.close()
+            self._waker = None
 
     def wait(self, seconds: float | None) -> Key | None:
         """Return the next key that means something; None if none came in time. None waits as long as it takes."""
@@ -115,8 +138,14 @@ class Keys:
 
     def _read(self, seconds: float | None) -> bool:
         """Read what was typed; return whether anything was. A terminal that is gone says quit."""
-        if self.fd is None or not select.select([self.fd], [], [], seconds)[0]:
+        if self.fd is None:
             return False
+        listening = [self.fd] if self._waker is None else [self.fd, self._waker.pipe]
+        ready = select.select(listening, [], [], seconds)[0]
+        if self._waker is not None and self._waker.pipe in ready:
+            os.read(self._waker.pipe, 64)  # a signal that lets the wait go on is heard once
+        if self.fd not in ready:
+            return bool(ready)
         try:
             data = os.read(self.fd, 64)
         except OSError:

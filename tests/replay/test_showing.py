@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import pty
+import signal
+import threading
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -222,6 +224,16 @@ def test_keys_are_known_by_what_they_send(typed: tuple[Keys, int], data: bytes, 
     os.write(typing, data)
     heard = list(iter(lambda: keys.wait(0.15), None))
     assert expected == heard
+
+
+def test_an_interrupt_ends_the_wait_even_if_it_did_not_reach_the_wait(typed: tuple[Keys, int]) -> None:
+    """A signal that another thread gets, or that comes just before the wait begins, breaks off no system call."""
+    other = threading.Timer(0.2, lambda: signal.pthread_kill(threading.get_ident(), signal.SIGINT))
+    other.start()
+    with pytest.raises(KeyboardInterrupt):
+        typed[0].wait(20)
+    other.join()
+    assert typed[0].wait(0.01) is None, "it is heard once"
 
 
 def test_a_terminal_that_is_gone_quits() -> None:

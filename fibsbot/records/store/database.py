@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sqlite3
+import time
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -101,10 +102,24 @@ def _set_up(opened: sqlite3.Connection, *, writing: bool) -> None:
     opened.execute("PRAGMA foreign_keys = ON")
     opened.execute("PRAGMA temp_store = MEMORY")
     if writing:
-        opened.execute("PRAGMA journal_mode = WAL")
+        _write_ahead(opened)
         # NORMAL: what is committed is with the operating system, so that a killed process loses nothing. Whether it is
         # on the disk when the power fails is decided transaction by transaction; see StoreWriter.
         opened.execute("PRAGMA synchronous = NORMAL")
+
+
+def _write_ahead(opened: sqlite3.Connection) -> None:
+    """Turn to a write-ahead log. SQLite does not wait for others that do the same at this moment, so this does."""
+    end = time.monotonic() + BUSY
+    while True:
+        try:
+            opened.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _postgresql(url: URL, *, writing: bool) -> Engine:
