@@ -7,10 +7,15 @@ from collections.abc import Iterable
 import numpy as np
 from attrs import frozen
 
+from fibsbot.engine.bearoff import compute
 from fibsbot.engine.boards import Board, Boards, boards_of
+from fibsbot.engine.evaluator import NetworkEvaluator
+from fibsbot.engine.expanding import Filter
 from fibsbot.engine.network import Network
 from fibsbot.engine.outcomes import Outcomes
 from fibsbot.engine.pruner import Pruner, pruner_of, raw_columns
+from fibsbot.engine.training.games import Teacher
+from fibsbot.engine.training.positions import Variety
 from fibsbot.match import Dice
 from fibsbot.position import Position
 from fibsbot.rules.plays import Cells, results
@@ -67,6 +72,13 @@ def toy_pruner_network(seed: int = 1, hidden: int = 10) -> Network:
     network = Network.new((hidden,), seed, len(raw_columns()))
     network.weights[-1][:] *= 10
     return network
+
+
+def toy_teacher(variety: Variety | None = None) -> Teacher:
+    """Return a teacher who knows nothing but some bear-off tables."""
+    columns = compute(2, lambda _: None).columns
+    network = NetworkEvaluator("toy", toy_network(), columns)
+    return Teacher(network, toy_pruner(), columns, Filter(), variety or Variety())
 
 
 @frozen(eq=False)

@@ -18,15 +18,15 @@ from fibsbot.engine.boards import Boards, boards_of
 from fibsbot.engine.cube import LOST
 from fibsbot.engine.cube.janowski import Flags, Floats
 from fibsbot.engine.engine import Engine
+from fibsbot.engine.expanding import CHANCE_OF_ROLL, ROLLS, Filter
 from fibsbot.engine.outcomes import OUTCOMES, Outcomes, other_side
-from fibsbot.engine.ply import ROLLS, Filter
 from fibsbot.engine.rollout.dice import Dice, Rolls
 from fibsbot.engine.rollout.plan import BLOCK, Candidate, Plan
 from fibsbot.engine.rollout.result import COLUMNS, EQUITY, Trials
 from fibsbot.engine.search import Searcher
 from fibsbot.engine.search.cache import Places
 from fibsbot.engine.search.lines import OTHER, Cubes, Line
-from fibsbot.engine.search.looking import WEIGHTS, Looker, least_of_slots
+from fibsbot.engine.search.looking import Looker, least_of_slots
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
 
@@ -133,7 +133,7 @@ class _Table:
         here, thrown = np.arange(len(self.games)), rolls[self.games]
         if self.reduced:
             every = np.concatenate([ahead.outcomes, ahead.worths[..., None]], axis=2)
-            self._add(here, np.tensordot(every, WEIGHTS, (1, 0)) - every[here, thrown])
+            self._add(here, np.tensordot(every, CHANCE_OF_ROLL, (1, 0)) - every[here, thrown])
         self.boards = boards[ahead.places[here, thrown]]
         self.columns = _OTHERS[self.columns]
         self.side = 1 - self.side
@@ -155,7 +155,7 @@ class _Table:
         if not may.any():
             return ahead
         taken = found.best(self._theirs(found, self.levels + 1, np.full_like(self.columns, LOST), may), len(may))
-        no_double, double_take = ahead.worths @ WEIGHTS, taken.worths @ WEIGHTS
+        no_double, double_take = ahead.worths @ CHANCE_OF_ROLL, taken.worths @ CHANCE_OF_ROLL
         passed = np.empty(len(may))
         for level in np.unique(self.levels).tolist():
             stakes, these = self.cubes.stakes(self.side, level), self.levels == level
@@ -172,7 +172,7 @@ class _Table:
         self.levels = self.levels + takes[:, 0]
         self.columns = np.where(takes[:, 0], LOST, self.columns)
         if passes.any():
-            chances = np.tensordot(ahead.outcomes, WEIGHTS, (1, 0))[passes]
+            chances = np.tensordot(ahead.outcomes, CHANCE_OF_ROLL, (1, 0))[passes]
             self._add(np.flatnonzero(passes), np.column_stack([chances, passed[passes]]))
             self._keep(~passes)
         return _Ahead(ahead.places[~passes], ahead.outcomes[~passes], ahead.worths[~passes])

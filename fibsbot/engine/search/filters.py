@@ -6,7 +6,7 @@ from typing import Final
 
 from attrs import frozen
 
-from fibsbot.engine.ply import Filter
+from fibsbot.engine.expanding import Filter
 
 EVERYTHING: Final = Filter(margin=100.0, most=3060)
 """Every play."""

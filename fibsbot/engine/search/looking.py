@@ -11,13 +11,12 @@ from fibsbot.engine.boards import CELLS, Boards
 from fibsbot.engine.compiled import compiled
 from fibsbot.engine.cube.janowski import Floats as Worths
 from fibsbot.engine.evaluator import Evaluator
+from fibsbot.engine.expanding import CHANCE_OF_ROLL, ROLLS, Filter, expand, new_scales
 from fibsbot.engine.generator import MOST_PLAYS
 from fibsbot.engine.outcomes import OUTCOMES, Outcomes, other_side
-from fibsbot.engine.ply import ROLLS, Filter
 from fibsbot.engine.pruner import Pruner
 from fibsbot.engine.search.cache import Cache, Places, distinct, empty, fill, find, forget, new_cache
 from fibsbot.engine.search.clock import Clock
-from fibsbot.engine.search.expanding import expand, new_scales
 from fibsbot.engine.search.filters import Filters
 from fibsbot.engine.search.lines import OTHER, Cubes, Line, Lines
 
@@ -28,8 +27,6 @@ BATCH: Final = 512
 
 _USUAL: Final = 8
 """Plays of a roll for which there is room at first."""
-WEIGHTS: Final = np.array([1.0 if high == low else 2.0 for high in range(6) for low in range(high + 1)]) / 36
-"""Chance of each roll, in the order 1-1, 2-1, 2-2, 3-1 and so on."""
 
 
 class Looked(NamedTuple):
@@ -108,8 +105,8 @@ class Looker:
             best = least_of_slots(worths, slots, len(boards) * ROLLS)
             chosen = self.values(cubes, 1 - side, theirs, found[best[:, 0]], plies - 1)
         return Looked(
-            np.tensordot(other_side(chosen.outcomes).reshape(-1, ROLLS, OUTCOMES), WEIGHTS, (1, 0)),
-            -np.tensordot(chosen.worths.reshape(-1, ROLLS, len(lines)), WEIGHTS, (1, 0)),
+            np.tensordot(other_side(chosen.outcomes).reshape(-1, ROLLS, OUTCOMES), CHANCE_OF_ROLL, (1, 0)),
+            -np.tensordot(chosen.worths.reshape(-1, ROLLS, len(lines)), CHANCE_OF_ROLL, (1, 0)),
         )
 
     def expand(self, boards: Boards, chosen: Filter) -> tuple[Boards, Places]:

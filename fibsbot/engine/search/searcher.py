@@ -12,8 +12,8 @@ from fibsbot.engine.bearoff import NO_COLUMNS
 from fibsbot.engine.boards import Boards, boards_of, swapped
 from fibsbot.engine.cube import DEFAULT, LOST, Efficiency, Verdict
 from fibsbot.engine.evaluator import Evaluator
+from fibsbot.engine.expanding import Filter
 from fibsbot.engine.outcomes import Outcomes, other_side
-from fibsbot.engine.ply import Filter
 from fibsbot.engine.pruner import Pruner
 from fibsbot.engine.search.answers import Effort, Limits, RankedPlay, Ranking, Reading
 from fibsbot.engine.search.cache import SIZE

@@ -31,7 +31,8 @@ from fibsbot.engine.network import Floats, Network, NetworkError, load_arrays, w
 from fibsbot.engine.pruner import Pruner, pruner_of, raw_columns
 from fibsbot.engine.student import Student, new_student
 from fibsbot.engine.training.fitting import Plan, fit
-from fibsbot.engine.training.labels import Chunk, Teacher, evaluate_five, label_all, read_labels
+from fibsbot.engine.training.games import Teacher
+from fibsbot.engine.training.labels import Chunk, evaluate_five, label_all, read_labels
 from fibsbot.engine.training.positions import Variety, play_positions
 from fibsbot.engine.training.recipe import Fit, Recipe, Round
 from fibsbot.engine.training.td import learn, new_table
@@ -183,7 +184,8 @@ class Workshop:
 
     def _labels(self, number: int, rounds: Sequence[Round]) -> tuple[Boards, Floats]:
         first = max(0, number + 1 - rounds[number].window)
-        return read_labels([path for one in range(first, number + 1) for path in self._chunk_paths(one, rounds[one])])
+        paths = [path for one in range(first, number + 1) for path in self._chunk_paths(one, rounds[one])]
+        return read_labels(paths, rounds[number].trace)
 
     def _fit(self, what: str, network: Network, labels: tuple[Boards, Floats], how: Fit, *, raw: bool) -> float:
         """Fit a network in place; return the mean squared error of the equity."""

@@ -1,4 +1,4 @@
-"""Labels: what positions are worth one roll ahead, made by all cores, a file a chunk."""
+"""Labels in files: made by all cores, a file a chunk."""
 
 from __future__ import annotations
 
@@ -16,30 +16,13 @@ from typing import Final
 import numpy as np
 from attrs import frozen
 
-from fibsbot.engine.bearoff import Columns
 from fibsbot.engine.boards import Boards
-from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator, is_known
+from fibsbot.engine.evaluator import Evaluator
 from fibsbot.engine.network import Floats, NetworkError, load_arrays, write_whole
-from fibsbot.engine.ply import Filter, one_ply
-from fibsbot.engine.pruner import Pruner
-from fibsbot.engine.training.positions import Variety, play_positions
+from fibsbot.engine.training.games import FIVE, Labels, Teacher, play_games, targets
 
 _ONE_THREAD: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 """What tells a new process to keep its matrix products on one core: the processes share the cores among themselves."""
-
-FIVE: Final = [0, 1, 2, 4, 5]
-"""Which of the six outcomes a network learns."""
-
-
-@frozen(eq=False)
-class Teacher:
-    """Who labels, and what: everything that a worker needs."""
-
-    evaluator: NetworkEvaluator
-    pruner: Pruner
-    columns: Columns
-    filter: Filter
-    variety: Variety
 
 
 @frozen
@@ -49,14 +32,6 @@ class Chunk:
     path: Path
     count: int
     seed: int
-
-
-def label(teacher: Teacher, chunk: Chunk) -> tuple[Boards, Floats]:
-    """Play, and return positions with their five chances one roll ahead; what tables or laws know is left out."""
-    boards = play_positions(teacher.pruner, chunk.count, teacher.variety, chunk.seed)
-    boards = boards[~is_known(boards, teacher.columns)]
-    targets = one_ply(teacher.evaluator, teacher.pruner, boards, teacher.filter)[:, FIVE]
-    return boards, targets.astype(np.float32)
 
 
 def label_all(teacher: Teacher, chunks: Sequence[Chunk], jobs: int) -> Iterator[int]:
@@ -83,17 +58,21 @@ def label_all(teacher: Teacher, chunks: Sequence[Chunk], jobs: int) -> Iterator[
             raise
 
 
-def read_labels(paths: Sequence[Path]) -> tuple[Boards, Floats]:
-    """Return all boards and targets of some chunks; raise NetworkError if a file is none, OSError if it is missing."""
+def read_labels(paths: Sequence[Path], trace: float) -> tuple[Boards, Floats]:
+    """Return all boards of some chunks, and what a network is to learn of them; see `games.targets`.
+
+    Raises NetworkError if a file is none, OSError if it is missing.
+    """
     chunks = [_read(path) for path in paths]
-    return np.concatenate([boards for boards, _ in chunks]), np.concatenate([targets for _, targets in chunks])
+    boards = np.concatenate([chunk.boards for chunk in chunks])
+    return boards, np.concatenate([targets(chunk, trace) for chunk in chunks])
 
 
-def _read(path: Path) -> tuple[Boards, Floats]:
+def _read(path: Path) -> Labels:
     arrays = load_arrays(path)
-    if set(arrays) != {"boards", "targets"}:
+    if set(arrays) != {*Labels._fields}:
         raise NetworkError(f"{path}: expected labels, found something else")
-    return arrays["boards"], arrays["targets"]
+    return Labels(**arrays)
 
 
 @contextlib.contextmanager
@@ -124,9 +103,9 @@ def _end_with_parent() -> None:
 
 
 def _make(chunk: Chunk) -> int:
-    boards, targets = label(_teachers[0], chunk)
+    labels = play_games(_teachers[0], chunk.count, chunk.seed)
     room = io.BytesIO()
-    np.savez_compressed(room, boards=boards, targets=targets.astype(np.float16), allow_pickle=False)
+    np.savez_compressed(room, allow_pickle=False, **labels._replace(missed=labels.missed.astype(np.float16))._asdict())
     write_whole(chunk.path, room.getvalue())
     return chunk.count
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from attrs import field, frozen
@@ -10,9 +10,9 @@ from attrs.validators import and_, ge, le
 
 from fibsbot.engine.boards import CELLS, Board, Boards, boards_of, swap
 from fibsbot.engine.compiled import compiled
-from fibsbot.engine.generator import generate
+from fibsbot.engine.expanding import OUT_OF_REACH
+from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
 from fibsbot.engine.network import Floats
-from fibsbot.engine.ply import OUT_OF_REACH, Room, new_room
 from fibsbot.engine.pruner import Pruner, prune_value
 from fibsbot.engine.student import CHANCES, write_ending
 from fibsbot.position import Position
@@ -26,8 +26,6 @@ _share: Final = and_(ge(0.0), le(1.0))
 class Variety:
     """How far the games stray from what the pruner would play."""
 
-    kept: float = field(default=0.5, validator=[ge(0.01), le(1)])
-    """The part of the positions that is kept: neighbours resemble each other."""
     wild: float = field(default=0.7, validator=_share)
     """The part of the games in which plays are made at random now and then."""
     random: float = field(default=0.08, validator=_share)
@@ -36,20 +34,31 @@ class Variety:
     """The part of the games that begin with random plays, up to seven."""
 
 
-def play_positions(pruner: Pruner, count: int, variety: Variety, seed: int) -> Boards:
-    """Return so many positions from games, shape (count, 26), seen by the player on roll; none of them is over."""
+class _Room(NamedTuple):
+    """Room to play."""
+
+    plays: Boards
+    scratch: Scratch
+    swapped: Board
+
+
+def play_positions(pruner: Pruner, count: int, variety: Variety, seed: int, kept: float = 0.5) -> Boards:
+    """Return so many positions from games, shape (count, 26), seen by the player on roll; none of them is over.
+
+    `kept` is the part of the positions that is kept: neighbours resemble each other.
+    """
     boards = np.empty((count, CELLS), np.int8)
     start = boards_of([Position.start()])[0]
     chances = np.zeros(CHANCES, np.float32)
-    shares = (variety.kept, variety.wild, variety.random, variety.early)
-    _play(pruner, new_room(), start, boards, chances, shares, seed)
+    shares = (kept, variety.wild, variety.random, variety.early)
+    _play(pruner, _Room(*plays_and_scratch(), np.zeros(CELLS, np.int8)), start, boards, chances, shares, seed)
     return boards
 
 
 @compiled
 def _play(
     pruner: Pruner,
-    room: Room,
+    room: _Room,
     start: Board,
     boards: Boards,
     chances: Floats,
@@ -86,7 +95,7 @@ def _play(
 
 
 @compiled
-def _best(pruner: Pruner, room: Room, plays: int) -> int:
+def _best(pruner: Pruner, room: _Room, plays: int) -> int:
     best, least = 0, OUT_OF_REACH
     for play in range(plays):
         swap(room.plays[play], room.swapped)

@@ -11,7 +11,7 @@ import cattrs
 from attrs import evolve, field, frozen
 from attrs.validators import and_, deep_iterable, ge, gt, le
 
-from fibsbot.engine.ply import Filter
+from fibsbot.engine.expanding import Filter
 from fibsbot.engine.training.positions import Variety
 
 WIDEST: Final = 8192
@@ -71,6 +71,8 @@ class Round:
     labels: int = field(validator=[ge(1), le(MOST)])
     """Fresh positions, each labelled one roll ahead."""
     fit: Fit
+    trace: float = field(default=0.9, validator=[ge(0.0), le(1.0)])
+    """How much of what the network misses a turn later is added to a label; see `games.targets`."""
     hidden: tuple[int, ...] = field(default=(), validator=_layers)
     """Units of the hidden layers of a new network; without, the last one goes on learning."""
     window: int = field(default=3, validator=ge(1))
@@ -91,7 +93,7 @@ class Recipe:
     pruner_hidden: int = field(default=64, validator=[ge(1), le(WIDEST)])
     pruner_positions: int = field(default=1_000_000, validator=[ge(1), le(MOST)])
     """How many positions the first pruner learns from the student."""
-    chunk: int = field(default=10_000, validator=[ge(1), le(1_000_000)])
+    chunk: int = field(default=20_000, validator=[ge(1), le(1_000_000)])
     """Labels that are made and kept together."""
     seed: int = field(default=1, validator=[ge(0), le(LAST_SEED)])
 

@@ -9,8 +9,8 @@ import pytest
 
 from fibsbot.engine.boards import Boards
 from fibsbot.engine.cube import cube_verdict
+from fibsbot.engine.expanding import Filter
 from fibsbot.engine.outcomes import Outcomes
-from fibsbot.engine.ply import Filter
 from fibsbot.engine.search import Filters, Limits, Searcher
 from fibsbot.engine.search.filters import ALL
 from fibsbot.match import MatchState, Owner, Phase

@@ -1,4 +1,4 @@
-"""Labels: the same by one process and by several, and none where laws or tables know."""
+"""Labels in files: the same by one process and by several."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fibsbot.engine.bearoff import compute
 from fibsbot.engine.boards import boards_of
-from fibsbot.engine.evaluator import NetworkEvaluator, is_known
 from fibsbot.engine.network import NetworkError
-from fibsbot.engine.ply import Filter, one_ply
-from fibsbot.engine.training.labels import FIVE, Chunk, Teacher, evaluate_five, label, label_all, read_labels
-from fibsbot.engine.training.positions import Variety
-from tests.engine.toys import Recounted, some_positions, toy_network, toy_pruner
+from fibsbot.engine.training.games import Teacher, play_games, targets
+from fibsbot.engine.training.labels import Chunk, evaluate_five, label_all, read_labels
+from tests.engine.toys import Recounted, some_positions, toy_network, toy_teacher
 
 ROOT = Path(__file__).parents[3]
 
@@ -30,23 +27,8 @@ def teacher() -> Teacher:
     return toy_teacher()
 
 
-def toy_teacher() -> Teacher:
-    columns = compute(2, lambda _: None).columns
-    return Teacher(NetworkEvaluator("toy", toy_network(), columns), toy_pruner(), columns, Filter(), Variety())
-
-
 def chunks(folder: Path, count: int) -> list[Chunk]:
     return [Chunk(folder / f"{number}.npz", 60, 100 + number) for number in range(count)]
-
-
-def test_a_label_is_what_the_position_is_worth_one_roll_ahead(teacher: Teacher, tmp_path: Path) -> None:
-    boards, targets = label(teacher, Chunk(tmp_path / "none", 500, 7))
-    assert (len(boards), 5) == targets.shape
-    assert np.float32 == targets.dtype
-    assert 400 < len(boards) < 500, "some were bear-offs"
-    assert not is_known(boards, teacher.columns).any()
-    assert (one_ply(teacher.evaluator, teacher.pruner, boards, teacher.filter)[:, FIVE] == targets).all()
-    assert [] == [*tmp_path.iterdir()]
 
 
 def test_without_looking_ahead_a_label_is_what_the_evaluator_says() -> None:
@@ -65,11 +47,11 @@ def test_one_process_and_two_make_the_same_files(teacher: Teacher, tmp_path: Pat
     assert ["0.npz", "1.npz", "2.npz"] == sorted(path.name for path in one.iterdir())
     for chunk in chunks(one, 3):
         assert chunk.path.read_bytes() == (two / chunk.path.name).read_bytes()
-    boards, targets = read_labels([chunk.path for chunk in chunks(one, 3)])
-    assert 120 < len(boards) == len(targets) <= 180
-    first = label(teacher, chunks(one, 1)[0])
-    assert (first[0] == boards[: len(first[0])]).all()
-    assert first[1] == pytest.approx(targets[: len(first[0])].astype(float), abs=1e-3)
+    boards, learned = read_labels([chunk.path for chunk in chunks(one, 3)], 0.8)
+    assert 180 == len(boards) == len(learned)
+    first = play_games(teacher, 60, chunks(one, 1)[0].seed)
+    assert (first.boards == boards[:60]).all()
+    assert targets(first, 0.8) == pytest.approx(learned[:60], abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -82,14 +64,14 @@ def test_a_file_that_holds_no_labels_is_told_in_one_line(tmp_path: Path, content
     else:
         path.write_bytes(content)
     with pytest.raises(NetworkError, match=said):
-        read_labels([path])
+        read_labels([path], 0.8)
 
 
 LABEL_FOR_LONG = """
 import sys
 from pathlib import Path
 from fibsbot.engine.training.labels import Chunk, label_all
-from tests.engine.training.test_labels import toy_teacher
+from tests.engine.toys import toy_teacher
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])

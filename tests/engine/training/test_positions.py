@@ -11,10 +11,10 @@ from fibsbot.position import Position
 from tests.engine.toys import ROLLS, left_by, toy_pruner
 
 PRUNER = toy_pruner()
-WILD = Variety(kept=1, wild=1, random=1, early=0)
+WILD = Variety(wild=1, random=1, early=0)
 
 
-@pytest.mark.parametrize("variety", [Variety(), WILD, Variety(kept=0.05, wild=0, random=0, early=1)])
+@pytest.mark.parametrize("variety", [Variety(), WILD, Variety(wild=0, random=0, early=1)])
 def test_they_are_possible_and_not_over(variety: Variety) -> None:
     boards = play_positions(PRUNER, 700, variety, seed=1)
     assert (700, 26) == boards.shape
@@ -30,7 +30,7 @@ def test_each_follows_from_the_one_before_or_from_the_opening() -> None:
     games = 0
     before = Position.start()
     first = {Position(it).swapped() for roll in ROLLS if roll[0] != roll[1] for it in left_by(before, roll)}
-    for board in play_positions(PRUNER, 400, WILD, seed=2):
+    for board in play_positions(PRUNER, 400, WILD, seed=2, kept=1):
         position = position_of(board)
         follow = {Position(it).swapped() for roll in ROLLS for it in left_by(before, roll)}
         if before == Position.start() or position not in follow:
@@ -55,7 +55,7 @@ def test_random_plays_lead_elsewhere() -> None:
     assert few <= many
 
 
-@pytest.mark.parametrize("bad", [{"kept": 0}, {"wild": 1.1}, {"random": -0.1}, {"early": 2}])
+@pytest.mark.parametrize("bad", [{"wild": 1.1}, {"random": -0.1}, {"early": 2}])
 def test_shares_beyond_all_or_nothing_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=f"'{next(iter(bad))}' must be"):
         Variety(**bad)

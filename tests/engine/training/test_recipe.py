@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 import fibsbot.engine
-from fibsbot.engine.ply import Filter
+from fibsbot.engine.expanding import Filter
 from fibsbot.engine.training.positions import Variety
 from fibsbot.engine.training.recipe import Fit, RecipeError, StudentRecipe, read_recipe
 
@@ -21,7 +21,7 @@ games = 100
 positions = 300
 hidden = [16, 8]
 fit = { epochs = 2, rate = 1 }
-variety = { kept = 0.1 }
+variety = { wild = 0.1 }
 [[rounds]]
 labels = 600
 times = 3
@@ -46,7 +46,7 @@ def test_a_recipe_is_read_with_what_is_usual_where_it_says_nothing(tmp_path: Pat
     assert StudentRecipe(games=100) == recipe.student
     assert (16, 8) == recipe.distilling.hidden
     assert Fit(epochs=2, rate=1.0) == recipe.distilling.fit
-    assert Variety(kept=0.1) == recipe.distilling.variety
+    assert Variety(wild=0.1) == recipe.distilling.variety
     assert (Filter(0.25, 3), Filter()) == tuple(one.filter for one in recipe.rounds)
 
 
@@ -79,7 +79,7 @@ def test_the_recipes_that_come_along_can_be_followed() -> None:
         ("rate = 1 ", "rate = nan", "expected a number, found nan @ recipe.distilling.fit.rate"),
         ("rate = 1 ", "rate = 'much'", "expected a number, found 'much' @ recipe.distilling.fit.rate"),
         ("rate = 1 ", "rate = 0", "'rate' must be > 0.0: 0.0 @ recipe.distilling.fit"),
-        ("kept = 0.1", "kept = 0", "'kept' must be >= 0.01: 0.0 @ recipe.distilling.variety"),
+        ("wild = 0.1", "wild = -1", "'wild' must be >= 0.0: -1.0 @ recipe.distilling.variety"),
         ("hidden = [16, 8]", "hidden = 'many'", "expected a whole number, found 'm' @ recipe.distilling.hidden[0]"),
         ("hidden = [16, 8]", "hidden = [16, 0]", "'hidden' must be >= 1: 0 @ recipe.distilling"),
         ("hidden = [16, 8]", "hidden = 16", "expected a table or a list, found neither @ recipe.distilling.hidden"),

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from fibsbot.engine.boards import Boards, boards_of, swapped
+from fibsbot.engine.expanding import ROLLS, Filter, expand, new_scales
 from fibsbot.engine.generator import MOST_PLAYS, successors
-from fibsbot.engine.ply import ROLLS, Filter
 from fibsbot.engine.pruner import prune_value
-from fibsbot.engine.search.expanding import expand, new_scales
 from fibsbot.engine.search.filters import Filters
 from fibsbot.engine.search.looking import Looker
 from fibsbot.position import Position

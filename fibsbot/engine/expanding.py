@@ -10,20 +10,36 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from attrs import field, frozen
+from attrs.validators import ge, le
 
 from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board, Boards, swap
 from fibsbot.engine.compiled import compiled
 from fibsbot.engine.generator import MOST_PLAYS, Scratch, generate, plays_and_scratch
 from fibsbot.engine.network import Floats
-from fibsbot.engine.ply import OUT_OF_REACH, ROLLS
 from fibsbot.engine.pruner import Pruner
 from fibsbot.engine.student import CHANCES, write_ending
 from fibsbot.engine.units import BAR_UNIT, COUNTS, OFF_UNIT, RAW
 
 Places = npt.NDArray[np.int32]
 
+ROLLS: Final = 21
+CHANCE_OF_ROLL: Final = np.array([1.0 if high == low else 2.0 for high in range(6) for low in range(high + 1)]) / 36
+"""How likely each roll is, in the order 1-1, 2-1, 2-2, 3-1 and so on."""
+OUT_OF_REACH: Final = np.float32(1e9)
+"""More than any equity; compiled functions are fast because they know no infinity."""
+
 MOVER: Final = 1
 """The side that has just played, among the rows of `Scales`; the opponent, then on roll, is 0."""
+
+
+@frozen
+class Filter:
+    """Which plays are looked at by the better network."""
+
+    margin: float = field(default=0.2, validator=[ge(0), le(1000)])
+    """How far, in equity, the pruner may hold a play below its best."""
+    most: int = field(default=6, validator=[ge(1), le(MOST_PLAYS)])
 
 
 class Scales(NamedTuple):

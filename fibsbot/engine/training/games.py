@@ -1,0 +1,165 @@
+"""Games that a teacher plays against itself, each position labelled one roll ahead; and what follows from their course.
+
+Looking one roll ahead says by how much the network missed there. What it missed later in the same game, where the best
+play was made of a roll, belongs to the earlier positions as well: added up, fading with the distance, it makes a label
+that has looked many rolls ahead for the price of one. This is TD(lambda) (Sutton 1988) with the luck of the dice taken
+out at each step, in other words a truncated rollout with variance reduction whose trials are the games themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+from attrs import frozen
+
+from fibsbot.engine.bearoff import Columns
+from fibsbot.engine.boards import CELLS, Board, Boards, boards_of, swapped
+from fibsbot.engine.compiled import compiled
+from fibsbot.engine.evaluator import NetworkEvaluator, is_known
+from fibsbot.engine.expanding import CHANCE_OF_ROLL, ROLLS, Filter, new_scales
+from fibsbot.engine.generator import successors
+from fibsbot.engine.network import Floats
+from fibsbot.engine.ply import one_ply
+from fibsbot.engine.pruner import Pruner
+from fibsbot.engine.student import CHANCES
+from fibsbot.engine.training.positions import Variety
+from fibsbot.position import Position
+
+LANES: Final = 64
+"""Games that go on side by side."""
+FIVE: Final = [0, 1, 2, 4, 5]
+"""Which of the six outcomes a network learns."""
+
+_DICE: Final = [(high, low) for high in range(1, 7) for low in range(1, high + 1)]
+_OPENING: Final = np.array([high != low for high, low in _DICE]) / 15
+
+
+@frozen(eq=False)
+class Teacher:
+    """Who plays and labels, and how: everything that a worker needs."""
+
+    evaluator: NetworkEvaluator
+    pruner: Pruner
+    columns: Columns
+    filter: Filter
+    variety: Variety
+
+
+class Labels(NamedTuple):
+    """Positions, in the order in which they came in their games."""
+
+    boards: Boards
+    """Shape (n, 26), seen by the player on roll."""
+    ahead: Floats
+    """The five chances one roll ahead, shape (n, CHANCES)."""
+    missed: Floats
+    """What these are more than the network says without looking ahead, same shape."""
+    followed: npt.NDArray[np.bool_]
+    """Whether the next position is what the best play of some roll has led to, shape (n,)."""
+
+
+class _Lane:
+    """One game after another."""
+
+    def __init__(self, variety: Variety, rng: np.random.Generator) -> None:
+        self._variety = variety
+        self._rng = rng
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin a game."""
+        self.turn = 0
+        rng, variety = self._rng, self._variety
+        self._random = variety.random if rng.random() < variety.wild else 0.0
+        self._early = int(rng.integers(0, 8)) if rng.random() < variety.early else 0
+
+    def roll(self) -> int:
+        """Return a roll by its number."""
+        return int(self._rng.choice(ROLLS, p=CHANCE_OF_ROLL if self.turn else _OPENING))
+
+    def strayed(self, board: Board, roll: int) -> Board | None:
+        """Return what a play at random leaves, seen by the opponent, now and then."""
+        if self.turn >= self._early and self._rng.random() >= self._random:
+            return None
+        every = successors(board, *_DICE[roll])
+        chosen = int(self._rng.integers(len(every)))
+        return cast("Board", swapped(every[chosen][None])[0])
+
+
+def play_games(teacher: Teacher, count: int, seed: int) -> Labels:
+    """Play and label so many positions; what tables or laws know is none of them."""
+    rng = np.random.default_rng(seed)
+    start = boards_of([Position.start()])[0]
+    scales = new_scales(teacher.pruner)
+    lanes = [_Lane(teacher.variety, rng) for _ in range(min(LANES, count))]
+    boards = np.tile(start, (len(lanes), 1))
+    turns = -(-count // max(len(lanes), 1))
+    labels = _new_labels(len(lanes), turns)
+    for turn in range(turns):
+        outcomes, left = one_ply(teacher.evaluator, scales, boards, teacher.filter)
+        now = teacher.evaluator.evaluate(boards)
+        rolls = [lane.roll() for lane in lanes]
+        strayed = [lane.strayed(board, roll) for lane, board, roll in zip(lanes, boards, rolls, strict=True)]
+        following = np.array([left[row, rolls[row]] if it is None else it for row, it in enumerate(strayed)])
+        ended = is_known(following, teacher.columns)
+        labels.boards[:, turn] = boards
+        labels.ahead[:, turn] = outcomes[:, FIVE]
+        labels.missed[:, turn] = (outcomes - now)[:, FIVE]
+        labels.followed[:, turn] = [it is None for it in strayed] & ~ended & (turn + 1 < turns)
+        boards = following
+        for row, lane in enumerate(lanes):
+            lane.turn += 1
+            if ended[row]:
+                boards[row] = start
+                lane.begin()
+    return _in_line(labels, count)
+
+
+def _new_labels(lanes: int, turns: int) -> Labels:
+    return Labels(
+        np.empty((lanes, turns, CELLS), np.int8),
+        np.empty((lanes, turns, CHANCES), np.float32),
+        np.empty((lanes, turns, CHANCES), np.float32),
+        np.empty((lanes, turns), np.bool_),
+    )
+
+
+def _in_line(labels: Labels, count: int) -> Labels:
+    """Return the lanes one after the other, so many labels in all."""
+    return Labels(
+        labels.boards.reshape(-1, CELLS)[:count],
+        labels.ahead.reshape(-1, CHANCES)[:count],
+        labels.missed.reshape(-1, CHANCES)[:count],
+        labels.followed.reshape(-1)[:count],
+    )
+
+
+def targets(labels: Labels, trace: float) -> Floats:
+    """Return the five chances that a network is to learn, shape (n, CHANCES).
+
+    They are those one roll ahead, and what the network missed later in the game, `trace` times less with every turn.
+    With 0 nothing of that, with 1 all; they are right on average and may lie outside 0 to 1.
+    """
+    found = labels.ahead.astype(np.float32)
+    _add_later(found, labels.missed.astype(np.float32), labels.followed, np.float32(trace))
+    return found
+
+
+@compiled
+def _add_later(found: Floats, missed: Floats, followed: npt.NDArray[np.bool_], trace: np.float32) -> None:
+    later = np.zeros(CHANCES, np.float32)  # what is to be added to the network's own chances of the next position
+    for row in range(found.shape[0] - 1, -1, -1):
+        if followed[row]:
+            # Seen by the other side: what wins for one is lost by the other.
+            win, gammon, backgammon = later[0], later[1], later[2]
+            later[0] = -win
+            later[1], later[2] = later[3], later[4]
+            later[3], later[4] = gammon, backgammon
+            for chance in range(CHANCES):
+                later[chance] *= trace
+                found[row, chance] += later[chance]
+                later[chance] += missed[row, chance]
+        else:
+            later[:] = missed[row]

@@ -1,0 +1,91 @@
+"""Games to learn from: what follows from their course is what a rollout along them would say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fibsbot.engine.boards import boards_of, position_of
+from fibsbot.engine.evaluator import is_known
+from fibsbot.engine.expanding import new_scales
+from fibsbot.engine.ply import one_ply
+from fibsbot.engine.training.games import FIVE, LANES, Labels, play_games, targets
+from fibsbot.engine.training.positions import Variety
+from fibsbot.position import Position
+from tests.engine.toys import ROLLS, left_by, toy_teacher
+
+TAME = Variety(wild=0, random=0, early=0)
+COUNT = 40 * LANES
+TEACHER = toy_teacher(TAME)
+
+
+@pytest.fixture(scope="module")
+def tame() -> Labels:
+    """Play games without any play at random."""
+    return play_games(TEACHER, COUNT, 7)
+
+
+def test_a_label_is_what_the_position_is_worth_one_roll_ahead(tame: Labels) -> None:
+    assert (COUNT, 26) == tame.boards.shape
+    assert not is_known(tame.boards, TEACHER.columns).any()
+    some = slice(0, 200)
+    ahead = one_ply(TEACHER.evaluator, new_scales(TEACHER.pruner), tame.boards[some], TEACHER.filter).outcomes
+    now = TEACHER.evaluator.evaluate(tame.boards[some])
+    assert ahead[:, FIVE] == pytest.approx(tame.ahead[some], abs=1e-5)
+    assert (ahead - now)[:, FIVE] == pytest.approx(tame.missed[some], abs=1e-5)
+
+
+def test_who_follows_is_what_a_roll_leads_to(tame: Labels) -> None:
+    games = 0
+    for row in range(400):
+        position = position_of(tame.boards[row])
+        if tame.followed[row]:
+            following = position_of(tame.boards[row + 1])
+            assert following in {Position(it).swapped() for roll in ROLLS for it in left_by(position, roll)}
+        elif row + 1 < COUNT:
+            games += 1
+            assert Position.start() == position_of(tame.boards[row + 1]), "the game has ended, or the lane"
+    assert games > 1
+
+
+def test_who_strays_is_not_followed() -> None:
+    wild = play_games(toy_teacher(Variety(wild=1, random=1, early=0)), 640, 3)
+    assert not wild.followed.any()
+    early = play_games(toy_teacher(Variety(wild=0, random=0, early=1)), 640, 3)
+    assert 0 < early.followed.mean() < 1
+
+
+def test_the_seed_decides_which() -> None:
+    one, same, other = (play_games(TEACHER, 300, seed) for seed in (5, 5, 6))
+    assert all((a == b).all() for a, b in zip(one, same, strict=True))
+    assert (one.boards != other.boards).any()
+    assert all(0 == len(part) for part in play_games(TEACHER, 0, 5))
+    assert 7 == len(play_games(TEACHER, 7, 5).boards)
+
+
+def test_without_a_trace_a_target_is_one_roll_ahead(tame: Labels) -> None:
+    assert (tame.ahead == targets(tame, 0)).all()
+
+
+def test_a_trace_adds_what_was_missed_later_seen_by_the_same_side() -> None:
+    boards = boards_of([Position.start()] * 3)
+    ahead = np.array([[0.5, 0.2, 0.1, 0.3, 0.05]] * 3, np.float32)
+    missed = np.array([[0, 0, 0, 0, 0], [0.1, 0.02, 0.03, -0.04, -0.05], [-0.2, -0.1, 0, 0, 0]], np.float32)
+    half = targets(Labels(boards, ahead, missed, np.array([True, True, False])), 0.5)
+    last = [0.5, 0.2, 0.1, 0.3, 0.05]
+    middle = [0.5 + 0.1, 0.2, 0.1, 0.3 - 0.05, 0.05]
+    first = [0.5 - 0.5 * 0.2, 0.2 + 0.5 * (-0.04 - 0.05), 0.1 + 0.5 * -0.05, 0.3 + 0.5 * 0.02, 0.05 + 0.5 * 0.03]
+    assert [first, middle, last] == [pytest.approx(row) for row in half.tolist()]
+    apart = targets(Labels(boards, ahead, missed, np.array([False, True, False])), 0.5)
+    assert apart[0].tolist() == pytest.approx(ahead[0].tolist())
+
+
+def test_with_a_whole_trace_targets_are_right_on_average(tame: Labels) -> None:
+    """Whatever a network says: where games have ended, what it missed adds up to how they ended, the luck taken out."""
+    ends = np.flatnonzero(~tame.followed)
+    whole, none = targets(tame, 1), targets(tame, 0)
+    rows = np.arange(ends[0] + 1)
+    signs = np.where((ends[0] - rows) % 2 == 0, 1, -1)
+    later = np.cumsum((signs * tame.missed[rows, 0])[::-1])[::-1]
+    expected = none[rows, 0] + signs * (later - signs * tame.missed[rows, 0])
+    assert whole[rows, 0] == pytest.approx(expected, abs=1e-4)
