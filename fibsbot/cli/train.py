@@ -19,6 +19,7 @@ from fibsbot.cli import EXIT_INTERRUPTED, UserError
 
 if TYPE_CHECKING:
     from fibsbot.engine.benchmark import CheckerBenchmark
+    from fibsbot.engine.training.backends import Backend
     from fibsbot.engine.training.recipe import Recipe
 
 _THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
@@ -42,6 +43,13 @@ _THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
     help="Threads that fit. Another number gives networks that differ in their last digits.",
 )
 @click.option(
+    "--backend",
+    type=click.Choice(["auto", "numpy", "torch"]),
+    default="auto",
+    show_default=True,
+    help="What multiplies matrices: auto is torch if it is installed (on a GPU if there is one), numpy if not.",
+)
+@click.option(
     "--benchmark",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Rated decisions (see docs/engine.md) on which each network is measured.",
@@ -59,6 +67,7 @@ def train(  # noqa: PLR0913 - one argument an option
     folder: Path,
     jobs: int | None,
     threads: int,
+    backend: str,
     benchmark: Path | None,
     packed: Path | None,
     as_json: bool,
@@ -66,7 +75,7 @@ def train(  # noqa: PLR0913 - one argument an option
     """Train networks by a recipe.
 
     RECIPE is a TOML file. Stopped or killed at any moment, the same command goes on where it was. The same recipe gives
-    the same networks to the last bit on the same kind of processor, with the same versions of numpy and numba.
+    the same networks to the last bit on the same kind of processor, with the same versions of numpy, numba and torch.
     """
     os.environ.update(dict.fromkeys(_THREADS, str(threads)))
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -76,7 +85,7 @@ def train(  # noqa: PLR0913 - one argument an option
             return
         steps, rated = _read(recipe, benchmark)
         with _bar() as progress:
-            _follow(steps, folder, jobs or os.cpu_count() or 1, _Teller(progress, as_json), rated)
+            _follow(steps, folder, jobs or os.cpu_count() or 1, _Teller(progress, as_json), rated, backend)
     except KeyboardInterrupt:
         click.echo(f"fibsbot train: interrupted; the same command goes on from {folder}", err=True)
         sys.exit(EXIT_INTERRUPTED)
@@ -96,7 +105,9 @@ def _read(recipe: Path, benchmark: Path | None) -> tuple[Recipe, CheckerBenchmar
         raise UserError(str(error)) from error
 
 
-def _follow(recipe: Recipe, folder: Path, jobs: int, teller: _Teller, benchmark: CheckerBenchmark | None) -> None:
+def _follow(  # noqa: PLR0913, PLR0917 - what a workshop needs
+    recipe: Recipe, folder: Path, jobs: int, teller: _Teller, benchmark: CheckerBenchmark | None, backend: str
+) -> None:
     from fibsbot.engine.bearoff import load_tables  # noqa: PLC0415 - loads numpy
     from fibsbot.engine.network import NetworkError  # noqa: PLC0415 - loads numpy
     from fibsbot.engine.training.following import Workshop  # noqa: PLC0415 - loads numpy
@@ -104,9 +115,18 @@ def _follow(recipe: Recipe, folder: Path, jobs: int, teller: _Teller, benchmark:
     tables = load_tables(compute=True)
     assert tables is not None  # noqa: S101 - what is not there is computed
     try:
-        Workshop(recipe, folder, tables.columns, jobs, teller, benchmark).follow()
+        Workshop(recipe, folder, tables.columns, jobs, teller, benchmark, _backend(backend)).follow()
     except NetworkError as error:
         raise UserError(str(error)) from error
+
+
+def _backend(name: str) -> Backend:
+    from fibsbot.engine.training.backends import NUMPY, best_backend, torch_backend  # noqa: PLC0415 - loads numpy
+
+    try:
+        return {"auto": best_backend, "numpy": lambda: NUMPY, "torch": torch_backend}[name]()
+    except ImportError as error:
+        raise UserError("--backend torch: expected PyTorch (pip install 'fibsbot[train]'), found none") from error
 
 
 def _pack(folder: Path, recipe: Path, target: Path) -> Path:

@@ -47,7 +47,7 @@ class NetworkEvaluator:
 
     def evaluate(self, boards: Boards) -> Outcomes:
         """Return the chances of who is on roll, shape (n, 6)."""
-        return _evaluate(boards, self.columns, lambda rest: self.network.chances(encode_all(rest)))
+        return evaluate_with(boards, self.columns, lambda rest: self.network.chances(encode_all(rest)))
 
 
 @frozen(eq=False)
@@ -60,7 +60,7 @@ class StudentEvaluator:
 
     def evaluate(self, boards: Boards) -> Outcomes:
         """Return the chances of who is on roll, shape (n, 6)."""
-        return _evaluate(boards, self.columns, self._chances)
+        return evaluate_with(boards, self.columns, self._chances)
 
     def _chances(self, boards: Boards) -> Floats:
         chances = np.empty((len(boards), CHANCES), np.float32)
@@ -68,7 +68,7 @@ class StudentEvaluator:
         return chances
 
 
-def _evaluate(boards: Boards, columns: Columns, chances: Callable[[Boards], Floats]) -> Outcomes:
+def evaluate_with(boards: Boards, columns: Columns, chances: Callable[[Boards], Floats]) -> Outcomes:
     """Return six chances a board: what laws and tables know, and of the others what `chances` says."""
     outcomes = np.empty((len(boards), OUTCOMES), np.float32)
     unknown = np.empty(len(boards), np.bool_)

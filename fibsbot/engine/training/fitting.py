@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +23,9 @@ _WARM_UP: Final = 500
 """Batches in which the rate rises to its height."""
 _LOWEST: Final = 0.01
 """What is left of the rate at the end."""
-_WORTH: Final = np.array([2, 1, 1, 1, 1], np.float32)
+WORTH: Final = np.array([2, 1, 1, 1, 1], np.float32)
 """How much each chance counts: as much as it weighs in the equity."""
-_SIGNS: Final = np.array([2, 1, 1, -1, -1], np.float32)
+SIGNS: Final = np.array([2, 1, 1, -1, -1], np.float32)
 """What a chance adds to the equity."""
 
 
@@ -58,36 +59,59 @@ class Progress:
     """Mean squared error of the equity, over about a thousand batches."""
 
 
+class Batch(NamedTuple):
+    """Positions from which the network learns together."""
+
+    epoch: int
+    number: int
+    of: int
+    """How many batches there are, all epochs together."""
+    rows: npt.NDArray[np.intp]
+    """Which positions."""
+
+
+def batches(boards: int, plan: Plan) -> Iterator[Batch]:
+    """Go through so many boards, each epoch in another order.
+
+    What is left over when all batches are full is left out.
+    """
+    rng = np.random.default_rng(plan.seed)
+    size = max(1, min(plan.batch, boards))
+    steps = plan.batches(boards)
+    number = 0
+    for epoch in range(plan.epochs):
+        order = rng.permutation(boards)
+        for first in range(0, steps // plan.epochs * size, size):
+            yield Batch(epoch, number, steps, order[first : first + size])
+            number += 1
+
+
+def rate_of(plan: Plan, batch: Batch) -> float:
+    """Return how far a batch may move the weights: a rise, then a fall along a cosine."""
+    falling = _LOWEST + (1 - _LOWEST) * 0.5 * (1 + math.cos(math.pi * batch.number / batch.of))
+    return plan.rate * falling * min(1.0, (batch.number + 1) / _WARM_UP)
+
+
 def fit(network: Network, boards: Boards, targets: Floats, plan: Plan) -> Iterator[Progress]:
     """Change the network's weights in place, a batch a step.
 
-    Boards have shape (n, 26), targets (n, CHANCES), both seen by the player on roll. What is left over when all batches
-    are full is left out; each epoch has another order.
+    Boards have shape (n, 26), targets (n, CHANCES), both seen by the player on roll.
     """
-    rng = np.random.default_rng(plan.seed)
     adam = _Adam([*network.weights, *network.thresholds])
-    size = min(plan.batch, len(boards))
-    steps = plan.batches(len(boards))
-    batches = steps // plan.epochs
     loss = 0.0
-    for epoch in range(plan.epochs):
-        order = rng.permutation(len(boards))
-        for batch in range(batches):
-            rows = order[batch * size : (batch + 1) * size]
-            done = epoch * batches + batch
-            inputs = encode_all(boards[rows])
-            if plan.columns is not None:
-                inputs = inputs[:, plan.columns]
-            rate = plan.rate * _rate(done, steps)
-            miss, gradients = _gradients(network, inputs, targets[rows], plan.equity)
-            adam.step(gradients, rate)
-            loss += (miss - loss) * max(0.001, 1 / (done + 1))
-            yield Progress(epoch, batch, batches, loss)
+    for batch in batches(len(boards), plan):
+        inputs = encode_all(boards[batch.rows])
+        if plan.columns is not None:
+            inputs = inputs[:, plan.columns]
+        miss, gradients = _gradients(network, inputs, targets[batch.rows], plan.equity)
+        adam.step(gradients, rate_of(plan, batch))
+        loss = mean_loss(loss, miss, batch)
+        yield Progress(batch.epoch, batch.number, batch.of, loss)
 
 
-def _rate(done: int, steps: int) -> float:
-    falling = _LOWEST + (1 - _LOWEST) * 0.5 * (1 + np.cos(np.pi * done / steps))
-    return float(falling * min(1.0, (done + 1) / _WARM_UP))
+def mean_loss(loss: float, miss: float, batch: Batch) -> float:
+    """Return the mean over about a thousand batches, this one's the last."""
+    return loss + (miss - loss) * max(0.001, 1 / (batch.number + 1))
 
 
 def _gradients(network: Network, inputs: Inputs, targets: Floats, equity: float) -> tuple[float, list[Floats]]:
@@ -95,10 +119,10 @@ def _gradients(network: Network, inputs: Inputs, targets: Floats, equity: float)
     layers = network.activations(inputs)
     chances = layers[-1]
     miss = chances - targets
-    worth = miss @ _SIGNS
-    error = miss * _WORTH  # of the cross entropy
+    worth = miss @ SIGNS
+    error = miss * WORTH  # of the cross entropy
     if equity:
-        error += (equity * worth)[:, None] * _SIGNS * chances * (1 - chances)
+        error += (equity * worth)[:, None] * SIGNS * chances * (1 - chances)
     error /= len(inputs)
     weights, thresholds = [], []
     for layer in range(len(network.weights) - 1, -1, -1):

@@ -30,7 +30,8 @@ from fibsbot.engine.evaluator import NetworkEvaluator, StudentEvaluator, is_know
 from fibsbot.engine.network import Floats, Network, NetworkError, load_arrays, write_whole
 from fibsbot.engine.pruner import Pruner, pruner_of, raw_columns
 from fibsbot.engine.student import Student, new_student
-from fibsbot.engine.training.fitting import Plan, fit
+from fibsbot.engine.training.backends import NUMPY, Backend
+from fibsbot.engine.training.fitting import Plan
 from fibsbot.engine.training.games import Teacher
 from fibsbot.engine.training.labels import Chunk, evaluate_five, label_all, read_labels
 from fibsbot.engine.training.positions import Variety, play_positions
@@ -70,6 +71,7 @@ class Workshop:
     jobs: int
     teller: Teller
     benchmark: CheckerBenchmark | None = None
+    backend: Backend = NUMPY
 
     def follow(self) -> Network:
         """Do what is left to do, and return the last network."""
@@ -77,11 +79,9 @@ class Workshop:
         student = StudentEvaluator("student", self._student(), self.columns)
         pruner = self._first_pruner(student)
         network = self._distilled(student, pruner)
-        evaluator = NetworkEvaluator("distilled", network, self.columns)
         rounds = self.recipe.unrolled()
         for number, one in enumerate(rounds):
-            network = self._round(number, one, evaluator, pruner, network)
-            evaluator = NetworkEvaluator(f"round {number}", network, self.columns)
+            network = self._round(number, one, pruner, network)
             pruner = self._pruner(number + 1, rounds[: number + 1])
         return network
 
@@ -144,18 +144,12 @@ class Workshop:
     def _new_pruner(self) -> Network:
         return Network.new((self.recipe.pruner_hidden,), self.recipe.seed, len(raw_columns()))
 
-    def _round(
-        self,
-        number: int,
-        one: Round,
-        evaluator: NetworkEvaluator,
-        pruner: Pruner,
-        last: Network,
-    ) -> Network:
+    def _round(self, number: int, one: Round, pruner: Pruner, last: Network) -> Network:
         path = self.folder / f"network-{number}.npz"
         if path.exists():
             return Network.load(path)
         began = time.monotonic()
+        evaluator = self.backend.evaluator("teacher", last, self.columns)
         self._make_labels(number, one, Teacher(evaluator, pruner, self.columns, one.filter, one.variety))
         labelled = time.monotonic()
         network = Network.new(one.hidden, self.recipe.seed + number) if one.hidden else last
@@ -193,7 +187,7 @@ class Workshop:
         plan = Plan(how.epochs, how.batch, how.rate, how.equity, self.recipe.seed, columns)
         self.teller.begin(what, plan.batches(len(labels[0])))
         loss = 0.0
-        for progress in fit(network, *labels, plan):
+        for progress in self.backend.fit(network, *labels, plan):
             loss = progress.loss
             self.teller.advance(1, f"error {loss**0.5:.4f}")
         return loss

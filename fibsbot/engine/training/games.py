@@ -17,7 +17,7 @@ from attrs import frozen
 from fibsbot.engine.bearoff import Columns
 from fibsbot.engine.boards import CELLS, Board, Boards, boards_of, swapped
 from fibsbot.engine.compiled import compiled
-from fibsbot.engine.evaluator import NetworkEvaluator, is_known
+from fibsbot.engine.evaluator import Evaluator, is_known
 from fibsbot.engine.expanding import CHANCE_OF_ROLL, ROLLS, Filter, new_scales
 from fibsbot.engine.generator import successors
 from fibsbot.engine.network import Floats
@@ -40,7 +40,7 @@ _OPENING: Final = np.array([high != low for high, low in _DICE]) / 15
 class Teacher:
     """Who plays and labels, and how: everything that a worker needs."""
 
-    evaluator: NetworkEvaluator
+    evaluator: Evaluator
     pruner: Pruner
     columns: Columns
     filter: Filter

@@ -82,8 +82,8 @@ def test_a_function_of_the_board_is_learned(labels: tuple[Boards, Floats], equit
     progress = fitted(labels, Plan(epochs=8, batch=50, rate=0.02, equity=equity), network)
     assert error(network, labels) < 0.15 * before
     assert progress[-1].loss < progress[0].loss
-    assert [(0, 0), (7, 59)] == [(it.epoch, it.batch) for it in (progress[0], progress[-1])]
-    assert {60} == {it.batches for it in progress}
+    assert [(0, 0), (7, 479)] == [(it.epoch, it.batch) for it in (progress[0], progress[-1])]
+    assert {480} == {it.batches for it in progress}
     assert 8 * 60 == len(progress) == Plan(epochs=8, batch=50).batches(3000)
 
 
