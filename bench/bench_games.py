@@ -1,0 +1,172 @@
+"""Games without a cube against gnubg's networks, both without looking ahead, each pair of games with the same dice.
+
+Usage: bench_games.py [--games 2000] [--seed 1] [--jobs N] [--network FILE]
+
+gnubg is the package gnubg-nn (GPL; never a dependency) in process: pip install gnubg-nn. It picks its play as it does
+by itself at 0-ply; ours is the best of all plays as the network values them. Points are ours per game, the interval is
+of 95 % and of the pairs, whose luck is the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+
+import numpy as np
+import numpy.typing as npt
+from attrs import define, field, frozen
+from rich.progress import track
+
+from fibsbot.engine.bearoff import load_tables
+from fibsbot.engine.boards import BAR, CELLS, Board, boards_of, swapped
+from fibsbot.engine.evaluator import NetworkEvaluator
+from fibsbot.engine.generator import successors
+from fibsbot.engine.network import Network
+from fibsbot.engine.outcomes import cubeless_equity
+from fibsbot.engine.packaged import CONTACT, FOLDER
+from fibsbot.position import Position
+
+PAIRS: Final = 250
+"""Pairs of games that go on side by side."""
+TURNS: Final = 1000
+"""Rolls of a game, at most."""
+START: Final = boards_of([Position.start()])[0]
+
+
+@define
+class Game:
+    """A game that goes on."""
+
+    pair: int
+    dice: npt.NDArray[np.int64]
+    """Shape (TURNS, 2), the higher number first."""
+    ours: bool
+    """Whether we are on roll."""
+    board: Board = field(factory=START.copy)
+    """Seen by who is on roll."""
+    turn: int = 0
+    points: int = 0
+    """What we have won in the end."""
+
+    def go_on(self, left: Board) -> None:
+        """Play to a board, seen by who has played."""
+        self.board = swapped(left[None])[0]
+        if not (left > 0).any():
+            rest = self.board
+            worth = 1 if rest[rest > 0].sum() < 15 else 3 if (rest[19:] > 0).any() else 2
+            self.points = worth if self.ours else -worth
+        self.ours = not self.ours
+        self.turn += 1
+
+
+@frozen
+class Chore:
+    """Some pairs of games."""
+
+    first: int
+    pairs: int
+    seed: int
+    network: Path
+
+
+def pair_of(number: int, seed: int) -> list[Game]:
+    """Begin two games with the same dice, one side ours in the first and gnubg's in the second."""
+    rng = np.random.default_rng([seed, number])
+    dice = rng.integers(1, 7, (TURNS, 2))
+    while dice[0, 0] == dice[0, 1]:
+        dice[0] = rng.integers(1, 7, 2)
+    dice = -np.sort(-dice, axis=1)
+    return [Game(number, dice, ours) for ours in (True, False)]
+
+
+def play(chore: Chore) -> list[int]:
+    """Return our points of each pair."""
+    tables = load_tables(compute=True)
+    assert tables is not None
+    evaluator = NetworkEvaluator("ours", Network.load(chore.network), tables.columns)
+    gnubg = importlib.import_module("gnubg_nn")
+    games = [game for number in range(chore.pairs) for game in pair_of(chore.first + number, chore.seed)]
+    going = games
+    while going:
+        play_ours(evaluator, [game for game in going if game.ours])
+        # Whoever was ours has just played; only those whose turn it was before that are gnubg's now.
+        going = [game for game in going if not game.points]
+        for game in going:
+            if not game.ours:
+                game.go_on(gnubgs(gnubg, game))
+        going = [game for game in going if not game.points]
+    return [one.points + other.points for one, other in zip(games[::2], games[1::2], strict=True)]
+
+
+def play_ours(evaluator: NetworkEvaluator, games: Iterable[Game]) -> None:
+    """Play our best play in each game."""
+    games = list(games)
+    if not games:
+        return
+    every = [successors(game.board, *game.dice[game.turn]) for game in games]
+    every = [plays if len(plays) else game.board[None] for plays, game in zip(every, games, strict=True)]
+    theirs = cubeless_equity(evaluator.evaluate(swapped(np.concatenate(every))))
+    first = 0
+    for game, plays in zip(games, every, strict=True):
+        game.go_on(plays[int(np.argmin(theirs[first : first + len(plays)]))])
+        first += len(plays)
+
+
+def gnubgs(package: Any, game: Game) -> Board:
+    """Return what gnubg's play leaves, seen by gnubg."""
+    high, low = game.dice[game.turn].tolist()
+    every = successors(game.board, high, low)
+    if len(every) < 2:
+        left: Board = every[0] if len(every) else game.board
+        return left
+    cells = game.board.tolist()
+    own = [max(count, 0) for count in cells[1:CELLS]]
+    theirs = [max(-count, 0) for count in cells[BAR - 1 :: -1]]
+    _, key = package.best_move([theirs, own], high, low, 0, b=1)
+    us, them = package.board_from_position_key(key)  # seen by the other side
+    left = np.zeros(CELLS, np.int8)
+    left[1:] = us
+    left[BAR - 1 :: -1] -= np.array(them, np.int8)
+    if not (every == left).all(axis=1).any():
+        raise ValueError(f"gnubg played {high}-{low} from {cells} to {left.tolist()}")
+    return left
+
+
+def main() -> None:
+    """Play, and print how it went."""
+    options = argparse.ArgumentParser(description="Games against gnubg's networks, both at 0-ply.")
+    options.add_argument("--games", type=int, default=2000)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options.add_argument("--network", type=Path, default=FOLDER / CONTACT)
+    chosen = options.parse_args()
+    try:
+        importlib.import_module("gnubg_nn")
+    except ImportError:
+        print("no games: pip install gnubg-nn")
+        return
+    pairs = max(1, chosen.games // 2)
+    chores = [Chore(first, min(PAIRS, pairs - first), chosen.seed, chosen.network) for first in range(0, pairs, PAIRS)]
+    began = time.monotonic()
+    points: list[int] = []
+    with multiprocessing.get_context("spawn").Pool(chosen.jobs) as pool:
+        done = pool.imap(play, chores)
+        for some in track(done, "games", len(chores), disable=not sys.stderr.isatty()):
+            points += some
+    half = np.array(points) / 2
+    error = 1.96 * half.std(ddof=1) / len(half) ** 0.5 if len(half) > 1 else float("inf")
+    spent = time.monotonic() - began
+    print(f"{2 * pairs} games  {half.mean():+.4f} +- {error:.4f} points a game  {2 * pairs / spent:.0f} games/s")
+
+
+if __name__ == "__main__":
+    main()
