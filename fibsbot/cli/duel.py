@@ -17,10 +17,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from fibsbot.arena.duel.plan import DEADLINE, DuelError, Plan
 from fibsbot.arena.duel.record import Record
 from fibsbot.arena.duel.tally import Tally
-from fibsbot.arena.duel.workers import cores, play_pairs
+from fibsbot.arena.duel.workers import play_pairs
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.duel_sheet import running, told
 from fibsbot.cli.progress import told_to_stop
+from fibsbot.processes import cores
 from fibsbot.strategies.judge import Judge
 from fibsbot.strategies.loader import DEFAULT, StrategyError, load, quick_judge
 

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sys
-from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
+from fibsbot.processes import LostError
 
 if TYPE_CHECKING:
     from fibsbot.engine.benchmark import CheckerBenchmark
@@ -89,8 +89,8 @@ def train(  # noqa: PLR0913 - one argument an option
     except KeyboardInterrupt:
         click.echo(f"fibsbot train: interrupted; the same command goes on from {folder}", err=True)
         sys.exit(EXIT_INTERRUPTED)
-    except BrokenExecutor as error:
-        raise UserError(f"a process that labels has died; the same command goes on from {folder}") from error
+    except LostError as error:
+        raise UserError(f"a process that labels {error}; the same command goes on from {folder}") from error
     except OSError as error:
         raise UserError(f"{error.filename or folder}: {error.strerror or error}") from error
 

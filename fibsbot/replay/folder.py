@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import os
 import signal
 import tempfile
-import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -17,6 +15,7 @@ from typing import Any, Final
 
 from attrs import define
 
+from fibsbot.processes import cores, deaf, end_with_parent
 from fibsbot.replay.opening import Source
 from fibsbot.replay.working import Advance, Outcome, Task, Write, replay_source
 
@@ -51,8 +50,7 @@ def replay_all(
 
 def _useful(sources: Sequence[Source], task: Task) -> int:
     """Return how many processes are worth their start."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return cores if task.deciding else min(cores, sum(source.size for source in sources) // SMALL)
+    return cores() if task.deciding else min(cores(), sum(source.size for source in sources) // SMALL)
 
 
 def _in_parallel(  # noqa: PLR0913, PLR0917 - what replay_all was given, and where the texts wait
@@ -66,7 +64,7 @@ def _in_parallel(  # noqa: PLR0913, PLR0917 - what replay_all was given, and whe
     try:
         for number, source in enumerate(sources):
             text = folder / str(number)
-            with _deaf() if not number else contextlib.nullcontext():  # the first one starts the processes
+            with deaf(signal.SIGINT) if not number else contextlib.nullcontext():  # the first one starts the processes
                 waiting.append((text, pool.submit(_replay_into, source, task, text)))
             if len(waiting) == AHEAD:
                 yield _told(*waiting.popleft(), write, meter)
@@ -80,19 +78,6 @@ def _in_parallel(  # noqa: PLR0913, PLR0917 - what replay_all was given, and whe
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-@contextlib.contextmanager
-def _deaf() -> Iterator[None]:
-    """Have the processes that are started here not hear an interrupt from the keyboard: we end them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, usual)
 
 
 def _told(text: Path, future: Future[Outcome], write: Write, meter: _Meter) -> Outcome:
@@ -134,14 +119,7 @@ def _begin(done: Any) -> None:
     """Prepare a worker: it ends with the process that started it, however that one ends."""
     global _done  # noqa: PLW0603 - a pool hands its workers things in no other way
     _done = done
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    end_with_parent()
 
 
 def _replay_into(source: Source, task: Task, text: Path) -> Outcome:

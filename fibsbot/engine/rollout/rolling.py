@@ -12,7 +12,8 @@ import numpy as np
 from fibsbot.engine.rollout.plan import BLOCK, Candidate, Plan
 from fibsbot.engine.rollout.record import Record
 from fibsbot.engine.rollout.result import RolledOut, RolloutError, RolloutResult, Trials
-from fibsbot.engine.rollout.workers import Block, Maker, cores, play_blocks
+from fibsbot.engine.rollout.workers import Block, Maker, play_blocks
+from fibsbot.processes import cores
 
 
 def rollout(

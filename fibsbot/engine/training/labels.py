@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import io
-import multiprocessing
-import os
-import signal
-import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 from attrs import frozen
@@ -20,9 +15,7 @@ from fibsbot.engine.boards import Boards
 from fibsbot.engine.evaluator import Evaluator
 from fibsbot.engine.network import Floats, NetworkError, load_arrays, write_whole
 from fibsbot.engine.training.games import FIVE, Labels, Teacher, play_games, targets
-
-_ONE_THREAD: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-"""What tells a new process to keep its matrix products on one core: the processes share the cores among themselves."""
+from fibsbot.processes import end_with_parent, share
 
 
 @frozen
@@ -37,25 +30,10 @@ class Chunk:
 def label_all(teacher: Teacher, chunks: Sequence[Chunk], jobs: int) -> Iterator[int]:
     """Make the chunks whose files are missing, side by side; yield after each how many labels it was meant to have.
 
-    Raises OSError for a file that cannot be written, BrokenExecutor for a process that has died.
+    Raises OSError for a file that cannot be written, LostError for a process that has died.
     """
     missing = [chunk for chunk in chunks if not chunk.path.exists()]
-    if not missing:
-        return
-    for variable in _ONE_THREAD:
-        os.environ[variable] = "1"
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_begin, initargs=(teacher,)) as pool:
-        try:
-            with _deaf():  # the first ones start the processes
-                chores = [pool.submit(_make, chunk) for chunk in missing[:jobs]]
-            chores += [pool.submit(_make, chunk) for chunk in missing[jobs:]]
-            for done in as_completed(chores):
-                yield done.result()
-        except BaseException:
-            for worker in multiprocessing.active_children():
-                worker.terminate()  # who stops does not wait for what is half done
-            raise
+    yield from share(_work, (teacher, missing), range(len(missing)), jobs)
 
 
 def read_labels(paths: Sequence[Path], trace: float) -> tuple[Boards, Floats]:
@@ -75,35 +53,19 @@ def _read(path: Path) -> Labels:
     return Labels(**arrays)
 
 
-@contextlib.contextmanager
-def _deaf() -> Iterator[None]:
-    """Start processes that do not hear Ctrl-C: who started them ends them, and hears it a moment later."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def _work(way: Connection, teacher: Teacher, chunks: Sequence[Chunk]) -> None:
+    """Make the chunks that come. The whole of a process."""
+    end_with_parent()
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), way:
+        while (number := way.recv()) is not None:
+            try:
+                way.send(_make(teacher, chunks[number]))
+            except OSError as error:
+                way.send(error)
 
 
-_teachers: list[Teacher] = []
-"""The one teacher of a worker process."""
-
-
-def _begin(teacher: Teacher) -> None:
-    _teachers[:] = [teacher]
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """Leave when the process that started this one is gone, killed perhaps."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _make(chunk: Chunk) -> int:
-    labels = play_games(_teachers[0], chunk.count, chunk.seed)
+def _make(teacher: Teacher, chunk: Chunk) -> int:
+    labels = play_games(teacher, chunk.count, chunk.seed)
     room = io.BytesIO()
     np.savez_compressed(room, allow_pickle=False, **labels._replace(missed=labels.missed.astype(np.float16))._asdict())
     write_whole(chunk.path, room.getvalue())

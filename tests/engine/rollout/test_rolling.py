@@ -14,9 +14,9 @@ import pytest
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.rollout import Plan, RolloutError, RolloutResult, cube_actions, position, rollout
 from fibsbot.engine.rollout.result import standard_error
-from fibsbot.engine.rollout.workers import ONE_CORE
 from fibsbot.match import MatchState
 from fibsbot.position import Position
+from fibsbot.processes import ONE_CORE
 from tests.engine.engines import pip_engine
 
 RACE = Position.from_sides(own=[0, 2, 0, 2, 0, 2] + [0] * 19, opponent=[0, 0, 0, 4, 1, 1] + [0] * 19)

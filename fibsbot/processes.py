@@ -1,0 +1,158 @@
+"""Processes that work side by side for one that waits for them: on a core each, and gone when that one is gone."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, Final, TypeAlias
+
+from attrs import define
+
+LEAVING: Final = 5.0
+"""Seconds for a process to go by itself; then it is killed."""
+ONE_CORE: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+"""What tells libraries how many threads to use."""
+
+Stop: TypeAlias = Callable[[BaseProcess], None]
+"""Ends a process in the middle of its work."""
+
+
+class LostError(RuntimeError):
+    """A process is gone before it was done; the text says how it ended."""
+
+    def __init__(self, number: int, status: int | None) -> None:
+        """Say which number it worked at, and with which status it ended."""
+        super().__init__(f"was killed by signal {-status}" if status and status < 0 else f"ended with status {status}")
+        self.number = number
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextlib.contextmanager
+def deaf(*signals: signal.Signals) -> Iterator[None]:
+    """Start processes that never hear these signals: who started them ends them, and hears them a moment later.
+
+    Ctrl-C goes to all processes of a terminal at once. Nothing is lost meanwhile: a signal that is held back comes
+    afterwards.
+    """
+    resource_tracker.ensure_running()  # its start, with the first process, would let the signals through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def on_one_core() -> Iterator[None]:
+    """Start processes whose libraries use one thread each."""
+    before = {name: os.environ.get(name) for name in ONE_CORE}
+    os.environ.update(dict.fromkeys(ONE_CORE, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
+
+
+def end_with_parent() -> None:
+    """Have this process end when the one that started it is gone, killed perhaps."""
+    threading.Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def share(  # noqa: PLR0913 - what they do, at what, how many, and how they are started and stopped
+    work: Callable[..., None],
+    arguments: tuple[Any, ...],
+    numbers: Iterable[int],
+    jobs: int,
+    *,
+    unheard: tuple[signal.Signals, ...] = (signal.SIGINT,),
+    stop: Stop = BaseProcess.kill,
+) -> Generator[Any, None, None]:
+    """Have processes work at numbers, and yield what they answer, in any order.
+
+    `work` is called in each with a connection and the arguments. It receives one number after the other and sends an
+    answer to each, until it receives None or finds the connection closed. An answer that is an exception is raised
+    here, LostError where a process is gone. However this ends, all processes are gone afterwards; who is at work then
+    is stopped.
+    """
+    left = iter(numbers)
+    workers: list[_Worker] = []
+    try:
+        for _, number in zip(range(jobs), left, strict=False):
+            workers.append(worker := _started(work, arguments, unheard))
+            worker.give(number)
+        while at_work := {worker.way: worker for worker in workers if worker.number is not None}:
+            for worker in [at_work[way] for way in wait(list(at_work)) if isinstance(way, Connection)]:
+                answer = worker.take()
+                worker.give(next(left, None))
+                yield answer
+    finally:
+        _dismiss(workers, stop)
+
+
+@define
+class _Worker:
+    """A process, and what it works at."""
+
+    process: BaseProcess
+    way: Connection
+    number: int | None = None
+
+    def give(self, number: int | None) -> None:
+        """Have it work at this; None: it may go."""
+        self.number = number
+        with contextlib.suppress(OSError):  # it has died, which `take` will tell
+            self.way.send(number)
+
+    def take(self) -> Any:
+        """Return its answer, or raise it."""
+        try:
+            answer = self.way.recv()
+        except (EOFError, OSError):
+            self.process.join(LEAVING)
+            raise LostError(self.number or 0, self.process.exitcode) from None
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def _started(work: Callable[..., None], arguments: tuple[Any, ...], unheard: tuple[signal.Signals, ...]) -> _Worker:
+    context = multiprocessing.get_context("spawn")  # a fork would copy the locks of our threads
+    ours, theirs = context.Pipe()
+    process = context.Process(target=work, args=(theirs, *arguments), daemon=True)
+    with deaf(*unheard), on_one_core():
+        process.start()
+    theirs.close()
+    return _Worker(process, ours)
+
+
+def _dismiss(workers: list[_Worker], stop: Stop) -> None:
+    for worker in workers:
+        if worker.number is not None and worker.process.is_alive():
+            stop(worker.process)
+        worker.way.close()
+    for worker in workers:
+        worker.process.join(LEAVING)
+        if worker.process.is_alive():
+            worker.process.kill()
+            worker.process.join()

@@ -1,0 +1,85 @@
+"""Processes side by side: everything is done once, nothing is left behind, whoever fails is told."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from multiprocessing.connection import Connection
+
+import pytest
+
+from fibsbot.processes import ONE_CORE, LostError, on_one_core, share
+
+pytestmark = pytest.mark.slow
+
+
+def square(way: Connection, plus: int) -> None:
+    """Answer each number, as long as there are any."""
+    while (number := way.recv()) is not None:
+        if number == 13:
+            way.send(ValueError("thirteen"))
+        elif number == 99:
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif number == 98:
+            os._exit(3)
+        elif number == 77:
+            time.sleep(1000)
+        else:
+            way.send(number * number + plus)
+
+
+def gone() -> bool:
+    return not multiprocessing.active_children()
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_each_number_is_worked_at_once(jobs: int) -> None:
+    assert [number * number + 5 for number in range(7)] == sorted(share(square, (5,), range(7), jobs))
+    assert gone()
+
+
+def test_without_numbers_nobody_is_started() -> None:
+    assert [] == list(share(square, (5,), (), 3))
+
+
+def test_an_answer_that_is_an_exception_is_raised() -> None:
+    with pytest.raises(ValueError, match="thirteen"):
+        list(share(square, (0,), [1, 13, 77], 3))
+    assert gone()
+
+
+@pytest.mark.parametrize(("number", "how"), [(99, "was killed by signal 9"), (98, "ended with status 3")])
+def test_who_is_gone_is_told_with_what_it_worked_at(number: int, how: str) -> None:
+    with pytest.raises(LostError, match=how) as lost:
+        list(share(square, (0,), [number], 1))
+    assert number == lost.value.number
+    assert gone()
+
+
+def test_who_stops_leaves_nobody_behind() -> None:
+    answers = share(square, (0,), [2, 77, 77], 2)
+    assert 4 == next(answers)
+    answers.close()
+    assert gone()
+
+
+def test_libraries_have_one_thread_in_a_process_and_here_as_many_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ONE_CORE[0], "7")
+    monkeypatch.delenv(ONE_CORE[1], raising=False)
+    with on_one_core():
+        assert {"1"} == {os.environ[name] for name in ONE_CORE}
+    assert "7" == os.environ[ONE_CORE[0]]
+    assert ONE_CORE[1] not in os.environ
+
+
+def hear(way: Connection) -> None:
+    """Answer whether an interrupt would be heard."""
+    while way.recv() is not None:
+        way.send(signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+
+
+def test_processes_do_not_hear_an_interrupt() -> None:
+    assert [False] * 2 == list(share(hear, (), range(2), 2))
+    assert [True] * 2 == list(share(hear, (), range(2), 2, unheard=()))
