@@ -24,6 +24,7 @@ from fibsbot.engine.network import Floats
 from fibsbot.engine.ply import one_ply
 from fibsbot.engine.pruner import Pruner
 from fibsbot.engine.student import CHANCES
+from fibsbot.engine.training.arranging import arrange
 from fibsbot.engine.training.positions import Variety
 from fibsbot.position import Position
 
@@ -32,6 +33,7 @@ LANES: Final = 64
 FIVE: Final = [0, 1, 2, 4, 5]
 """Which of the six outcomes a network learns."""
 
+_START: Final = boards_of([Position.start()])[0]
 _DICE: Final = [(high, low) for high in range(1, 7) for low in range(1, high + 1)]
 _OPENING: Final = np.array([high != low for high, low in _DICE]) / 15
 
@@ -63,27 +65,33 @@ class Labels(NamedTuple):
 class _Lane:
     """One game after another."""
 
-    def __init__(self, variety: Variety, rng: np.random.Generator) -> None:
-        self._variety = variety
+    def __init__(self, teacher: Teacher, rng: np.random.Generator) -> None:
+        self._teacher = teacher
         self._rng = rng
         self.begin()
 
     def begin(self) -> None:
         """Begin a game."""
-        self.turn = 0
-        rng, variety = self._rng, self._variety
+        rng, variety = self._rng, self._teacher.variety
+        self._turn = 0
+        self._opening = rng.random() >= variety.arranged
+        self.board = _START.copy() if self._opening else arrange(rng, self._teacher.columns)
         self._random = variety.random if rng.random() < variety.wild else 0.0
         self._early = int(rng.integers(0, 8)) if rng.random() < variety.early else 0
 
-    def roll(self) -> int:
-        """Return a roll by its number."""
-        return int(self._rng.choice(ROLLS, p=CHANCE_OF_ROLL if self.turn else _OPENING))
+    def go_on(self, left: Boards) -> bool:
+        """Roll, and play what is best or now and then at random; return whether what is best has been played.
 
-    def strayed(self, board: Board, roll: int) -> Board | None:
-        """Return what a play at random leaves, seen by the opponent, now and then."""
-        if self.turn >= self._early and self._rng.random() >= self._random:
-            return None
-        every = successors(board, *_DICE[roll])
+        `left` is what the best play of each roll leaves, seen by the opponent.
+        """
+        roll = int(self._rng.choice(ROLLS, p=CHANCE_OF_ROLL if self._turn or not self._opening else _OPENING))
+        strays = self._turn < self._early or self._rng.random() < self._random
+        self._turn += 1
+        self.board = self._at_random(*_DICE[roll]) if strays else left[roll]
+        return not strays
+
+    def _at_random(self, high: int, low: int) -> Board:
+        every = successors(self.board, high, low)
         chosen = int(self._rng.integers(len(every)))
         return cast("Board", swapped(every[chosen][None])[0])
 
@@ -91,29 +99,22 @@ class _Lane:
 def play_games(teacher: Teacher, count: int, seed: int) -> Labels:
     """Play and label so many positions; what tables or laws know is none of them."""
     rng = np.random.default_rng(seed)
-    start = boards_of([Position.start()])[0]
     scales = new_scales(teacher.pruner)
-    lanes = [_Lane(teacher.variety, rng) for _ in range(min(LANES, count))]
-    boards = np.tile(start, (len(lanes), 1))
+    lanes = [_Lane(teacher, rng) for _ in range(min(LANES, count))]
     turns = -(-count // max(len(lanes), 1))
     labels = _new_labels(len(lanes), turns)
     for turn in range(turns):
+        boards = np.array([lane.board for lane in lanes])
         outcomes, left = one_ply(teacher.evaluator, scales, boards, teacher.filter)
         now = teacher.evaluator.evaluate(boards)
-        rolls = [lane.roll() for lane in lanes]
-        strayed = [lane.strayed(board, roll) for lane, board, roll in zip(lanes, boards, rolls, strict=True)]
-        following = np.array([left[row, rolls[row]] if it is None else it for row, it in enumerate(strayed)])
-        ended = is_known(following, teacher.columns)
+        best = np.array([lane.go_on(after) for lane, after in zip(lanes, left, strict=True)])
+        ended = is_known(np.array([lane.board for lane in lanes]), teacher.columns)
         labels.boards[:, turn] = boards
         labels.ahead[:, turn] = outcomes[:, FIVE]
         labels.missed[:, turn] = (outcomes - now)[:, FIVE]
-        labels.followed[:, turn] = [it is None for it in strayed] & ~ended & (turn + 1 < turns)
-        boards = following
-        for row, lane in enumerate(lanes):
-            lane.turn += 1
-            if ended[row]:
-                boards[row] = start
-                lane.begin()
+        labels.followed[:, turn] = best & ~ended & (turn + 1 < turns)
+        for row in np.flatnonzero(ended):
+            lanes[row].begin()
     return _in_line(labels, count)
 
 

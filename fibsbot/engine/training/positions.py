@@ -32,6 +32,8 @@ class Variety:
     """The part of the plays made at random in them."""
     early: float = field(default=0.3, validator=_share)
     """The part of the games that begin with random plays, up to seven."""
+    arranged: float = field(default=0.0, validator=_share)
+    """The part of the games that begin with a rare position; see `arranging`."""
 
 
 class _Room(NamedTuple):

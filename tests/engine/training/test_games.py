@@ -64,7 +64,7 @@ def test_the_seed_decides_which() -> None:
 
 
 def test_without_a_trace_a_target_is_one_roll_ahead(tame: Labels) -> None:
-    assert (tame.ahead == targets(tame, 0)).all()
+    assert np.array_equal(tame.ahead, targets(tame, 0))
 
 
 def test_a_trace_adds_what_was_missed_later_seen_by_the_same_side() -> None:
