@@ -61,7 +61,7 @@ def _labels(folder: Path, last: int) -> int:
     for number in range(last + 1):
         for path in (folder / f"labels-{number}").glob("*.npz"):
             with np.load(path, allow_pickle=False) as file:
-                total += len(file["targets"])
+                total += len(file["boards"])
     return total
 
 
