@@ -78,7 +78,8 @@ def toy_teacher(variety: Variety | None = None) -> Teacher:
     """Return a teacher who knows nothing but some bear-off tables."""
     columns = compute(2, lambda _: None).columns
     network = NetworkEvaluator("toy", toy_network(), columns)
-    return Teacher(network, toy_pruner(), columns, Filter(), variety or Variety())
+    disputed = boards_of(some_positions(5, 9))
+    return Teacher(network, toy_pruner(), columns, Filter(), variety or Variety(), disputed)
 
 
 @frozen(eq=False)

@@ -25,15 +25,15 @@ from attrs import frozen
 
 from fibsbot.engine.bearoff import Columns
 from fibsbot.engine.benchmark import CheckerBenchmark
-from fibsbot.engine.boards import Boards
+from fibsbot.engine.boards import CELLS, Boards
 from fibsbot.engine.evaluator import NetworkEvaluator, StudentEvaluator, is_known
 from fibsbot.engine.network import Floats, Network, NetworkError, load_arrays, write_whole
 from fibsbot.engine.pruner import Pruner, pruner_of, raw_columns
 from fibsbot.engine.student import Student, new_student
 from fibsbot.engine.training.backends import NUMPY, Backend
 from fibsbot.engine.training.fitting import Plan
-from fibsbot.engine.training.games import Teacher
-from fibsbot.engine.training.labels import Chunk, evaluate_five, label_all, read_labels
+from fibsbot.engine.training.games import Teacher, most_missed
+from fibsbot.engine.training.labels import Chunk, evaluate_five, label_all, read_chunk, read_labels
 from fibsbot.engine.training.positions import Variety, play_positions
 from fibsbot.engine.training.recipe import Fit, Recipe, Round
 from fibsbot.engine.training.td import learn, new_table
@@ -42,6 +42,8 @@ _KEPT_GAMES: Final = 10_000
 """Games of the student between two checkpoints."""
 _FIRST_PRUNERS: Final = 3
 """The first pruner's positions come from play at random, those of each further one from the last one's play."""
+_DISPUTED: Final = 50
+"""Of so many positions one is disputed."""
 _PRUNER_FIT: Final = Fit(epochs=3, rate=3e-3)
 
 
@@ -150,7 +152,8 @@ class Workshop:
             return Network.load(path)
         began = time.monotonic()
         evaluator = self.backend.evaluator("teacher", last, self.columns)
-        self._make_labels(number, one, Teacher(evaluator, pruner, self.columns, one.filter, one.variety))
+        disputed = self._disputed(number if one.variety.disputed else 0)
+        self._make_labels(number, one, Teacher(evaluator, pruner, self.columns, one.filter, one.variety, disputed))
         labelled = time.monotonic()
         network = Network.new(one.hidden, self.recipe.seed + number) if one.hidden else last
         labels = self._labels(number, self.recipe.unrolled()[: number + 1])
@@ -171,6 +174,13 @@ class Workshop:
         self.teller.begin(f"round {number}: labels", missing * self.recipe.chunk)
         for count in label_all(teacher, chunks, self.jobs):
             self.teller.advance(count)
+
+    def _disputed(self, number: int) -> Boards:
+        """Return the positions of the round before where its network was most at odds with one roll ahead."""
+        if number == 0:
+            return np.empty((0, CELLS), np.int8)
+        paths = self._chunk_paths(number - 1, self.recipe.unrolled()[number - 1])
+        return np.concatenate([most_missed(read_chunk(path), self.recipe.chunk // _DISPUTED) for path in paths])
 
     def _chunk_paths(self, number: int, one: Round) -> list[Path]:
         folder = self.folder / f"labels-{number}"

@@ -25,11 +25,16 @@ from fibsbot.engine.ply import one_ply
 from fibsbot.engine.pruner import Pruner
 from fibsbot.engine.student import CHANCES
 from fibsbot.engine.training.arranging import arrange
+from fibsbot.engine.training.fitting import SIGNS
 from fibsbot.engine.training.positions import Variety
 from fibsbot.position import Position
 
 LANES: Final = 64
 """Games that go on side by side."""
+_LONGEST: Final = 1000
+"""Turns of a game."""
+_SETTLED: Final = 16
+"""Turns of a disputed game: what comes later is no longer about its beginning."""
 FIVE: Final = [0, 1, 2, 4, 5]
 """Which of the six outcomes a network learns."""
 
@@ -47,6 +52,8 @@ class Teacher:
     columns: Columns
     filter: Filter
     variety: Variety
+    disputed: Boards
+    """Positions with which disputed games begin, shape (n, 26); without any there are no such games."""
 
 
 class Labels(NamedTuple):
@@ -72,15 +79,23 @@ class _Lane:
 
     def begin(self) -> None:
         """Begin a game."""
-        rng, variety = self._rng, self._teacher.variety
-        self._turn = 0
-        self._opening = rng.random() >= variety.arranged
-        self.board = _START.copy() if self._opening else arrange(rng, self._teacher.columns)
+        rng, variety, disputed = self._rng, self._teacher.variety, self._teacher.disputed
+        self._turn, self._last = 0, _LONGEST
+        kind = rng.random()
+        self._opening = False
+        if kind < variety.arranged:
+            self.board = arrange(rng, self._teacher.columns)
+        elif kind < variety.arranged + variety.disputed and len(disputed):
+            self.board, self._last = disputed[int(rng.integers(len(disputed)))], _SETTLED
+        else:
+            self.board, self._opening = _START, True
         self._random = variety.random if rng.random() < variety.wild else 0.0
         self._early = int(rng.integers(0, 8)) if rng.random() < variety.early else 0
 
     def go_on(self, left: Boards) -> bool:
         """Roll, and play what is best or now and then at random; return whether what is best has been played.
+
+        The last turn of a game that is not played to its end counts as no best play: nothing follows.
 
         `left` is what the best play of each roll leaves, seen by the opponent.
         """
@@ -88,7 +103,11 @@ class _Lane:
         strays = self._turn < self._early or self._rng.random() < self._random
         self._turn += 1
         self.board = self._at_random(*_DICE[roll]) if strays else left[roll]
-        return not strays
+        return not strays and not self.is_over()
+
+    def is_over(self) -> bool:
+        """Whether the game has gone on long enough."""
+        return self._turn >= self._last
 
     def _at_random(self, high: int, low: int) -> Board:
         every = successors(self.board, high, low)
@@ -108,7 +127,8 @@ def play_games(teacher: Teacher, count: int, seed: int) -> Labels:
         outcomes, left = one_ply(teacher.evaluator, scales, boards, teacher.filter)
         now = teacher.evaluator.evaluate(boards)
         best = np.array([lane.go_on(after) for lane, after in zip(lanes, left, strict=True)])
-        ended = is_known(np.array([lane.board for lane in lanes]), teacher.columns)
+        known = is_known(np.array([lane.board for lane in lanes]), teacher.columns)
+        ended = known | np.array([lane.is_over() for lane in lanes])
         labels.boards[:, turn] = boards
         labels.ahead[:, turn] = outcomes[:, FIVE]
         labels.missed[:, turn] = (outcomes - now)[:, FIVE]
@@ -116,6 +136,12 @@ def play_games(teacher: Teacher, count: int, seed: int) -> Labels:
         for row in np.flatnonzero(ended):
             lanes[row].begin()
     return _in_line(labels, count)
+
+
+def most_missed(labels: Labels, count: int) -> Boards:
+    """Return the positions where the network was most at odds with one roll ahead, by equity, shape (count, 26)."""
+    missed = np.abs(labels.missed.astype(np.float32) @ SIGNS)
+    return labels.boards[np.argsort(-missed, kind="stable")[:count]]
 
 
 def _new_labels(lanes: int, turns: int) -> Labels:

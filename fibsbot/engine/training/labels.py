@@ -41,12 +41,13 @@ def read_labels(paths: Sequence[Path], trace: float) -> tuple[Boards, Floats]:
 
     Raises NetworkError if a file is none, OSError if it is missing.
     """
-    chunks = [_read(path) for path in paths]
+    chunks = [read_chunk(path) for path in paths]
     boards = np.concatenate([chunk.boards for chunk in chunks])
     return boards, np.concatenate([targets(chunk, trace) for chunk in chunks])
 
 
-def _read(path: Path) -> Labels:
+def read_chunk(path: Path) -> Labels:
+    """Return what a chunk holds; raise NetworkError if the file is none, OSError if it is missing."""
     arrays = load_arrays(path)
     if set(arrays) != {*Labels._fields}:
         raise NetworkError(f"{path}: expected labels, found something else")

@@ -34,6 +34,8 @@ class Variety:
     """The part of the games that begin with random plays, up to seven."""
     arranged: float = field(default=0.0, validator=_share)
     """The part of the games that begin with a rare position; see `arranging`."""
+    disputed: float = field(default=0.0, validator=_share)
+    """The part of the games that begin where the last network was most at odds with one roll ahead, and end soon."""
 
 
 class _Room(NamedTuple):

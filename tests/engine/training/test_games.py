@@ -9,7 +9,7 @@ from fibsbot.engine.boards import boards_of, position_of
 from fibsbot.engine.evaluator import is_known
 from fibsbot.engine.expanding import new_scales
 from fibsbot.engine.ply import one_ply
-from fibsbot.engine.training.games import FIVE, LANES, Labels, play_games, targets
+from fibsbot.engine.training.games import FIVE, LANES, Labels, most_missed, play_games, targets
 from fibsbot.engine.training.positions import Variety
 from fibsbot.position import Position
 from tests.engine.toys import ROLLS, left_by, toy_teacher
@@ -53,6 +53,27 @@ def test_who_strays_is_not_followed() -> None:
     assert not wild.followed.any()
     early = play_games(toy_teacher(Variety(wild=0, random=0, early=1)), 640, 3)
     assert 0 < early.followed.mean() < 1
+
+
+def test_disputed_games_begin_with_disputed_positions_and_end_soon() -> None:
+    teacher = toy_teacher(Variety(wild=0, random=0, early=0, disputed=1))
+    labels = play_games(teacher, LANES * 40, 3)
+    disputed = {board.tobytes() for board in teacher.disputed}
+    length = 0
+    for board, followed in zip(labels.boards, labels.followed, strict=True):
+        if length == 0:
+            assert board.tobytes() in disputed
+        length = length + 1 if followed else 0
+        assert length < 16
+
+
+def test_the_most_missed_are_those_with_the_largest_errors(tame: Labels) -> None:
+    chosen = most_missed(tame, 10)
+    errors = np.abs(tame.missed @ np.array([2, 1, 1, -1, -1]))
+    tenth = np.sort(errors)[-10]
+    assert (10, 26) == chosen.shape
+    large = {board.tobytes() for board in tame.boards[errors >= tenth]}
+    assert {board.tobytes() for board in chosen} <= large
 
 
 def test_the_seed_decides_which() -> None:
