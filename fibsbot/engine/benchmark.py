@@ -18,6 +18,7 @@ from attrs import frozen
 
 from fibsbot.engine.boards import Boards, boards_of, swapped
 from fibsbot.engine.evaluator import Evaluator
+from fibsbot.engine.generator import successors
 from fibsbot.engine.outcomes import cubeless_equity
 from fibsbot.notation.gnubg import parse_position_id
 
@@ -29,13 +30,13 @@ CLASSES: Final = {1: "over", 2: "bear-off", 3: "race", 4: "crashed", 5: "contact
 
 @frozen
 class Decision:
-    """One roll: what it can leave, and what each of that is worth."""
+    """One roll: everything that it can leave, and what each of that is worth."""
 
     kind: str
     boards: Boards
     """Shape (plays, 26), each seen by the opponent, who is then on roll."""
     reference: Floats
-    """Shape (plays,): cubeless equities for who moves."""
+    """Shape (plays,): cubeless equities for who moves; a play that the file does not rate is as bad as its worst."""
 
 
 @frozen
@@ -48,9 +49,9 @@ class CheckerBenchmark:
     def read(cls, path: Path) -> Self:
         """Read a file of JSON lines, gzipped; the first line describes the others.
 
-        Each row has `cls` and `moves`, each move `id` (GNUbg Position ID of what it leaves, the mover still on roll)
-        and the equities `g2` and `s3` by two engines, whose mean is the reference. Raises OSError, ValueError with one
-        line.
+        Each row has `pos` (GNUbg Position ID), `dice`, `cls` and `moves`, each move `id` (what it leaves, the mover
+        still on roll) and the equities `g2` and `s3` by two engines, whose mean is the reference. Raises OSError, and
+        ValueError with one line.
         """
         try:
             with gzip.open(path, "rt", encoding="utf-8") as file:
@@ -79,6 +80,14 @@ class CheckerBenchmark:
 def _decision(row: dict[str, Any]) -> Decision:
     if not row["moves"]:
         raise ValueError("a decision without moves")
-    left = boards_of(parse_position_id(move["id"]) for move in row["moves"])
-    reference = np.array([(move["g2"] + move["s3"]) / 2 for move in row["moves"]])
-    return Decision(CLASSES.get(row["cls"], "other"), swapped(left), reference)
+    rated = swapped(boards_of(parse_position_id(move["id"]) for move in row["moves"]))
+    worths = {board.tobytes(): (move["g2"] + move["s3"]) / 2 for board, move in zip(rated, row["moves"], strict=True)}
+    high, low = sorted(row["dice"], reverse=True)
+    if not {high, low} <= {1, 2, 3, 4, 5, 6}:
+        raise ValueError(f"a roll of {high!r:.20} and {low!r:.20}")
+    boards = swapped(successors(boards_of([parse_position_id(row["pos"])])[0], high, low))
+    if not worths.keys() <= {board.tobytes() for board in boards}:
+        raise ValueError(f"a move that {high}-{low} does not allow from {row['pos']}")
+    worst = min(worths.values())
+    reference = np.array([worths.get(board.tobytes(), worst) for board in boards])
+    return Decision(CLASSES.get(row["cls"], "other"), boards, reference)

@@ -25,7 +25,7 @@ def row(kind: int, equities: list[float]) -> dict[str, Any]:
         {"id": position_id(Position(play)), "g2": equity - 0.1, "s3": equity + 0.1}
         for play, equity in zip(PLAYS, equities, strict=False)
     ]
-    return {"cls": kind, "moves": moves}
+    return {"pos": position_id(Position.start()), "dice": [1, 3], "cls": kind, "moves": moves}
 
 
 def write(folder: Path, *rows: dict[str, Any]) -> Path:
@@ -58,8 +58,14 @@ def test_the_rating_is_500_times_what_the_choices_lose_on_average(tmp_path: Path
 
 def test_positions_are_seen_by_the_opponent_who_is_then_on_roll(tmp_path: Path) -> None:
     decision = CheckerBenchmark.read(write(tmp_path, row(1, [0.3, 0.1]))).decisions[0]
-    assert boards_of(Position(play).swapped() for play in PLAYS[:2]).tolist() == decision.boards.tolist()
-    assert [0.3, 0.1] == pytest.approx(decision.reference.tolist())
+    assert sorted(boards_of(Position(play).swapped() for play in PLAYS).tolist()) == sorted(decision.boards.tolist())
+
+
+def test_a_play_that_is_not_rated_is_as_bad_as_the_worst(tmp_path: Path) -> None:
+    decision = CheckerBenchmark.read(write(tmp_path, row(1, [0.3, 0.1]))).decisions[0]
+    assert [0.3] + [0.1] * (len(PLAYS) - 1) == pytest.approx(sorted(decision.reference.tolist(), reverse=True))
+    benchmark = CheckerBenchmark.read(write(tmp_path, row(5, [0.3, 0.1])))
+    assert 100 == pytest.approx(benchmark.rating(Likes(7))["PR"])
 
 
 @pytest.mark.parametrize(
@@ -76,11 +82,19 @@ def test_positions_are_seen_by_the_opponent_who_is_then_on_roll(tmp_path: Path) 
         gzip.compress(b'{}\n{"cls": [], "moves": [{"id": "4HPwATDgc/ABMA", "g2": 1, "s3": 1}]}'),
         gzip.compress(b'{}\n{"cls": 5, "moves": [{"id": "x", "g2": 1, "s3": 1}]}'),
         gzip.compress(b'{}\n{"cls": 5, "moves": [{"id": "4HPwATDgc/ABMA", "g2": "a", "s3": 1}]}'),
+        gzip.compress(
+            b'{}\n{"cls": 5, "pos": "4HPwATDgc/ABMA", "dice": [3, 1],'
+            b' "moves": [{"id": "4HPwATDgc/ABMA", "g2": 1, "s3": 1}]}'
+        ),
+        gzip.compress(
+            b'{}\n{"cls": 5, "pos": "4HPwATDgc/ABMA", "dice": [9, 1],'
+            b' "moves": [{"id": "4HPwATDgc/ABMA", "g2": 1, "s3": 1}]}'
+        ),
         gzip.compress(b"{}\n\xff"),
         gzip.compress(b"{}\n" + b"[" * 100_000),
         gzip.compress(b"{}\n{}")[:-12],
     ],
-    ids=range(14),
+    ids=range(16),
 )
 def test_another_file_is_told_in_one_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "decisions.jsonl.gz"
