@@ -10,14 +10,13 @@ of 95 % and of the pairs, whose luck is the same.
 from __future__ import annotations
 
 import argparse
-import importlib
 import multiprocessing
 import os
 import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
@@ -26,8 +25,9 @@ import numpy.typing as npt
 from attrs import define, field, frozen
 from rich.progress import track
 
+from bench.beside import gnubg
 from fibsbot.engine.bearoff import load_tables
-from fibsbot.engine.boards import BAR, CELLS, Board, boards_of, swapped
+from fibsbot.engine.boards import Board, boards_of, swapped
 from fibsbot.engine.evaluator import NetworkEvaluator
 from fibsbot.engine.generator import successors
 from fibsbot.engine.network import Network
@@ -93,7 +93,8 @@ def play(chore: Chore) -> list[int]:
     tables = load_tables(compute=True)
     assert tables is not None
     evaluator = NetworkEvaluator("ours", Network.load(chore.network), tables.columns)
-    gnubg = importlib.import_module("gnubg_nn")
+    other = gnubg()
+    assert other is not None
     games = [game for number in range(chore.pairs) for game in pair_of(chore.first + number, chore.seed)]
     going = games
     while going:
@@ -102,7 +103,8 @@ def play(chore: Chore) -> list[int]:
         going = [game for game in going if not game.points]
         for game in going:
             if not game.ours:
-                game.go_on(gnubgs(gnubg, game))
+                high, low = game.dice[game.turn].tolist()
+                game.go_on(other.play(game.board, (high, low), 0))
         going = [game for game in going if not game.points]
     return [one.points + other.points for one, other in zip(games[::2], games[1::2], strict=True)]
 
@@ -121,26 +123,6 @@ def play_ours(evaluator: NetworkEvaluator, games: Iterable[Game]) -> None:
         first += len(plays)
 
 
-def gnubgs(package: Any, game: Game) -> Board:
-    """Return what gnubg's play leaves, seen by gnubg."""
-    high, low = game.dice[game.turn].tolist()
-    every = successors(game.board, high, low)
-    if len(every) < 2:
-        left: Board = every[0] if len(every) else game.board
-        return left
-    cells = game.board.tolist()
-    own = [max(count, 0) for count in cells[1:CELLS]]
-    theirs = [max(-count, 0) for count in cells[BAR - 1 :: -1]]
-    _, key = package.best_move([theirs, own], high, low, 0, b=1)
-    us, them = package.board_from_position_key(key)  # seen by the other side
-    left = np.zeros(CELLS, np.int8)
-    left[1:] = us
-    left[BAR - 1 :: -1] -= np.array(them, np.int8)
-    if not (every == left).all(axis=1).any():
-        raise ValueError(f"gnubg played {high}-{low} from {cells} to {left.tolist()}")
-    return left
-
-
 def main() -> None:
     """Play, and print how it went."""
     options = argparse.ArgumentParser(description="Games against gnubg's networks, both at 0-ply.")
@@ -149,10 +131,7 @@ def main() -> None:
     options.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options.add_argument("--network", type=Path, default=FOLDER / CONTACT)
     chosen = options.parse_args()
-    try:
-        importlib.import_module("gnubg_nn")
-    except ImportError:
-        print("no games: pip install gnubg-nn")
+    if gnubg() is None:
         return
     pairs = max(1, chosen.games // 2)
     chores = [Chore(first, min(PAIRS, pairs - first), chosen.seed, chosen.network) for first in range(0, pairs, PAIRS)]

@@ -25,7 +25,8 @@ import numpy as np
 import numpy.typing as npt
 from attrs import evolve, frozen
 
-from fibsbot.engine.boards import boards_of
+from bench.beside import Gnubg, gnubg
+from fibsbot.engine.boards import boards_of, position_of
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.packaged import FOLDER
 from fibsbot.engine.search import Effort, Filters, Limits, Searcher
@@ -109,6 +110,21 @@ def plays(engine: Engine, choices: Sequence[Choice], plies: int, size: int, bare
     line(what, *timed(ask, choices), bare, f"PR {500 * np.mean(lost):.3f}")
 
 
+def gnubgs(other: Gnubg, choices: Sequence[Choice], plies: int) -> None:
+    """Print what it takes gnubg to choose plays."""
+    lost, times = [], []
+    for choice in choices:
+        board, dice = boards_of([choice.state.position])[0], choice.state.dice
+        assert dice is not None
+        started = time.thread_time()
+        left = other.play(board, (max(dice), min(dice)), plies)
+        times.append(1e3 * (time.thread_time() - started))
+        lost.append(choice.loss(position_of(left)))
+    middle, worst, mean = np.median(times), np.percentile(times, 99), np.mean(times)
+    what = f"gnubg, {plies}-ply"
+    print(f"{what:22} {middle:9.2f} {worst:7.1f} {mean:8.2f} {'':25}  PR {500 * np.mean(lost):.3f}", flush=True)
+
+
 def cubes(engine: Engine, decisions: Sequence[dict[str, Any]], plies: int, bare: float) -> None:
     """Print what it takes to read cubes."""
     doubles, answers, cost = [], [], []
@@ -161,6 +177,10 @@ def main() -> None:
         plays(engine, choices, plies, SIZE, bare)
     plays(engine, choices, 2, 1, bare)
     plays(engine, choices[::FEWER], 3, SIZE, bare)
+    if (other := gnubg()) is not None:
+        for plies in (0, 1, 2):
+            gnubgs(other, choices, plies)
+        gnubgs(other, choices[::FEWER], 3)
     for plies in (0, 1, 2):
         cubes(engine, decisions, plies, bare)
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import importlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,41 +22,20 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from attrs import frozen
 
+from bench.beside import gnubg
 from fibsbot.engine.bearoff import load_tables
 from fibsbot.engine.benchmark import CheckerBenchmark
-from fibsbot.engine.boards import Boards, boards_of, swapped
+from fibsbot.engine.boards import boards_of, swapped
 from fibsbot.engine.cube import COLUMN, DEFAULT, TURNED, Stakes, Verdict
 from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator
 from fibsbot.engine.network import Network
-from fibsbot.engine.outcomes import Outcomes, cubeless_equity, other_side
+from fibsbot.engine.outcomes import cubeless_equity, other_side
 from fibsbot.match import Phase
 from fibsbot.notation.gnubg import parse_gnubg_id
 
 DATA: Final = Path(__file__).parent / "data"
 Floats = npt.NDArray[np.float64]
-
-
-@frozen
-class Gnubg:
-    """gnubg's networks at 0-ply, in process."""
-
-    package: Any
-    name: str = "gnubg 0-ply"
-
-    def evaluate(self, boards: Boards) -> Outcomes:
-        """Return the chances of who is on roll, shape (n, 6)."""
-        return np.array([self._one(board) for board in boards.tolist()])
-
-    def _one(self, board: list[int]) -> list[float]:
-        own = [max(count, 0) for count in board[1:26]]
-        theirs = [max(-count, 0) for count in board[24::-1]]
-        if not any(theirs):
-            left = sum(own)
-            return [0, 0, 0, 1, left == 15, left == 15 and any(own[18:])]
-        win, gammon, backgammon, lost_gammon, lost_backgammon = self.package.probabilities([theirs, own], 0)
-        return [win, gammon, backgammon, 1 - win, lost_gammon, lost_backgammon]
 
 
 def rows_of(name: str) -> Iterator[dict[str, Any]]:
@@ -131,10 +109,8 @@ def main() -> None:
     tables = load_tables(compute=True)
     assert tables is not None
     evaluators: list[Evaluator] = [NetworkEvaluator(path.stem, Network.load(path), tables.columns)]
-    try:
-        evaluators.append(Gnubg(importlib.import_module("gnubg_nn")))
-    except ImportError:
-        print("gnubg is left out: pip install gnubg-nn")
+    if (other := gnubg()) is not None:
+        evaluators.append(other)
     measure_plays(evaluators)
     measure_rollouts(evaluators)
     measure_cube(evaluators)
