@@ -48,6 +48,12 @@ def _compile(function: Callable[..., Any], **options: str) -> Callable[..., Any]
     return cast("Callable[..., Any]", compiler)
 
 
+def is_missing(function: Callable[..., object]) -> bool:
+    """Whether nothing is kept yet of a compiled function, though it could be."""
+    kept = getattr(getattr(function, "_cache", None), "_cache_file", None)
+    return kept is not None and not kept._load_index()  # noqa: SLF001 - there is no other way
+
+
 @functools.cache
 def _stamp(path: Path) -> str:
     """Return a digest of a file and of all files of the engine that it imports, and that those import."""

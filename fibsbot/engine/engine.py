@@ -16,16 +16,20 @@ from attrs import evolve, field, frozen
 
 from fibsbot.engine.bearoff import NO_COLUMNS, load_tables
 from fibsbot.engine.boards import Boards, boards_of
+from fibsbot.engine.cube import DEFAULT as EFFICIENCY
+from fibsbot.engine.cube import Stakes
 from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator
-from fibsbot.engine.outcomes import Outcomes
+from fibsbot.engine.outcomes import OUTCOMES, Outcomes
 from fibsbot.engine.packaged import FOLDER, load_networks
 from fibsbot.engine.pruner import Pruner
 from fibsbot.engine.search import Limits, Ranking, Reading, Searcher
+from fibsbot.engine.warming import is_cold, looking_ahead_compiled
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
 
 DEFAULT: Final = Limits()
+_OPENING: Final = MatchState(Position.start(), length=7)
 
 
 @frozen(eq=False)
@@ -52,7 +56,12 @@ class Engine:
         known = load_tables(compute=compute) if tables else None
         name = networks.name if known else f"{networks.name}, no bear-off tables"
         evaluator = NetworkEvaluator(name, networks.contact, known.columns if known else NO_COLUMNS)
-        return cls(evaluator, networks.pruner)
+        engine = cls(evaluator, networks.pruner)
+        if is_cold():
+            with looking_ahead_compiled():
+                Stakes.of(_OPENING).hold(np.zeros(OUTCOMES, np.float32), EFFICIENCY.of_position(_OPENING.position))
+                engine.evaluate([_OPENING.position])
+        return engine
 
     @property
     def name(self) -> str:
@@ -89,9 +98,8 @@ class Engine:
 
     def warm_up(self) -> None:
         """Compile whatever decisions need."""
-        state = MatchState(Position.start(), length=7)
-        self.read(state, Limits(plies=1))
-        self.rank(evolve(state, phase=Phase.MOVE, dice=(3, 1)), limits=Limits(plies=1))
+        self.read(_OPENING, Limits(plies=1))
+        self.rank(evolve(_OPENING, phase=Phase.MOVE, dice=(3, 1)), limits=Limits(plies=1))
 
     @property
     def searcher(self) -> Searcher:

@@ -81,7 +81,7 @@ class Looker:
         if len(known):
             outcomes[known] = found = self.evaluate(boards[known])
             worths[known] = cubes.held(side, lines, boards[known], found)
-        rest, number = self._distinct(boards[~final])
+        rest, number = self.distinct(boards[~final])
         if len(rest):
             looked = [
                 self._rolls(cubes, side, lines, rest[first : first + CHUNK], plies)
@@ -137,7 +137,7 @@ class Looker:
         self.evaluations += count
         fill(self._cache, places, unknown, np.asarray(valued, np.float32), outcomes)
 
-    def _distinct(self, boards: Boards) -> tuple[Boards, Places]:
+    def distinct(self, boards: Boards) -> tuple[Boards, Places]:
         """Return each board once, and for each which of these it is."""
         table = np.empty(1 << (2 * len(boards)).bit_length(), np.int32)
         first, number = np.empty(len(boards), np.int32), np.empty(len(boards), np.int32)

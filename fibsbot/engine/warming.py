@@ -1,0 +1,68 @@
+"""The first start of all: what the engine needs is compiled by two processes, and what one compiles the other finds.
+
+`python -m fibsbot.engine.warming` is the second one. Later starts load what was kept, and do nothing of this.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+
+from fibsbot.engine.boards import Boards, boards_of
+from fibsbot.engine.compiled import is_missing
+from fibsbot.engine.expanding import ROLLS, Filter, expand
+from fibsbot.engine.network import Network
+from fibsbot.engine.outcomes import OUTCOMES, Outcomes
+from fibsbot.engine.pruner import pruner_of, raw_columns
+from fibsbot.engine.search.filters import Filters
+from fibsbot.engine.search.looking import Looker, least_of_slots
+from fibsbot.position import Position
+
+
+def is_cold() -> bool:
+    """Whether nothing has been compiled yet, and what will be can be kept."""
+    return is_missing(expand)
+
+
+@contextlib.contextmanager
+def looking_ahead_compiled() -> Iterator[None]:
+    """Have another process compile what looking ahead needs; it is there at the end. Whatever fails is done later."""
+    with contextlib.ExitStack() as held:
+        with contextlib.suppress(OSError):
+            held.enter_context(
+                subprocess.Popen(  # noqa: S603 - ourselves
+                    [sys.executable, "-m", __name__],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+            )
+        yield
+
+
+class _Nobody:
+    """Values every position alike, without anything that would have to be compiled."""
+
+    name = "nobody"
+
+    def evaluate(self, boards: Boards) -> Outcomes:
+        """Return no chances, shape (n, 6)."""
+        return np.zeros((len(boards), OUTCOMES), np.float32)
+
+
+def _compile() -> None:
+    boards = boards_of([Position.start()])
+    pruner = pruner_of(Network.new((8,), 1, len(raw_columns())))
+    looker = Looker(_Nobody(), pruner, Filters(), 64)
+    found, slots = looker.expand(boards, Filter())
+    looker.evaluate(found)
+    looker.distinct(found)
+    least_of_slots(np.zeros((len(found), 1)), slots, ROLLS)
+
+
+if __name__ == "__main__":
+    _compile()
