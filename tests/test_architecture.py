@@ -11,7 +11,7 @@ ROOT: Final = Path(__file__).parent.parent
 
 ROOMS: Final = (
     ("protocol",),
-    ("fibsbot.log", "fibsbot.position"),
+    ("fibsbot.log", "fibsbot.position", "fibsbot.processes"),
     ("fibsbot.match",),
     ("fibsbot.rules",),
     ("fibsbot.notation",),
