@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
+from fibsbot.draw.plot import Series, curve_svg
 from fibsbot.processes import LostError
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 _THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 """What tells numpy, when it is loaded, on how many threads to make its matrix products."""
+
+
+_PLOTTED: Final = ("PR", "contact", "crashed", "race")
+"""Which figures of the benchmark are drawn."""
 
 
 @click.command()
@@ -60,6 +65,12 @@ _THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
     type=click.Path(file_okay=False, path_type=Path),
     help="Train no further: write the newest network, at half precision, and its card into this folder.",
 )
+@click.option(
+    "--plot",
+    "plotted",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Train no further: draw the benchmark's figures of all rounds as SVG into this file.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what is measured as one JSON object a line.")
 def train(  # noqa: PLR0913 - one argument an option
     recipe: Path,
@@ -70,6 +81,7 @@ def train(  # noqa: PLR0913 - one argument an option
     backend: str,
     benchmark: Path | None,
     packed: Path | None,
+    plotted: Path | None,
     as_json: bool,
 ) -> None:
     """Train networks by a recipe.
@@ -82,6 +94,10 @@ def train(  # noqa: PLR0913 - one argument an option
     try:
         if packed is not None:
             click.echo(_pack(folder, recipe, packed))
+        if plotted is not None:
+            plotted.write_text(_plot(folder), encoding="utf-8")
+            click.echo(plotted)
+        if packed is not None or plotted is not None:
             return
         steps, rated = _read(recipe, benchmark)
         with _bar() as progress:
@@ -136,6 +152,18 @@ def _pack(folder: Path, recipe: Path, target: Path) -> Path:
         return pack(folder, recipe, target)
     except ValueError as error:
         raise UserError(str(error)) from error
+
+
+def _plot(folder: Path) -> str:
+    """Draw the benchmark's figures by round."""
+    rows = [json.loads(line) for line in (folder / "history.jsonl").read_text(encoding="utf-8").splitlines()]
+    rounds = [row for row in rows if "round" in row and "PR" in row]
+    if not rounds:
+        raise UserError(f"{folder}: expected rounds that were measured (--benchmark), found none")
+    kinds = [kind for kind in _PLOTTED if kind in rounds[0]]
+    series = [Series(kind, [(row["round"], row[kind]) for row in rounds]) for kind in kinds]
+    title = "Equity that checker plays lose, by round of training"
+    return curve_svg(series, title=title, x_label="round", y_label="PR", y_range=(0, 1), zero=True)
 
 
 def _bar() -> Progress:

@@ -76,6 +76,25 @@ def test_people_get_a_line_of_words(recipe: Path) -> None:
     assert "student_games 10" == run(recipe).stdout.splitlines()[0]
 
 
+def test_what_was_measured_is_drawn(recipe: Path, tmp_path: Path) -> None:
+    folder = recipe.parent / "folder"
+    folder.mkdir()
+    rows = [
+        {"student_games": 10, "PR": 9.0},
+        {"round": 0, "PR": 5.5, "race": 1.0},
+        {"round": 1, "PR": 2.5, "race": 0.5},
+    ]
+    (folder / "history.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    picture = tmp_path / "picture.svg"
+    result = run(recipe, "--plot", str(picture))
+    assert (0, f"{picture}\n") == (result.exit_code, result.stdout)
+    text = picture.read_text()
+    assert all(name in text for name in ("PR", "race", "round"))
+    assert "contact" not in text
+    (folder / "history.jsonl").write_text('{"round": 0}\n')
+    assert_refused(run(recipe, "--plot", str(picture)), "expected rounds that were measured (--benchmark), found none")
+
+
 def test_a_recipe_that_cannot_be_followed_is_told_in_one_line(recipe: Path) -> None:
     recipe.write_text(RECIPE.replace("games", "weeks"))
     assert_refused(run(recipe), f"{recipe}: extra fields found (weeks) @ recipe.student")
