@@ -68,12 +68,14 @@ def test_a_file_that_holds_no_labels_is_told_in_one_line(tmp_path: Path, content
 
 
 LABEL_FOR_LONG = """
+import signal
 import sys
 from pathlib import Path
 from fibsbot.engine.training.labels import Chunk, label_all
 from tests.engine.toys import toy_teacher
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
     folder = Path(sys.argv[1])
     chunks = [Chunk(folder / "0.npz", 10, 1), Chunk(folder / "1.npz", 100_000_000, 1)]
     for _ in label_all(toy_teacher(), chunks, 2):
