@@ -91,6 +91,7 @@ class _Lane:
             self.board, self._opening = _START, True
         self._random = variety.random if rng.random() < variety.wild else 0.0
         self._early = int(rng.integers(0, 8)) if rng.random() < variety.early else 0
+        self._outplayed = int(rng.integers(2, 26)) if self._opening and rng.random() < variety.outplayed else 0
 
     def go_on(self, left: Boards) -> bool:
         """Roll, and play what is best or now and then at random; return whether what is best has been played.
@@ -100,7 +101,7 @@ class _Lane:
         `left` is what the best play of each roll leaves, seen by the opponent.
         """
         roll = int(self._rng.choice(ROLLS, p=CHANCE_OF_ROLL if self._turn or not self._opening else _OPENING))
-        strays = self._turn < self._early or self._rng.random() < self._random
+        strays = self._strays()
         self._turn += 1
         self.board = self._at_random(*_DICE[roll]) if strays else left[roll]
         return not strays and not self.is_over()
@@ -108,6 +109,11 @@ class _Lane:
     def is_over(self) -> bool:
         """Whether the game has gone on long enough."""
         return self._turn >= self._last
+
+    def _strays(self) -> bool:
+        """Whether the next play is made at random."""
+        outplayed = self._turn < self._outplayed and self._turn % 2 == self._outplayed % 2
+        return outplayed or self._turn < self._early or self._rng.random() < self._random
 
     def _at_random(self, high: int, low: int) -> Board:
         every = successors(self.board, high, low)

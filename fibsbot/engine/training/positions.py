@@ -32,6 +32,8 @@ class Variety:
     """The part of the plays made at random in them."""
     early: float = field(default=0.3, validator=_share)
     """The part of the games that begin with random plays, up to seven."""
+    outplayed: float = field(default=0.0, validator=_share)
+    """The part of the games that one side begins with random plays, up to twelve, and the other does not: back games."""
     arranged: float = field(default=0.0, validator=_share)
     """The part of the games that begin with a rare position; see `arranging`."""
     disputed: float = field(default=0.0, validator=_share)

@@ -55,6 +55,16 @@ def test_who_strays_is_not_followed() -> None:
     assert 0 < early.followed.mean() < 1
 
 
+def test_who_is_outplayed_plays_at_random_every_second_turn_at_the_beginning() -> None:
+    labels = play_games(toy_teacher(Variety(wild=0, random=0, early=0, outplayed=1)), LANES * 60, 3)
+    starts = np.flatnonzero((labels.boards == boards_of([Position.start()])[0]).all(axis=1))
+    strays = [np.flatnonzero(~labels.followed[start : start + 25]) for start in starts if start % 60 <= 30]
+    assert any(len(turns) > 5 for turns in strays)
+    for turns in strays:
+        assert turns[0] < 2
+        assert all(turn - turns[0] == 2 * place for place, turn in enumerate(turns))
+
+
 def test_disputed_games_begin_with_disputed_positions_and_end_soon() -> None:
     teacher = toy_teacher(Variety(wild=0, random=0, early=0, disputed=1))
     labels = play_games(teacher, LANES * 40, 3)
