@@ -33,7 +33,7 @@ class Variety:
     early: float = field(default=0.3, validator=_share)
     """The part of the games that begin with random plays, up to seven."""
     outplayed: float = field(default=0.0, validator=_share)
-    """The part of the games that one side begins with random plays, up to twelve, and the other does not: back games."""
+    """The part of the games that one side alone begins with random plays, up to twelve, which makes back games."""
     arranged: float = field(default=0.0, validator=_share)
     """The part of the games that begin with a rare position; see `arranging`."""
     disputed: float = field(default=0.0, validator=_share)
