@@ -16,7 +16,6 @@ from __future__ import annotations
 import io
 import json
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -44,6 +43,8 @@ _FIRST_PRUNERS: Final = 3
 """The first pruner's positions come from play at random, those of each further one from the last one's play."""
 _DISPUTED: Final = 50
 """Of so many positions one is disputed."""
+_PRUNER_WINDOW: Final = 2
+"""From how many rounds a pruner learns: it is small, and soon knows what it can."""
 _PRUNER_FIT: Final = Fit(epochs=3, rate=3e-3)
 
 
@@ -84,7 +85,7 @@ class Workshop:
         rounds = self.recipe.unrolled()
         for number, one in enumerate(rounds):
             network = self._round(number, one, pruner, network)
-            pruner = self._pruner(number + 1, rounds[: number + 1])
+            pruner = self._pruner(number + 1)
         return network
 
     def _student(self) -> Student:
@@ -133,12 +134,12 @@ class Workshop:
         self._measure(row, NetworkEvaluator("distilled", network, self.columns))
         return network
 
-    def _pruner(self, number: int, rounds: Sequence[Round]) -> Pruner:
-        """Return the pruner that learns from the labels of the last of the rounds."""
+    def _pruner(self, number: int) -> Pruner:
+        """Return the pruner that learns from the labels of the rounds before this one."""
         path = self.folder / f"pruner-{number}.npz"
         if not path.exists():
             network = self._new_pruner()
-            labels = self._labels(number - 1, rounds)
+            labels = self._labels(number - 1, _PRUNER_WINDOW)
             self._fit(f"pruner {number}", network, labels, _PRUNER_FIT, raw=True)
             network.save(path)
         return pruner_of(Network.load(path))
@@ -156,7 +157,7 @@ class Workshop:
         self._make_labels(number, one, Teacher(evaluator, pruner, self.columns, one.filter, one.variety, disputed))
         labelled = time.monotonic()
         network = Network.new(one.hidden, self.recipe.seed + number) if one.hidden else last
-        labels = self._labels(number, self.recipe.unrolled()[: number + 1])
+        labels = self._labels(number, one.window)
         loss = self._fit(f"round {number}: fit", network, labels, one.fit, raw=False)
         network.save(path)
         row = {"round": number, "shape": network.shape, "labels": len(labels[0]), "loss": round(loss, 6)}
@@ -186,8 +187,10 @@ class Workshop:
         folder = self.folder / f"labels-{number}"
         return [folder / f"{place:04}.npz" for place in range(-(-one.labels // self.recipe.chunk))]
 
-    def _labels(self, number: int, rounds: Sequence[Round]) -> tuple[Boards, Floats]:
-        first = max(0, number + 1 - rounds[number].window)
+    def _labels(self, number: int, window: int) -> tuple[Boards, Floats]:
+        """Return the labels of so many rounds, this one the last, with its trace."""
+        rounds = self.recipe.unrolled()
+        first = max(0, number + 1 - window)
         paths = [path for one in range(first, number + 1) for path in self._chunk_paths(one, rounds[one])]
         return read_labels(paths, rounds[number].trace)
 

@@ -1,0 +1,108 @@
+"""How efficient the cube is while the sides can still meet: what contact's figures in `fibsbot.engine.cube` rest on.
+
+Usage: bench_rolled_cubes.py [POSITIONS] [TRIALS]
+
+Positions from games that the engine plays against itself are rolled out to the end with the cube in the middle, with
+one's own and with the opponent's, luck taken out. The same games give the chances without a cube, from which the model
+says what a dead and what a live cube would be worth; the efficiency that comes nearest to the truth lies in between.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from attrs import evolve
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+from bench.bench_efficiency import fitted
+from fibsbot.engine.boards import Boards, boards_of, position_of
+from fibsbot.engine.cube import CENTRED, DEFAULT, LOST, OWNED, Stakes
+from fibsbot.engine.engine import Engine
+from fibsbot.engine.expanding import CHANCE_OF_ROLL, ROLLS, Filter, new_scales
+from fibsbot.engine.outcomes import cubeless_equity
+from fibsbot.engine.ply import one_ply
+from fibsbot.engine.rollout import Candidate, Plan
+from fibsbot.engine.rollout.rolling import rollout
+from fibsbot.match import MatchState, Owner
+from fibsbot.position import Position
+
+EVEN: Final = 0.6
+"""Positions whose equity without a cube is at most so far from nothing are rolled out."""
+EVERY: Final = 7
+"""One position in so many of a game."""
+SAMPLES: Final = 400
+"""How often the positions are drawn anew for the standard error."""
+OWNERS: Final = {CENTRED: Owner.CENTRED, OWNED: Owner.PLAYER, LOST: Owner.OPPONENT}
+NAMES: Final = {CENTRED: "centred", OWNED: "owned", LOST: "opponent's"}
+
+
+def positions(engine: Engine, count: int, seed: int) -> Boards:
+    """Return so many positions with contact and about even, from games of the engine, shape (count, 26)."""
+    rng = np.random.default_rng(seed)
+    scales = new_scales(engine.pruner)
+    start = boards_of([Position.start()])
+    found: list[npt.NDArray[np.int8]] = []
+    board, turn = start, 0
+    while len(found) < count:
+        if (board > 0).sum() and (board < 0).sum() and position_of(board[0]).contact:
+            _, left = one_ply(engine.evaluator, scales, board, Filter(0.12, 3))
+            board = left[:, rng.choice(ROLLS, p=CHANCE_OF_ROLL)]
+            turn += 1
+            even = abs(float(cubeless_equity(engine.evaluate(board))[0])) <= EVEN
+            if even and turn % EVERY == 0 and position_of(board[0]).contact:
+                found.append(board[0])
+        else:
+            board, turn = start, int(rng.integers(EVERY))
+    return np.array(found)
+
+
+def main() -> None:
+    """Roll out, and print what fits."""
+    options = argparse.ArgumentParser(description="How efficient the cube is with contact.")
+    options.add_argument("positions", type=int, nargs="?", default=200)
+    options.add_argument("trials", type=int, nargs="?", default=72)
+    options.add_argument("--seed", type=int, default=1)
+    chosen = options.parse_args()
+    boards = positions(Engine.load(), chosen.positions, chosen.seed)
+    states = [MatchState(position_of(board)) for board in boards]
+    candidates = [
+        Candidate(NAMES[column], evolve(state, owner=owner), rolls=True)
+        for column, owner in OWNERS.items()
+        for state in states
+    ]
+    plan = Plan(trials=chosen.trials, seed=chosen.seed)
+    bar = Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True))
+    with bar as shown:
+        task = shown.add_task("", total=plan.trials)
+        result = rollout(
+            Engine.load, candidates, plan, show=lambda it: shown.update(task, completed=it.rolled[0].count)
+        )
+    rolled = np.array([[*it.outcomes, it.equity] for it in result.rolled]).reshape(len(OWNERS), len(states), -1)
+    rng = np.random.default_rng(chosen.seed)
+    for place, column in enumerate(OWNERS):
+        chances, true = rolled[place, :, :-1], rolled[place, :, -1]
+        stakes = [Stakes.of(evolve(state, owner=OWNERS[column])) for state in states]
+        dead, live, ours = (
+            np.array([stake.hold(row, x)[0, column] for stake, row, x in zip(stakes, chances, each, strict=True)])
+            for each in (
+                np.zeros((len(states), 3)),
+                np.tile([1.0, 1.0, 0.0], (len(states), 1)),
+                DEFAULT.of(boards),
+            )
+        )
+        samples = rng.integers(len(true), size=(SAMPLES, len(true)))
+        error = np.std([fitted(true[some], dead[some], live[some]) for some in samples])
+        rms = math.sqrt(float(((true - ours) ** 2).mean()))
+        print(
+            f"{NAMES[column]:10}  efficiency {fitted(true, dead, live):.3f} +- {error:.3f} (standard error);"
+            f" the model is off by {(ours - true).mean():+.4f}, rms {rms:.4f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
