@@ -82,6 +82,7 @@ class Lobby:
 
     def match_saved(self, opponent: str, length: int | None, *, swapped: bool, how: Departure | None) -> None:
         """Take note that a match broke off. `swapped`: it was not the one agreed on; `how`: the opponent has gone."""
+        self._desk.memory.was_broken_off(opponent, self._desk.now)
         self._resuming.broke_off(opponent, length, swapped=swapped, how=how)
 
     # -- what the server says -------------------------------------------------------------------------------------

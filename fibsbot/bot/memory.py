@@ -21,6 +21,8 @@ class Acquaintance:
     """Ends of matches that we played to their end: those of the last day, and the last one however old it is."""
     refused: float | None = None
     """When the player last refused an invitation of ours."""
+    broke_off: float | None = None
+    """When our match broke off that waits to go on."""
 
     def since_last(self, now: float) -> float | None:
         """Return the seconds since the last match ended; None if there was none."""
@@ -41,16 +43,28 @@ class Memory:
         """Return what is known of a player, which may be nothing."""
         return self._known.get(name) or Acquaintance()
 
-    def recall(self, name: str, matches: Iterable[float] = (), refused: float | None = None) -> None:
+    def recall(
+        self,
+        name: str,
+        matches: Iterable[float] = (),
+        refused: float | None = None,
+        broke_off: float | None = None,
+    ) -> None:
         """Take what was known before the run began."""
         known = self._keep(name)
         known.matches = sorted([*matches, *known.matches])
         known.refused = max((at for at in (refused, known.refused) if at is not None), default=None)
+        known.broke_off = broke_off if known.broke_off is None else known.broke_off
 
     def played(self, name: str, now: float) -> None:
         """Remember the end of a match."""
         known = self._keep(name)
         known.matches = [*(at for at in known.matches if at > now - DAY), now]
+        known.broke_off = None
+
+    def was_broken_off(self, name: str, now: float) -> None:
+        """Remember since when a match waits to go on."""
+        self._keep(name).broke_off = now
 
     def was_refused(self, name: str, now: float) -> None:
         """Remember that a player refused to play us."""

@@ -205,12 +205,17 @@ class Resuming:
 
         `again`: one whom we have invited in vain, the least often first.
         """
-        ages = {name: -math.inf if saved.since is None else saved.since for name, saved in self.matches.items()}
+        ages = {name: self._broke_off(name, saved) for name, saved in self.matches.items()}
         tries = {name: self._inviting.tries(name) for name in ages}
         names = sorted(
             (name for name in ages if again is bool(tries[name])), key=lambda name: (tries[name], ages[name])
         )
         return self._invite_first(name for name in names if self._is_next(name, self.matches[name]))
+
+    def _broke_off(self, name: str, saved: Saved) -> float:
+        """Return since when a match waits; one of which nobody remembers that is older than all that we know."""
+        since = self._desk.memory.of(name).broke_off if saved.since is None else saved.since
+        return -math.inf if since is None else since
 
     def _invite_first(self, names: Iterator[str]) -> bool:
         name = next(names, None)

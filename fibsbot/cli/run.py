@@ -20,7 +20,7 @@ from fibsbot.config.problems import told
 from fibsbot.log import LogFormat, configure
 from fibsbot.records.store import StoreError
 from fibsbot.service.account import Account
-from fibsbot.service.process import Service, ServiceError
+from fibsbot.service.process import Service, ServiceError, hangups_held_back
 from fibsbot.service.settings import AccountPlan
 from fibsbot.service.supervisor import Reloaded
 from fibsbot.strategies.loader import FALLBACK, load
@@ -54,19 +54,23 @@ def run(path: Path, log_format: str | None) -> None:
     starting again would not help: settings that cannot be used, a password that is refused, a name that somebody else
     has logged in with.
     """
-    settings = Settings(path, log_format)
+    with hangups_held_back():
+        _report(_play(Settings(path, log_format), path))
+
+
+def _play(settings: Settings, path: Path) -> Mapping[str, Account]:
+    """Play until all accounts have ended; return them."""
     chosen = settings.start()
     process = settings.config.service_settings()
     try:
         service = Service(chosen, process, load, fallback=FALLBACK, reload=settings.read_again)
-        accounts = asyncio.run(service.run())
+        return asyncio.run(service.run())
     except StoreError as error:
         raise ConfigError(f"{path}: {error}") from None
     except ServiceError as error:
         raise RunError(str(error)) from None
     except KeyboardInterrupt:
         raise click.Abort from None
-    _report(accounts)
 
 
 class Settings:

@@ -40,6 +40,6 @@ class Backoff:
         pause = pauses.first if lasted >= pauses.healthy or not self._next else self._next
         if restarting:
             pause = max(pause, pauses.restart)
-        pause = min(pause, pauses.longest)
+        pause = min(pause, pauses.longest / (1 + pauses.jitter))  # so that no random part makes it longer than that
         self._next = pause * pauses.factor
         return pause * (1 + pauses.jitter * self._random.random())

@@ -41,6 +41,18 @@ class ServiceError(Exception):
     """The process cannot do its work here; the text is one line and says why."""
 
 
+@contextlib.contextmanager
+def hangups_held_back() -> Iterator[None]:
+    """Let a SIGHUP wait for the service that heeds it, and lets it through: it would end a process that only starts."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    try:
+        yield
+    finally:
+        handler = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which forgets one that still waits
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGHUP, handler)
+
+
 class Service:
     """Everything that runs in one process."""
 
@@ -199,9 +211,11 @@ class Service:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._on_end, number)
         loop.add_signal_handler(signal.SIGHUP, self._on_reload)
+        held = signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
         try:
             yield
         finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 loop.remove_signal_handler(number)
 

@@ -30,7 +30,8 @@ def recall(store: str, accounts: Iterable[str]) -> dict[str, Memory]:
                 for name, known in reader.acquaintances(account, now - HORIZON).items():
                     matches = [clock - (now - at).total_seconds() for at in known.matches]
                     refused = clock - (now - known.refused).total_seconds() if known.refused else None
-                    memory.recall(name, matches, refused)
+                    broke_off = clock - (now - known.broke_off).total_seconds() if known.broke_off else None
+                    memory.recall(name, matches, refused, broke_off)
     except StoreError as error:
         _log.warning("what was remembered of other players cannot be read", error=str(error))
     return memories

@@ -51,6 +51,17 @@ def test_what_a_store_remembers_and_what_happened_since_add_up() -> None:
     assert 50.0 == memory.of("ford").refused
 
 
+def test_a_match_that_waits_is_remembered_until_it_is_played() -> None:
+    memory = Memory()
+    memory.recall("ford", broke_off=-7.0)
+    assert -7.0 == memory.of("ford").broke_off
+    memory.was_broken_off("ford", 3.0)
+    memory.recall("ford", broke_off=-7.0)
+    assert 3.0 == memory.of("ford").broke_off
+    memory.played("ford", 4.0)
+    assert None is memory.of("ford").broke_off
+
+
 def test_who_was_met_longest_ago_is_forgotten_first() -> None:
     memory = Memory()
     memory.played("ford", 0.0)

@@ -117,6 +117,27 @@ def test_the_oldest_match_comes_first_and_what_broke_off_since_last() -> None:
     assert ["invite zaphod", "invite arthur", "invite ford"] == invites(sent)[:3]
 
 
+def test_what_the_store_remembers_tells_which_match_is_the_oldest() -> None:
+    script = Script()
+    names = ("ford", "zaphod", "arthur", "trillian")
+    for age, name in enumerate(("ford", "arthur", "zaphod")):
+        script.agent._desk.memory.recall(name, broke_off=-100.0 * (age + 1))
+    script.connect()
+    script.raw(b"login: ")
+    script.server(f"1 {ME} 1 h", OWN_INFO, *(who(name) for name in names), "6")
+    sent = script.server(*saved(*names), "Value of 'boardstyle' set to 3.")
+    for _ in names:
+        sent += script.server(TOOK)
+        sent += script.wait(30)
+    assert ["invite trillian", "invite zaphod", "invite arthur", "invite ford"] == invites(sent)[:4]
+
+
+def test_a_match_that_broke_off_before_a_crash_of_the_run_is_as_old_as_it_is() -> None:
+    script = Script().to_my_roll()
+    script.lose()
+    assert script.now == script.agent._desk.memory.of("ford").broke_off
+
+
 def test_one_opponent_is_asked_at_a_time() -> None:
     script = Script().to_lobby(saved=saved("ford", "zaphod"))
     assert ["invite ford"] == script.server(who("ford"))

@@ -59,6 +59,18 @@ crash.done = False
 Agent.handle = crash
 """
 """A module that Python imports before the program: an error in the middle of a match."""
+HASTE: Final = """
+import os, signal
+from fibsbot.config import checking
+check = checking.check
+
+def hurried(path):
+    os.kill(os.getpid(), signal.SIGHUP)
+    return check(path)
+
+checking.check = hurried
+"""
+"""The same: somebody who wants the settings read again while they are read for the first time."""
 
 
 @pytest.fixture
@@ -156,6 +168,24 @@ async def test_sighup_changes_what_can_be_changed_and_says_what_cannot(server: S
         await it.until("settings cannot be used, the old ones stay", 2)
         it.signal(signal.SIGTERM)
         assert 0 == await it.end()
+
+
+async def test_a_sighup_that_comes_too_early_waits(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "haste").mkdir()
+    (tmp_path / "haste" / "sitecustomize.py").write_text(HASTE)
+    paths = f"{tmp_path / 'haste'}:{ROOT}"
+    async with fleet(tmp_path, settings(server.port, "marvin"), PYTHONPATH=paths) as it:
+        await it.until("settings read again, nothing has changed")
+        await it.until("logged_in")
+        it.signal(signal.SIGTERM)
+        assert 0 == await it.end()
+
+
+async def test_after_a_sighup_that_came_too_early_bad_settings_still_end_with_78(tmp_path: Path) -> None:
+    (tmp_path / "haste").mkdir()
+    (tmp_path / "haste" / "sitecustomize.py").write_text(HASTE)
+    async with fleet(tmp_path, "[server", PYTHONPATH=f"{tmp_path / 'haste'}:{ROOT}") as it:
+        assert EXIT_CONFIG == await it.end()
 
 
 @pytest.mark.slow

@@ -17,9 +17,9 @@ def test_pauses_grow_to_a_limit(seed: int, attempts: int) -> None:
     backoff = Backoff(pauses, random.Random(seed))
     waits = [backoff.next_pause() for _ in range(attempts)]
     assert pauses.first <= waits[0] <= pauses.first * (1 + pauses.jitter)
-    assert max(waits) <= pauses.longest * (1 + pauses.jitter)
+    assert max(waits) <= pauses.longest
     for earlier, later in itertools.pairwise(waits):
-        assert later >= min(earlier * pauses.factor / (1 + pauses.jitter), pauses.longest)
+        assert later >= min(earlier * pauses.factor, pauses.longest) / (1 + pauses.jitter)
 
 
 def test_a_healthy_connection_starts_the_pauses_anew() -> None:
@@ -30,6 +30,11 @@ def test_a_healthy_connection_starts_the_pauses_anew() -> None:
 
 def test_two_bots_do_not_come_back_at_the_same_time() -> None:
     pauses = {Backoff(Pauses(), random.Random(seed)).next_pause() for seed in range(100)}
+    assert 90 < len(pauses)
+
+
+def test_even_the_longest_pauses_are_not_the_same() -> None:
+    pauses = {[backoff.next_pause() for _ in range(20)][-1] for backoff in (Backoff() for _ in range(100))}
     assert 90 < len(pauses)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -28,6 +29,9 @@ UNIT: Final = ROOT / "config/fibsbot.service"
 EXPOSED: Final = 2.0
 """What `systemd-analyze security` may count at most, of 10."""
 SECONDS: Final = {"min": 60, "": 1}
+MEGABYTES: Final = {"M": 1, "G": 1024}
+FIRST_START: Final = 600
+"""Megabytes that the engine and its helper need while they compile everything (measured: 301 and 244)."""
 
 
 def unit() -> dict[str, list[str]]:
@@ -44,6 +48,11 @@ def seconds(value: str) -> int:
     """Read a time as systemd writes it."""
     number, name = re.fullmatch(r"(\d+)(\w*)", value).groups()  # type: ignore[union-attr]  # it fits, or the test fails
     return int(number) * SECONDS[name]
+
+
+def megabytes(value: str) -> int:
+    """Read an amount of memory as systemd writes it."""
+    return int(value[:-1]) * MEGABYTES[value[-1]]
 
 
 def takes(arguments: list[str]) -> None:
@@ -68,6 +77,31 @@ def test_the_unit_does_what_the_program_expects() -> None:
     assert ["notify"] == says["Type"], "and not a type that many machines do not know yet"
     assert ["/bin/kill -HUP $MAINPID"] == says["ExecReload"]
     assert not Path(str(Config().service.store)).is_absolute(), "the store is in the working directory"
+
+
+def test_the_strategy_of_the_sample_can_work_in_the_unit() -> None:
+    """The engine compiles itself: it needs memory that becomes code, room for that, and a place to keep it in."""
+    says = unit()
+    assert ["engine"] == [Config().bot.strategy], "what follows is about another one"
+    assert "yes" not in says["MemoryDenyWriteExecute"], "numba: cannot allocate executable memory"
+    (folder,) = says["CacheDirectory"]
+    assert f"XDG_CACHE_HOME=%C/{folder}" in says["Environment"], "DynamicUser= has no home"
+    assert megabytes(says["MemoryHigh"][0]) >= FIRST_START
+    assert megabytes(says["MemoryMax"][0]) > megabytes(says["MemoryHigh"][0])
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux")
+def test_the_engine_does_not_start_where_memory_cannot_become_code(tmp_path: Path) -> None:
+    """This is why the unit does without MemoryDenyWriteExecute=; where it works one day, the unit may have it again."""
+    deny = "import ctypes, sys; sys.exit(77) if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) else None"  # PR_SET_MDWE
+    engine = "from fibsbot.strategies.loader import load; load('engine')"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path)}
+    found = subprocess.run(
+        [sys.executable, "-c", f"{deny}\n{engine}"], capture_output=True, text=True, check=False, env=environment
+    )
+    if found.returncode == 77:
+        pytest.skip("this kernel cannot deny it")
+    assert "executable memory" in found.stderr
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")

@@ -26,6 +26,7 @@ from fibsbot.records.store.schema import (
     FINISHED,
     GAMES,
     MATCHES,
+    OPEN,
     OPPONENTS,
     RATINGS,
     SHEETS,
@@ -48,6 +49,8 @@ class Recollection(NamedTuple):
     """Ends of matches that were played to their end, oldest first."""
     refused: dt.datetime | None = None
     """When the player last refused an invitation of ours."""
+    broke_off: dt.datetime | None = None
+    """When the match was seen last that waits to go on."""
 
 
 class Store:
@@ -210,11 +213,15 @@ class Store:
     # -- what the bot remembers ---------------------------------------------------------------------------------
 
     def acquaintances(self, account: str, since: dt.datetime) -> Mapping[str, Recollection]:
-        """Return by name what an account has to remember of the players whom it has met since then."""
-        outcomes = [outcome.value for outcome in FINISHED]
-        ended = select(OPPONENTS.c.name, MATCHES.c.ended)
-        ended = ended.select_from(MATCHES.join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id))
-        ended = ended.join(ACCOUNTS, MATCHES.c.account_id == ACCOUNTS.c.id).where(MATCHES.c.outcome.in_(outcomes))
+        """Return by name what an account has to remember of the players whom it has met since then.
+
+        Matches that wait to go on are remembered however old they are.
+        """
+        played = select(OPPONENTS.c.name, MATCHES.c.ended, MATCHES.c.seen)
+        played = played.select_from(MATCHES.join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id))
+        played = played.join(ACCOUNTS, MATCHES.c.account_id == ACCOUNTS.c.id)
+        ended = played.where(MATCHES.c.outcome.in_([outcome.value for outcome in FINISHED]))
+        waiting = played.where(MATCHES.c.outcome.in_([outcome.value for outcome in OPEN]))
         refused = select(OPPONENTS.c.name, FACTS.c.last_at).select_from(FACTS.join(OPPONENTS).join(ACCOUNTS))
         refused = refused.where(FACTS.c.fact == Fact.REFUSED.value)
         known: dict[str, Recollection] = {}
@@ -224,6 +231,8 @@ class Store:
             known[row["name"]] = before._replace(matches=(*before.matches, row["ended"]))
         for row in self._rows(_narrow(refused, ours, since=(FACTS.c.last_at, since))):
             known[row["name"]] = known.get(row["name"], Recollection())._replace(refused=row["last_at"])
+        for row in self._rows(_narrow(waiting, ours).order_by(MATCHES.c.seen)):
+            known[row["name"]] = known.get(row["name"], Recollection())._replace(broke_off=row["seen"])
         return known
 
     def _rows(self, query: Select[*tuple[Any, ...]]) -> Iterator[RowMapping]:

@@ -431,8 +431,13 @@ def test_what_the_bot_should_remember_is_told(bot: Teller) -> None:
     bot.save("zaphod", 1)
     ended = [match.ended for match in bot.matches() if match.ended]
     everything = acquaintances(bot.url, "marvin", NOON)
-    assert {"ford", "arthur"} == set(everything)
-    assert (tuple(ended), None) == everything["ford"]
-    assert ((), NOON + dt.timedelta(seconds=5)) == everything["arthur"]
-    assert {"ford": ((ended[1],), None)} == acquaintances(bot.url, "marvin", noon)
+    assert {"ford", "arthur", "zaphod"} == set(everything)
+    assert (tuple(ended), None, None) == everything["ford"]
+    assert ((), NOON + dt.timedelta(seconds=5), None) == everything["arthur"]
+    (waiting,) = (match for match in bot.matches() if match.opponent == "zaphod")
+    assert ((), None, waiting.seen) == everything["zaphod"]
+    assert everything["zaphod"] == acquaintances(bot.url, "marvin", bot.now)["zaphod"], "however old it is"
+    since_noon = acquaintances(bot.url, "marvin", noon)
+    assert {"ford", "zaphod"} == set(since_noon)
+    assert ((ended[1],), None, None) == since_noon["ford"]
     assert {} == acquaintances(bot.url, "trillian", NOON)
