@@ -237,12 +237,14 @@ class Draft:
             return None
         return start_match(evolve(FIBS, redoubles=0 if self.length else UNLIMITED), self.length, scores)
 
-    def _finish_page(self, scores: tuple[int, int] | None = None) -> None:
-        """Close the page. `scores` are those after the game, where they were told."""
+    def _finish_page(self, scores: tuple[int, int] | None = None, *, last: bool = False) -> None:
+        """Close the page. `scores` are those after the game, where they were told; `last`: nothing comes after it."""
         page = self.page
         if page is None:
             return
         page.conclude(scores)
+        if not last:
+            page.lose_end()
         self._tell_steps()
         self.page = None
         if not page.entries and page.result is None and not self._page_announced:
@@ -278,7 +280,7 @@ class Draft:
         """Return what is left to tell when nothing more will be seen of the match."""
         if self.page is not None:
             self.page.give_up()
-        self._finish_page()
+        self._finish_page(last=True)
         if self._games:
             self._announce_match()
             self._out.append(MatchEnded(self.number, self.transcript))

@@ -308,6 +308,11 @@ class Page:
         if self.thrown is not None and not self.over:
             self._write(self.thrown)
 
+    def lose_end(self) -> None:
+        """The match went on, and how this game ended was not seen."""
+        if self.entries and not self.over and not isinstance(self.entries[-1], Gap):
+            self._write(Gap(reason="the end of the game is missing", then=self.base))
+
     # -- boards -----------------------------------------------------------------------------------------------------
 
     def look(self, sight: Sight, at: dt.datetime | None) -> None:

@@ -24,7 +24,7 @@ from fibsbot.replay.happenings import (
     MatchEnded,
 )
 from fibsbot.rules.game import decision as decision_of
-from fibsbot.rules.state import GameState, Seat
+from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript import Decision, Entry, Gap, Step, Throw, Transcript, decisions
 
 Row: TypeAlias = dict[str, Any]
@@ -48,7 +48,7 @@ class Rows:
             case GameBegan(match=match, game=game):
                 start = game.start
                 row = {"game": game.number, "turn": start.turns + 1, "scores": start.scores, "crawford": start.crawford}
-                yield self._row("game", match) | row
+                yield self._row("game", match) | row | {"begun": start.stage is Stage.OPENING}
             case Happened(match=match, step=step):
                 yield from self._happened(match, step, names)
             case Differed(match=match):

@@ -28,6 +28,7 @@ from fibsbot.replay.keys import Key, Keys
 from fibsbot.replay.places import Place
 from fibsbot.replay.telling import (
     LONGEST_TEXT,
+    beginning_in_words,
     deeds,
     difference_in_words,
     end_in_words,
@@ -98,8 +99,10 @@ def _next(frame: Frame, happening: Happening) -> Frame:
     match happening:
         case GameBegan(match=match, game=game):
             line = f"  Game {game.number}{', Crawford game' if game.start.crawford else ''}"
+            missing = beginning_in_words(game)
+            told = (line, f"- missing: {missing}") if missing else (line,)
             place = Place(match, game.number)
-            return evolve(frame, place=place, state=game.start, lines=(line,), begins_game=True)
+            return evolve(frame, place=place, state=game.start, lines=told, begins_game=True)
         case Happened(match=match, step=step):
             at = step.entry.at or frame.at
             place = Place(match, step.game, step.turn)

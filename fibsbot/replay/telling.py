@@ -26,8 +26,8 @@ from fibsbot.replay.happenings import (
     MatchEnded,
 )
 from fibsbot.rules.scoring import Level
-from fibsbot.rules.state import Ending, Result, Seat
-from fibsbot.transcript import Cube, Gap, Resign, Step, Throw, Transcript
+from fibsbot.rules.state import Ending, Result, Seat, Stage
+from fibsbot.transcript import Cube, Game, Gap, Resign, Step, Throw, Transcript
 
 LONGEST_NAME: Final = 20
 LONGEST_TEXT: Final = 200
@@ -80,6 +80,11 @@ def where_in_words(differed: Differed) -> str:
 def gap_in_words(match: int, step: Step, gap: Gap) -> str:
     """Say where something is missing, and what."""
     return f"match {match}, game {step.game}, turn {step.turn}: {clean(gap.reason, LONGEST_TEXT)}"
+
+
+def beginning_in_words(game: Game) -> str:
+    """Say that a game was first seen in its middle; nothing for others."""
+    return "" if game.start.stage is Stage.OPENING else "the beginning of the game is missing"
 
 
 def deeds(step: Step) -> Iterator[tuple[Seat, str]]:
@@ -163,6 +168,8 @@ class MoveList:
                 crawford = ", Crawford game" if start.crawford else ""
                 yield from ("", f"  Game {game.number}{crawford}")
                 yield f"    {a + f': {start.scores[Seat.A]}':{COLUMN}}  {b}: {start.scores[Seat.B]}"
+                if missing := beginning_in_words(game):
+                    yield f"  --- missing: {missing}"
             case Happened(step=step) if isinstance(step.entry, Gap):
                 yield f"  --- missing: {clean(step.entry.reason, LONGEST_TEXT)}"
             case Differed(differences=differences):

@@ -166,6 +166,18 @@ def test_another_score_is_another_game_and_a_lower_one_another_match() -> None:
     assert [[(0, 0), (1, 0)], [(0, 0)]] == games
 
 
+def test_a_game_that_gave_way_to_the_next_before_its_end_was_seen_has_a_gap() -> None:
+    scribe = Scribe("marvin")
+    hear(scribe, *BEGUN, "It's your turn to move.", OWN_OPENING, AFTER_IT)
+    told = hear(scribe, AFTER_IT.replace(":3:0:0:", ":3:1:0:", 1))
+    assert ["the end of the game is missing"] == [it.reason for it in entries(told) if isinstance(it, Gap)]
+    hear(scribe, "ford rolls 6 and 5.", "ford moves 1-7 7-12 .")
+    (transcript,) = transcripts(scribe)
+    first, last = transcript.games
+    assert (None, False) == (first.result, first.whole)
+    assert not any(isinstance(it, Gap) for it in last.entries), "where a capture ends is no gap"
+
+
 def test_our_name_is_learned_from_the_score_when_nothing_else_told_it() -> None:
     lines = MARVIN.split(b"\r\n")
     begun = next(place for place, line in enumerate(lines) if line.startswith(b"Starting a new game"))

@@ -14,6 +14,7 @@ from fibsbot.replay.happenings import Differed, Happening, MatchBegan
 from fibsbot.replay.opening import retold
 from fibsbot.replay.places import Place, place_of
 from fibsbot.replay.rows import Rows
+from fibsbot.replay.showing import frames
 from fibsbot.replay.tellers import JsonLines
 from fibsbot.replay.telling import MoveList
 from fibsbot.rules.state import Seat
@@ -113,6 +114,21 @@ def test_a_number_that_is_none_stays_out_of_the_objects() -> None:
     assert isinstance(began, MatchBegan)
     text = json.dumps(objects([began, *rest]), allow_nan=False)
     assert "NaN" not in text
+
+
+def test_a_game_first_seen_in_its_middle_is_told_to_be_one() -> None:
+    """Else its first line would be taken for the opening throw."""
+    whole = paper()
+    state = next(it.after for it in walk(whole.games[0]))
+    seen = evolve(
+        whole, games=(evolve(whole.games[0], start=state, entries=whole.games[0].entries[1:]), whole.games[1])
+    )
+    assert [4] == [
+        n for n, line in enumerate(listed(happenings(seen))) if "the beginning of the game is missing" in line
+    ]
+    assert [False, True] == [it["begun"] for it in objects(happenings(seen)) if it["kind"] == "game"]
+    lines = [line for frame in frames(happenings(seen)) for line in frame.lines]
+    assert ["  Game 1", "- missing: the beginning of the game is missing"] == lines[:2]
 
 
 def test_every_happening_but_an_end_has_a_place() -> None:

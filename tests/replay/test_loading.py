@@ -1,0 +1,39 @@
+"""A telnet capture in which the server was asked for `oldmoves` holds the matches of its lists."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from fibsbot.formats.detect import Format
+from fibsbot.formats.oldmoves import read_oldmoves, write_oldmoves
+from fibsbot.replay.loading import find_format, load_transcripts
+from tests.formats.simulating import simulate
+from tests.replay.helping import DATA, unpacked
+
+BANNER = b"\r\n".join((DATA / "protocol/session_watch.txt").read_bytes().split(b"\n")[:60])
+LIST = write_oldmoves(simulate(18, 5)).encode().replace(b"\n", b"\r\n")
+ASKED = b"> oldmoves alice\r\n" + LIST
+PLAYED = unpacked("three_points_marvin.txt")
+
+
+@pytest.mark.parametrize("before", [b"", BANNER, BANNER * 10], ids=["alone", "after a login", "far behind it"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_lists_are_found_in_a_capture(before: bytes, packed: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    path = tmp_path / "capture.txt"
+    data = before + ASKED + b"> bye\r\n"
+    path.write_bytes(gzip.compress(data) if packed else data)
+    assert Format.OLDMOVES is find_format(path)
+    (match,) = load_transcripts(path)
+    assert read_oldmoves(LIST.decode()) == match
+
+
+@pytest.mark.parametrize("data", [ASKED + PLAYED, PLAYED + ASKED], ids=["before", "after"])
+def test_a_match_that_was_played_is_what_a_capture_is_about(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "capture.txt"
+    path.write_bytes(data)
+    assert find_format(path) is None
+    (match,) = load_transcripts(path)
+    assert "ford" in {player.name for player in match.players}
