@@ -17,8 +17,9 @@ from fibsbot.config.secrets import Secret, password_of
 from fibsbot.config.settings import Config
 from fibsbot.records.store.database import StoreError, locate
 from fibsbot.service.settings import AccountPlan
-from fibsbot.strategies.loader import StrategyError, available, load, plain_name
+from fibsbot.strategies.loader import StrategyError, available, load
 from fibsbot.strategies.loader import check as try_out
+from fibsbot.strategies.names import plain_name
 
 _STEP: Final = re.compile(r"[^.\[\]]+")
 
