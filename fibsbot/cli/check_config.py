@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.cli import ConfigError
+from fibsbot.config.checking import Checked, check
+from fibsbot.config.doubting import doubts
 from fibsbot.config.problems import told
 from fibsbot.policy import describe
 from fibsbot.policy.wording import counted
 from fibsbot.service.settings import AccountPlan
-
-if TYPE_CHECKING:
-    from fibsbot.config.checking import Checked
 
 
 @click.command("check-config")
@@ -28,9 +26,6 @@ def check_config(file: Path, *, strict: bool) -> None:
     Every problem is told at once, a line each, and the exit status is 78. Settings that are legal but useless are
     warned of. Passwords are looked for, and never shown.
     """
-    from fibsbot.config.checking import check  # noqa: PLC0415 - slow to import: strategies, and SQLAlchemy
-    from fibsbot.config.doubting import doubts  # noqa: PLC0415
-
     checked = check(file)
     if checked.problems:
         raise ConfigError(told(file, checked.problems))
