@@ -44,7 +44,7 @@ def main() -> None:
     for _ in range(options.runs):  # one after the other, so that a busy minute spoils a run of each
         for name, arguments in starts.items():
             took[name] = min(took[name], seconds(arguments))
-    table = Table(title=f"CPU seconds of --help, the least of {options.runs}", title_justify="left")
+    table = Table(title="CPU seconds of --help", title_justify="left")
     for name in ("", "seconds", "x floor"):
         table.add_column(name, justify="right" if name else "left")
     for name, least in took.items():
