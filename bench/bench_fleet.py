@@ -39,8 +39,7 @@ from attrs import define, field
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from fibsbot.bot.runner import RunSettings
-from fibsbot.bot.settings import AgentSettings, Timings
+from fibsbot.bot.settings import AgentSettings, RunSettings, Timings
 from fibsbot.bot.thinking import Thought
 from fibsbot.client.backoff import Pauses
 from fibsbot.log import LogFormat, LogLevel, configure

@@ -9,9 +9,10 @@ from __future__ import annotations
 import enum
 import logging
 import sys
+from typing import TYPE_CHECKING
 
-import structlog
-from structlog.typing import Processor
+if TYPE_CHECKING:
+    from structlog.typing import Processor
 
 
 class LogFormat(enum.Enum):
@@ -34,6 +35,8 @@ class LogLevel(enum.Enum):
 
 def configure(form: LogFormat = LogFormat.CONSOLE, level: LogLevel = LogLevel.INFO) -> None:
     """Say how this process logs, to stderr as it is now."""
+    import structlog  # noqa: PLC0415 - slow to import, and the settings need only the words above
+
     renderer: list[Processor]
     if form is LogFormat.JSON:
         renderer = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]

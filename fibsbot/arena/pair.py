@@ -9,8 +9,8 @@ from typing import Final
 
 from attrs import field, frozen
 
-from fibsbot.bot.runner import Observer, Runner, RunSettings, SessionResult
-from fibsbot.bot.settings import AgentSettings, Timings
+from fibsbot.bot.runner import Observer, Runner, SessionResult
+from fibsbot.bot.settings import AgentSettings, RunSettings, Timings
 from fibsbot.policy import Lengths, Policy
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from fibsbot.bot import sayings
 from fibsbot.bot.desk import Desk
-from fibsbot.bot.events import FinishRequested, PauseRequested, QuitRequested
+from fibsbot.bot.events import FinishRequested, PauseRequested, QuitRequested, ordered
 from fibsbot.bot.hearing import Nudge, Topic, is_courtesy, nudge_of, topic_of
 from fibsbot.bot.lobby import Lobby
 from fibsbot.bot.matches import Matches
@@ -207,7 +207,7 @@ class Chat:
         desk.record("ordered", by=operator, order=order.value)
         if order is Order.QUIT and desk.session.state in LOGGED_IN:
             self._outbox.say_at_once(c.Tell(operator, sayings.QUITTING))  # there is no later
-        if wish := order.event(desk.now):
+        if wish := ordered(order, desk.now):
             self._carry_out(wish)
         if order is not Order.QUIT:
             status = status_of(desk, self._matches, self._lobby)

@@ -15,7 +15,8 @@ from fibsbot.bot.events import Connected, ConnectionLost, Event, MessageReceived
 from fibsbot.bot.sieve import Sieve
 from fibsbot.bot.thinking import Thinker, Thought
 from fibsbot.client.connection import Connection, ConnectionFailedError
-from fibsbot.records.session_log import REDACTED, SessionLog
+from fibsbot.records.session_log import REDACTED
+from fibsbot.records.session_writing import SessionLog
 from protocol.commands import Command
 from protocol.grammar import write_command
 from protocol.messages import Message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from fibsbot.bot.orders import Order
 from fibsbot.bot.questions import Answer, AnyKey
 from fibsbot.bot.settings import AgentSettings
 from protocol.messages import Message
@@ -75,3 +76,15 @@ class ConnectionLost(Event):
     reason: str = ""
     by_server: bool = False
     """Whether the server closed it in order, and so knows that we are gone."""
+
+
+def ordered(order: Order, at: float) -> FinishRequested | QuitRequested | PauseRequested | None:
+    """Return what happens to the agent when an order is given at this time; None if it only asks."""
+    match order:
+        case Order.PAUSE | Order.RESUME:
+            return PauseRequested(at, paused=order is Order.PAUSE)
+        case Order.LAST:
+            return FinishRequested(at)
+        case Order.QUIT:
+            return QuitRequested(at)
+    return None

@@ -5,8 +5,6 @@ from __future__ import annotations
 import enum
 from typing import Self
 
-from fibsbot.bot.events import FinishRequested, PauseRequested, QuitRequested
-
 
 class Order(enum.Enum):
     """An order, by the word that gives it."""
@@ -26,17 +24,6 @@ class Order(enum.Enum):
         order._value_ = word
         order.help = text
         return order
-
-    def event(self, at: float) -> FinishRequested | QuitRequested | PauseRequested | None:
-        """Return what happens to the agent when the order is given at this time; None if it only asks."""
-        match self:
-            case Order.PAUSE | Order.RESUME:
-                return PauseRequested(at, paused=self is Order.PAUSE)
-            case Order.LAST:
-                return FinishRequested(at)
-            case Order.QUIT:
-                return QuitRequested(at)
-        return None
 
 
 def parse_order(text: str) -> Order | None:

@@ -7,11 +7,9 @@ import contextlib
 import random
 import time
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import TypeAlias
 
-from attrs import field, frozen
-from attrs.validators import gt
+from attrs import frozen
 
 from fibsbot.bot.actions import End, Record
 from fibsbot.bot.agent import Agent
@@ -20,42 +18,16 @@ from fibsbot.bot.driver import Driver
 from fibsbot.bot.events import ConnectionLost, Event, FinishRequested, QuitRequested
 from fibsbot.bot.memory import Memory
 from fibsbot.bot.registration import Registration
-from fibsbot.bot.settings import AgentSettings
+from fibsbot.bot.settings import RunSettings
 from fibsbot.bot.thinking import Thinker, Thought
-from fibsbot.client.backoff import Backoff, Pauses
-from fibsbot.client.connection import Connection, ConnectionFailedError, Tls, connect
-from fibsbot.records.rotation import Rotation
-from fibsbot.records.session_log import SessionLog
+from fibsbot.client.backoff import Backoff
+from fibsbot.client.connection import Connection, ConnectionFailedError, connect
+from fibsbot.records.session_writing import SessionLog
 from fibsbot.strategies.base import Strategy
 from protocol.commands import Command
 from protocol.messages import Message
 
 Connect: TypeAlias = Callable[[], Awaitable[Connection]]
-
-
-@frozen
-class RunSettings:
-    """Where to play, and everything about the run that is not about the play."""
-
-    host: str
-    port: int
-    agent: AgentSettings
-    tls: Tls | None = None
-    """Whether the server is spoken to through TLS, and how it is known."""
-    register: bool = False
-    """Whether to make the account first if there is none."""
-    deadline: float = field(default=30.0, validator=gt(0))
-    """Seconds that a strategy has for one decision."""
-    connect_timeout: float = field(default=15.0, validator=gt(0))
-    """Seconds that a connection may take to be made, and each step of a registration."""
-    pauses: Pauses = field(factory=Pauses)
-    """Between attempts to connect again."""
-    retry_first: bool = False
-    """Whether to try again when the very first connection cannot be made."""
-    log_path: Path | None = None
-    """Where to write the session log."""
-    rotation: Rotation | None = None
-    """When the session log begins a new file; None: never."""
 
 
 class Observer:

@@ -1,14 +1,18 @@
-"""What an operator can choose about the agent."""
+"""What an operator can choose about the agent and its run."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from attrs import Attribute, evolve, field, fields, frozen
 from attrs.validators import ge, gt, optional
 
 from fibsbot import __version__
+from fibsbot.client.backoff import Pauses
+from fibsbot.client.tls import Tls
 from fibsbot.policy import NameRule, Policy
+from fibsbot.records.rotation import Rotation
 
 
 @frozen
@@ -119,3 +123,28 @@ class AgentSettings:
     strict: bool = False
     """Whether a difference between our state and the server's board is an error (tests, replay)."""
     timings: Timings = field(factory=Timings)
+
+
+@frozen
+class RunSettings:
+    """Where to play, and everything about the run that is not about the play."""
+
+    host: str
+    port: int
+    agent: AgentSettings
+    tls: Tls | None = None
+    """Whether the server is spoken to through TLS, and how it is known."""
+    register: bool = False
+    """Whether to make the account first if there is none."""
+    deadline: float = field(default=30.0, validator=gt(0))
+    """Seconds that a strategy has for one decision."""
+    connect_timeout: float = field(default=15.0, validator=gt(0))
+    """Seconds that a connection may take to be made, and each step of a registration."""
+    pauses: Pauses = field(factory=Pauses)
+    """Between attempts to connect again."""
+    retry_first: bool = False
+    """Whether to try again when the very first connection cannot be made."""
+    log_path: Path | None = None
+    """Where to write the session log."""
+    rotation: Rotation | None = None
+    """When the session log begins a new file; None: never."""

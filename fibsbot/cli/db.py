@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,14 +14,11 @@ from fibsbot.cli import UserError
 from fibsbot.cli.progress import shown_progress
 from fibsbot.cli.stores import place_by_config, store_errors
 from fibsbot.config import Config
-from fibsbot.records.store import Store
-from fibsbot.records.store.checking import Report
-from fibsbot.records.store.checking import check as check_store
-from fibsbot.records.store.copying import backup as backup_store
-from fibsbot.records.store.copying import export as export_store
-from fibsbot.records.store.copying import write_jsonl
-from fibsbot.records.store.database import locate, shown
-from fibsbot.records.store.migrations import upgrade as upgrade_store
+
+if TYPE_CHECKING:
+    from fibsbot.records.store.checking import Report
+
+# What touches a store is imported by whoever does so: SQLAlchemy takes longer to import than all the rest.
 
 
 def _store_of_config(ctx: click.Context, _param: click.Parameter, path: Path | None) -> None:
@@ -63,6 +61,10 @@ def check(store: str, *, as_json: bool) -> None:
     Checks the file, the references between tables, and what has to be true of matches, games and decisions. Each
     problem is told in a line, and the exit status is 1 if there is any.
     """
+    from fibsbot.records.store import Store  # noqa: PLC0415
+    from fibsbot.records.store.checking import check as check_store  # noqa: PLC0415
+    from fibsbot.records.store.database import shown  # noqa: PLC0415
+
     with store_errors(), Store.open(store) as opened, shown_progress("checking") as progress:
         report = check_store(opened, progress)
         place = shown(opened.url)
@@ -94,6 +96,8 @@ def backup(store: str, target: Path, *, force: bool) -> None:
     The copy shows the store as it is at one moment, whatever bots write meanwhile, and can be used in its place. It
     appears under its name only once it is whole. For a store on PostgreSQL, use pg_dump.
     """
+    from fibsbot.records.store.copying import backup as backup_store  # noqa: PLC0415
+
     _check_free(target, force=force)
     with store_errors(), shown_progress("copying") as progress:
         backup_store(store, target, progress)
@@ -115,6 +119,10 @@ def export(store: str, kind: str, target: Path | None, *, force: bool) -> None:
     jsonl is one JSON object a row, with its table's name as `table`; csv is a folder OUT with a file a table. The order
     is always the same: tables after those that they refer to, rows by their keys. Times are UTC.
     """
+    from fibsbot.records.store import Store  # noqa: PLC0415
+    from fibsbot.records.store.copying import export as export_store  # noqa: PLC0415
+    from fibsbot.records.store.copying import write_jsonl  # noqa: PLC0415
+
     as_csv = kind == "csv"
     if as_csv and target is None:
         raise UserError("expected -o OUT, the folder to make, with --format csv")
@@ -133,6 +141,9 @@ def upgrade(store: str) -> None:
 
     A bot that writes into the store does the same when it starts. There is no way back, so make a backup before.
     """
+    from fibsbot.records.store.database import locate, shown  # noqa: PLC0415
+    from fibsbot.records.store.migrations import upgrade as upgrade_store  # noqa: PLC0415
+
     with store_errors():
         before, after = upgrade_store(store)
     place = shown(locate(store))

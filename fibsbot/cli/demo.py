@@ -17,7 +17,8 @@ from fibsbot.cli import UserError
 from fibsbot.log import LogLevel, configure
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.loader import DEFAULT, FALLBACK, StrategyError, load
+from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.names import DEFAULT, FALLBACK
 
 BOT, OPPONENT = "fibsbot", "opponent"
 

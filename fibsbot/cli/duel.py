@@ -17,13 +17,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from fibsbot.arena.duel.plan import DEADLINE, DuelError, Plan
 from fibsbot.arena.duel.record import Record
 from fibsbot.arena.duel.tally import Tally
-from fibsbot.arena.duel.workers import play_pairs
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.duel_sheet import running, told
 from fibsbot.cli.progress import told_to_stop
 from fibsbot.processes import cores
 from fibsbot.strategies.judge import Judge
-from fibsbot.strategies.loader import DEFAULT, StrategyError, load, quick_judge
+from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.names import DEFAULT, quick_judge
 
 SHOWN_EVERY: Final = 0.5
 """Seconds between two looks at the running result."""
@@ -138,6 +138,8 @@ def _judge(names: tuple[str, str], wanted: str | None) -> str | None:
 
 def _play(tally: Tally, wanted: int, jobs: int, out: Path | None, mats: Path | None) -> bool:
     """Play what is not there yet; return whether nobody interrupted."""
+    from fibsbot.arena.duel.workers import play_pairs  # noqa: PLC0415 - all that plays and studies
+
     if mats:
         try:
             mats.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,8 @@ import click
 
 from fibsbot.cli import UserError
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.loader import FALLBACK, StrategyError, load
+from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.names import DEFAULT, FALLBACK
 
 strategy_option = click.option(
     "--strategy", metavar="NAME", help="Who decides; without it, who does so for `fibsbot play`."
@@ -20,14 +21,8 @@ def loaded(name: str | None) -> Sequence[Strategy]:
 
     Raises UserError where it cannot be made.
     """
-    chosen = name or _default()
+    chosen = name or DEFAULT
     try:
         return [load(it) for it in dict.fromkeys((chosen, FALLBACK))]
     except StrategyError as error:
         raise UserError(str(error)) from None
-
-
-def _default() -> str:
-    from fibsbot.config.settings import BotConfig  # noqa: PLC0415 - takes as long as all the rest
-
-    return BotConfig().strategy

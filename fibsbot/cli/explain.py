@@ -19,8 +19,7 @@ from fibsbot.policy import Direction, Policy, Reason, Request, reasons, unchecke
 from fibsbot.policy.lengths import LONGEST, UNLIMITED
 from fibsbot.policy.wording import counted, duration
 from fibsbot.records.session_log import utc_now
-from fibsbot.records.store import Recollection, Store, StoreError
-from fibsbot.records.store.views import Opponent
+from fibsbot.records.views import Opponent, Recollection
 
 HORIZON: Final = dt.timedelta(days=30)
 """Matches that are longer ago play no part."""
@@ -143,6 +142,8 @@ def _recall(config: Config, account: str | None, name: str) -> tuple[Known | Non
         return None, "--account does not say whose"
     if own_name is None:
         return None, "the account has no name"
+    from fibsbot.records.store import Store, StoreError  # noqa: PLC0415 - SQLAlchemy is slow to import
+
     try:
         with Store.open(where) as store:
             recollection = store.acquaintances(own_name, now - HORIZON).get(name, Recollection())

@@ -21,9 +21,8 @@ from fibsbot.cli.stores import place_by_config, store_errors
 from fibsbot.formats.detect import EXTENSIONS, Format
 from fibsbot.formats.errors import FormatError
 from fibsbot.formats.files import ALONE, lost, write_matches
-from fibsbot.records.store import Store, StoreError
-from fibsbot.replay.captures import CaptureError
-from fibsbot.replay.loading import load_transcripts, read_paper
+from fibsbot.replay.errors import CaptureError
+from fibsbot.replay.paper import find_format, read_paper
 from fibsbot.transcript import Transcript, TranscriptError
 
 STANDARD: Final = "-"
@@ -112,13 +111,22 @@ def _from_file(source: str, kind: Format | None) -> Iterator[_Named]:
         path = _kept(stack) if source == STANDARD else Path(source)
         stem = "match" if source == STANDARD else path.name.split(".")[0] or "match"
         try:
-            transcripts = load_transcripts(path) if kind is None else read_paper(path, kind)
+            kind = kind or find_format(path)
+            transcripts = read_paper(path, kind) if kind else _heard(path)
             for number, transcript in enumerate(transcripts, 1):
                 yield _Named(f"{stem}-{number}", transcript)
         except OSError as error:
             raise UserError(f"cannot read {source}: {error.strerror or error}") from None
         except (FormatError, CaptureError) as error:
             raise UserError(f"{source}: {error}") from None
+
+
+def _heard(path: Path) -> Iterator[Transcript]:
+    """Return the matches of a session log or a capture."""
+    from fibsbot.replay.captures import read_captures  # noqa: PLC0415 - slow to import: all that a server can say
+    from fibsbot.replay.loading import transcripts_of  # noqa: PLC0415
+
+    return transcripts_of(read_captures([path]))
 
 
 def _kept(stack: contextlib.ExitStack) -> Path:
@@ -144,6 +152,8 @@ def _picked(found: Iterator[_Named], number: int | None, source: str) -> Iterato
 
 def _from_store(place: str, number: int | None) -> Iterator[_Named]:
     """Yield all matches of a store that it can tell, or one of them."""
+    from fibsbot.records.store import Store, StoreError  # noqa: PLC0415 - SQLAlchemy is slow to import
+
     with store_errors(), Store.open(place) as store:
         if number is not None:
             match = store.match(number)

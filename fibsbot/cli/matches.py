@@ -6,7 +6,7 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 
 import click
 from attrs import define, frozen
@@ -15,12 +15,14 @@ from fibsbot.cli import UserError
 from fibsbot.cli.stores import place_by_config
 from fibsbot.draw.markup import clean
 from fibsbot.formats.errors import FormatError
-from fibsbot.records.store import Match, Store, StoreError
-from fibsbot.replay.captures import CaptureError
-from fibsbot.replay.loading import load_transcripts
+from fibsbot.records.views import Match
+from fibsbot.replay.errors import CaptureError
 from fibsbot.study.by_game import study_by_game
 from fibsbot.study.model import MatchStudy
 from fibsbot.transcript import Transcript
+
+if TYPE_CHECKING:
+    from fibsbot.records.store import Store
 
 LAST: Final = 20
 """Matches of a store that are shown where nothing else is asked for."""
@@ -107,6 +109,8 @@ def found_matches(asked: Asked) -> Iterator[Found]:
 
 
 def _of_files(asked: Asked) -> Iterator[Found]:
+    from fibsbot.replay.loading import load_transcripts  # noqa: PLC0415 - slow to import: all that a server can say
+
     number = 0
     for path in asked.files:
         try:
@@ -126,6 +130,8 @@ def _is_wanted(asked: Asked, number: int, transcript: Transcript) -> bool:
 
 
 def _of_store(asked: Asked, place: str) -> Iterator[Found]:
+    from fibsbot.records.store import Store, StoreError  # noqa: PLC0415 - SQLAlchemy is slow to import
+
     with Store.open(place) as store:
         for match in _matches(asked, store):
             try:

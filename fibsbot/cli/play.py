@@ -15,7 +15,8 @@ import structlog
 from attrs import evolve
 
 from fibsbot.bot.actions import End
-from fibsbot.bot.runner import RegistrationError, Runner, RunSettings, SessionResult
+from fibsbot.bot.runner import RegistrationError, Runner, SessionResult
+from fibsbot.bot.settings import RunSettings
 from fibsbot.cli import ConfigError, UserError
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.config import Config, ConfigProblemsError, UnknownAccountError, load_config
@@ -27,7 +28,8 @@ from fibsbot.config.settings import AccountConfig
 from fibsbot.log import LogFormat, LogLevel, configure
 from fibsbot.policy import Lengths
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.loader import FALLBACK, StrategyError, check, load
+from fibsbot.strategies.loader import StrategyError, check, load
+from fibsbot.strategies.names import FALLBACK
 
 _NAME: Final = re.compile(r"[A-Za-z_]{1,20}")
 _log = structlog.get_logger(__name__)

@@ -17,7 +17,8 @@ from fibsbot.cli.stores import store_errors
 from fibsbot.draw.markup import clean
 from fibsbot.report.index import Listed
 from fibsbot.report.page import index_page, report_page
-from fibsbot.strategies.loader import DEFAULT, StrategyError
+from fibsbot.strategies.loader import StrategyError
+from fibsbot.strategies.names import DEFAULT
 from fibsbot.study.many import opened_judge
 from fibsbot.study.model import MatchStudy
 from fibsbot.transcript import Transcript

@@ -23,7 +23,8 @@ from fibsbot.service.account import Account
 from fibsbot.service.process import Service, ServiceError, hangups_held_back
 from fibsbot.service.settings import AccountPlan
 from fibsbot.service.supervisor import Reloaded
-from fibsbot.strategies.loader import FALLBACK, load
+from fibsbot.strategies.loader import load
+from fibsbot.strategies.names import FALLBACK
 
 _log = structlog.get_logger(__name__)
 

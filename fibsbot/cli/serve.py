@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import signal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from fibsbot.cli import UserError
 from fibsbot.log import configure
-from fibsbot.server.server import Server
-from fibsbot.server.store import StoreError
+
+if TYPE_CHECKING:
+    from fibsbot.server.server import Server
 
 
 @click.command()
@@ -29,6 +31,9 @@ def serve(host: str, port: int, db: Path | None, seed: int | None) -> None:
     People connect with `telnet 127.0.0.1 4321` and log in as guest to register. SIGTERM or Ctrl-C ends the server: it
     says so to everybody and saves all matches.
     """
+    from fibsbot.server.server import Server  # noqa: PLC0415 - with the protocol, half a second that no help needs
+    from fibsbot.server.store import StoreError  # noqa: PLC0415
+
     configure()
     try:
         server = Server(host, port, db=db, seed=seed)

@@ -21,7 +21,8 @@ from fibsbot.arena.soak import Report, Soak, run
 from fibsbot.cli import UserError
 from fibsbot.log import LogLevel, configure
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.loader import FALLBACK, StrategyError, load
+from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.names import FALLBACK
 
 PEACEFUL: Final = ("matches", "stall")
 """Options that only make sense without --chaos ..."""

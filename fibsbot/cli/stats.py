@@ -6,7 +6,7 @@ import datetime as dt
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from attrs import asdict, define, evolve
@@ -19,13 +19,16 @@ from fibsbot.cli.stores import place_by_config, store_errors
 from fibsbot.config import Config
 from fibsbot.draw.plot import Scale, Series, curve_svg, seconds
 from fibsbot.draw.themes import SERIES
-from fibsbot.records.store import Match, Store, StoreError
-from fibsbot.records.store.database import locate, shown
-from fibsbot.strategies.loader import DEFAULT, StrategyError
+from fibsbot.records.views import Match
+from fibsbot.strategies.loader import StrategyError
+from fibsbot.strategies.names import DEFAULT
 from fibsbot.study.adjusting import Adjusted
-from fibsbot.study.many import Studied, study_all
 from fibsbot.study.results import Results, Score, results_of
 from fibsbot.transcript import Transcript
+
+if TYPE_CHECKING:
+    from fibsbot.records.store import Store
+    from fibsbot.study.many import Studied
 
 WIDEST: Final = 80
 """Columns that are used, however wide the terminal is."""
@@ -64,6 +67,9 @@ def stats(  # noqa: PLR0913 - one argument an option
     Results by opponent, by length and by month, with 95 % confidence intervals and what was to be expected by the
     ratings; matches that broke off; connections; the rating as a curve. The store may be in use meanwhile.
     """
+    from fibsbot.records.store import Store  # noqa: PLC0415 - SQLAlchemy is slow to import
+    from fibsbot.records.store.database import locate, shown  # noqa: PLC0415
+
     place = db or place_by_config(config)
     begin = since.replace(tzinfo=dt.UTC) if since else None
     with store_errors(), Store.open(place) as store:
@@ -110,6 +116,8 @@ class _Reader:
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yield them one by one."""
+        from fibsbot.records.store import StoreError  # noqa: PLC0415 - as above
+
         for match in self.matches:
             try:
                 transcript = self.store.transcript(match)
@@ -121,6 +129,8 @@ class _Reader:
 
 def _adjusted(store: Store, account: str, since: dt.datetime | None, engine: str) -> Adjusted:
     """Study every match to some length that was finished; nothing of an unlimited one can be adjusted."""
+    from fibsbot.study.many import study_all  # noqa: PLC0415 - only --luck needs what studies
+
     matches = [it for it in store.matches(account=account, since=since) if it.finished and it.length]
     reader = _Reader(store, matches)
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from fibsbot.draw.markup import clean
 from fibsbot.draw.plot import Scale, curve_text, seconds
-from fibsbot.records.store import Fact
+from fibsbot.records.views import Fact
 from fibsbot.study.adjusting import Adjusted
 from fibsbot.study.results import BREAKS, Online, Results, Score
 

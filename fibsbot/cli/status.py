@@ -17,8 +17,8 @@ from fibsbot.bot.orders import Order, parse_order
 from fibsbot.cli import ConfigError, UserError
 from fibsbot.config import Config, ConfigProblemsError, load_config
 from fibsbot.config.problems import told
-from fibsbot.service.control import ControlError, ask
-from fibsbot.service.process import lasting
+from fibsbot.service.asking import ControlError, ask
+from fibsbot.service.wording import lasting
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

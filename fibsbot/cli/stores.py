@@ -9,7 +9,6 @@ from pathlib import Path
 from fibsbot.cli import ConfigError, UserError
 from fibsbot.config import Config, ConfigProblemsError, load_config
 from fibsbot.config.problems import told
-from fibsbot.records.store import StoreError
 
 
 def place_by_config(path: Path | None) -> str:
@@ -26,6 +25,8 @@ def place_by_config(path: Path | None) -> str:
 @contextlib.contextmanager
 def store_errors() -> Iterator[None]:
     """Tell in one line why a store cannot be used."""
+    from fibsbot.records.store import StoreError  # noqa: PLC0415 - SQLAlchemy is slow to import, and helps show no store
+
     try:
         yield
     except StoreError as error:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import collections
 import logging
-import os
-import socket
-import ssl
-from pathlib import Path
 from typing import Final
 
 import telnetlib3
-from attrs import frozen
+
+from fibsbot.client.tls import Tls, reason
 
 CHUNK: Final = 4096
 """Bytes that one read returns at most."""
@@ -52,11 +49,11 @@ class Connection:
                 return await self._reader.read(CHUNK)
         except TimeoutError as error:
             if silence is None:  # the system's own: it has given up to send again what nobody acknowledged
-                raise ConnectionFailedError(_reason(error)) from error
+                raise ConnectionFailedError(reason(error)) from error
             self.abort()
             raise ConnectionFailedError(f"nothing came for {silence:g} seconds") from error
         except (OSError, EOFError) as error:
-            raise ConnectionFailedError(_reason(error)) from error
+            raise ConnectionFailedError(reason(error)) from error
 
     def write(self, data: bytes) -> None:
         """Send bytes. On a connection that has ended nothing happens; the reader notices the end."""
@@ -85,21 +82,6 @@ class Connection:
     def _unsent(self) -> int:
         transport = self._writer.transport
         return transport.get_write_buffer_size() if isinstance(transport, asyncio.WriteTransport) else 0
-
-
-@frozen
-class Tls:
-    """How to make sure who the server is, where it offers TLS."""
-
-    ca_file: Path | None = None
-    """Certificates of the authorities to trust; None: those of this machine."""
-
-    def context(self) -> ssl.SSLContext:
-        """Return what a connection needs. Raises OSError, with one line, when the file cannot be used."""
-        try:
-            return ssl.create_default_context(cafile=self.ca_file)
-        except OSError as error:
-            raise OSError(f"cannot use the certificates in {self.ca_file}: {_reason(error)}") from error
 
 
 class _Writer(telnetlib3.TelnetWriter):
@@ -137,21 +119,7 @@ async def connect(host: str, port: int, *, timeout: float = 15.0, tls: Tls | Non
             ssl=tls.context() if tls else None,
         )
     except OSError as error:
-        raise ConnectionFailedError(_reason(error)) from error
+        raise ConnectionFailedError(reason(error)) from error
     if isinstance(reader, telnetlib3.TelnetReaderUnicode) or isinstance(writer, telnetlib3.TelnetWriterUnicode):
         raise TypeError("expected a reader and a writer of bytes")
     return Connection(reader, writer)
-
-
-def _reason(error: BaseException) -> str:
-    """Say in one line what went wrong."""
-    match error:
-        case ssl.SSLCertVerificationError():
-            return f"the server's certificate is not trusted: {error.verify_message}"
-        case ssl.SSLError():
-            return f"TLS failed: {(error.reason or 'no reason given').lower().replace('_', ' ')}"
-        case socket.gaierror():
-            return error.strerror or "unknown host"
-        case OSError(errno=int(number)) if number > 0:
-            return os.strerror(number)
-    return " ".join(str(error).split()) or type(error).__name__

@@ -1,19 +1,14 @@
 """Every setting: one declarative definition (`settings.py`); files are read and written from it."""
 
-from fibsbot.config.changing import Changes, changes
-from fibsbot.config.plans import plans
 from fibsbot.config.problems import ConfigProblem, ConfigProblemsError
 from fibsbot.config.reading import load_config, parse_config
 from fibsbot.config.settings import Config, UnknownAccountError
 
 __all__ = [
-    "Changes",
     "Config",
     "ConfigProblem",
     "ConfigProblemsError",
     "UnknownAccountError",
-    "changes",
     "load_config",
     "parse_config",
-    "plans",
 ]

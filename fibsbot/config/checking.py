@@ -15,10 +15,10 @@ from fibsbot.config.problems import ConfigProblem, ConfigProblemsError
 from fibsbot.config.reading import read_toml, structure
 from fibsbot.config.secrets import Secret, password_of
 from fibsbot.config.settings import Config
-from fibsbot.records.store.database import StoreError, locate
 from fibsbot.service.settings import AccountPlan
-from fibsbot.strategies.loader import StrategyError, available, load, plain_name
+from fibsbot.strategies.loader import StrategyError, available, load
 from fibsbot.strategies.loader import check as try_out
+from fibsbot.strategies.names import plain_name
 
 _STEP: Final = re.compile(r"[^.\[\]]+")
 
@@ -74,6 +74,8 @@ def _unusable(config: Config) -> Iterator[ConfigProblem]:
     for name, path in paths.items():
         if plain_name(name) in installed and (fault := _fault(name)):
             yield ConfigProblem(path, "a strategy that works", fault)
+    from fibsbot.records.store.database import StoreError, locate  # noqa: PLC0415 - SQLAlchemy is slow to import
+
     try:
         locate(config.service.store or "none")
     except StoreError as error:

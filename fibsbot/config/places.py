@@ -10,7 +10,6 @@ from typing import Final
 
 from fibsbot.config.plans import paths_of
 from fibsbot.config.settings import Config
-from fibsbot.records.store.database import StoreError, is_sqlite, locate
 
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
@@ -40,6 +39,8 @@ def doubtful_service(config: Config) -> Iterator[str]:
 
 def _file_of(store: str | None) -> Path | None:
     """Return the file of a store; None where it has none, or cannot be used at all, which is told as a problem."""
+    from fibsbot.records.store.database import StoreError, is_sqlite, locate  # noqa: PLC0415 - SQLAlchemy is slow to import
+
     try:
         url = locate(store) if store else None
     except StoreError:

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from attrs import evolve
 
-from fibsbot.bot.runner import RunSettings
-from fibsbot.bot.settings import AgentSettings, ChatSettings, SeekSettings, Timings
+from fibsbot.bot.settings import AgentSettings, ChatSettings, RunSettings, SeekSettings, Timings
 from fibsbot.client.backoff import Pauses
-from fibsbot.client.connection import Tls
+from fibsbot.client.tls import Tls
 from fibsbot.config.declaring import made
 from fibsbot.config.problems import ConfigProblem, ConfigProblemsError, shown
 from fibsbot.config.secrets import password_of
@@ -19,7 +18,8 @@ from fibsbot.config.settings import MEGABYTE, AccountConfig, Config
 from fibsbot.policy import Policy
 from fibsbot.records.rotation import Rotation
 from fibsbot.service.settings import AccountPlan
-from fibsbot.strategies.loader import available, plain_name
+from fibsbot.strategies.loader import available
+from fibsbot.strategies.names import plain_name
 
 
 def plans(config: Config, passwords: Mapping[str, str] | None = None) -> tuple[AccountPlan, ...]:

@@ -15,15 +15,14 @@ from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
-from fibsbot.bot.runner import RunSettings
-from fibsbot.bot.settings import AgentSettings, ChatSettings, SeekSettings, Timings
+from fibsbot.bot.settings import AgentSettings, ChatSettings, RunSettings, SeekSettings, Timings
 from fibsbot.client.backoff import Pauses
 from fibsbot.config.declaring import Table, made, passed_on, section, sections, setting
 from fibsbot.log import LogFormat, LogLevel
 from fibsbot.policy import Lengths, NameRule, Policy
 from fibsbot.records.rotation import Rotation
 from fibsbot.service.settings import ServiceSettings
-from fibsbot.strategies.loader import DEFAULT
+from fibsbot.strategies.names import DEFAULT
 
 DAY: Final = 86_400
 MONTH: Final = 30 * DAY

@@ -15,6 +15,7 @@ from typing import Final
 
 from fibsbot.records import session_log as log
 from fibsbot.replay import parts
+from fibsbot.replay.errors import CaptureError
 from fibsbot.replay.spoken import Cut, Heard, Known, Noted, Said, Spoken
 from protocol import commands as c
 from protocol import messages as m
@@ -25,7 +26,6 @@ from protocol.lines import Line, LineSplitter
 from protocol.stream import MessageReader
 
 __all__ = [
-    "CaptureError",
     "Cut",
     "Heard",
     "Known",
@@ -53,10 +53,6 @@ _TYPED: Final = (
 """The commands that matter when they stand in a raw capture."""
 _PROSE: Final = (m.Unknown, m.MotdLine, m.CommandPrompt, m.MovesAction)
 """What any text may seem to say."""
-
-
-class CaptureError(ValueError):
-    """A file is no capture; the text is one line and says what was expected and what came."""
 
 
 def read_capture(path: Path) -> Iterator[Spoken]:

@@ -18,7 +18,8 @@ from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
 from fibsbot.strategies.judge import Judge
-from fibsbot.strategies.loader import DEFAULT, StrategyError, load
+from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.names import DEFAULT
 from fibsbot.transcript import Decision, Resign, Transcript, decisions
 from fibsbot.transcript.walking import Answer
 

@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from fibsbot.replay.captures import Spoken, read_captures
 from fibsbot.replay.happenings import GameBegan, GameEnded, Happened, Happening, MatchBegan, MatchEnded
-from fibsbot.replay.loading import find_format, read_paper
+from fibsbot.replay.paper import find_format, read_paper
 from fibsbot.replay.parts import in_groups
 from fibsbot.replay.scribe import replay
 from fibsbot.transcript import Transcript, walk

@@ -10,8 +10,8 @@ from attrs import define, field, frozen
 
 from fibsbot.draw.markup import clean
 from fibsbot.formats.errors import FormatError
-from fibsbot.replay.captures import CaptureError
 from fibsbot.replay.deciding import Decider, Deciding, Findings
+from fibsbot.replay.errors import CaptureError
 from fibsbot.replay.happenings import Differed, GameEnded, Happened, Happening, MatchEnded
 from fibsbot.replay.opening import Source, happenings_in
 from fibsbot.replay.places import Place, PlaceError, starting_at

@@ -24,6 +24,7 @@ from typing import Any, Final, TypeAlias
 import structlog
 
 from fibsbot.bot.orders import Order, parse_order
+from fibsbot.service.asking import Answer, ControlError
 
 LONGEST: Final = 4096
 """Bytes of an order at most."""
@@ -35,14 +36,9 @@ PRIVATE: Final = 0o177
 """What is taken away from the socket's mode, so that nobody but its owner may open it."""
 _KEYS: Final = {"order", "account"}
 
-Answer: TypeAlias = dict[str, Any]
 Obey: TypeAlias = Callable[[Order, str | None], Mapping[str, Any]]
 """Carries out an order for an account, or for all; raises ValueError with a line for whoever gave it."""
 _log = structlog.get_logger(__name__)
-
-
-class ControlError(Exception):
-    """The socket cannot be used; the text is one line and says why."""
 
 
 class Control:
@@ -175,33 +171,3 @@ def _make_room(path: Path) -> None:
             path.unlink(missing_ok=True)
         else:
             raise ControlError(f"somebody else runs already, with the control socket {path}")
-
-
-# -- the other end --------------------------------------------------------------------------------------------------
-
-
-def ask(path: Path, order: Order, account: str | None = None, *, patience: float = 10.0) -> Answer:
-    """Give an order to whoever listens at this path, and return the answer.
-
-    Raises ControlError when nobody listens, when no answer comes within so many seconds, and with what the other end
-    says when it does not obey.
-    """
-    request = {"order": order.value} | ({"account": account} if account else {})
-    try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
-            sock.settimeout(patience)
-            sock.connect(os.fspath(path))
-            sock.sendall(json.dumps(request).encode() + b"\n")
-            with sock.makefile("rb") as file:
-                answer: Answer = json.loads(file.readline())
-    except (FileNotFoundError, ConnectionRefusedError):
-        raise ControlError(f"nothing runs at {path}") from None
-    except TimeoutError:
-        raise ControlError(f"no answer from {path} within {patience:g} s") from None
-    except OSError as error:
-        raise ControlError(f"cannot use {path}: {error.strerror or error}") from None
-    except ValueError:
-        raise ControlError(f"no answer that makes sense from {path}") from None
-    if not answer.get("ok"):
-        raise ControlError(str(answer.get("error", "the order was not carried out")))
-    return answer

@@ -18,11 +18,13 @@ from fibsbot.bot.orders import Order
 from fibsbot.bot.thinking import Thought
 from fibsbot.records.store import StoreWriter
 from fibsbot.service.account import Account, AccountStatus, Hooks, Note
-from fibsbot.service.control import Control, ControlError
+from fibsbot.service.asking import ControlError
+from fibsbot.service.control import Control
 from fibsbot.service.notify import Notifier
 from fibsbot.service.remembering import recall
 from fibsbot.service.settings import AccountPlan, ServiceSettings
 from fibsbot.service.supervisor import Load, Reloaded, Supervisor
+from fibsbot.service.wording import lasting
 
 if TYPE_CHECKING:
     from fibsbot.service.live import Live
@@ -308,11 +310,3 @@ def _counted(statuses: list[AccountStatus]) -> str:
     parts = [f"{len(statuses)} accounts: {playing} playing"]
     parts += [f"{count} {what}" for count, what in ((waiting, "waiting"), (away, "away"), (gone, "ended")) if count]
     return ", ".join(parts)
-
-
-def lasting(seconds: float) -> str:
-    """Say how long something lasts, in its largest unit: `4 d`, `23 h`, `5 min`, `12 s`."""
-    for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
-        if seconds >= size:
-            return f"{int(seconds // size)} {unit}"
-    return f"{int(seconds)} s"

@@ -7,7 +7,7 @@ from pathlib import Path
 from attrs import field, frozen
 from attrs.validators import ge, gt, le, optional
 
-from fibsbot.bot.runner import RunSettings
+from fibsbot.bot.settings import RunSettings
 
 
 @frozen

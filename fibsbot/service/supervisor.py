@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 import structlog
 from attrs import field, frozen
 
-from fibsbot.bot.events import SettingsChanged
+from fibsbot.bot.events import SettingsChanged, ordered
 from fibsbot.bot.memory import Memory
 from fibsbot.bot.orders import Order
 from fibsbot.bot.thinking import Kind, Pool, Thinker
@@ -135,7 +135,7 @@ class Supervisor:
         if name is not None and name not in self.accounts:
             raise UnknownAccountError(f"expected one of {', '.join(self.accounts)}, got {name!r}")
         chosen = [self.accounts[name]] if name else list(self.accounts.values())
-        event = order.event(time.monotonic())
+        event = ordered(order, time.monotonic())
         if event is not None:
             _log.info("ordered", order=order.value, accounts=[account.name for account in chosen])
             for account in chosen:

@@ -22,13 +22,6 @@ from fibsbot.strategies.judge import Judge
 
 GROUP: Final = "fibsbot.strategies"
 """The entry-point group that a plug-in registers its strategies in."""
-DEFAULT: Final = "engine"
-"""Who decides, and who judges, where nobody is asked for by name."""
-FALLBACK: Final = "handmade"
-"""Who decides where the chosen one fails: it needs nothing that could be missing, and takes no time."""
-
-QUICK: Final = "engine:0"
-"""Our engine where it does not look ahead."""
 
 
 class StrategyError(Exception):
@@ -83,11 +76,6 @@ def available() -> tuple[Origin, ...]:
     return tuple(sorted(map(_origin, points), key=lambda origin: (origin.name, origin.distribution)))
 
 
-def plain_name(name: str) -> str:
-    """Return what a strategy is installed as: what stands before the first colon, `ubgi` of `ubgi:engine --fast`."""
-    return name.partition(":")[0]
-
-
 def load(name: str, **options: Any) -> Strategy:
     """Make the strategy of that name; the options go to its constructor, after what follows a colon in the name.
 
@@ -112,15 +100,6 @@ def load(name: str, **options: Any) -> Strategy:
         missing = ", ".join(sorted(_members() - set(dir(strategy))))
         raise StrategyError(f"strategy {name!r} ({origin.place}) is no Strategy: it lacks {missing}")
     return strategy
-
-
-def quick_judge(name: str) -> str:
-    """Return who judges in place of a judge where very many questions are asked, as about luck.
-
-    That is the same one, but our engine does not look ahead then: luck judged so is no less fair, and takes a twentieth
-    of the time.
-    """
-    return QUICK if name.partition(":")[0] == DEFAULT else name
 
 
 def check(strategy: Strategy) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ from itertools import chain, islice
 from typing import Final, TypeAlias
 
 from fibsbot.strategies.judge import Judge
-from fibsbot.strategies.loader import StrategyError, load, quick_judge
+from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.names import quick_judge
 from fibsbot.study.analysis import Desk, StudyError
 from fibsbot.study.model import MatchStudy
 from fibsbot.transcript import Transcript, TranscriptError

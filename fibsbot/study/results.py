@@ -6,11 +6,14 @@ import datetime as dt
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from attrs import frozen
 
-from fibsbot.records.store import Connection, Fact, Match, Opponent, RatingPoint, Store
+from fibsbot.records.views import Connection, Fact, Match, Opponent, RatingPoint
+
+if TYPE_CHECKING:
+    from fibsbot.records.store import Store
 
 NORMAL: Final = 1.959963984540054
 """So many standard deviations to each side hold 95 % of a normal distribution."""

@@ -20,8 +20,8 @@ from attrs import define, evolve, field
 
 from fibsbot.bot.actions import Record
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.runner import Observer, Runner, RunSettings, SessionResult
-from fibsbot.bot.settings import AgentSettings, Timings
+from fibsbot.bot.runner import Observer, Runner, SessionResult
+from fibsbot.bot.settings import AgentSettings, RunSettings, Timings
 from fibsbot.client.backoff import Pauses
 from fibsbot.client.connection import Connection, connect
 from fibsbot.policy import Lengths, Policy

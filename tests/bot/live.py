@@ -11,8 +11,8 @@ from typing import Any
 from fibsbot.bot.actions import Record
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.fallback import LastResort
-from fibsbot.bot.runner import Observer, RunSettings
-from fibsbot.bot.settings import AgentSettings, Timings
+from fibsbot.bot.runner import Observer
+from fibsbot.bot.settings import AgentSettings, RunSettings, Timings
 from fibsbot.client.backoff import Pauses
 from fibsbot.match import MatchState
 from fibsbot.position import Play

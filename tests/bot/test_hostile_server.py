@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from fibsbot.bot.actions import End
-from fibsbot.bot.runner import Runner, RunSettings
-from fibsbot.bot.settings import AgentSettings
+from fibsbot.bot.runner import Runner
+from fibsbot.bot.settings import AgentSettings, RunSettings
 from fibsbot.client.backoff import Pauses
 from fibsbot.server.server import Server
 from fibsbot.strategies.random_play import RandomStrategy

@@ -16,9 +16,10 @@ from fibsbot.bot.actions import End
 from fibsbot.bot.events import FinishRequested, QuitRequested
 from fibsbot.bot.fallback import LastResort
 from fibsbot.bot.leaving import _seconds
-from fibsbot.bot.runner import Runner, RunSettings, SessionResult
+from fibsbot.bot.runner import Runner, SessionResult
+from fibsbot.bot.settings import RunSettings
 from fibsbot.client.backoff import Pauses
-from fibsbot.client.connection import Tls
+from fibsbot.client.tls import Tls
 from fibsbot.server.server import Server
 from fibsbot.strategies.random_play import RandomStrategy
 from tests.bot.between import Between, Chunk, Meddle, cutting, unharmed

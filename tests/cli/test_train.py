@@ -138,12 +138,3 @@ def test_interrupted_with_all_its_processes_it_says_how_to_go_on(recipe: Path) -
         _, said = process.communicate(timeout=60)
     assert EXIT_INTERRUPTED == process.returncode
     assert f"fibsbot train: interrupted; the same command goes on from {recipe.parent}\n" == said
-
-
-def test_help_loads_no_numpy() -> None:
-    script = "import sys; from fibsbot.cli import main; main(['train', '--help'], standalone_mode=False); "
-    script += "print([name for name in ('numpy', 'numba') if name in sys.modules])"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True, cwd=ROOT
-    )
-    assert "[]" == done.stdout.splitlines()[-1]

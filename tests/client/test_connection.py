@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from fibsbot.client.connection import Connection, ConnectionFailedError, Tls, connect
+from fibsbot.client.connection import Connection, ConnectionFailedError, connect
+from fibsbot.client.tls import Tls
 from tests.client.certificates import NO_OPENSSL, certificate, server_context
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

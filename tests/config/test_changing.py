@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fibsbot.config import Changes, Config, changes, parse_config
+from fibsbot.config import Config, parse_config
+from fibsbot.config.changing import Changes, changes
 from fibsbot.config.declaring import sections_of, settings_of
 from fibsbot.config.reading import structure
 

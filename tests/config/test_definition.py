@@ -13,8 +13,7 @@ from attrs import evolve, fields
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fibsbot.bot.runner import RunSettings
-from fibsbot.bot.settings import AgentSettings, ChatSettings, SeekSettings, Timings
+from fibsbot.bot.settings import AgentSettings, ChatSettings, RunSettings, SeekSettings, Timings
 from fibsbot.client.backoff import Pauses
 from fibsbot.config import Config, load_config
 from fibsbot.config.declaring import Setting, sections_of, settings_of

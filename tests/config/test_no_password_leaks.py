@@ -24,8 +24,10 @@ from fibsbot.bot.agent import Agent
 from fibsbot.bot.events import Connected, SettingsChanged
 from fibsbot.bot.fallback import LastResort
 from fibsbot.bot.runner import play_session
-from fibsbot.config import changes, parse_config, plans
+from fibsbot.config import parse_config
+from fibsbot.config.changing import changes
 from fibsbot.config.checking import check
+from fibsbot.config.plans import plans
 from fibsbot.server.server import Server
 from protocol.commands import Login
 from tests.bot.live import CHEAP, Counting, settings

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from fibsbot.bot.runner import RunSettings
-from fibsbot.bot.settings import AgentSettings
+from fibsbot.bot.settings import AgentSettings, RunSettings
 from fibsbot.cli import main
 from fibsbot.cli import play as command
 from fibsbot.client.connection import ConnectionFailedError

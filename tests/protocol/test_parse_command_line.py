@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fibsbot.cli import main
-from fibsbot.records.session_log import SessionLog
+from fibsbot.records.session_writing import SessionLog
 
 DATA = Path(__file__).parents[1] / "data" / "protocol"
 

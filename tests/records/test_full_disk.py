@@ -17,13 +17,8 @@ import structlog
 
 from fibsbot.records import log_file
 from fibsbot.records.rotation import Rotation
-from fibsbot.records.session_log import (
-    Event,
-    Header,
-    Sent,
-    SessionLog,
-    read_session_log,
-)
+from fibsbot.records.session_log import Event, Header, Sent, read_session_log
+from fibsbot.records.session_writing import SessionLog
 from tests.records.rotating import (
     Clock,
     everything,
@@ -166,7 +161,8 @@ import contextlib, os, resource, signal, sys
 from pathlib import Path
 from fibsbot.records.archive import Archive, Complaints
 from fibsbot.records.rotation import Rotation
-from fibsbot.records.session_log import SessionLog, utc_now
+from fibsbot.records.session_log import utc_now
+from fibsbot.records.session_writing import SessionLog
 
 path, limit = Path(sys.argv[1]), int(sys.argv[2])
 finished = path.with_name("marvin-20260101T000000Z.jsonl")

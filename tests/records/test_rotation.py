@@ -16,16 +16,8 @@ from hypothesis import strategies as st
 from fibsbot.records import archive
 from fibsbot.records.archive import finished_files
 from fibsbot.records.rotation import Rotation
-from fibsbot.records.session_log import (
-    REDACTED,
-    Event,
-    Header,
-    Received,
-    Sent,
-    SessionLog,
-    SessionLogError,
-    read_session_log,
-)
+from fibsbot.records.session_log import REDACTED, Event, Header, Received, Sent, SessionLogError, read_session_log
+from fibsbot.records.session_writing import SessionLog
 from tests.records.rotating import (
     LINE,
     SMALL,
@@ -261,7 +253,7 @@ def test_a_kill_at_any_moment_costs_at_most_the_record_in_flight(path: Path) -> 
 import itertools, sys
 from pathlib import Path
 from fibsbot.records.rotation import Rotation
-from fibsbot.records.session_log import SessionLog
+from fibsbot.records.session_writing import SessionLog
 log = SessionLog(Path({str(path)!r}), rotation=Rotation(max_bytes=2**16, max_total_bytes=0))
 for number in itertools.count(int(sys.argv[1])):
     log.event("number", number=number, padding="x" * 2000)

@@ -19,11 +19,11 @@ from fibsbot.records.session_log import (
     Header,
     Received,
     Sent,
-    SessionLog,
     SessionLogError,
     is_session_log,
     read_session_log,
 )
+from fibsbot.records.session_writing import SessionLog
 
 NOON = dt.datetime(2026, 1, 2, 12, tzinfo=dt.UTC)
 

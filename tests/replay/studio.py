@@ -13,7 +13,7 @@ from attrs import frozen
 
 from fibsbot.bot.actions import Action, Record
 from fibsbot.match import CubeAction, MatchState
-from fibsbot.records.session_log import SessionLog
+from fibsbot.records.session_writing import SessionLog
 from fibsbot.rules.state import Result, Stage
 from fibsbot.server import dispatch, presence
 from fibsbot.server.accounts import Account

@@ -15,19 +15,9 @@ from hypothesis import strategies as st
 
 from fibsbot.records.archive import finished_files
 from fibsbot.records.rotation import Rotation
-from fibsbot.records.session_log import SessionLog
-from fibsbot.replay.captures import (
-    CaptureError,
-    Cut,
-    Heard,
-    Known,
-    Noted,
-    Said,
-    Spoken,
-    read_capture,
-    read_captures,
-    read_pieces,
-)
+from fibsbot.records.session_writing import SessionLog
+from fibsbot.replay.captures import Cut, Heard, Known, Noted, Said, Spoken, read_capture, read_captures, read_pieces
+from fibsbot.replay.errors import CaptureError
 from fibsbot.replay.parts import LONGEST_LINE, in_groups, lines
 from protocol import commands as c
 from protocol import messages as m

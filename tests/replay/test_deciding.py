@@ -19,7 +19,8 @@ from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.engine import EngineStrategy
 from fibsbot.strategies.handmade import HandmadeStrategy
-from fibsbot.strategies.loader import DEFAULT, StrategyError
+from fibsbot.strategies.loader import StrategyError
+from fibsbot.strategies.names import DEFAULT
 from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.transcript import Game, Resign, Transcript, decisions, walk
 from tests.formats.simulating import transcripts

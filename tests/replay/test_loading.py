@@ -9,7 +9,8 @@ import pytest
 
 from fibsbot.formats.detect import Format
 from fibsbot.formats.oldmoves import read_oldmoves, write_oldmoves
-from fibsbot.replay.loading import find_format, load_transcripts
+from fibsbot.replay.loading import load_transcripts
+from fibsbot.replay.paper import find_format
 from tests.formats.simulating import simulate
 from tests.replay.helping import DATA, unpacked
 

@@ -20,7 +20,8 @@ from structlog.testing import capture_logs
 
 from fibsbot.bot.orders import Order
 from fibsbot.service import control as control_module
-from fibsbot.service.control import LONGEST, MOST_CLIENTS, Control, ControlError, ask, parse_request
+from fibsbot.service.asking import ControlError, ask
+from fibsbot.service.control import LONGEST, MOST_CLIENTS, Control, parse_request
 
 Client = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 

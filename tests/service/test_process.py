@@ -26,11 +26,12 @@ from fibsbot.client.backoff import Pauses
 from fibsbot.records.store import Store, StoreError
 from fibsbot.server.server import Server
 from fibsbot.service import process
-from fibsbot.service.control import ask
-from fibsbot.service.process import Service, ServiceError, lasting
+from fibsbot.service.asking import ask
+from fibsbot.service.process import Service, ServiceError
 from fibsbot.service.remembering import recall
 from fibsbot.service.settings import AccountPlan, ServiceSettings
 from fibsbot.service.supervisor import Reloaded
+from fibsbot.service.wording import lasting
 from tests.bot.live import CHEAP
 from tests.service.fleet import SOON, opponent, plan, until
 

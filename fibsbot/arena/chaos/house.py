@@ -18,8 +18,8 @@ from fibsbot.arena.chaos.proxy import Gate, Link
 from fibsbot.arena.chaos.recovery import Recoveries
 from fibsbot.arena.chaos.schedule import Plan
 from fibsbot.arena.soak import letters
-from fibsbot.bot.runner import Runner, RunSettings
-from fibsbot.bot.settings import AgentSettings, Timings
+from fibsbot.bot.runner import Runner
+from fibsbot.bot.settings import AgentSettings, RunSettings, Timings
 from fibsbot.client.backoff import Pauses
 from fibsbot.policy import Lengths, Policy
 from fibsbot.server.server import Server

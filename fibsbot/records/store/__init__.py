@@ -1,10 +1,20 @@
 """The match store: matches, games, decisions, opponents, ratings and connections, on SQLite or PostgreSQL."""
 
 from fibsbot.records.store.database import StoreError
-from fibsbot.records.store.reading import Recollection, Store, acquaintances
-from fibsbot.records.store.schema import Fact, Outcome
-from fibsbot.records.store.views import Connection, Decision, Game, Match, Opponent, RatingPoint, Tally
+from fibsbot.records.store.reading import Store, acquaintances
 from fibsbot.records.store.writer import StoreWriter
+from fibsbot.records.views import (
+    Connection,
+    Decision,
+    Fact,
+    Game,
+    Match,
+    Opponent,
+    Outcome,
+    RatingPoint,
+    Recollection,
+    Tally,
+)
 
 __all__ = [
     "Connection",

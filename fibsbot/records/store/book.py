@@ -15,7 +15,8 @@ from sqlalchemy import Connection, RowMapping, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 from fibsbot.records.store import queries
-from fibsbot.records.store.schema import ACCOUNTS, GAMES, MATCHES, OPPONENTS, SHEETS, Fact, Outcome
+from fibsbot.records.store.schema import ACCOUNTS, GAMES, MATCHES, OPPONENTS, SHEETS
+from fibsbot.records.views import Fact, Outcome
 
 Score: TypeAlias = tuple[int, int]
 """Ours first."""

@@ -10,7 +10,8 @@ from attrs import frozen
 from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, or_, select, text
 
 from fibsbot.records.store.reading import Store
-from fibsbot.records.store.schema import ACCOUNTS, DECISIONS, GAMES, MATCHES, METADATA, OPEN, OPPONENTS, Outcome
+from fibsbot.records.store.schema import ACCOUNTS, DECISIONS, GAMES, MATCHES, METADATA, OPPONENTS
+from fibsbot.records.views import OPEN, Outcome
 
 MOST: Final = 20
 """Problems of one kind that are told one by one."""

@@ -12,7 +12,7 @@ from typing import Final
 from attrs import frozen
 
 from fibsbot.records.store.book import Book, GameRow, MatchRow, Rating, Score
-from fibsbot.records.store.schema import FINISHED, Fact, Outcome
+from fibsbot.records.views import FINISHED, Fact, Outcome
 
 SAME: Final = dt.timedelta(seconds=60)
 """What comes a second time within this time, with nothing between, is the same thing told twice."""

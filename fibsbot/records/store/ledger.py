@@ -14,8 +14,9 @@ from fibsbot.records.store.book import Book, open_accounts
 from fibsbot.records.store.buffer import Rank
 from fibsbot.records.store.course import GameEnd, MatchEnd
 from fibsbot.records.store.entries import Entry, Fields, UnusableRecordError
-from fibsbot.records.store.schema import CONNECTIONS, RATINGS, EntryKind, Fact
+from fibsbot.records.store.schema import CONNECTIONS, RATINGS, EntryKind
 from fibsbot.records.store.states import read_dice, read_play, read_state, write_play, write_state
+from fibsbot.records.views import Fact
 from fibsbot.rules.scoring import Level
 
 IN_GAME: Final = frozenset({"roll", "move", "double", "accept", "reject", "redouble", "resign"})

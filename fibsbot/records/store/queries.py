@@ -17,15 +17,13 @@ from fibsbot.records.store.schema import (
     DECISIONS,
     ENTRIES,
     FACTS,
-    FINISHED,
     GAMES,
     MATCHES,
-    OPEN,
     OPPONENTS,
     RATINGS,
     SHEETS,
-    Outcome,
 )
+from fibsbot.records.views import FINISHED, OPEN, Outcome
 
 Query: TypeAlias = "Select[*tuple[Any, ...]]"
 

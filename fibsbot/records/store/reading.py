@@ -7,7 +7,7 @@ import datetime as dt
 import itertools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 from attrs import AttrsInstance, fields
 from sqlalchemy import URL, Column, ColumnElement, Engine, RowMapping, Select, Table, func, select
@@ -23,34 +23,32 @@ from fibsbot.records.store.schema import (
     DECISIONS,
     ENTRIES,
     FACTS,
-    FINISHED,
     GAMES,
     MATCHES,
-    OPEN,
     OPPONENTS,
     RATINGS,
     SHEETS,
-    Fact,
-    Outcome,
     UtcTime,
 )
 from fibsbot.records.store.transcribing import Rows, Sheet, transcribe
-from fibsbot.records.store.views import Connection, Decision, Game, Match, Opponent, RatingPoint, Tally
+from fibsbot.records.views import (
+    FINISHED,
+    OPEN,
+    Connection,
+    Decision,
+    Fact,
+    Game,
+    Match,
+    Opponent,
+    Outcome,
+    RatingPoint,
+    Recollection,
+    Tally,
+)
 from fibsbot.transcript import Transcript
 
 CHUNK: Final = 1000
 """Rows that are fetched at once."""
-
-
-class Recollection(NamedTuple):
-    """What an account has to remember of a player."""
-
-    matches: tuple[dt.datetime, ...] = ()
-    """Ends of matches that were played to their end, oldest first."""
-    refused: dt.datetime | None = None
-    """When the player last refused an invitation of ours."""
-    broke_off: dt.datetime | None = None
-    """When the match was seen last that waits to go on."""
 
 
 class Store:

@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.notation import NotationError, Xgid, parse_play
-from fibsbot.records.store.views import Decision, Game
+from fibsbot.records.views import Decision, Game
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.laws import FIBS, Laws
 from fibsbot.rules.scoring import Level

@@ -33,54 +33,6 @@ VERSION: Final = 3
 """Of the schema; kept in `store_version`."""
 
 
-class Outcome(enum.Enum):
-    """What became of a match."""
-
-    PLAYING = "playing"
-    SAVED = "saved"
-    """Broken off; the server keeps it."""
-    WON = "won"
-    LOST = "lost"
-    UNSEEN = "unseen"
-    """Over or forgotten by the server while we were away."""
-
-    @property
-    def open(self) -> bool:
-        """Whether the match may go on."""
-        return self in OPEN
-
-
-OPEN: Final = (Outcome.PLAYING, Outcome.SAVED)
-FINISHED: Final = (Outcome.WON, Outcome.LOST)
-
-
-class Fact(enum.Enum):
-    """What can have happened with an opponent, as often as it is counted. None of it is a judgement."""
-
-    INVITED = "invited"
-    """They invited us."""
-    ACCEPTED = "accepted"
-    """We accepted their invitation."""
-    DECLINED = "declined"
-    """We refused their invitation."""
-    ASKED = "asked"
-    """We invited them."""
-    REFUSED = "refused"
-    """They refused our invitation."""
-    STARTED = "started"
-    """A match began."""
-    RESUMED = "resumed"
-    """A saved match went on."""
-    LEFT = "left"
-    """They left a match, which was saved."""
-    DROPPED = "dropped"
-    """A match broke off because they were gone without having left it: logged out, timed out, disconnected."""
-    SWAPPED = "swapped"
-    """A match began that was not the one agreed on."""
-    FINISHED = "finished"
-    """A match was played to its end."""
-
-
 class EntryKind(enum.Enum):
     """What happened in a game."""
 

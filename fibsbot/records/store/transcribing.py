@@ -17,7 +17,7 @@ from fibsbot.records.store.database import StoreError
 from fibsbot.records.store.recalling import Piece, pieces_from
 from fibsbot.records.store.schema import EntryKind
 from fibsbot.records.store.states import read_dice, read_play, read_state
-from fibsbot.records.store.views import Decision, Game, Match
+from fibsbot.records.views import Decision, Game, Match
 from fibsbot.rules import game as rules
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.scoring import Level

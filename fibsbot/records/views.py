@@ -3,15 +3,62 @@
 from __future__ import annotations
 
 import datetime as dt
+import enum
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from attrs import field, frozen
 
-from fibsbot.records.store.schema import FINISHED, Fact, Outcome
-
 Score: TypeAlias = tuple[int, int]
 """Ours first."""
+
+
+class Outcome(enum.Enum):
+    """What became of a match."""
+
+    PLAYING = "playing"
+    SAVED = "saved"
+    """Broken off; the server keeps it."""
+    WON = "won"
+    LOST = "lost"
+    UNSEEN = "unseen"
+    """Over or forgotten by the server while we were away."""
+
+    @property
+    def open(self) -> bool:
+        """Whether the match may go on."""
+        return self in OPEN
+
+
+OPEN: Final = (Outcome.PLAYING, Outcome.SAVED)
+FINISHED: Final = (Outcome.WON, Outcome.LOST)
+
+
+class Fact(enum.Enum):
+    """What can have happened with an opponent, as often as it is counted. None of it is a judgement."""
+
+    INVITED = "invited"
+    """They invited us."""
+    ACCEPTED = "accepted"
+    """We accepted their invitation."""
+    DECLINED = "declined"
+    """We refused their invitation."""
+    ASKED = "asked"
+    """We invited them."""
+    REFUSED = "refused"
+    """They refused our invitation."""
+    STARTED = "started"
+    """A match began."""
+    RESUMED = "resumed"
+    """A saved match went on."""
+    LEFT = "left"
+    """They left a match, which was saved."""
+    DROPPED = "dropped"
+    """A match broke off because they were gone without having left it: logged out, timed out, disconnected."""
+    SWAPPED = "swapped"
+    """A match began that was not the one agreed on."""
+    FINISHED = "finished"
+    """A match was played to its end."""
 
 
 @frozen
@@ -174,3 +221,14 @@ class Opponent:
         """Return how often something happened."""
         tally = self.facts.get(fact)
         return tally.times if tally else 0
+
+
+class Recollection(NamedTuple):
+    """What an account has to remember of a player."""
+
+    matches: tuple[dt.datetime, ...] = ()
+    """Ends of matches that were played to their end, oldest first."""
+    refused: dt.datetime | None = None
+    """When the player last refused an invitation of ours."""
+    broke_off: dt.datetime | None = None
+    """When the match was seen last that waits to go on."""

@@ -1,0 +1,56 @@
+"""How long each command takes to start, beside importing what nearly every one of them needs.
+
+Usage: bench_start.py [--runs N] [COMMAND ...]
+
+Each command prints its help, in a process of its own. Seconds are those of the processor, so that other work on the
+machine does not count, and of several runs the least counts. The floor is Python that imports click, rich and attrs
+with cattrs, and does nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+
+from fibsbot.cli import COMMANDS
+
+FLOOR: Final = ("-c", "import click, rich.console, attrs, cattrs")
+
+
+def seconds(arguments: Sequence[str]) -> float:
+    """Run Python once, and return what it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *arguments], capture_output=True, check=True)  # noqa: S603 - ourselves
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main() -> None:
+    """Read the options and run."""
+    parser = argparse.ArgumentParser(description="How long each command takes to start.")
+    parser.add_argument("--runs", type=int, default=5, help="of each; the least counts")
+    parser.add_argument("commands", nargs="*", metavar="COMMAND", help="all by default")
+    options = parser.parse_args()
+    starts: dict[str, Sequence[str]] = {"the floor": FLOOR}
+    starts |= {name: ("-m", "fibsbot", name, "--help") for name in options.commands or COMMANDS}
+    took = dict.fromkeys(starts, float("inf"))
+    for _ in range(options.runs):  # one after the other, so that a busy minute spoils a run of each
+        for name, arguments in starts.items():
+            took[name] = min(took[name], seconds(arguments))
+    table = Table(title="CPU seconds of --help", title_justify="left")
+    for name in ("", "seconds", "x floor"):
+        table.add_column(name, justify="right" if name else "left")
+    for name, least in took.items():
+        table.add_row(name, f"{least:.2f}", f"{least / took['the floor']:.1f}")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

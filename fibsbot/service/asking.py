@@ -1,0 +1,44 @@
+"""The other end of the control socket (`fibsbot/service/control.py`): an order is given, and the answer comes back."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from fibsbot.bot.orders import Order
+
+Answer: TypeAlias = dict[str, Any]
+
+
+class ControlError(Exception):
+    """The socket cannot be used; the text is one line and says why."""
+
+
+def ask(path: Path, order: Order, account: str | None = None, *, patience: float = 10.0) -> Answer:
+    """Give an order to whoever listens at this path, and return the answer.
+
+    Raises ControlError when nobody listens, when no answer comes within so many seconds, and with what the other end
+    says when it does not obey.
+    """
+    request = {"order": order.value} | ({"account": account} if account else {})
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+            sock.settimeout(patience)
+            sock.connect(os.fspath(path))
+            sock.sendall(json.dumps(request).encode() + b"\n")
+            with sock.makefile("rb") as file:
+                answer: Answer = json.loads(file.readline())
+    except (FileNotFoundError, ConnectionRefusedError):
+        raise ControlError(f"nothing runs at {path}") from None
+    except TimeoutError:
+        raise ControlError(f"no answer from {path} within {patience:g} s") from None
+    except OSError as error:
+        raise ControlError(f"cannot use {path}: {error.strerror or error}") from None
+    except ValueError:
+        raise ControlError(f"no answer that makes sense from {path}") from None
+    if not answer.get("ok"):
+        raise ControlError(str(answer.get("error", "the order was not carried out")))
+    return answer

@@ -1,0 +1,107 @@
+"""What each command imports: those that need no engine start quickly, whatever the others need."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from fibsbot.cli import COMMANDS
+
+ROOT: Final = Path(__file__).parent.parent.parent
+HEAVY: Final = (
+    "aiohttp",
+    "asyncio",
+    "numba",
+    "numpy",
+    "prometheus_client",
+    "protocol.messages",
+    "sqlalchemy",
+    "structlog",
+    "telnetlib3",
+)
+"""What takes long to import; the messages of the protocol are more than a hundred classes."""
+IMPORTED: Final = {
+    "analyse --help": "",
+    "check-config --help": "",
+    "convert --help": "",
+    "db --help": "",
+    "demo --help": "asyncio protocol.messages structlog telnetlib3",
+    "duel --help": "",
+    "explain-invite --help": "",
+    "export --help": "",
+    "external --help": "asyncio structlog",
+    "legal --help": "",
+    "order --help": "",
+    "parse --help": "protocol.messages",
+    "perft --help": "",
+    "play --help": "asyncio protocol.messages structlog telnetlib3",
+    "report --help": "",
+    "replay --help": "protocol.messages",
+    "run --help": "asyncio protocol.messages sqlalchemy structlog telnetlib3",
+    "serve --help": "asyncio",
+    "show --help": "",
+    "soak --help": "asyncio protocol.messages sqlalchemy structlog telnetlib3",
+    "stats --help": "",
+    "status --help": "",
+    "strategies --help": "",
+    "train --help": "",
+    "ubgi --help": "asyncio structlog",
+    "check-config nothing.toml": "",
+    "convert nothing.mat out.sgf": "",
+    "explain-invite ford 5": "",
+    "order pause": "",
+    "status": "",
+}
+"""Each command line, and what it imports of that."""
+ASKING: Final = {"bearoff", "best", "cube", "eval", "rollout"}
+"""The commands that ask the engine need it whatever they are asked; to import it five times would take long."""
+SCRIPT: Final = """
+import os, sys
+import attrs, cattrs, click, rich.console, rich.progress, rich.table
+from fibsbot.cli import main
+
+*heavy, mark = sys.argv[1 : sys.argv.index("--") + 1]
+nowhere, told = os.open(os.devnull, os.O_WRONLY), os.dup(1)
+for line in sys.argv[sys.argv.index("--") + 1 :]:
+    if not (child := os.fork()):
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        try:
+            main(line.split())
+        except SystemExit:
+            os.write(told, (" ".join(it for it in heavy if it in sys.modules) + "\\n").encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+"""Each line in a process of its own, which begins where all of them do."""
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """Run every line of the table."""
+    command = [sys.executable, "-c", SCRIPT, *HEAVY, "--", *IMPORTED]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        check=True,
+        cwd=tmp_path_factory.mktemp("imports"),
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        text=True,
+        timeout=120,
+    )
+    return dict(zip(IMPORTED, done.stdout.splitlines(), strict=True))
+
+
+@pytest.mark.parametrize("line", IMPORTED)
+def test_nothing_slow_is_imported_that_is_not_in_the_table(imported: Mapping[str, str], line: str) -> None:
+    assert IMPORTED[line] == imported[line]
+
+
+def test_the_table_has_every_command() -> None:
+    assert COMMANDS.keys() - ASKING == {line.removesuffix(" --help") for line in IMPORTED if line.endswith(" --help")}
