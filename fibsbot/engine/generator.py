@@ -70,7 +70,7 @@ def next_source(board: Board, number: int, start: int) -> int:
     return 0
 
 
-@inlined
+@compiled
 def move(before: Board, after: Board, source: int, number: int) -> None:
     """Write to `after` what is left when a checker moves."""
     for cell in range(CELLS):

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from fibsbot.engine.bearoff import NO_COLUMNS, load_tables
 from fibsbot.engine.boards import Boards, boards_of
 from fibsbot.engine.compiled import is_missing
 from fibsbot.engine.expanding import ROLLS, Filter, expand
@@ -19,7 +20,9 @@ from fibsbot.engine.network import Network
 from fibsbot.engine.outcomes import OUTCOMES, Outcomes
 from fibsbot.engine.pruner import pruner_of, raw_columns
 from fibsbot.engine.search.filters import Filters
+from fibsbot.engine.search.lines import Cubes
 from fibsbot.engine.search.looking import Looker, least_of_slots
+from fibsbot.match import MatchState
 from fibsbot.position import Position
 
 
@@ -62,6 +65,8 @@ def _compile() -> None:
     looker.evaluate(found)
     looker.distinct(found)
     least_of_slots(np.zeros((len(found), 1)), slots, ROLLS)
+    tables = load_tables(compute=False)
+    Cubes.of(MatchState(Position.start()), tables.columns if tables else NO_COLUMNS).final(boards)
 
 
 if __name__ == "__main__":
