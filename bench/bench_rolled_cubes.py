@@ -23,11 +23,12 @@ from bench.bench_efficiency import fitted
 from fibsbot.engine.boards import Boards, boards_of, position_of
 from fibsbot.engine.cube import CENTRED, DEFAULT, LOST, OWNED, Stakes
 from fibsbot.engine.engine import Engine
-from fibsbot.engine.expanding import CHANCE_OF_ROLL, ROLLS, Filter, new_scales
+from fibsbot.engine.expanding import Filter, new_scales
 from fibsbot.engine.outcomes import cubeless_equity
 from fibsbot.engine.ply import one_ply
 from fibsbot.engine.rollout import Candidate, Plan
 from fibsbot.engine.rollout.rolling import rollout
+from fibsbot.engine.rolls import CHANCE_OF_ROLL, ROLLS
 from fibsbot.match import MatchState, Owner
 from fibsbot.position import Position
 

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.draw.plot import Series, curve_svg
-from fibsbot.processes import LostError
+from fibsbot.processes import LostError, cores
 
 if TYPE_CHECKING:
     from fibsbot.engine.benchmark import CheckerBenchmark
@@ -101,7 +101,7 @@ def train(  # noqa: PLR0913 - one argument an option
             return
         steps, rated = _read(recipe, benchmark)
         with _bar() as progress:
-            _follow(steps, folder, jobs or os.cpu_count() or 1, _Teller(progress, as_json), rated, backend)
+            _follow(steps, folder, jobs or cores(), _Teller(progress, as_json), rated, backend)
     except KeyboardInterrupt:
         click.echo(f"fibsbot train: interrupted; the same command goes on from {folder}", err=True)
         sys.exit(EXIT_INTERRUPTED)

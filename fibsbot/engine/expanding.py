@@ -18,14 +18,12 @@ from fibsbot.engine.compiled import compiled
 from fibsbot.engine.generator import MOST_PLAYS, Scratch, generate, plays_and_scratch
 from fibsbot.engine.network import Floats
 from fibsbot.engine.pruner import Pruner
+from fibsbot.engine.rolls import ROLLS
 from fibsbot.engine.student import CHANCES, write_ending
 from fibsbot.engine.units import BAR_UNIT, COUNTS, OFF_UNIT, RAW
 
 Places = npt.NDArray[np.int32]
 
-ROLLS: Final = 21
-CHANCE_OF_ROLL: Final = np.array([1.0 if high == low else 2.0 for high in range(6) for low in range(high + 1)]) / 36
-"""How likely each roll is, in the order 1-1, 2-1, 2-2, 3-1 and so on."""
 OUT_OF_REACH: Final = np.float32(1e9)
 """More than any equity; compiled functions are fast because they know no infinity."""
 

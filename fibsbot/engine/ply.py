@@ -9,9 +9,10 @@ import numpy as np
 from fibsbot.engine.boards import CELLS, Boards
 from fibsbot.engine.compiled import compiled
 from fibsbot.engine.evaluator import Evaluator
-from fibsbot.engine.expanding import CHANCE_OF_ROLL, ROLLS, Filter, Places, Scales, expand
+from fibsbot.engine.expanding import Filter, Places, Scales, expand
 from fibsbot.engine.network import Floats
 from fibsbot.engine.outcomes import OUTCOMES, Outcomes, cubeless_equity
+from fibsbot.engine.rolls import CHANCE_OF_ROLL, ROLLS
 
 _BATCH: Final = 64
 """Positions that are looked at together."""

@@ -11,12 +11,12 @@ import numpy as np
 
 from fibsbot.engine.boards import BAR, Board
 from fibsbot.engine.compiled import compiled
+from fibsbot.engine.rolls import DICE
 from fibsbot.engine.units import Inputs, Unit
 
-_ROLLS: Final = [(high, low) for high in range(1, 7) for low in range(1, high + 1)]
-_WITH: Final = np.array([sum(1 << bit for bit, roll in enumerate(_ROLLS) if number in roll) for number in range(7)])
+_WITH: Final = np.array([sum(1 << bit for bit, roll in enumerate(DICE) if number in roll) for number in range(7)])
 """The rolls that show a number, by the number."""
-_DOUBLES: Final = sum(1 << bit for bit, (high, low) in enumerate(_ROLLS) if high == low)
+_DOUBLES: Final = sum(1 << bit for bit, (high, low) in enumerate(DICE) if high == low)
 
 
 @compiled

@@ -15,10 +15,11 @@ import numpy as np
 from fibsbot.engine.bearoff import NO_COLUMNS, load_tables
 from fibsbot.engine.boards import Boards, boards_of
 from fibsbot.engine.compiled import is_missing
-from fibsbot.engine.expanding import ROLLS, Filter, expand
+from fibsbot.engine.expanding import Filter, expand
 from fibsbot.engine.network import Network
 from fibsbot.engine.outcomes import OUTCOMES, Outcomes
 from fibsbot.engine.pruner import pruner_of, raw_columns
+from fibsbot.engine.rolls import ROLLS
 from fibsbot.engine.search.filters import Filters
 from fibsbot.engine.search.lines import Cubes
 from fibsbot.engine.search.looking import Looker, least_of_slots

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -12,6 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from typing import Final, TypeAlias
 
+from fibsbot import processes
 from fibsbot.strategies.judge import Judge
 from fibsbot.strategies.loader import StrategyError, load
 from fibsbot.strategies.names import quick_judge
@@ -58,7 +58,7 @@ def study_all(
     `cores` is how many are used, all by default. Raises StrategyError where a strategy is no judge, or takes its
     process down with it.
     """
-    of = cores or os.cpu_count() or 1
+    of = cores or processes.cores()
     left = iter(transcripts)
     first = list(islice(left, 2))
     every = chain(first, left)

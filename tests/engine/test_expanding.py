@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from fibsbot.engine.boards import Boards, boards_of, swapped
-from fibsbot.engine.expanding import ROLLS, Filter, expand, new_scales
+from fibsbot.engine.expanding import Filter, expand, new_scales
 from fibsbot.engine.generator import MOST_PLAYS, successors
 from fibsbot.engine.pruner import prune_value
+from fibsbot.engine.rolls import ROLLS
 from fibsbot.engine.search.filters import Filters
 from fibsbot.engine.search.looking import Looker
 from fibsbot.position import Position

@@ -19,7 +19,6 @@ Numbers: TypeAlias = npt.NDArray[np.int32]
 """Numbers of positions."""
 
 FACES: Final = 6
-THROWS: Final = 21
 
 
 def single_moves(counts: Counts) -> Numbers:

@@ -18,8 +18,9 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.bearoff.moves import THROWS, Numbers, all_throws
+from fibsbot.engine.bearoff.moves import Numbers, all_throws
 from fibsbot.engine.compiled import compiled
+from fibsbot.engine.rolls import CHANCE_OF_ROLL, ROLLS
 
 Pairs: TypeAlias = npt.NDArray[np.float32]
 """The table, shape (on roll, opponent, 4)."""
@@ -37,7 +38,6 @@ COLUMNS: Final = 4
 
 _AFTERWARDS: Final = np.array([0, 1, 3, 2])
 """In which column the opponent looks after a play: my cube is the opponent's cube seen from there."""
-_WEIGHTS: Final = np.array([1.0 if high == low else 2.0 for high in range(6) for low in range(high + 1)]) / 36
 
 
 @compiled
@@ -45,13 +45,13 @@ def _means(begins: npt.NDArray[np.int64], lists: Numbers, values: Values, out: V
     """Write what each position, a row of `out`, has before the throw, if `values` is what the opponent has after it."""
     for row in range(len(out)):
         out[row] = 0.0
-        for throw in range(THROWS):
-            place = row * THROWS + throw
+        for throw in range(ROLLS):
+            place = row * ROLLS + throw
             for column in range(COLUMNS):
                 least = 2.0
                 for it in range(begins[place], begins[place + 1]):
                     least = min(least, values[lists[it], _AFTERWARDS[column]])
-                out[row, column] -= _WEIGHTS[throw] * least
+                out[row, column] -= CHANCE_OF_ROLL[throw] * least
 
 
 @compiled
@@ -62,14 +62,14 @@ def _means_of_one(begins: npt.NDArray[np.int64], lists: Numbers, values: Values,
     """
     least = np.empty(len(out))
     out[:] = 0.0
-    for throw in range(THROWS):
+    for throw in range(ROLLS):
         least[:] = 2.0
         for it in range(begins[throw], begins[throw + 1]):
             row = values[lists[it]]
             for place in range(len(out)):
                 least[place] = min(least[place], row[place])
         for place in range(len(out)):
-            out[place] -= _WEIGHTS[throw] * least[place]
+            out[place] -= CHANCE_OF_ROLL[throw] * least[place]
 
 
 def _settled(means: Values) -> Values:
@@ -98,13 +98,13 @@ def solve_pairs(moves: Numbers, show: Callable[[int], None]) -> Pairs:
     values[0] = -1.0
     for number in range(1, count):
         means = np.empty((number, COLUMNS))
-        _means_of_one(begins[number * THROWS :], lists, values.reshape(count, -1), means.reshape(-1))
+        _means_of_one(begins[number * ROLLS :], lists, values.reshape(count, -1), means.reshape(-1))
         means = means[:, _AFTERWARDS]
         means[0] = -1.0
         pairs[number, :number] = means
         current = values[:number, number] = _settled(means)
         means = np.empty((number, COLUMNS))
-        _means(begins[THROWS:], lists, current, means)
+        _means(begins[ROLLS:], lists, current, means)
         pairs[1 : number + 1, number] = means
         values[number, 1 : number + 1] = _settled(means)
         show(2 * number)

@@ -18,11 +18,12 @@ from fibsbot.engine.boards import Boards, boards_of
 from fibsbot.engine.cube import LOST
 from fibsbot.engine.cube.janowski import Flags, Floats
 from fibsbot.engine.engine import Engine
-from fibsbot.engine.expanding import CHANCE_OF_ROLL, ROLLS, Filter
+from fibsbot.engine.expanding import Filter
 from fibsbot.engine.outcomes import OUTCOMES, Outcomes, other_side
 from fibsbot.engine.rollout.dice import Dice, Rolls
 from fibsbot.engine.rollout.plan import BLOCK, Candidate, Plan
 from fibsbot.engine.rollout.result import COLUMNS, EQUITY, Trials
+from fibsbot.engine.rolls import CHANCE_OF_ROLL, ROLLS
 from fibsbot.engine.search import Searcher
 from fibsbot.engine.search.cache import Places
 from fibsbot.engine.search.lines import OTHER, Cubes, Line

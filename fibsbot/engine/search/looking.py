@@ -11,10 +11,11 @@ from fibsbot.engine.boards import CELLS, Boards
 from fibsbot.engine.compiled import compiled
 from fibsbot.engine.cube.janowski import Floats as Worths
 from fibsbot.engine.evaluator import Evaluator
-from fibsbot.engine.expanding import CHANCE_OF_ROLL, ROLLS, Filter, expand, new_scales
+from fibsbot.engine.expanding import Filter, expand, new_scales
 from fibsbot.engine.generator import MOST_PLAYS
 from fibsbot.engine.outcomes import OUTCOMES, Outcomes, other_side
 from fibsbot.engine.pruner import Pruner
+from fibsbot.engine.rolls import CHANCE_OF_ROLL, ROLLS
 from fibsbot.engine.search.cache import Cache, Places, distinct, empty, fill, find, forget, new_cache
 from fibsbot.engine.search.clock import Clock
 from fibsbot.engine.search.filters import Filters

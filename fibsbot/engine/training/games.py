@@ -18,11 +18,12 @@ from fibsbot.engine.bearoff import Columns
 from fibsbot.engine.boards import CELLS, Board, Boards, boards_of, swapped
 from fibsbot.engine.compiled import compiled
 from fibsbot.engine.evaluator import Evaluator, is_known
-from fibsbot.engine.expanding import CHANCE_OF_ROLL, ROLLS, Filter, new_scales
+from fibsbot.engine.expanding import Filter, new_scales
 from fibsbot.engine.generator import successors
 from fibsbot.engine.network import Floats
 from fibsbot.engine.ply import one_ply
 from fibsbot.engine.pruner import Pruner
+from fibsbot.engine.rolls import CHANCE_OF_ROLL, DICE, ROLLS
 from fibsbot.engine.student import CHANCES
 from fibsbot.engine.training.arranging import arrange
 from fibsbot.engine.training.fitting import SIGNS
@@ -39,8 +40,7 @@ FIVE: Final = [0, 1, 2, 4, 5]
 """Which of the six outcomes a network learns."""
 
 _START: Final = boards_of([Position.start()])[0]
-_DICE: Final = [(high, low) for high in range(1, 7) for low in range(1, high + 1)]
-_OPENING: Final = np.array([high != low for high, low in _DICE]) / 15
+_OPENING: Final = np.array([high != low for high, low in DICE]) / 15
 
 
 @frozen(eq=False)
@@ -103,7 +103,7 @@ class _Lane:
         roll = int(self._rng.choice(ROLLS, p=CHANCE_OF_ROLL if self._turn or not self._opening else _OPENING))
         strays = self._strays()
         self._turn += 1
-        self.board = self._at_random(*_DICE[roll]) if strays else left[roll]
+        self.board = self._at_random(*DICE[roll]) if strays else left[roll]
         return not strays and not self.is_over()
 
     def is_over(self) -> bool:
