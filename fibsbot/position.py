@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 from functools import cached_property
+from operator import attrgetter
 from typing import Final, Self
 
 from attrs import field, frozen
@@ -40,6 +41,9 @@ class Move:
         return f"{source}/{self.target or 'off'}"
 
 
+_ENDS: Final = attrgetter("source", "target")
+
+
 def _moves(moves: Iterable[Move]) -> tuple[Move, ...]:
     return tuple(moves)
 
@@ -63,6 +67,11 @@ class Play:
     def __len__(self) -> int:
         """Return how many moves the play has."""
         return len(self.moves)
+
+    @property
+    def ordered(self) -> list[Move]:
+        """The moves from the farthest checker to the nearest."""
+        return sorted(self.moves, key=_ENDS, reverse=True)
 
 
 class Flaw(enum.Flag):

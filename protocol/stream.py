@@ -88,6 +88,8 @@ class MessageReader:
 
 _BREAKING: Final = (m.Board, m.WhoInfo, m.WhoEnd, m.Welcome, m.OwnInfo)
 """What ends a block whose last line got lost: lines too regular to be part of a text."""
+_MUTE: Final = (m.Unknown, m.RefusedBoard)
+"""What no wording makes sense of."""
 
 _SEAMS: Final = re.compile(r"(?<=[!-~])(?=(?:[1-9]|1[0-9]|20) |\*\* |board:|[A-Z])|(?<=[.!?])(?=[!-~])")
 """Where a second message can begin inside a line: no blank before it, and a CLIP number, stars, `board:`, a capital, or
@@ -124,4 +126,4 @@ def _cut(text: str, tries: Iterator[int]) -> list[str]:
 
 
 def _says_something(message: m.Message) -> bool:
-    return not isinstance(message, m.Unknown | m.RefusedBoard)
+    return not isinstance(message, _MUTE)

@@ -81,7 +81,7 @@ def _adopted(track: Track, board: BoardState, shown: MatchState, differences: tu
     if track.doubled_by is None:
         turn, dice = _turn_of(board)
         if (turn, sorted(dice or ())) != (track.turn, sorted(track.dice or ())):
-            track = evolve(turn_to(track, turn), dice=dice)
+            track = turn_to(track, turn, dice)
     elif old is not None:
         state = evolve(state, cube=old.cube, owner=old.owner)
     if track.crawford_played:

@@ -24,7 +24,7 @@ class Side(enum.Enum):
     @property
     def other(self) -> Side:
         """The other side."""
-        return Side(-self.value)
+        return Side.OPPONENT if self is Side.PLAYER else Side.PLAYER
 
 
 @frozen
@@ -117,13 +117,13 @@ def new_match(track: Track, opponent: str | None, **known: Any) -> Track:
     return Track(user=track.user, match=track.match + 1, opponent=opponent, **known)
 
 
-def turn_to(track: Track, side: Side | None) -> Track:
-    """Give the turn to a side, or to none: whatever belonged to the last turn is over."""
+def turn_to(track: Track, side: Side | None, dice: Dice | None = None) -> Track:
+    """Give the turn to a side, or to none: whatever belonged to the last turn is over. `dice` are the new one's."""
     return evolve(
         track,
         turn=side,
         turns=track.turns + 1,
-        dice=None,
+        dice=dice,
         prompted=False,
         board_seen=False,
         own_play=None,

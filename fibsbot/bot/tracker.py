@@ -13,7 +13,7 @@ from attrs import evolve
 from fibsbot.bot.boards import on_board
 from fibsbot.bot.track import Difference, Side, Track, cannot_move, doubled, make, new_match, turn_to
 from fibsbot.fibs import is_crawford, length_from_fibs, play_from_fibs
-from fibsbot.match import MatchState, Owner
+from fibsbot.match import Dice, MatchState, Owner
 from fibsbot.position import Position
 from protocol import messages as m
 from protocol.messages import Message
@@ -75,7 +75,7 @@ def _first_move(track: Track, message: m.FirstMove) -> Track:
     if side is None:
         return track
     dice = (track.opening[side], track.opening[side.other]) if len(track.opening) == 2 else None
-    return evolve(turn_to(_running(track), side), dice=dice)
+    return turn_to(_running(track), side, dice)
 
 
 def _game_won(track: Track, message: m.GameWon | m.GaveUp | m.ResignAccepted) -> Track:
@@ -115,7 +115,7 @@ def _running(track: Track) -> Track:
 # -- turns ----------------------------------------------------------------------------------------------------------
 
 
-def _pass_turn(track: Track, side: Side) -> Track:
+def _pass_turn(track: Track, side: Side, dice: Dice | None = None) -> Track:
     """Give the turn to a side whose message shows that it has it, although nothing told how the other side's ended."""
     before = track.turn
     if before is side.other:
@@ -123,7 +123,7 @@ def _pass_turn(track: Track, side: Side) -> Track:
             track = make(track, Side.PLAYER, track.own_play)
         elif not cannot_move(track):
             track = evolve(track, state=None, missed=(Difference("turn", before.name, side.name),))
-    return turn_to(track, side)
+    return turn_to(track, side, dice)
 
 
 def _roll_prompt(track: Track, _: m.RollOrDouble) -> Track:
@@ -137,7 +137,7 @@ def _rolls(track: Track, message: m.Rolls) -> Track:
     side = track.side_of(message.player)
     if side is None or (track.turn is side and track.dice == message.dice):
         return track  # somebody else's, or the same line twice
-    return evolve(_pass_turn(_running(track), side), dice=message.dice)
+    return _pass_turn(_running(track), side, message.dice)
 
 
 def _cannot_move_said(track: Track, message: m.CannotMove) -> Track:

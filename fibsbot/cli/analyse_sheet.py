@@ -91,7 +91,7 @@ def _counts(sheet: MatchSheet, seat: Seat) -> dict[Grade, int]:
 def _told(transcript: Transcript, stop: Stop) -> Iterator[Text]:
     assert stop.grade  # noqa: S101 - only stops with a grade are told
     assert stop.seat is not None  # noqa: S101 - somebody has erred
-    dice = "{}{}: ".format(*stop.throw.dice) if stop.throw else ""
+    dice = f"{stop.throw.numbers}: " if stop.throw else ""
     text = Text(f"{stop.loss:6.3f} ")
     text.append(f"{stop.grade.value:2}", style=_STYLES[stop.grade])
     text.append(f"  {_place(stop)}, {_name(transcript, stop.seat)}: {dice}{stop.words}")

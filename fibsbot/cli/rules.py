@@ -144,6 +144,8 @@ def _write(text: str, output: Path | None) -> None:
         click.echo(text, nl=False)
         return
     try:
+        if not output.parent.exists():
+            output.parent.mkdir(parents=True)
         output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write {output}: {error.strerror or error}") from None

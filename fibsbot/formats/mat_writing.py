@@ -161,7 +161,7 @@ def _next_boards(boards: Boards, throw: Throw) -> Boards:
 def _moves(play: Play, position: Position) -> str:
     """Return every single move, the farthest checker first."""
     words = []
-    for move in sorted(play.moves, reverse=True):
+    for move in play.ordered:
         hit = move.target != OFF and position.points[move.target] == -1
         words.append(f"{move.source}/{move.target}{'*' * hit}")
         position = position.after(move)

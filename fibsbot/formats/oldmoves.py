@@ -64,7 +64,7 @@ def _write_entry(entry: Entry) -> Iterator[str]:
     match entry:
         case Throw(seat=seat, dice=dice, play=play) if play is not None:
             direction = DIRECTIONS[COLOURS[seat]]
-            moves = " ".join(_point_to_point(to_fibs(move, direction)) for move in sorted(play.moves, reverse=True))
+            moves = " ".join(_point_to_point(to_fibs(move, direction)) for move in play.ordered)
             yield f"{COLOURS[seat].name}: ({dice[0]} {dice[1]}) {moves or CANNOT_MOVE}"
         case Cube(seat=seat, action=action):
             yield f"{COLOURS[seat].name}: {WORDS[action]}"

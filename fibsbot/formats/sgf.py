@@ -95,7 +95,7 @@ def _played_later(rest: tuple[Entry, ...]) -> bool:
 
 
 def _write_play(entry: Throw) -> str:
-    moves = sorted(entry.play.moves, reverse=True) if entry.play else []
+    moves = entry.play.ordered if entry.play else []
     letters = "".join(boards.letter(move.source, entry.seat) + boards.letter(move.target, entry.seat) for move in moves)
     return f"{boards.COLOURS[entry.seat]}[{entry.dice[0]}{entry.dice[1]}{letters}]"
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import base64
 import binascii
+from functools import lru_cache
 from typing import Final, Self
 
-from attrs import asdict, frozen
+from attrs import frozen
 
 from fibsbot.match import Dice, MatchState, Owner, Phase
 from fibsbot.notation.cubes import infer_post_crawford, log_of_cube
 from fibsbot.notation.errors import expected
 from fibsbot.position import Flaw, Position
 
+REMEMBERED: Final = 8
+"""Positions whose IDs are kept in mind: a player decides about doubling and about the play in the same one."""
 POSITION_BITS: Final = 80
 POSITION_LETTERS: Final = 14
 """How long a Position ID is."""
@@ -27,19 +30,17 @@ CENTRED: Final = 3
 """Value of `MatchKey.owner` for a cube in the middle."""
 
 
+@lru_cache(REMEMBERED)
 def position_id(position: Position) -> str:
     """Return the Position ID of a position seen by the player on roll.
 
     For the opponent, then for the player on roll: as many ones as there are checkers on each point from the ace point
     to the bar, as that side sees them, and a zero after each point. The first bit is the lowest of the first byte.
     """
-    key = place = 0
     cells = position.points
-    for cell in (*(-n for n in reversed(cells[:25])), *cells[1:]):
-        count = max(cell, 0)
-        key |= ((1 << count) - 1) << place
-        place += count + 1
-    return _encode(key, POSITION_BITS)
+    own = "0".join(["1" * n for n in cells[:0:-1]])
+    opponent = "0".join(["1" * -n for n in cells[:25]])
+    return _encode(int(f"{own}0{opponent}", 2), POSITION_BITS)
 
 
 def parse_position_id(text: str) -> Position:
@@ -94,9 +95,9 @@ class MatchKey:
     def __str__(self) -> str:
         """Write the Match ID."""
         key = place = 0
-        for name, value in asdict(self).items():
-            key |= value << place
-            place += _WIDTHS[name]
+        for name, width in _WIDTHS.items():
+            key |= getattr(self, name) << place
+            place += width
         return _encode(key, MATCH_BITS)
 
 
@@ -127,7 +128,7 @@ def format_gnubg_id(state: MatchState, player: int = 1) -> str:
     doubled = state.phase is Phase.DOUBLED
     on_roll = 1 - player if doubled else player
     die1, die2 = sorted(state.dice, reverse=True) if state.dice else (0, 0)
-    owner = {Owner.CENTRED: CENTRED, Owner.PLAYER: player, Owner.OPPONENT: 1 - player}[state.owner]
+    owner = CENTRED if state.owner is Owner.CENTRED else player if state.owner is Owner.PLAYER else 1 - player
     score0, score1 = state.score if player == 0 else state.score[::-1]
     key = MatchKey(
         cube=log_of_cube(state.cube, 15),

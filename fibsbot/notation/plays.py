@@ -46,17 +46,17 @@ def paths_of(play: Play, position: Position) -> list[Path]:
     In between stand only the points where it hit, or without which the play could be misread.
     """
     blots = _blots(position)
-    return sorted((_shortened(path, blots) for path in _joined(play.moves)), reverse=True)
+    return sorted((_shortened(path, blots) for path in _joined(play)), reverse=True)
 
 
 def _blots(position: Position) -> set[int]:
     return {point for point in range(1, 25) if position.points[point] == -1}
 
 
-def _joined(moves: tuple[Move, ...]) -> list[Path]:
+def _joined(play: Play) -> list[Path]:
     """Join moves into paths: a checker that arrives goes on before one that stood there."""
     paths: list[Path] = []
-    for move in sorted(moves, reverse=True):
+    for move in play.ordered:
         before = next((path for path in paths if path[-1] == move.source), None)
         if before:
             paths.remove(before)

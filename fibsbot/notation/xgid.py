@@ -13,7 +13,7 @@ from attrs import frozen
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation.cubes import infer_post_crawford, log_of_cube
 from fibsbot.notation.errors import expected
-from fibsbot.position import Flaw, Position
+from fibsbot.position import CHECKERS, Flaw, Position
 
 PREFIX: Final = "XGID="
 DOUBLED: Final = "D"
@@ -87,7 +87,7 @@ class Xgid:
 
     def __str__(self) -> str:
         """Write the XGID."""
-        board = "".join(map(_letter, self.board.points))
+        board = "".join([_LETTERS[n] for n in self.board.points])
         numbers = (self.score_x, self.score_o, self.rules, self.length, self.max_cube)
         return f"{PREFIX}{board}:{self.cube}:{self.owner}:{self.turn}:{self.dice}:{':'.join(map(str, numbers))}"
 
@@ -166,10 +166,8 @@ def _number(name: str, field: str, least: int, most: int) -> int:
     return int(field)
 
 
-def _letter(count: int) -> str:
-    if not count:
-        return "-"
-    return chr(ord("A") + count - 1) if count > 0 else chr(ord("a") - count - 1)
+_LETTERS: Final = dict(zip(range(-CHECKERS, CHECKERS + 1), "onmlkjihgfedcba-ABCDEFGHIJKLMNO", strict=True))
+"""What stands for so many checkers."""
 
 
 def _board(letters: str) -> Position:

@@ -20,7 +20,7 @@ from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
 from fibsbot.strategies.judge import Judge
 from fibsbot.strategies.loader import StrategyError, load
 from fibsbot.strategies.names import DEFAULT
-from fibsbot.transcript import Decision, Resign, Transcript, decisions
+from fibsbot.transcript import Decision, Resign, Transcript
 from fibsbot.transcript.walking import Answer
 
 Values: TypeAlias = tuple[float, float]
@@ -182,7 +182,7 @@ class Decider:
             case GameBegan():
                 self._resign_from = dict.fromkeys(Seat, 1)
             case Happened(match=match, step=step):
-                for decision in decisions(step):
+                for decision in happening.decisions:
                     asked = self._asked(match, decision) if decision.seat in self._seats else None
                     if asked is not None:
                         self.findings.note(asked)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+from functools import cached_property
 from typing import TypeAlias
 
 from attrs import frozen
 
 from fibsbot.bot.track import Difference
-from fibsbot.transcript import Game, Step, Transcript
+from fibsbot.transcript import Decision, Game, Step, Transcript, decisions
 
 
 @frozen
@@ -37,6 +38,11 @@ class Happened:
 
     match: int
     step: Step
+
+    @cached_property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What was decided with it, in order."""
+        return decisions(self.step)
 
 
 @frozen

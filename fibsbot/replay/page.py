@@ -144,7 +144,7 @@ class Page:
     def _completed(self, thrown: Throw, play: Play, at: dt.datetime | None) -> Throw:
         """Return a throw with its play, in the order in which plays stand in transcripts."""
         seconds = (at - thrown.at).total_seconds() if at and thrown.at and at > thrown.at else None
-        ordered = Play(tuple(sorted(play.moves, reverse=True)))
+        ordered = Play(play.ordered)
         return Throw(seat=thrown.seat, dice=thrown.dice, play=ordered, at=at or thrown.at, seconds=seconds)
 
     def say(self, play: Play, at: dt.datetime | None) -> None:

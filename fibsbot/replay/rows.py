@@ -25,7 +25,7 @@ from fibsbot.replay.happenings import (
 )
 from fibsbot.rules.game import decision as decision_of
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.transcript import Decision, Entry, Gap, Step, Throw, Transcript, decisions
+from fibsbot.transcript import Decision, Entry, Gap, Step, Throw, Transcript
 
 Row: TypeAlias = dict[str, Any]
 
@@ -49,8 +49,8 @@ class Rows:
                 start = game.start
                 row = {"game": game.number, "turn": start.turns + 1, "scores": start.scores, "crawford": start.crawford}
                 yield self._row("game", match) | row | {"begun": start.stage is Stage.OPENING}
-            case Happened(match=match, step=step):
-                yield from self._happened(match, step, names)
+            case Happened():
+                yield from self._happened(happening, names)
             case Differed(match=match):
                 place = {"game": happening.game, "turn": happening.turn}
                 for it in happening.differences:
@@ -108,9 +108,10 @@ class Rows:
             }
         )
 
-    def _happened(self, match: int, step: Step, names: tuple[str, str]) -> Iterator[Row]:
+    def _happened(self, happening: Happened, names: tuple[str, str]) -> Iterator[Row]:
+        match, step = happening.match, happening.step
         entry = step.entry
-        for decision in decisions(step):
+        for decision in happening.decisions:
             yield self.decision(match, decision, names)
         if isinstance(entry, Throw) and entry.play is None:
             row = {"who": _short(names[entry.seat]), "seat": entry.seat.name, "dice": entry.dice}

@@ -76,7 +76,9 @@ class Sight:
 
     @property
     def _owner_seat(self) -> Seat | None:
-        return {Owner.PLAYER: self.seat, Owner.OPPONENT: self.seat.other}.get(self.owner or Owner.CENTRED)
+        if self.owner is Owner.PLAYER:
+            return self.seat
+        return self.seat.other if self.owner is Owner.OPPONENT else None
 
     def opening(self) -> GameState:
         """Return the game before its opening throw, which the board may show."""

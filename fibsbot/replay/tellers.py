@@ -16,6 +16,7 @@ from fibsbot.replay.places import Place
 from fibsbot.replay.rows import Row, Rows
 from fibsbot.replay.telling import MoveList, match_in_words, names_of
 
+_ENCODER: Final = json.JSONEncoder(allow_nan=False)
 WORST: Final = 10
 """Decisions in the table of those that differ most."""
 
@@ -65,7 +66,7 @@ class JsonLines:
 
 def line_of(row: Row) -> str:
     """Write an object in a line of ASCII."""
-    return json.dumps(row, allow_nan=False)
+    return _ENCODER.encode(row)
 
 
 def _names(began: MatchBegan) -> tuple[str, str]:

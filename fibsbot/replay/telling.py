@@ -102,10 +102,9 @@ def deeds(step: Step) -> Iterator[tuple[Seat, str]]:
 
 
 def _throw(step: Step, entry: Throw) -> str:
-    high, low = sorted(entry.dice, reverse=True)
     if entry.play is None:
-        return f"{high}{low}: not played"
-    return f"{high}{low}: {format_play(entry.play, step.before.position_for(entry.seat))}"
+        return f"{entry.numbers}: not played"
+    return f"{entry.numbers}: {format_play(entry.play, step.before.position_for(entry.seat))}"
 
 
 def _cube(step: Step, action: CubeAction) -> str:

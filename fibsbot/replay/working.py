@@ -12,13 +12,13 @@ from fibsbot.draw.markup import clean
 from fibsbot.formats.errors import FormatError
 from fibsbot.replay.deciding import Decider, Deciding, Findings
 from fibsbot.replay.errors import CaptureError
-from fibsbot.replay.happenings import Differed, GameEnded, Happened, Happening, MatchEnded
+from fibsbot.replay.happenings import Differed, GameBegan, GameEnded, Happened, Happening, MatchEnded
 from fibsbot.replay.opening import Source, happenings_in
 from fibsbot.replay.places import Place, PlaceError, starting_at
 from fibsbot.replay.rows import Row, Rows
 from fibsbot.replay.tellers import AskedTeller, JsonLines, Silence, Teller, Worst, line_of, list_of
-from fibsbot.replay.telling import difference_in_words, gap_in_words, where_in_words
-from fibsbot.transcript import Gap, TranscriptError, decisions
+from fibsbot.replay.telling import beginning_in_words, difference_in_words, gap_in_words, where_in_words
+from fibsbot.transcript import Gap, TranscriptError
 
 MOST_NOTES: Final = 1000
 """Differences and gaps of a file that are kept to be listed at the end."""
@@ -177,10 +177,13 @@ def _counted(happenings: Iterator[Happening], outcome: Outcome, task: Task) -> I
         match happening:
             case MatchEnded():
                 tally.matches += 1
+            case GameBegan(match=match, game=game) if not game.entries and (missing := beginning_in_words(game)):
+                tally.gaps += 1
+                _note(outcome, f"match {match}, game {game.number}, turn {game.start.turns + 1}: {missing}")
             case GameEnded():
                 tally.games += 1
             case Happened(step=step):
-                tally.decisions += len(decisions(step))
+                tally.decisions += len(happening.decisions)
                 if isinstance(step.entry, Gap):
                     tally.gaps += 1
                     _note(outcome, gap_in_words(happening.match, step, step.entry))

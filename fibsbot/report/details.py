@@ -57,7 +57,7 @@ def _headline(transcript: Transcript, stop: Stop) -> str:
     words = clean(stop.words, 200)
     if stop.seat is None:
         return f"Gap: {words}"
-    dice = "{}{}: ".format(*stop.throw.dice) if stop.throw else ""
+    dice = f"{stop.throw.numbers}: " if stop.throw else ""
     return f"{plain_name(transcript, stop.seat)} {dice}{words}"
 
 

@@ -172,7 +172,7 @@ def luckiest(match: MatchSheet) -> Html:
 
 
 def _lucky(match: MatchSheet, stop: Stop) -> Html:
-    dice = "{}{}".format(*stop.throw.dice) if stop.throw else ""
+    dice = stop.throw.numbers if stop.throw else ""
     who = name(match.study.transcript, stop.seat) if stop.seat is not None else None
     return row(_place(match, stop), joined(who, " ", tag("b", dice), " ", stop.words), signed(stop.luck or 0.0))
 
@@ -186,7 +186,7 @@ def _bad(transcript: Transcript, stop: Stop) -> Iterator[Html | str]:
         yield name(transcript, stop.seat)
     yield " "
     if stop.throw:
-        yield tag("b", "{}{}".format(*stop.throw.dice))
+        yield tag("b", stop.throw.numbers)
         yield " "
     yield stop.words
     yield tag(

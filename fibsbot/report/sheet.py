@@ -150,7 +150,7 @@ def _link(match: MatchSheet, stop: Stop) -> Html:
 
 def _words(stop: Stop) -> Iterator[Html | str]:
     if stop.throw:
-        yield joined(tag("b", "{}{}".format(*stop.throw.dice)), _luck(stop.luck or 0.0), " ")
+        yield joined(tag("b", stop.throw.numbers), _luck(stop.luck or 0.0), " ")
     yield tag("span", f"Gap: {clean(stop.words, 200)}" if stop.kind is Kind.GAP else stop.words)
     if stop.step.entry.rebuilt:
         yield tag("i", "\N{DEGREE SIGN}")

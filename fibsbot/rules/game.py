@@ -127,10 +127,12 @@ def play(state: GameState, seat: Seat, play: Play) -> GameState:
     """
     dice = _check_after_throw(state, seat)
     after = state.position.play(check_play(state.position, dice, play))
-    state = evolve(state, dice=None, rejected=False, turns=state.turns + 1)
+    turns = state.turns + 1
     if has_won(after):
-        return _end(evolve(state, position=after), seat, level_of(after), Ending.BORNE_OFF)
-    return evolve(state, position=after.swapped(), turn=seat.other, stage=Stage.ROLL)
+        played = evolve(state, position=after, dice=None, rejected=False, turns=turns)
+        return _end(played, seat, level_of(after), Ending.BORNE_OFF)
+    position, turn = after.swapped(), seat.other
+    return evolve(state, position=position, turn=turn, stage=Stage.ROLL, dice=None, rejected=False, turns=turns)
 
 
 def double(state: GameState, seat: Seat) -> GameState:

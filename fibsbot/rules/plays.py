@@ -21,6 +21,7 @@ Cells: TypeAlias = tuple[int, ...]
 """The 26 cells of `Position.points`."""
 Steps: TypeAlias = tuple[tuple[int, int], ...]
 """Source and target of each move of a play."""
+_NUMBERS: Final = range(1, 7)
 REMEMBERED: Final = 128
 """Throws whose plays are kept in mind: whoever plays looks at each throw several times."""
 
@@ -60,6 +61,21 @@ def results(cells: Cells, dice: Dice) -> Mapping[Cells, Steps]:
     return plays or halves[0] or halves[1]
 
 
+def has_choice(cells: Cells, dice: Dice) -> bool:
+    """Return whether the dice allow more than one play, which is quicker than to look for all of them."""
+    high, low = check_dice(dice)
+    if high != low:
+        found: Cells | None = None
+        for first, second in ((high, low), (low, high)):
+            for source, _, between in _moves(cells, first, BAR):
+                for _, _, after in _moves(between, second, source):
+                    if after != (found := found or after):
+                        return True
+        if found:
+            return False
+    return len(results(cells, dice)) > 1
+
+
 def _play_double(cells: Cells, number: int) -> dict[Cells, Steps]:
     """Play one number four times, or as often as possible."""
     plays: dict[Cells, Steps] = {}
@@ -78,7 +94,8 @@ def _play_double(cells: Cells, number: int) -> dict[Cells, Steps]:
 
 def _moves(cells: Cells, number: int, farthest: int) -> Iterator[tuple[int, int, Cells]]:
     """Yield every move by one number of a checker on the point `farthest` or nearer: source, target, cells after it."""
-    for source in (BAR,) if cells[BAR] else range(min(farthest, 24), number, -1):
+    on_bar = cells[BAR] > 0
+    for source in (BAR,) if on_bar else range(min(farthest, 24), number, -1):
         target = source - number
         if cells[source] > 0 and cells[target] > -2:
             after = list(cells)
@@ -88,7 +105,7 @@ def _moves(cells: Cells, number: int, farthest: int) -> Iterator[tuple[int, int,
                 after[0] -= 1
             after[target] += 1
             yield source, target, tuple(after)
-    source = _bears_off_from(cells, number)
+    source = 0 if on_bar else _bears_off_from(cells, number)
     if 0 < source <= farthest:
         after = list(cells)
         after[source] -= 1
@@ -107,9 +124,10 @@ def _bears_off_from(cells: Cells, number: int) -> int:
 
 def check_dice(dice: Dice) -> Dice:
     """Return the dice with the higher first; raise ThrowError unless they are two numbers from 1 to 6."""
-    if any(number not in range(1, 7) for number in dice):
+    one, other = dice
+    if one not in _NUMBERS or other not in _NUMBERS:
         raise ThrowError(f"expected two dice, each 1 to 6, got {dice!r}")
-    return (max(dice), min(dice))
+    return (one, other) if one >= other else (other, one)
 
 
 def check_play(position: Position, dice: Dice, play: Play) -> Play:
@@ -125,7 +143,7 @@ def check_play(position: Position, dice: Dice, play: Play) -> Play:
     numbers = (high,) * 4 if high == low else (high, low)
     if len(play) > len(numbers):
         raise IllegalPlayError(Law.TOO_MANY_MOVES, f"{Law.TOO_MANY_MOVES.value}: {len(play)} moves for {high}-{low}")
-    moves = sorted(play.moves, reverse=True)
+    moves = play.ordered
     after = _make(position, moves, numbers)
     if len(moves) == len(numbers):
         return Play(moves)  # where every number is played, no law asks for more
@@ -157,18 +175,24 @@ def _make(position: Position, moves: list[Move], numbers: tuple[int, ...]) -> Po
 
 def _broken_law(position: Position, move: Move, number: int) -> Law | None:
     """Return the law that forbids one move by one number, None when it can be made."""
-    cells = position.points
-    off = move.target == OFF
-    laws = (
-        (Law.WRONG_DIRECTION, move.target >= move.source),
-        (Law.BAR_FIRST, position.bar and move.source != BAR),
-        (Law.NO_CHECKER, cells[move.source] <= 0),
-        (Law.NOT_THROWN, move.pips > number if off else move.pips != number),
-        (Law.POINT_HELD, not off and cells[move.target] < -1),
-        (Law.TOO_EARLY, off and not position.all_home),
-        (Law.HIGHER_POINT, off and _bears_off_from(cells, number) != move.source),
-    )
-    return next((law for law, broken in laws if broken), None)
+    cells, source, target = position.points, move.source, move.target
+    off, pips = target == OFF, source - target
+    law = None
+    if target >= source:
+        law = Law.WRONG_DIRECTION
+    elif cells[BAR] and source != BAR:
+        law = Law.BAR_FIRST
+    elif cells[source] <= 0:
+        law = Law.NO_CHECKER
+    elif pips > number if off else pips != number:
+        law = Law.NOT_THROWN
+    elif not off and cells[target] < -1:
+        law = Law.POINT_HELD
+    elif off and not position.all_home:
+        law = Law.TOO_EARLY
+    elif off and _bears_off_from(cells, number) != source:
+        law = Law.HIGHER_POINT
+    return law
 
 
 def _omission(numbers: tuple[int, ...], made: int, possible: int) -> Law:

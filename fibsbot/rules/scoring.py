@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 
-from fibsbot.position import CHECKERS, Position
+from fibsbot.position import Position
 from fibsbot.rules.laws import Laws
 
 
@@ -53,4 +53,4 @@ def _table(point: int) -> int:
 
 def has_won(position: Position) -> bool:
     """Whether the player who sees this position has borne off all checkers."""
-    return position.off == CHECKERS
+    return max(position.points) <= 0

@@ -52,6 +52,11 @@ class Throw(Entry):
     play: Play | None = None
     """As the player sees the board; no moves: a dance. None: thrown, and nothing more seen before the game ended."""
 
+    @property
+    def numbers(self) -> str:
+        """The dice as people write them, the higher first: `31`."""
+        return f"{max(self.dice)}{min(self.dice)}"
+
 
 @frozen
 class Cube(Entry):

@@ -7,13 +7,13 @@ from typing import Final, TypeAlias
 
 from attrs import evolve, frozen
 
-from fibsbot.match import CubeAction, MatchState
+from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation.plays import format_play
 from fibsbot.position import Play
 from fibsbot.rules import game as rules
 from fibsbot.rules.cube import refusal_to_double
 from fibsbot.rules.errors import RuleError
-from fibsbot.rules.plays import results
+from fibsbot.rules.plays import has_choice
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript.model import Cube, Entry, Game, Gap, Resign, Throw
@@ -62,8 +62,12 @@ class Decision:
     state: MatchState
     """As the one who decides sees it."""
     answer: Answer
-    forced: bool = False
-    """Whether there was nothing to choose: a dance, or the only play."""
+
+    @property
+    def forced(self) -> bool:
+        """Whether there was nothing to choose: a dance, or the only play."""
+        dice = self.state.dice if self.state.phase is Phase.MOVE else None
+        return dice is not None and not has_choice(self.state.position.points, dice)
 
     @property
     def text(self) -> str:
@@ -144,12 +148,7 @@ def _rolled(step: Step, seat: Seat) -> tuple[Decision, ...]:
 def _played(step: Step, entry: Throw) -> tuple[Decision, ...]:
     if entry.play is None:
         return ()
-    thrown = _throw(step.before, entry)
-    state = rules.decision(thrown, entry.seat)
-    if state is None:
-        return ()
-    forced = len(results(state.position.points, entry.dice)) <= 1
-    return (Decision(step, entry.seat, state, entry.play, forced),)
+    return _made(step, _throw(step.before, entry), entry.seat, entry.play)
 
 
 def _made(step: Step, before: GameState, seat: Seat, answer: Answer) -> tuple[Decision, ...]:

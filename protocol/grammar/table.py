@@ -8,6 +8,7 @@ most fixed words first. Few patterns are left to try, mostly one.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from protocol.board import PREFIX, BoardState
@@ -24,6 +25,8 @@ from protocol.messages import Board, Message, RefusedBoard, Unknown
 Shape: TypeAlias = tuple[bool, bool, bool, bool]
 """Which of a key's words are fixed."""
 
+REMEMBERED: Final = 512
+"""Sentences that are kept in mind: a game says the same ones again and again."""
 SENTENCES: Final = (*GAME, *LOBBY, *REFUSALS, *HEARD)
 """All wordings that words decide."""
 WORDINGS: Final = (*CLIP, BOARD, *SENTENCES)
@@ -99,6 +102,7 @@ def _parse_board(line: str) -> Message:
         return RefusedBoard(line, str(error))
 
 
+@lru_cache(REMEMBERED)
 def _parse_sentence(line: str) -> Message | None:
     first, second, third, fourth = (*line.rstrip(" .").split(None, 4)[:4], "", "", "", "")[:4]
     shapes = (*_BY_FIRST.get(first, ()), *_BY_SECOND.get(second, ()), *_BY_OTHERS)

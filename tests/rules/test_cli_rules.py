@@ -109,7 +109,7 @@ def test_bad_input_is_one_line_and_exit_status_2(arguments: tuple[str, ...]) -> 
 
 
 def test_show_writes_a_picture(tmp_path: Path) -> None:
-    path = tmp_path / "board.svg"
+    path = tmp_path / "new" / "folder" / "board.svg"
     arguments = ("show", OPENING, "--svg", "--play", "8/5 6/5", "--names", "marvin", "ford")
     assert (0, "") == ((result := run(*arguments, "-o", str(path))).exit_code, result.output)
     text = path.read_text(encoding="utf-8")
