@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,6 +43,12 @@ def _length(_ctx: click.Context, _param: click.Parameter, value: str) -> int:
     return int(value)
 
 
+def _rating(_ctx: click.Context, _param: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"expected a number, got {value:g}")
+    return value
+
+
 @frozen
 class Known:
     """What the store knows of a player."""
@@ -78,7 +85,7 @@ class Known:
 @click.argument("length", callback=_length)
 @click.option("--config", "path", metavar="FILE", type=click.Path(path_type=Path), help="File of settings.")
 @click.option("--account", metavar="NAME", help="Account of that file, if it has several.")
-@click.option("--rating", type=click.FloatRange(min=0), help="The other's rating.")
+@click.option("--rating", type=click.FloatRange(min=0), callback=_rating, help="The other's rating.")
 @click.option("--experience", type=click.IntRange(min=0), help="The other's experience.")
 @click.option("--client", help="What the other's program calls itself.")
 @click.option("--saved", "saved_games", type=click.IntRange(min=0), help="How many saved games the other has.")
