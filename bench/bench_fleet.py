@@ -60,7 +60,7 @@ UNHURRIED: Final = Limits(commands_per_second=1e9, burst=10**6, password_cost=2*
 WARM_UP: Final = 5.0
 """Seconds after the start that do not count."""
 BEHIND: Final = 10
-"""How much nicer server and opponents are than the service (`os.nice`): on a real server they are other machines."""
+"""How much server and opponents stand behind the service, which in reality runs on a machine of its own."""
 NAP: Final = 0.01
 """Seconds that the sleeper sleeps."""
 SAMPLE: Final = 5.0
@@ -85,6 +85,14 @@ def name(number: int, *, opponent: bool = False) -> str:
 
 
 # -- the processes --------------------------------------------------------------------------------------------------
+
+
+def stand_back() -> None:
+    """Leave the processor to the service when it has something to do, under real-time priority (chrt) too."""
+    os.nice(BEHIND)
+    if (policy := os.sched_getscheduler(0)) in (os.SCHED_FIFO, os.SCHED_RR):
+        behind = os.sched_getparam(0).sched_priority - BEHIND
+        os.sched_setscheduler(0, policy, os.sched_param(max(behind, os.sched_get_priority_min(policy))))
 
 
 async def serve(bots: int) -> None:
@@ -398,7 +406,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.be:
         if options.be != "service":
-            os.nice(BEHIND)
+            stand_back()
         asyncio.run(serve(options.bots) if options.be == "server" else play(options))
         return
     result = measure(options)

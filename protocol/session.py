@@ -218,6 +218,8 @@ def _build() -> dict[Role, dict[State, dict[Cue, State]]]:
 
 TABLE: Final = _build()
 """`{role: {state: {cue: next state}}}`."""
+_HEEDED: Final = {state: frozenset(cue.kind for cue in cues) for state, cues in TABLE[Role.SERVER].items()}
+"""The kinds of messages that may lead out of each state: of any other nobody needs to find out which cue it is."""
 
 
 class Session:
@@ -229,7 +231,8 @@ class Session:
 
     def server_says(self, message: Message) -> State:
         """Follow a message; return the state after it."""
-        self.state = TABLE[Role.SERVER][self.state].get(cue_of(message), self.state)
+        if type(message) in _HEEDED[self.state]:
+            self.state = TABLE[Role.SERVER][self.state].get(cue_of(message), self.state)
         return self.state
 
     def may_say(self, command: Command) -> bool:

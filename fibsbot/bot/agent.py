@@ -5,7 +5,8 @@ The same agent runs live, in replay and in tests; only what brings the events an
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, Protocol
 
 from attrs import evolve
 
@@ -60,6 +61,13 @@ class DifferenceError(Exception):
         self.differences = differences
 
 
+class Listener(Protocol):
+    """A part of the agent that heeds what the server says."""
+
+    def on_message(self, message: Message) -> None:
+        """Take note of a message."""
+
+
 class Agent:
     """One account's player. Its state is nobody else's business; `handle` is all that it does."""
 
@@ -81,6 +89,11 @@ class Agent:
             *(self._login, self._matches, self._lobby, self._turns, self._watchdog, self._seat, self._leaving),
             self._chat,
         )
+        # They come in bursts, to all bots of a process at once. Who begins to heed them is to be added here.
+        self._news_listeners: Mapping[type[Message], tuple[Listener, ...]] = {
+            m.WhoInfo: (self._login, self._lobby, self._watchdog, self._seat),
+            m.WhoEnd: (self._lobby, self._seat),
+        }
         self._silence = 0
         self._blind = 0
         self._replaced = False
@@ -209,7 +222,7 @@ class Agent:
             desk.record("refused", text=write(message), command=in_flight.command.kind() if in_flight else None)
         self._look_for_a_double(message)
         answered = self._outbox.take_answer(message)
-        for part in self._listeners:
+        for part in self._news_listeners.get(type(message), self._listeners):
             part.on_message(message)
         if isinstance(message, m.Board):
             self._blind = 0

@@ -63,8 +63,10 @@ class Login:
     @property
     def settled(self) -> bool:
         """Whether the switches stand as wanted and our saved matches are known, as far as we know."""
+        if not self._told or self._outbox.idle:
+            return self._told
         throwing = self._outbox.has(c.ToggleCommand, c.SetCommand)
-        return self._told and not throwing and not self._outbox.holds(c.Show(c.ShowWhat.SAVED))
+        return not throwing and not self._outbox.holds(c.Show(c.ShowWhat.SAVED))
 
     def on_message(self, message: Message) -> None:
         """Follow the login."""

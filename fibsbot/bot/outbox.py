@@ -126,11 +126,13 @@ class Outbox:
         )
 
     def _forget_stale(self) -> None:
-        self._talk = deque((line, until) for line, until in self._talk if until >= self._desk.now)
+        if self._talk:
+            self._talk = deque((line, until) for line, until in self._talk if until >= self._desk.now)
 
     def withdraw(self, but: Key | None) -> None:
         """Take back what carries out a decision that is no longer open; `but` is the one that is."""
-        self._waiting = deque(errand for errand in self._waiting if errand.key in (None, but))
+        if self._waiting:
+            self._waiting = deque(errand for errand in self._waiting if errand.key in (None, but))
 
     def drop(self, *kinds: type[Command]) -> None:
         """Take back the waiting commands of these kinds."""

@@ -19,6 +19,7 @@ from fibsbot.bot.desk import Desk
 from fibsbot.bot.fallback import LastResort
 from fibsbot.bot.outbox import Answered, Errand, Outbox
 from fibsbot.bot.questions import Answer, Key, Question
+from fibsbot.bot.track import Track
 from fibsbot.bot.watchdog import Watchdog
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play
@@ -88,6 +89,16 @@ class Decision:
     attempts: int = 0
 
 
+@frozen
+class Seen:
+    """What was there to be decided when we looked last."""
+
+    track: Track
+    state: State
+    resign_from: int
+    key: Key | None
+
+
 class Turns:
     """Makes our decisions in a game, and notices when the server does not go on."""
 
@@ -98,6 +109,7 @@ class Turns:
         self._watchdog = watchdog
         self._decisions: dict[Key, Decision] = {}
         self._open: Decision | None = None
+        self._seen: Seen | None = None
         self._asked = 0
         self._resign_from = 1
         self._cube_closed: int | None = None
@@ -221,7 +233,12 @@ class Turns:
                 self._desk.wake("think", decision.due - self._desk.now)
 
     def _open_key(self) -> Key | None:
-        return open_key(self._desk.track, self._desk.session.state, self._resign_from)
+        """Return what is to be decided now; that is worked out again only when something has changed."""
+        track, state, resign_from = self._desk.track, self._desk.session.state, self._resign_from
+        seen = self._seen
+        if seen is None or seen.track is not track or seen.state is not state or seen.resign_from != resign_from:
+            self._seen = seen = Seen(track, state, resign_from, open_key(track, state, resign_from))
+        return seen.key
 
     def _begin(self, key: Key) -> Decision:
         track, desk = self._desk.track, self._desk

@@ -16,6 +16,7 @@ from cattrs.gen import make_dict_structure_fn, override
 
 from fibsbot.config.declaring import Table, sections_of, settings_of
 from fibsbot.config.problems import ConfigProblem, ConfigProblemsError, shown
+from fibsbot.config.secrets import VARIABLE
 from fibsbot.config.settings import AccountConfig, Config
 from fibsbot.config.taking import take
 
@@ -23,6 +24,12 @@ T = TypeVar("T")
 APART: Final = {it.name: it.table for it in sections_of(Config) if it.apart}
 """The sections that an account may have for itself."""
 ACCOUNT: Final = "account"
+PASSWORD: Final = "password"  # noqa: S105 - the word
+WHERE: Final = (
+    f"{', '.join(it.name for it in settings_of(AccountConfig) if it.name.startswith('password_'))} to say where it is,"
+    f" or the variable {VARIABLE}"
+)
+"""What whoever writes a password into the file is told."""
 
 
 def load_config(path: Path) -> Config:
@@ -162,7 +169,10 @@ def _problems(error: ClassValidationError) -> Iterator[ConfigProblem]:
         known = _known(other.cl)
         for key in sorted(other.extra_fields):
             near = difflib.get_close_matches(key, known, n=1)
-            expected = f"{near[0]}, perhaps" if near else f"one of {', '.join(known)}"
+            if key == PASSWORD:
+                expected = f"no password in this file, but {WHERE}"
+            else:
+                expected = f"{near[0]}, perhaps" if near else f"one of {', '.join(known)}"
             # The value stays unsaid: whoever has misspelt `password_file` may have written a password beside it.
             yield ConfigProblem(key, expected, "an unknown setting")
 

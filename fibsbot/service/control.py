@@ -140,7 +140,7 @@ def _bound(path: Path) -> socket.socket:
     """Return a socket at this path that only its owner may open; take away what a dead process has left there."""
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        _make_room(path)
+        make_room(path)
         before = os.umask(PRIVATE)
         try:
             sock.bind(os.fspath(path))
@@ -155,7 +155,8 @@ def _bound(path: Path) -> socket.socket:
     return sock
 
 
-def _make_room(path: Path) -> None:
+def make_room(path: Path) -> None:
+    """Take away what a dead process has left at this path. Raises ControlError where somebody lives, OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         mode = path.lstat().st_mode

@@ -19,7 +19,7 @@ from fibsbot.bot.thinking import Thought
 from fibsbot.records.store import StoreWriter
 from fibsbot.service.account import Account, AccountStatus, Hooks, Note
 from fibsbot.service.asking import ControlError
-from fibsbot.service.control import Control
+from fibsbot.service.control import Control, make_room
 from fibsbot.service.notify import Notifier
 from fibsbot.service.remembering import recall
 from fibsbot.service.settings import AccountPlan, ServiceSettings
@@ -71,8 +71,9 @@ class Service:
     ) -> None:
         """Prepare everything; see Supervisor. `environment` tells of systemd.
 
-        Raises StoreError when there is a store that can never be used.
+        Raises StoreError when there is a store that can never be used, ServiceError when somebody else runs already.
         """
+        _make_sure_to_be_alone(settings)
         plans = tuple(plans)
         self._settings = settings
         self._notifier = Notifier(environment)
@@ -300,6 +301,19 @@ class Service:
         else:
             said = _counted(statuses)
         return f"{said}, up {lasting(self.supervisor.uptime)}"
+
+
+def _make_sure_to_be_alone(settings: ServiceSettings) -> None:
+    """Look whether another instance has the control socket, before anything is written into a store that it may use.
+
+    Any other trouble with the socket shows when it is made.
+    """
+    if settings.control is not None:
+        try:
+            with contextlib.suppress(OSError):
+                make_room(settings.control)
+        except ControlError as error:
+            raise ServiceError(str(error)) from None
 
 
 def _counted(statuses: list[AccountStatus]) -> str:

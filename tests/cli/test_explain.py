@@ -241,3 +241,10 @@ def test_to_know_more_changes_nothing_where_nothing_is_called_unknown(policy: Po
     )
     if request.direction.value == "theirs":
         assert reasons(policy, request) == reasons(policy, filled)
+
+
+@pytest.mark.parametrize("rating", ["nan", "inf"])
+def test_a_rating_that_is_no_number_is_refused_in_one_line(explain: Explain, rating: str) -> None:
+    result = explain("ford", "5", "--rating", rating)
+    expected = f"Error: Invalid value for '--rating': expected a number, got {rating}"
+    assert (2, expected) == (result.exit_code, result.output.splitlines()[-1])

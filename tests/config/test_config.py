@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.config import Config, ConfigProblem, ConfigProblemsError, load_config, parse_config
-from fibsbot.config.reading import structure
+from fibsbot.config.reading import WHERE, structure
 from fibsbot.log import LogFormat
 from fibsbot.policy import Lengths, NameRule
 
@@ -107,6 +107,10 @@ def test_false_is_no_value_where_there_need_be_none() -> None:
         ),
         ("server = 3", "server: expected a table of settings, got 3"),
         ("server.prot = 3", "server.prot: expected port, perhaps, got an unknown setting"),
+        (
+            'account.password = "x"',
+            f"account.password: expected no password in this file, but {WHERE}, got an unknown setting",
+        ),
         ("sever.port = 3", "sever: expected server, perhaps, got an unknown setting"),
         (
             "reconnect.x = 3",

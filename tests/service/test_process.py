@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -183,10 +184,11 @@ async def test_a_second_instance_is_refused_in_one_line(server: Server, tmp_path
     it = service(tmp_path, plan(server.port, "marvin"))
     async with running(it):
         await it.supervisor.tried()
-        other = service(tmp_path, plan(server.port, "marvin"))
         with pytest.raises(ServiceError, match=r"^somebody else runs already, with the control socket "):
-            await other.run()
+            service(tmp_path, plan(server.port, "marvin"))
         assert it.supervisor.accounts["marvin"].end is None, "the first one was not put out"
+    with contextlib.closing(sqlite3.connect(tmp_path / "store.db")) as store:
+        assert [(1,)] == store.execute("SELECT count(*) FROM writers").fetchall(), "the second one left nothing there"
 
 
 async def test_a_port_that_is_taken_is_one_line(server: Server, tmp_path: Path) -> None:

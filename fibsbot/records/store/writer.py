@@ -1,10 +1,11 @@
 """Writes records into the store as they come, and never in the way of the play.
 
-`put` only appends to a queue; one thread writes, and commits as soon as anything is there. So whatever was put a few
-milliseconds ago survives the death of the process. On SQLite a commit does not wait for the disk (`synchronous =
-NORMAL`): the operating system has the data, which is what counts when a process is killed. When the power fails the
-last transactions may be missing, but the file is whole. Because a lost match would be worse than a lost decision, a
-transaction with the course of a match in it does wait for the disk (`FULL`), and takes along what came before it.
+`put` only appends to a queue; one thread writes, and commits what is there: at once after a rest, else when the rest
+is over. So whatever was put a few hundredths of a second ago survives the death of the process. On SQLite a commit does
+not wait for the disk (`synchronous = NORMAL`): the operating system has the data, which is what counts when a process
+is killed. When the power fails the last transactions may be missing, but the file is whole. Because a lost match would
+be worse than a lost decision, a transaction with the course of a match in it does wait for the disk (`FULL`), and takes
+along what came before it.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ LIMIT: Final = 20_000
 """Records that wait in memory at most while the database is away."""
 BATCH: Final = 500
 """Records in one transaction at most."""
+REST: Final = 0.02
+"""Seconds between two transactions. Most of one's work is the same for one record and for a hundred, and while it goes
+on the bots get only a part of the processor that Python gives one thread at a time."""
 PAUSES: Final = (0.5, 30.0)
 """Seconds before the first next attempt, and before any later one; each is twice as long as the one before."""
 WARNING_INTERVAL: Final = 3600.0
@@ -158,6 +162,7 @@ class StoreWriter:
             else:
                 pause = self._pauses[0]
                 self._written(len(batch) - lost, lost)
+                time.sleep(REST)
 
     def _next_batch(self) -> list[Entry] | None:
         """Wait for something to write; None when the end has come."""
