@@ -29,12 +29,17 @@ def compiled(function: Callable[Arguments, Result]) -> Callable[Arguments, Resul
     return cast("Callable[Arguments, Result]", _compile(function))
 
 
+def inner(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Compile a function that compiled ones alone call: Python cannot, which saves a tenth of the time it takes."""
+    return cast("Callable[Arguments, Result]", _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True))
+
+
 def inlined(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Compile a small function into each of those that call it."""
     return cast("Callable[Arguments, Result]", _compile(function, inline="always"))
 
 
-def _compile(function: Callable[..., Any], **options: str) -> Callable[..., Any]:
+def _compile(function: Callable[..., Any], **options: str | bool) -> Callable[..., Any]:
     how = {"nogil": True, "fastmath": True, "error_model": "numpy", **options}
     try:
         compiler = _njit(cache=True, **how)(function)

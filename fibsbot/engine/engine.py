@@ -6,6 +6,7 @@ nothing has been compiled before: `Engine.warm_up` does that beforehand.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,10 +17,8 @@ from attrs import evolve, field, frozen
 
 from fibsbot.engine.bearoff import NO_COLUMNS, load_tables
 from fibsbot.engine.boards import Boards, boards_of
-from fibsbot.engine.cube import DEFAULT as EFFICIENCY
-from fibsbot.engine.cube import Stakes
 from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator
-from fibsbot.engine.outcomes import OUTCOMES, Outcomes
+from fibsbot.engine.outcomes import Outcomes
 from fibsbot.engine.packaged import FOLDER, load_networks
 from fibsbot.engine.pruner import Pruner
 from fibsbot.engine.search import Limits, Ranking, Reading, Searcher
@@ -53,14 +52,16 @@ class Engine:
             NetworkError: Networks are missing or damaged; one line.
         """
         networks = load_networks(folder)
-        known = load_tables(compute=compute) if tables else None
-        name = networks.name if known else f"{networks.name}, no bear-off tables"
-        evaluator = NetworkEvaluator(name, networks.contact, known.columns if known else NO_COLUMNS)
-        engine = cls(evaluator, networks.pruner)
-        if is_cold():
-            with looking_ahead_compiled():
-                Stakes.of(_OPENING).hold(np.zeros(OUTCOMES, np.float32), EFFICIENCY.of_position(_OPENING.position))
-                engine.evaluate([_OPENING.position])
+        cold = is_cold()
+        with looking_ahead_compiled() if cold else contextlib.nullcontext():
+            known = load_tables(compute=compute) if tables else None
+            name = networks.name if known else f"{networks.name}, no bear-off tables"
+            evaluator = NetworkEvaluator(name, networks.contact, known.columns if known else NO_COLUMNS)
+            engine = cls(evaluator, networks.pruner)
+            if cold:
+                boards = boards_of([_OPENING.position])
+                engine.evaluate(boards)
+                engine.searcher.cubes(_OPENING).final(boards)
         return engine
 
     @property

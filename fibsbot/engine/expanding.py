@@ -14,7 +14,7 @@ from attrs import field, frozen
 from attrs.validators import ge, le
 
 from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board, Boards, swap
-from fibsbot.engine.compiled import compiled
+from fibsbot.engine.compiled import compiled, inner
 from fibsbot.engine.generator import MOST_PLAYS, Scratch, generate, plays_and_scratch
 from fibsbot.engine.network import Floats
 from fibsbot.engine.pruner import Pruner
@@ -133,7 +133,7 @@ def expand(scales: Scales, boards: Boards, margin: np.float32, most: int, found:
     return count
 
 
-@compiled
+@inner
 def _write_before(scales: Scales, board: Board) -> None:
     """Add up the first layer for a board of the mover, as it is before he plays."""
     rows, before = scales.rows, scales.before
@@ -152,7 +152,7 @@ def _write_before(scales: Scales, board: Board) -> None:
                 before[unit] += rows[side, point, abs(count), unit]
 
 
-@compiled
+@inner
 def _weigh(scales: Scales, board: Board, count: int) -> None:
     """Write into `values` about what each play is worth to the opponent, in points without a cube."""
     rows, before, hidden, plays, values = scales.rows, scales.before, scales.hidden, scales.plays, scales.values
@@ -191,7 +191,7 @@ def _weigh(scales: Scales, board: Board, count: int) -> None:
         values[play] = value
 
 
-@compiled
+@inner
 def _lost(scales: Scales, play: Board) -> float:
     """Return what a game is worth to the opponent that a play ends."""
     swap(play, scales.mirror)

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from fibsbot.engine.boards import BAR, CELLS, Board, Boards
-from fibsbot.engine.compiled import compiled, inlined
+from fibsbot.engine.compiled import compiled, inlined, inner
 
 MOST_PLAYS: Final = 3060
 """Positions that one roll can leave, at most: 15 checkers share the four moves of a double in C(18, 4) ways."""
@@ -70,7 +70,7 @@ def next_source(board: Board, number: int, start: int) -> int:
     return 0
 
 
-@compiled
+@inner
 def move(before: Board, after: Board, source: int, number: int) -> None:
     """Write to `after` what is left when a checker moves."""
     for cell in range(CELLS):
@@ -110,7 +110,7 @@ def generate(board: Board, high: int, low: int, plays: Boards, scratch: Scratch)
             number, source = low, BAR + 1
 
 
-@compiled
+@inner
 def _two_numbers(board: Board, first: int, second: int, plays: Boards, scratch: Scratch, known: int) -> int:
     """Append what `first` and then `second` leave; return how many positions there are now."""
     between = scratch[0]
@@ -139,7 +139,7 @@ def _two_numbers(board: Board, first: int, second: int, plays: Boards, scratch: 
                 count += 1
 
 
-@compiled
+@inner
 def _is_among(plays: Boards, known: int, wanted: int) -> bool:
     for play in range(known):
         cell = 0
@@ -150,7 +150,7 @@ def _is_among(plays: Boards, known: int, wanted: int) -> bool:
     return False
 
 
-@compiled
+@inner
 def _double(board: Board, number: int, plays: Boards, scratch: Scratch) -> int:
     """Play one number four times, or as often as possible: depth first, the farthest checker first."""
     count = 0

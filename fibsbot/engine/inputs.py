@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board, Boards, swap
-from fibsbot.engine.compiled import compiled
+from fibsbot.engine.compiled import compiled, inner
 from fibsbot.engine.shots import write_shots
 from fibsbot.engine.units import BAR_UNIT, COUNTS, INPUTS, OFF_UNIT, SIDE, Inputs, Unit
 
@@ -66,7 +66,7 @@ def encode(board: Board, inputs: Inputs, mirror: Board, escapes: Inputs) -> None
     _write_side(mirror, board, inputs[SIDE:], escapes)
 
 
-@compiled
+@inner
 def _write_side(board: Board, mirror: Board, inputs: Inputs, escapes: Inputs) -> None:
     """Write the inputs of the side that sees `board`; the other one sees `mirror`."""
     rearmost = _write_checkers(board, inputs)
@@ -80,7 +80,7 @@ def _write_side(board: Board, mirror: Board, inputs: Inputs, escapes: Inputs) ->
         inputs[Unit.RACE] = 1.0
 
 
-@compiled
+@inner
 def _rearmost(board: Board) -> int:
     for point in range(BAR, 0, -1):
         if board[point] > 0:
@@ -88,7 +88,7 @@ def _rearmost(board: Board) -> int:
     return 0
 
 
-@compiled
+@inner
 def _write_checkers(board: Board, inputs: Inputs) -> int:
     """Write what follows from where the side's own checkers are; return where the rearmost is."""
     pips, squares, checkers, rearmost = 0, 0, 0, 0
@@ -142,7 +142,7 @@ def _write_checkers(board: Board, inputs: Inputs) -> int:
     return rearmost
 
 
-@compiled
+@inner
 def _write_points(board: Board, inputs: Inputs) -> None:
     """Write what follows from the points that the side has made."""
     home, run, longest, place, anchors, foremost, deepest = 0, 0, 0, 0, 0, 0, 0
@@ -171,7 +171,7 @@ def _write_points(board: Board, inputs: Inputs) -> None:
     inputs[Unit.BACK_GAME] = 1.0 if anchors > 1 else 0.0
 
 
-@compiled
+@inner
 def _blocked(board: Board, point: int) -> int:
     """Return which of the points before a checker are held by the opponent; see ESCAPES."""
     blocked = 0
@@ -181,7 +181,7 @@ def _blocked(board: Board, point: int) -> int:
     return blocked
 
 
-@compiled
+@inner
 def _write_blockade(mirror: Board, theirs: int, inputs: Inputs, escapes: Inputs) -> None:
     """Write how the side holds the opponent's checkers; their rearmost stands on `theirs`, seen by them."""
     least, caught = 1.0, 0.0
@@ -196,7 +196,7 @@ def _write_blockade(mirror: Board, theirs: int, inputs: Inputs, escapes: Inputs)
         inputs[Unit.CONTAINMENT] = caught / 12
 
 
-@compiled
+@inner
 def _write_way_home(board: Board, inputs: Inputs, escapes: Inputs) -> None:
     """Write how freely the side's checkers outside can come home."""
     free, stuck = 0.0, 0.0

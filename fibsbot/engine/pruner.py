@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board
-from fibsbot.engine.compiled import compiled
+from fibsbot.engine.compiled import compiled, inner
 from fibsbot.engine.network import Floats, Network
 from fibsbot.engine.student import CHANCES, write_ending
 from fibsbot.engine.units import BAR_UNIT, COUNTS, OFF_UNIT, RAW, SIDE
@@ -49,13 +49,13 @@ def pruner_of(network: Network) -> Pruner:
     )
 
 
-@compiled
+@inner
 def _add(hidden: Floats, weights: Floats, row: int) -> None:
     for unit in range(hidden.shape[0]):
         hidden[unit] += weights[row, unit]
 
 
-@compiled
+@inner
 def _add_some(hidden: Floats, weights: Floats, row: int, amount: np.float32) -> None:
     for unit in range(hidden.shape[0]):
         hidden[unit] += amount * weights[row, unit]

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from fibsbot.engine.boards import BAR, Board
-from fibsbot.engine.compiled import compiled
+from fibsbot.engine.compiled import compiled, inner
 from fibsbot.engine.rolls import DICE
 from fibsbot.engine.units import Inputs, Unit
 
@@ -37,7 +37,7 @@ def write_shots(board: Board, inputs: Inputs) -> None:
     inputs[Unit.HIT_PIPS] = cost / 36 / 12
 
 
-@compiled
+@inner
 def _weight(rolls: int) -> int:
     """Return how many of 36 throws show one of the rolls."""
     count = 0
@@ -52,7 +52,7 @@ def _weight(rolls: int) -> int:
     return count
 
 
-@compiled
+@inner
 def _shots(board: Board, point: int) -> int:
     """Return the rolls that hit the blot on a point, with nobody on the bar."""
     rolls = 0
@@ -75,7 +75,7 @@ def _shots(board: Board, point: int) -> int:
     return rolls
 
 
-@compiled
+@inner
 def _shots_from_the_bar(board: Board, point: int) -> int:
     """Return the rolls that hit the blot on a point, with checkers on the bar that have to enter first."""
     rolls = 0

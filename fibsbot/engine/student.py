@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board
-from fibsbot.engine.compiled import compiled
+from fibsbot.engine.compiled import compiled, inner
 from fibsbot.engine.inputs import ESCAPES, encode
 from fibsbot.engine.units import INPUTS, Inputs
 
@@ -87,7 +87,7 @@ def write_ending(board: Board, chances: Floats) -> bool:
     return True
 
 
-@compiled
+@inner
 def forward(student: Student, desk: Desk) -> None:
     """Write the chances of the position whose inputs lie on the desk."""
     hidden, chances, inputs = desk.hidden, desk.chances, desk.inputs

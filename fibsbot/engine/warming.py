@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fibsbot.engine.bearoff import NO_COLUMNS, load_tables
+from fibsbot.engine.bearoff import NO_COLUMNS
 from fibsbot.engine.boards import Boards, boards_of
 from fibsbot.engine.compiled import is_missing
 from fibsbot.engine.expanding import Filter, expand
@@ -66,8 +66,8 @@ def _compile() -> None:
     looker.evaluate(found)
     looker.distinct(found)
     least_of_slots(np.zeros((len(found), 1)), slots, ROLLS)
-    tables = load_tables(compute=False)
-    Cubes.of(MatchState(Position.start()), tables.columns if tables else NO_COLUMNS).final(boards)
+    cubes = Cubes.of(MatchState(Position.start(), length=7), NO_COLUMNS)
+    cubes.values(0, (cubes.start,), boards, np.zeros((1, OUTCOMES), np.float32))
 
 
 if __name__ == "__main__":

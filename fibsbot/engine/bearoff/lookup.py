@@ -15,7 +15,7 @@ from fibsbot.engine.bearoff.indexing import numbers, size
 from fibsbot.engine.bearoff.one_sided import LONGEST, LONGEST_FIRST
 from fibsbot.engine.bearoff.two_sided import COLUMNS, WIN
 from fibsbot.engine.boards import CHECKERS, Board
-from fibsbot.engine.compiled import compiled
+from fibsbot.engine.compiled import compiled, inner
 from fibsbot.engine.outcomes import LOSE, LOSE_GAMMON, WIN_GAMMON
 from fibsbot.engine.outcomes import WIN as WINS
 
@@ -55,7 +55,7 @@ _FIFTEEN: Final = size(CHECKERS - 1)
 """The lowest number of a position of 15 checkers."""
 
 
-@compiled
+@inner
 def _gammon(throws: npt.NDArray[np.float32], first: npt.NDArray[np.float32], later: int) -> float:
     """Return the chance that a side is done before the other's first checker is off.
 
@@ -71,7 +71,7 @@ def _gammon(throws: npt.NDArray[np.float32], first: npt.NDArray[np.float32], lat
     return chance
 
 
-@compiled
+@inner
 def _chances(own: int, opponent: int, columns: Columns, out: npt.NDArray[np.float32]) -> None:
     """Write the six chances of two covered positions, of which at most one is 0."""
     win = gammon = lose_gammon = 0.0

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from fibsbot.engine.bearoff.indexing import POINTS, size
 from fibsbot.engine.bearoff.moves import FACES, Numbers
 from fibsbot.engine.boards import CHECKERS
-from fibsbot.engine.compiled import compiled
+from fibsbot.engine.compiled import compiled, inner
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -31,7 +31,7 @@ CHUNK: Final = 2_000
 """Positions solved between two looks at the progress bar."""
 
 
-@compiled
+@inner
 def _best(moves: Numbers, number: int, die: int, then: Numbers, means: Floats) -> int:
     """Return the best of what a move by `die` leads to, where `then[after]` is what will be made of it."""
     best = -1

@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.compiled import compiled
+from fibsbot.engine.compiled import compiled, inner
 from fibsbot.engine.outcomes import LOSE, WIN
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -112,7 +112,7 @@ def market(chances: Floats, won: Floats, lost: Floats, turnable: Flags, points: 
     points[:, 0], points[:, 1] = take[:-1], cash[:-1]
 
 
-@compiled
+@inner
 def _market(chances: Floats, won: Floats, lost: Floats, turnable: Flags, take: Floats, cash: Floats) -> None:
     levels = won.shape[0]
     last = levels - 1
@@ -133,7 +133,7 @@ def _market(chances: Floats, won: Floats, lost: Floats, turnable: Flags, take: F
         cash[level] = 1 - _rising(-high, -low, 1 - down, -lost[level, 0], -won[level - 1, 0])
 
 
-@compiled
+@inner
 def _rising(low: float, high: float, corner: float, cashed: float, worth: float) -> float:
     """Return where the worth of a cube in hand, which rises from low over the cash point to high, reaches `worth`."""
     if corner < LEAST:
@@ -144,7 +144,7 @@ def _rising(low: float, high: float, corner: float, cashed: float, worth: float)
     return min(max((worth - low) / rise, 0.0), 1.0) if rise > 0 else 0.0
 
 
-@compiled
+@inner
 def _bent(win: float, low: float, high: float, left: float, passed: float, right: float, cashed: float) -> float:
     """Return the worth at a chance to win with a live cube: from low to high over the corners that are of use.
 
@@ -166,7 +166,7 @@ def _bent(win: float, low: float, high: float, left: float, passed: float, right
     return from_worth + (to_worth - from_worth) * (win - from_win) / (to_win - from_win)
 
 
-@compiled
+@inner
 def _missed(win: float, corner: float, bend: float, swing: float) -> float:
     """Return what a cube is off a live one if it is turned before its owner's next throw in any case.
 
@@ -182,7 +182,7 @@ def _missed(win: float, corner: float, bend: float, swing: float) -> float:
     return bend * swing * (density - apart * math.erfc(apart / math.sqrt(2.0)) / 2)
 
 
-@compiled
+@inner
 def _mean(chances: Any, first: int, worths: Any) -> float:
     """Return what a game that was won (or lost) is worth on average, gammons and backgammons in their proportion."""
     total = chances[first]
@@ -192,6 +192,6 @@ def _mean(chances: Any, first: int, worths: Any) -> float:
     return float(worths[0] + gammon * (worths[1] - worths[0]) + backgammon * (worths[2] - worths[1]))
 
 
-@compiled
+@inner
 def _share(part: float, total: float) -> float:
     return min(max(part / total, 0.0), 1.0)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fibsbot.engine.boards import CELLS, Board, Boards
-from fibsbot.engine.compiled import compiled
+from fibsbot.engine.compiled import compiled, inner
 from fibsbot.engine.network import Floats
 from fibsbot.engine.outcomes import OUTCOMES
 
@@ -41,7 +41,7 @@ def empty(cache: Cache) -> None:
     cache.boards[:, 0] = NOBODY
 
 
-@compiled
+@inner
 def _place(board: Board, size: int) -> np.int64:
     """Return where a position stands: FNV-1a (Fowler, Noll, Vo) over its cells."""
     number = np.uint64(14695981039346656037)
@@ -51,7 +51,7 @@ def _place(board: Board, size: int) -> np.int64:
     return np.int64(number & np.uint64(size - 1))
 
 
-@compiled
+@inner
 def _is_same(board: Board, other: Board) -> bool:
     for cell in range(CELLS):  # noqa: SIM110 - compiled: a generator is slow
         if board[cell] != other[cell]:

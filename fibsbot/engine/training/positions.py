@@ -9,7 +9,7 @@ from attrs import field, frozen
 from attrs.validators import and_, ge, le
 
 from fibsbot.engine.boards import CELLS, Board, Boards, boards_of, swap
-from fibsbot.engine.compiled import compiled
+from fibsbot.engine.compiled import compiled, inner
 from fibsbot.engine.expanding import OUT_OF_REACH
 from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
 from fibsbot.engine.network import Floats
@@ -100,7 +100,7 @@ def _play(
                 break
 
 
-@compiled
+@inner
 def _best(pruner: Pruner, room: _Room, plays: int) -> int:
     best, least = 0, OUT_OF_REACH
     for play in range(plays):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fibsbot.engine.boards import CELLS, Board, Boards, boards_of, swap
-from fibsbot.engine.compiled import compiled
+from fibsbot.engine.compiled import compiled, inner
 from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
 from fibsbot.engine.inputs import encode
 from fibsbot.engine.student import CHANCES, Desk, Floats, Student, forward, new_desk, value, write_ending
@@ -63,7 +63,7 @@ def learn(student: Student, table: Table, games: int, seed: int, rate: float) ->
     return Lesson(games, *_learn(student, table, games, seed, np.float32(rate)))
 
 
-@compiled
+@inner
 def best_play(student: Student, desk: Desk, plays: Boards, count: int, swapped: Board) -> int:
     """Return which of the positions that a roll leaves is worth most to who moved, by the student."""
     best = 0
@@ -105,7 +105,7 @@ def _learn(student: Student, table: Table, games: int, seed: int, rate: np.float
     return turns, gammons, error
 
 
-@compiled
+@inner
 def _teach(student: Student, table: Table, rate: np.float32) -> float:
     """Move the chances on the desk towards those that the teacher sees for the other side; return the difference."""
     learned, seen, errors = table.desk.chances, table.teacher.chances, table.errors
