@@ -16,7 +16,7 @@ from fibsbot.notation.gnubg import parse_position_id, position_id
 from fibsbot.position import OFF, Play, Position
 from fibsbot.rules.errors import IllegalPlayError, InvalidPlayError, Law, ThrowError
 from fibsbot.rules.perft import START, Count, count_next, next_level
-from fibsbot.rules.plays import check_play, legal_plays
+from fibsbot.rules.plays import check_play, has_choice, legal_plays
 from tests.strategies_positions import bear_offs, dice, positions
 
 DATA: Final = Path(__file__).parent.parent / "data" / "rules"
@@ -61,6 +61,11 @@ def test_three_independent_generators_know_the_same_plays() -> None:
 def test_every_legal_play_is_accepted_in_any_order_of_its_moves(position: Position, roll: Dice) -> None:
     for play in legal_plays(position, roll):
         assert play == check_play(position, roll, Play(reversed(play.moves)))
+
+
+@given(positions() | bear_offs(), dice())
+def test_there_is_a_choice_where_there_are_several_plays(position: Position, roll: Dice) -> None:
+    assert (len(legal_plays(position, roll)) > 1) is has_choice(position.points, roll)
 
 
 @given(bear_offs(), dice())
