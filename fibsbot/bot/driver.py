@@ -13,7 +13,7 @@ from attrs import define, field
 from fibsbot.bot.actions import Action, Ask, Disconnect, Record, Send, SendLine, SendSecret, WakeAt
 from fibsbot.bot.events import Connected, ConnectionLost, Event, MessageReceived, StrategyAnswered, Woken
 from fibsbot.bot.sieve import Sieve
-from fibsbot.bot.thinking import Thinker, Thought
+from fibsbot.bot.thinking import Inquiry, Thinker, Thought
 from fibsbot.client.connection import Connection, ConnectionFailedError
 from fibsbot.records.session_log import REDACTED
 from fibsbot.records.session_writing import SessionLog
@@ -63,7 +63,7 @@ class Driver:
     _traces: bool = True
     """Whether anybody wants to see each line; asking that for each would take longer than all else about it."""
     _timer: asyncio.TimerHandle | None = None
-    _tasks: set[asyncio.Task[None]] = field(factory=set)
+    _inquiries: set[Inquiry] = field(factory=set)
     _sieve: Sieve = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -139,9 +139,7 @@ class Driver:
             case SendLine(line) | SendSecret(line):
                 self._send(line)
             case Ask():
-                task = asyncio.get_running_loop().create_task(self._think(action, self._since))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                self._ask(action)
             case Record():
                 self.note(action)
             case WakeAt(at):
@@ -181,10 +179,16 @@ class Driver:
                 line = line.replace(secret, REDACTED)
             _log.debug(arrow, line=line)
 
-    async def _think(self, ask: Ask, since: float) -> None:
-        thought = await self.thinker.answer(ask.question)
-        self.dispatch(StrategyAnswered(self.clock(), ask.key, thought.answer, thought.fallback))
-        self.on_thought(thought, self.clock() - since)
+    def _ask(self, ask: Ask) -> None:
+        since = self._since
+
+        def take(thought: Thought) -> None:
+            self._inquiries.discard(inquiry)
+            self.dispatch(StrategyAnswered(self.clock(), ask.key, thought.answer, thought.fallback))
+            self.on_thought(thought, self.clock() - since)
+
+        inquiry = self.thinker.ask(ask.question, take)
+        self._inquiries.add(inquiry)
 
     def _set_timer(self, at: float) -> None:
         if self._timer:
@@ -206,6 +210,6 @@ class Driver:
         if self._timer:
             self._timer.cancel()
             self._timer = None
-        for task in self._tasks:
-            task.cancel()
-        self._tasks.clear()
+        for inquiry in self._inquiries:
+            inquiry.cancel()
+        self._inquiries.clear()

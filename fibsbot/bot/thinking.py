@@ -57,26 +57,66 @@ class Thinker:
         self._kinds = [it if isinstance(it, Kind) else self._own.add(it.name, ready=it) for it in strategies]
         self._deadline = deadline
 
-    async def answer(self, question: Question) -> Thought:
-        """Return an answer, whatever the strategies do."""
-        faults: list[str] = []
-        seconds = waited = 0.0
-        for kind in self._kinds:
-            job = kind.pool.start(kind, question, self._deadline, urgent=bool(faults))
-            answer: Answer | None = None
-            try:
-                answer = await job.answer
-            except NoAnswerError as error:
-                faults.append(f"{kind.name} {error}")
-            seconds, waited = seconds + job.seconds, waited + job.waited
-            if answer is not None:
-                return Thought(answer, "; ".join(faults) or None, seconds, waited)
-        answer = question.put_to(LastResort())
-        return Thought(answer, "; ".join(faults) or "no strategy to ask", seconds, waited)
+    def ask(self, question: Question, then: Callable[[Thought], None]) -> Inquiry:
+        """Have a question answered, whatever the strategies do; `then` gets the answer, later, from the event loop."""
+        return Inquiry(self._kinds, question, self._deadline, then)
 
     def close(self) -> None:
         """End this thinker's own threads; those of a pool go on."""
         self._own.close()
+
+
+class Inquiry:
+    """A question on its way from strategy to strategy.
+
+    No task waits for it: while many bots play in one event loop, every further turn of the loop delays the command.
+    """
+
+    def __init__(
+        self, kinds: Sequence[Kind], question: Question, deadline: float, then: Callable[[Thought], None]
+    ) -> None:
+        """Ask the first of these kinds."""
+        self._kinds = deque(kinds)
+        self._question = question
+        self._deadline = deadline
+        self._then = then
+        self._faults: list[str] = []
+        self._seconds = self._waited = 0.0
+        self._job: Job | None = None
+        self._cancelled = False
+        if kinds:
+            self._ask_next()
+        else:
+            asyncio.get_running_loop().call_soon(self._ask_last)
+
+    def cancel(self) -> None:
+        """Let nobody hear of it any more; a strategy that is at work goes on for nothing."""
+        self._cancelled = True
+        if self._job is not None:
+            self._job.wanted = False
+
+    def _ask_next(self) -> None:
+        kind, urgent = self._kinds.popleft(), bool(self._faults)
+        self._job = kind.pool.start(kind, self._question, self._deadline, self._on_outcome, urgent=urgent)
+
+    def _on_outcome(self, job: Job, outcome: Answer | NoAnswerError) -> None:
+        self._seconds, self._waited = self._seconds + job.seconds, self._waited + job.waited
+        if not isinstance(outcome, NoAnswerError):
+            self._tell(outcome)
+            return
+        self._faults.append(f"{job.kind.name} {outcome}")
+        if self._kinds:
+            self._ask_next()
+        else:
+            self._ask_last()
+
+    def _ask_last(self) -> None:
+        if not self._cancelled:
+            self._faults = self._faults or ["no strategy to ask"]
+            self._tell(self._question.put_to(LastResort()))
+
+    def _tell(self, answer: Answer) -> None:
+        self._then(Thought(answer, "; ".join(self._faults) or None, self._seconds, self._waited))
 
 
 class NoAnswerError(Exception):
@@ -109,12 +149,21 @@ class Job:
     kind: Kind
     question: Question
     deadline: float
-    answer: asyncio.Future[Answer]
+    then: Callable[[Job, Answer | NoAnswerError], None]
+    """Gets the outcome, once, unless nobody wants it any more."""
+    loop: asyncio.AbstractEventLoop = field(factory=asyncio.get_running_loop)
+    wanted: bool = True
     seconds: float = 0.0
     """That the strategy worked on it."""
     waited: float = 0.0
     asked: float = field(factory=time.monotonic)
     timer: asyncio.TimerHandle | None = None
+
+    def tell(self, outcome: Answer | NoAnswerError) -> None:
+        """Tell the outcome to whoever wants it; what comes later is of no use."""
+        wanted, self.wanted = self.wanted, False
+        if wanted:
+            self.then(self, outcome)
 
 
 class Pool:
@@ -153,15 +202,22 @@ class Pool:
         """How many instances have not come back within their deadline."""
         return sum(kind.late for kind in self._kinds)
 
-    def start(self, kind: Kind, question: Question, deadline: float, *, urgent: bool = False) -> Job:
-        """Put a question to a strategy; the job's future gets the answer, or NoAnswerError.
+    def start(
+        self,
+        kind: Kind,
+        question: Question,
+        deadline: float,
+        then: Callable[[Job, Answer | NoAnswerError], None],
+        *,
+        urgent: bool = False,
+    ) -> Job:
+        """Put a question to a strategy; `then` gets the job and its outcome, never before this method has returned.
 
         It is started within `deadline` seconds and answered within as many, or not at all. What is urgent goes first.
         """
-        loop = asyncio.get_running_loop()
-        job = Job(kind, question, deadline, loop.create_future())
+        job = Job(kind, question, deadline, then)
         if self._hopeless(kind):
-            job.answer.set_exception(NoAnswerError("hangs" if kind.late else "cannot be asked"))
+            job.loop.call_soon(job.tell, NoAnswerError("hangs" if kind.late else "cannot be asked"))
             return job
         if not self._waiting and self._begin(job):
             return job
@@ -169,7 +225,7 @@ class Pool:
             self._waiting.appendleft(job)
         else:
             self._waiting.append(job)
-        job.timer = loop.call_later(deadline, self._gave_up, job)
+        job.timer = job.loop.call_later(deadline, self._gave_up, job)
         self._go_on()
         return job
 
@@ -191,11 +247,11 @@ class Pool:
         held: list[Job] = []
         while self._waiting and self._working < self._size:
             job = self._waiting.popleft()
-            if job.answer.done():
+            if not job.wanted:
                 _stop(job)
             elif self._hopeless(job.kind):
                 _stop(job)
-                job.answer.set_exception(NoAnswerError("hangs"))
+                job.loop.call_soon(job.tell, NoAnswerError("hangs"))
             elif not self._begin(job):
                 held.append(job)
         self._waiting.extendleft(reversed(held))
@@ -212,7 +268,7 @@ class Pool:
             kind.living += 1
         _stop(job)
         job.waited = time.monotonic() - job.asked
-        job.timer = job.answer.get_loop().call_later(job.deadline, self._on_late, worker, job)
+        job.timer = job.loop.call_later(job.deadline, self._on_late, worker, job)
         self._working += 1
         worker.begin(job)
         return True
@@ -221,8 +277,7 @@ class Pool:
         """Tell whoever waits that no instance was free in time."""
         self._waiting.remove(job)
         job.waited = job.deadline
-        if not job.answer.done():
-            job.answer.set_exception(NoAnswerError(f"was busy for {job.deadline:g} s"))
+        job.tell(NoAnswerError(f"was busy for {job.deadline:g} s"))
 
     # -- ending -------------------------------------------------------------------------------------------------
 
@@ -234,10 +289,9 @@ class Pool:
         self._working -= 1
         kind.living -= 1
         kind.late += 1
-        if not job.answer.done():
-            job.answer.set_exception(NoAnswerError(f"gave no answer within {job.deadline:g} s"))
         _log.warning("strategy hangs", strategy=kind.name, seconds=job.deadline, hanging=kind.late)
         self._go_on()
+        job.tell(NoAnswerError(f"gave no answer within {job.deadline:g} s"))
 
     def done(self, worker: _Worker, job: Job, outcome: Answer | NoAnswerError) -> None:
         """Take what an instance came back with; for its thread, through the event loop."""
@@ -254,12 +308,8 @@ class Pool:
             worker.inbox.put(None)
         else:
             kind.idle.append(worker)
-        if not job.answer.done():
-            if isinstance(outcome, NoAnswerError):
-                job.answer.set_exception(outcome)
-            else:
-                job.answer.set_result(outcome)
         self._go_on()
+        job.tell(outcome)
 
 
 def _stop(job: Job) -> None:
@@ -291,7 +341,7 @@ class _Worker:
         while (job := self.inbox.get()) is not None:
             outcome = self._outcome(job)
             with contextlib.suppress(RuntimeError):  # the loop is gone, and so is the question
-                job.answer.get_loop().call_soon_threadsafe(self._kind.pool.done, self, job, outcome)
+                job.loop.call_soon_threadsafe(self._kind.pool.done, self, job, outcome)
             del job, outcome  # what waits for the next question holds on to nothing
         if self.owned and self._strategy is not None:
             try:

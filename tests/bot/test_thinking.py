@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fibsbot.bot.fallback import LastResort
-from fibsbot.bot.questions import Answer, Verdict
-from fibsbot.bot.thinking import SPARES, Kind, Pool, Thinker
+from fibsbot.bot.questions import Answer, Question, Verdict
+from fibsbot.bot.thinking import SPARES, Kind, Pool, Thinker, Thought
 from fibsbot.strategies.base import Strategy
 
 SOON = 5.0
@@ -93,6 +93,16 @@ def raising(error: BaseException) -> Does:
     return Does(stumble)
 
 
+async def answer(thinker: Thinker, question: Question) -> Thought:
+    """Ask, and wait for the answer; whoever is cancelled does not want it any more."""
+    told: asyncio.Future[Thought] = asyncio.get_running_loop().create_future()
+    inquiry = thinker.ask(question, told.set_result)
+    try:
+        return await told
+    finally:
+        inquiry.cancel()
+
+
 async def until(condition: Callable[[], bool]) -> None:
     """Wait until something is so."""
     async with asyncio.timeout(SOON):
@@ -114,7 +124,7 @@ async def test_many_share_few_instances_and_each_answers_one_question_at_a_time(
         return Verdict(accepted=True)
 
     thinkers = [Thinker([kind], SOON) for _ in range(20)]
-    thoughts = await asyncio.gather(*(thinker.answer(Does(work)) for thinker in thinkers for _ in range(5)))
+    thoughts = await asyncio.gather(*(answer(thinker, Does(work)) for thinker in thinkers for _ in range(5)))
     assert [None] * 100 == [thought.fallback for thought in thoughts]
     assert len(factory.made) <= 3
     assert most[0] <= 3
@@ -133,9 +143,9 @@ async def test_questions_are_answered_in_the_order_in_which_they_came(release: t
 
         return Does(do)
 
-    first = asyncio.create_task(Thinker([kind], SOON).answer(hang(release)))
+    first = asyncio.create_task(answer(Thinker([kind], SOON), hang(release)))
     await asyncio.sleep(0)
-    others = [asyncio.create_task(Thinker([kind], SOON).answer(note(number))) for number in range(10)]
+    others = [asyncio.create_task(answer(Thinker([kind], SOON), note(number))) for number in range(10)]
     await asyncio.sleep(0)
     assert 10 == pool.waiting
     release.set()
@@ -150,9 +160,9 @@ async def test_an_instance_that_hangs_costs_its_own_decision_and_another_takes_i
     factory = Factory()
     pool = Pool(1)
     kind = pool.add("plain", factory)
-    stuck = asyncio.create_task(Thinker([kind], 0.05).answer(hang(release)))
+    stuck = asyncio.create_task(answer(Thinker([kind], 0.05), hang(release)))
     await asyncio.sleep(0)
-    other = await Thinker([kind], SOON).answer(YES)
+    other = await answer(Thinker([kind], SOON), YES)
     thought = await stuck
     assert "plain gave no answer within 0.05 s" == thought.fallback
     assert (None, True) == (other.fallback, other.waited > 0)
@@ -167,26 +177,26 @@ async def test_what_hangs_again_and_again_is_passed_over_at_once(release: thread
     pool = Pool(2)
     kind = pool.add("plain", factory)
     for _ in range(SPARES):
-        await Thinker([kind], 0.005).answer(hang(release))
+        await answer(Thinker([kind], 0.005), hang(release))
     began = time.monotonic()
-    assert "plain hangs" == (await Thinker([kind], SOON).answer(YES)).fallback
+    assert "plain hangs" == (await answer(Thinker([kind], SOON), YES)).fallback
     assert SOON > time.monotonic() - began
     assert SPARES == pool.late
     await until(lambda: len(factory.made) == SPARES)  # a thread may begin later than its question is given up
     release.set()
     await until(lambda: pool.late == 0)
-    assert (await Thinker([kind], SOON).answer(YES)).fallback is None, "it has come back, and is asked again"
+    assert (await answer(Thinker([kind], SOON), YES)).fallback is None, "it has come back, and is asked again"
     pool.close()
     await until(lambda: all(strategy.closed.is_set() for strategy in factory.made))
 
 
 async def test_a_single_strategy_that_is_late_is_passed_over_until_it_comes_back(release: threading.Event) -> None:
     thinker = Thinker([Plain()], 0.02)
-    assert "plain gave no answer within 0.02 s" == (await thinker.answer(hang(release))).fallback
-    assert "plain hangs" == (await thinker.answer(YES)).fallback
+    assert "plain gave no answer within 0.02 s" == (await answer(thinker, hang(release))).fallback
+    assert "plain hangs" == (await answer(thinker, YES)).fallback
     release.set()
     async with asyncio.timeout(SOON):
-        while (await thinker.answer(YES)).fallback is not None:  # noqa: ASYNC110 - as above
+        while (await answer(thinker, YES)).fallback is not None:  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.002)
     thinker.close()
 
@@ -206,8 +216,8 @@ async def test_an_instance_that_raises_is_kept(error: BaseException, text: str) 
     pool = Pool(1)
     kind = pool.add("plain", factory)
     for _ in range(3):
-        assert text == (await Thinker([kind], SOON).answer(raising(error))).fallback
-    assert (await Thinker([kind], SOON).answer(YES)).fallback is None
+        assert text == (await answer(Thinker([kind], SOON), raising(error))).fallback
+    assert (await answer(Thinker([kind], SOON), YES)).fallback is None
     assert 1 == len(factory.made)
     pool.close()
 
@@ -223,9 +233,9 @@ async def test_one_that_cannot_be_made_is_passed_over_and_tried_again() -> None:
 
     pool = Pool(1)
     thinker = Thinker([pool.add("plain", make)], SOON)
-    assert "plain raised RuntimeError: no weights" == (await thinker.answer(YES)).fallback
-    assert "plain raised RuntimeError: no weights" == (await thinker.answer(YES)).fallback
-    assert (await thinker.answer(YES)).fallback is None
+    assert "plain raised RuntimeError: no weights" == (await answer(thinker, YES)).fallback
+    assert "plain raised RuntimeError: no weights" == (await answer(thinker, YES)).fallback
+    assert (await answer(thinker, YES)).fallback is None
     pool.close()
 
 
@@ -251,9 +261,9 @@ async def test_the_fallback_goes_before_those_who_wait(release: threading.Event)
                 release.wait()
             return super().put_to(strategy)
 
-    one = asyncio.create_task(Thinker(kinds, 0.05).answer(FirstHangs(note("fallback").what)))
+    one = asyncio.create_task(answer(Thinker(kinds, 0.05), FirstHangs(note("fallback").what)))
     await until(lambda: bool(asked))
-    others = [asyncio.create_task(Thinker(kinds, SOON).answer(note("other"))) for _ in range(3)]
+    others = [asyncio.create_task(answer(Thinker(kinds, SOON), note("other"))) for _ in range(3)]
     thought = await one
     await asyncio.gather(*others)
     assert "first gave no answer within 0.05 s" == thought.fallback
@@ -266,12 +276,12 @@ async def test_the_fallback_goes_before_those_who_wait(release: threading.Event)
 async def test_whoever_asks_no_longer_leaves_the_pool_as_it_was(release: threading.Event) -> None:
     pool = Pool(1)
     kind = pool.add("plain", Factory())
-    thinking = asyncio.create_task(Thinker([kind], 0.05).answer(hang(release)))
-    waiting = asyncio.create_task(Thinker([kind], SOON).answer(YES))
+    thinking = asyncio.create_task(answer(Thinker([kind], 0.05), hang(release)))
+    waiting = asyncio.create_task(answer(Thinker([kind], SOON), YES))
     await asyncio.sleep(0.01)
     for task in (thinking, waiting):
         task.cancel()
-    assert (await Thinker([kind], SOON).answer(YES)).fallback is None, "the one that hangs was given up all the same"
+    assert (await answer(Thinker([kind], SOON), YES)).fallback is None, "the one that hangs was given up all the same"
     release.set()
     await until(lambda: pool.late == 0)
     pool.close()
@@ -280,9 +290,9 @@ async def test_whoever_asks_no_longer_leaves_the_pool_as_it_was(release: threadi
 async def test_who_waits_too_long_for_a_strategy_goes_on_without(release: threading.Event) -> None:
     pool = Pool(1)
     kind = pool.add("plain", Factory())
-    first = asyncio.create_task(Thinker([kind], SOON).answer(hang(release)))
+    first = asyncio.create_task(answer(Thinker([kind], SOON), hang(release)))
     await asyncio.sleep(0)
-    assert "plain was busy for 0.02 s" == (await Thinker([kind], 0.02).answer(YES)).fallback
+    assert "plain was busy for 0.02 s" == (await answer(Thinker([kind], 0.02), YES)).fallback
     release.set()
     assert (await first).fallback is None
     pool.close()
@@ -293,12 +303,12 @@ async def test_what_the_pool_made_it_closes_and_what_it_was_given_it_does_not() 
     pool = Pool(2)
     kinds = [pool.add("made", factory), pool.add("given", ready=given_one)]
     for kind in kinds:
-        await Thinker([kind], SOON).answer(YES)
+        await answer(Thinker([kind], SOON), YES)
     pool.close()
     await until(factory.made[0].closed.is_set)
     await until(lambda: not any(thread.name.startswith("strategy ") for thread in threading.enumerate()))
     assert not given_one.closed.is_set()
-    assert "made cannot be asked" == (await Thinker([kinds[0]], SOON).answer(YES)).fallback
+    assert "made cannot be asked" == (await answer(Thinker([kinds[0]], SOON), YES)).fallback
 
 
 async def test_a_strategy_that_cannot_be_closed_harms_nobody() -> None:
@@ -315,7 +325,7 @@ async def test_a_strategy_that_cannot_be_closed_harms_nobody() -> None:
 
     pool = Pool(1)
     kind = pool.add("clinging", make)
-    await Thinker([kind], SOON).answer(YES)
+    await answer(Thinker([kind], SOON), YES)
     pool.close()
     await until(made[0].closed.is_set)
 
@@ -327,7 +337,7 @@ async def test_how_long_it_took_is_told_apart() -> None:
 
     pool = Pool(1)
     kind = pool.add("plain", Factory())
-    first, second = await asyncio.gather(*(Thinker([kind], SOON).answer(Does(work)) for _ in range(2)))
+    first, second = await asyncio.gather(*(answer(Thinker([kind], SOON), Does(work)) for _ in range(2)))
     assert 0.02 <= first.seconds < 1
     assert first.waited < 0.02 <= second.seconds
     assert second.waited >= 0.01
@@ -343,7 +353,7 @@ def test_whatever_strategies_do_every_question_is_answered(deeds: list[str], siz
     async def play() -> None:
         pool = Pool(size)
         kinds: list[Kind] = [pool.add("plain", Factory()), pool.add("fallback", Factory())]
-        tasks = [asyncio.create_task(Thinker(kinds, 0.01).answer(questions[deed])) for deed in deeds]
+        tasks = [asyncio.create_task(answer(Thinker(kinds, 0.01), questions[deed])) for deed in deeds]
         for task, deed in zip(tasks, deeds, strict=True):
             if deed == "gone":
                 task.cancel()
@@ -354,7 +364,7 @@ def test_whatever_strategies_do_every_question_is_answered(deeds: list[str], siz
         assert 0 == pool.waiting
         release.set()
         await until(lambda: pool.late == 0)
-        assert (await Thinker(kinds, SOON).answer(YES)).fallback is None
+        assert (await answer(Thinker(kinds, SOON), YES)).fallback is None
         pool.close()
 
     with ThreadPoolExecutor(1) as apart:  # hypothesis runs inside a loop already

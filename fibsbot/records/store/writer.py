@@ -37,9 +37,12 @@ LIMIT: Final = 20_000
 """Records that wait in memory at most while the database is away."""
 BATCH: Final = 500
 """Records in one transaction at most."""
-REST: Final = 0.02
-"""Seconds between two transactions. Most of one's work is the same for one record and for a hundred, and while it goes
-on the bots get only a part of the processor that Python gives one thread at a time."""
+REST: Final = 4
+"""Between two transactions, so many times as long as the last one computed. Most of one's work is the same for one
+record and for a hundred, and while it goes on the bots get only a part of the processor that Python gives one thread at
+a time."""
+LONGEST_REST: Final = 0.02
+"""Seconds: what is not written yet does not survive the end of the process."""
 PAUSES: Final = (0.5, 30.0)
 """Seconds before the first next attempt, and before any later one; each is twice as long as the one before."""
 WARNING_INTERVAL: Final = 3600.0
@@ -152,6 +155,7 @@ class StoreWriter:
     def _write_all(self) -> None:
         pause = self._pauses[0]
         while (batch := self._next_batch()) is not None:
+            began = time.thread_time()
             try:
                 lost = self._write(batch)
             except Exception as error:  # noqa: BLE001 - whatever it is, the play goes on, and so do we
@@ -162,7 +166,7 @@ class StoreWriter:
             else:
                 pause = self._pauses[0]
                 self._written(len(batch) - lost, lost)
-                time.sleep(REST)
+                time.sleep(min(REST * (time.thread_time() - began), LONGEST_REST))
 
     def _next_batch(self) -> list[Entry] | None:
         """Wait for something to write; None when the end has come."""
