@@ -43,6 +43,20 @@ def bear_offs(draw: st.DrawFn) -> Position:
 
 
 @st.composite
+def races(draw: st.DrawFn) -> Position:
+    """Positions in which the sides have passed each other; nobody has borne off all."""
+    last = draw(st.integers(1, 23))
+    own = draw(st.lists(st.integers(1, last), min_size=1, max_size=CHECKERS))
+    theirs = draw(st.lists(st.integers(last + 1, 24), min_size=1, max_size=CHECKERS))
+    cells = [0] * 26
+    for point in own:
+        cells[point] += 1
+    for point in theirs:
+        cells[point] -= 1
+    return Position(cells)
+
+
+@st.composite
 def match_states(draw: st.DrawFn, *, resignations: bool = True) -> MatchState:
     """Any decision that the IDs of GNU Backgammon and eXtreme Gammon can describe."""
     length = draw(st.integers(0, 25))

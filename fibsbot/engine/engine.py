@@ -56,7 +56,8 @@ class Engine:
         with looking_ahead_compiled() if cold else contextlib.nullcontext():
             known = load_tables(compute=compute) if tables else None
             name = networks.name if known else f"{networks.name}, no bear-off tables"
-            evaluator = NetworkEvaluator(name, networks.contact, known.columns if known else NO_COLUMNS)
+            columns = known.columns if known else NO_COLUMNS
+            evaluator = NetworkEvaluator(name, networks.contact, columns, networks.race)
             engine = cls(evaluator, networks.pruner)
             if cold:
                 boards = boards_of([_OPENING.position])

@@ -16,6 +16,7 @@ from fibsbot.engine.compiled import compiled
 from fibsbot.engine.inputs import encode_all
 from fibsbot.engine.network import Floats, Network
 from fibsbot.engine.outcomes import LOSE, OUTCOMES, Outcomes
+from fibsbot.engine.race import RaceNetwork, is_race
 from fibsbot.engine.student import CHANCES, Desk, Student, new_desk, value, write_ending
 
 
@@ -38,16 +39,17 @@ class Evaluator(Protocol):
 
 @frozen(eq=False)
 class NetworkEvaluator:
-    """A network; what is over or in the bear-off tables is valued exactly."""
+    """A network, perhaps another one for races; what is over or in the bear-off tables is valued exactly."""
 
     name: str
     network: Network
     columns: Columns = NO_COLUMNS
     """The bear-off tables."""
+    race: RaceNetwork | None = None
 
     def evaluate(self, boards: Boards) -> Outcomes:
         """Return the chances of who is on roll, shape (n, 6)."""
-        return evaluate_with(boards, self.columns, lambda rest: self.network.chances(encode_all(rest)))
+        return evaluate_with(boards, self.columns, lambda rest: self.network.chances(encode_all(rest)), self.race)
 
 
 @frozen(eq=False)
@@ -68,11 +70,16 @@ class StudentEvaluator:
         return chances
 
 
-def evaluate_with(boards: Boards, columns: Columns, chances: Callable[[Boards], Floats]) -> Outcomes:
-    """Return six chances a board: what laws and tables know, and of the others what `chances` says."""
+def evaluate_with(
+    boards: Boards, columns: Columns, chances: Callable[[Boards], Floats], race: RaceNetwork | None = None
+) -> Outcomes:
+    """Return six chances a board: what laws and tables know, of races what `race` says, of the others `chances`."""
     outcomes = np.empty((len(boards), OUTCOMES), np.float32)
     unknown = np.empty(len(boards), np.bool_)
     _write_known(boards, columns, outcomes, unknown)
+    if race is not None and (racing := unknown & is_race(boards)).any():
+        outcomes[racing] = race.evaluate(boards[racing], columns)
+        unknown &= ~racing
     rest = boards[unknown]
     if len(rest):
         outcomes[unknown] = _outcomes(rest, chances(rest))

@@ -34,18 +34,18 @@ class NetworkError(ValueError):
 
 @frozen(eq=False)
 class Network:
-    """Weights and thresholds of each layer. Hidden units are rectified, outputs logistic."""
+    """Weights and thresholds of each layer. Hidden units are rectified, outputs logistic where they are chances."""
 
     weights: tuple[Floats, ...]
-    """Shape (from, to) each; the first from the inputs, the last to CHANCES."""
+    """Shape (from, to) each; the first from the inputs, the last to the outputs: CHANCES, if nothing else is said."""
     thresholds: tuple[Floats, ...]
     """Shape (to,) each."""
 
     @classmethod
-    def new(cls, hidden: tuple[int, ...], seed: int, inputs: int = INPUTS) -> Self:
-        """Return a network of random weights (He 2015) that holds gammons to be rare."""
+    def new(cls, hidden: tuple[int, ...], seed: int, inputs: int = INPUTS, outputs: int = CHANCES) -> Self:
+        """Return a network of random weights (He 2015); one of CHANCES holds gammons to be rare."""
         rng = np.random.default_rng(seed)
-        sizes = (inputs, *hidden, CHANCES)
+        sizes = (inputs, *hidden, outputs)
         weights = [
             (rng.standard_normal((above, below)) * np.sqrt(2 / above)).astype(np.float32)
             for above, below in pairwise(sizes)
@@ -53,7 +53,8 @@ class Network:
         weights[0] *= 0.5
         weights[-1] *= 0.1
         thresholds = [np.zeros(size, np.float32) for size in sizes[1:]]
-        thresholds[-1][:] = (0, -1.2, -4, -1.2, -4)
+        if outputs == CHANCES:
+            thresholds[-1][:] = (0, -1.2, -4, -1.2, -4)
         return cls(tuple(weights), tuple(thresholds))
 
     @property
@@ -70,6 +71,16 @@ class Network:
 
     def activations(self, inputs: Inputs) -> list[Floats]:
         """Return what each layer gives, the inputs first and the chances last."""
+        layers = self.sums(inputs)
+        np.negative(layers[-1], out=layers[-1])
+        with np.errstate(over="ignore"):  # what is beyond all doubt is 0
+            np.exp(layers[-1], out=layers[-1])
+        layers[-1] += 1
+        np.reciprocal(layers[-1], out=layers[-1])
+        return layers
+
+    def sums(self, inputs: Floats) -> list[Floats]:
+        """Return what each layer gives, the inputs first and what the outputs add up last."""
         layers = [inputs]
         for weights, threshold in zip(self.weights, self.thresholds, strict=True):
             layer = layers[-1] @ weights
@@ -77,11 +88,6 @@ class Network:
             layers.append(layer)
             if len(layers) <= len(self.weights):
                 np.maximum(layer, 0, out=layer)
-        np.negative(layers[-1], out=layers[-1])
-        with np.errstate(over="ignore"):  # what is beyond all doubt is 0
-            np.exp(layers[-1], out=layers[-1])
-        layers[-1] += 1
-        np.reciprocal(layers[-1], out=layers[-1])
         return layers
 
     def checksum(self) -> str:
@@ -100,8 +106,8 @@ class Network:
         write_whole(path, room.getvalue())
 
     @classmethod
-    def load(cls, path: Path) -> Self:
-        """Read a network; raise NetworkError if the file is none, OSError if it cannot be read."""
+    def load(cls, path: Path, outputs: int = CHANCES) -> Self:
+        """Read a network; raise NetworkError if the file is none of so many outputs, OSError if it cannot be read."""
         arrays = load_arrays(path)
         layers = range(len(arrays) // 2)
         if set(arrays) != {f"{what}{layer}" for what in ("weights", "thresholds") for layer in layers}:
@@ -110,9 +116,9 @@ class Network:
         weights = [arrays[f"weights{layer}"] for layer in layers]
         thresholds = [arrays[f"thresholds{layer}"] for layer in layers]
         sizes = [*(array.shape[:1] for array in weights[:1]), *(array.shape for array in thresholds)]
-        if sizes[-1:] != [(CHANCES,)] or [array.shape for array in weights] != [a + b for a, b in pairwise(sizes)]:
+        if sizes[-1:] != [(outputs,)] or [array.shape for array in weights] != [a + b for a, b in pairwise(sizes)]:
             shapes = ", ".join(str(array.shape) for array in weights) or "none"
-            raise NetworkError(f"{path}: expected layers that lead to {CHANCES} chances, found {shapes}")
+            raise NetworkError(f"{path}: expected layers that lead to {outputs} outputs, found {shapes}")
         if not all(array.dtype in _PRECISIONS and np.isfinite(array).all() for array in arrays.values()):
             raise NetworkError(f"{path}: expected finite weights in single or half precision, found others")
         return cls(*(tuple(array.astype(np.float32) for array in part) for part in (weights, thresholds)))

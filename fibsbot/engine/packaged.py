@@ -11,6 +11,8 @@ from attrs import frozen
 
 from fibsbot.engine.network import Network, NetworkError
 from fibsbot.engine.pruner import Pruner, pruner_of, raw_columns
+from fibsbot.engine.race import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork
+from fibsbot.engine.student import CHANCES
 from fibsbot.engine.units import INPUTS
 
 FOLDER: Final = Path(__file__).parent / "networks"
@@ -18,6 +20,8 @@ CARDS: Final = "cards.toml"
 """The file that says of each network what it is: a table each, with `sha256` of its file, and on top a `name`."""
 CONTACT: Final = "contact.npz"
 PRUNER: Final = "pruner.npz"
+RACE: Final = "race.npz"
+"""May be missing, and then has no card."""
 
 
 @frozen(eq=False)
@@ -27,6 +31,7 @@ class Networks:
     name: str
     contact: Network
     pruner: Pruner
+    race: RaceNetwork | None
 
 
 def load_networks(folder: Path = FOLDER) -> Networks:
@@ -41,10 +46,13 @@ def load_networks(folder: Path = FOLDER) -> Networks:
     pruner = _network(folder, PRUNER, cards, len(raw_columns()))
     if len(pruner.weights) != 2:
         raise NetworkError(f"{folder / PRUNER}: expected one hidden layer, found the shape {pruner.shape}")
-    return Networks(str(cards.get("name", contact.shape)), contact, pruner_of(pruner))
+    race = None
+    if Path(RACE).stem in cards:
+        race = RaceNetwork(_network(folder, RACE, cards, RACE_INPUTS, RACE_OUTPUTS))
+    return Networks(str(cards.get("name", contact.shape)), contact, pruner_of(pruner), race)
 
 
-def _network(folder: Path, name: str, cards: dict[str, object], inputs: int) -> Network:
+def _network(folder: Path, name: str, cards: dict[str, object], inputs: int, outputs: int = CHANCES) -> Network:
     path = folder / name
     card = cards.get(path.stem)
     expected = card.get("sha256") if isinstance(card, dict) else None
@@ -56,7 +64,7 @@ def _network(folder: Path, name: str, cards: dict[str, object], inputs: int) -> 
         raise NetworkError(f"expected a network in {path}: {error.strerror or error}") from error
     if found != expected:
         raise NetworkError(f"{path}: expected sha256 {expected[:16]}..., found {found[:16]}...: the file is damaged")
-    network = Network.load(path)
+    network = Network.load(path, outputs)
     if len(network.weights[0]) != inputs:
         raise NetworkError(f"{path}: expected a network of {inputs} inputs, found the shape {network.shape}")
     return network

@@ -22,11 +22,15 @@ from fibsbot.engine.outcomes import (
 )
 from fibsbot.engine.student import new_student
 from fibsbot.position import CHECKERS, Position
-from tests.engine.toys import some_positions, toy_network
+from tests.engine.toys import some_positions, toy_network, toy_race
 from tests.strategies_positions import bear_offs, positions
 
-EVALUATORS = [NetworkEvaluator("toy", toy_network()), StudentEvaluator("toy", new_student(6, 1))]
-by_both = pytest.mark.parametrize("evaluator", EVALUATORS, ids=["network", "student"])
+EVALUATORS = [
+    NetworkEvaluator("toy", toy_network()),
+    NetworkEvaluator("toy", toy_network(), race=toy_race()),
+    StudentEvaluator("toy", new_student(6, 1)),
+]
+by_each = pytest.mark.parametrize("evaluator", EVALUATORS, ids=["network", "networks", "student"])
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +43,7 @@ def rearmost(position: Position) -> int:
     return max(point for point in range(1, 26) if position.points[point] > 0)
 
 
-@by_both
+@by_each
 @given(position=positions())
 def test_chances_obey_the_laws(evaluator: Evaluator, position: Position) -> None:
     chances = evaluator.evaluate(boards_of([position]))
@@ -60,7 +64,7 @@ def test_chances_obey_the_laws(evaluator: Evaluator, position: Position) -> None
         assert one[LOSE_BACKGAMMON] > 0
 
 
-@by_both
+@by_each
 def test_a_race_can_still_be_lost_by_a_backgammon(evaluator: Evaluator) -> None:
     late = Position.from_sides(own=[0] * 18 + [3] + [0] * 4 + [12] + [0], opponent=[0] * 24 + [0])
     late = Position(tuple(cell if point > 18 else 0 for point, cell in enumerate(late.points)))
@@ -70,7 +74,7 @@ def test_a_race_can_still_be_lost_by_a_backgammon(evaluator: Evaluator) -> None:
     assert [0, 0, 0, 1, 1, 1] == evaluator.evaluate(boards_of([late]))[0].tolist()
 
 
-@by_both
+@by_each
 @given(points=st.lists(st.integers(1, BAR), min_size=1, max_size=CHECKERS))
 def test_what_is_over_is_lost_by_who_is_on_roll(evaluator: Evaluator, points: list[int]) -> None:
     board = np.zeros((1, 26), np.int8)
@@ -81,7 +85,7 @@ def test_what_is_over_is_lost_by_who_is_on_roll(evaluator: Evaluator, points: li
     assert is_known(board, NO_COLUMNS).all()
 
 
-@by_both
+@by_each
 def test_many_are_valued_as_each_alone_and_left_as_they_were(evaluator: Evaluator) -> None:
     boards = boards_of([*some_positions(30, 1), Position.from_sides([1] + [0] * 24, [0] * 25)])
     before = boards.copy()

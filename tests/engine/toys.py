@@ -14,6 +14,7 @@ from fibsbot.engine.expanding import Filter
 from fibsbot.engine.network import Network
 from fibsbot.engine.outcomes import Outcomes
 from fibsbot.engine.pruner import Pruner, pruner_of, raw_columns
+from fibsbot.engine.race import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork
 from fibsbot.engine.training.games import Teacher
 from fibsbot.engine.training.positions import Variety
 from fibsbot.match import Dice
@@ -53,6 +54,11 @@ def some_positions(count: int, seed: int) -> list[Position]:
             position = Position.start()
         found.append(position)
     return found
+
+
+def toy_race() -> RaceNetwork:
+    """Return a small network for races that knows nothing."""
+    return RaceNetwork(Network.new((8,), 1, RACE_INPUTS, RACE_OUTPUTS))
 
 
 def toy_network(seed: int = 1, hidden: tuple[int, ...] = (12, 8)) -> Network:

@@ -97,7 +97,7 @@ def fit(network: Network, boards: Boards, targets: Floats, plan: Plan) -> Iterat
 
     Boards have shape (n, 26), targets (n, CHANCES), both seen by the player on roll.
     """
-    adam = _Adam([*network.weights, *network.thresholds])
+    adam = Adam([*network.weights, *network.thresholds])
     loss = 0.0
     for batch in batches(len(boards), plan):
         inputs = encode_all(boards[batch.rows])
@@ -124,6 +124,14 @@ def _gradients(network: Network, inputs: Inputs, targets: Floats, equity: float)
     if equity:
         error += (equity * worth)[:, None] * SIGNS * chances * (1 - chances)
     error /= len(inputs)
+    return float(np.mean(worth * worth)), back(network, layers, error)
+
+
+def back(network: Network, layers: list[Floats], error: Floats) -> list[Floats]:
+    """Return by what the weights and thresholds err, in their order, where the outputs err by `error`, shape (n, to).
+
+    `layers` is what each layer gave, the inputs first.
+    """
     weights, thresholds = [], []
     for layer in range(len(network.weights) - 1, -1, -1):
         weights.append(layers[layer].T @ error)
@@ -131,11 +139,11 @@ def _gradients(network: Network, inputs: Inputs, targets: Floats, equity: float)
         if layer:
             error = error @ network.weights[layer].T
             error *= layers[layer] > 0
-    return float(np.mean(worth * worth)), [*reversed(weights), *reversed(thresholds)]
+    return [*reversed(weights), *reversed(thresholds)]
 
 
 @define
-class _Adam:
+class Adam:
     """Steps whose length is the same for all weights, whatever the size of their gradients."""
 
     parameters: list[Floats]

@@ -5,6 +5,7 @@
     pruner-0.npz, ...         the pruner that each round uses
     labels-0/0000.npz, ...    the labels of each round
     network-0.npz, ...        the network after each round
+    race-0.npz, ...           the network for races after each of its rounds
     history.jsonl             what was measured after each round
 
 Killed at any moment, it goes on where it stopped: at the last 10,000 games of the student, the last chunk of labels,
@@ -16,10 +17,12 @@ from __future__ import annotations
 import io
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
+import numpy.typing as npt
 from attrs import frozen
 
 from fibsbot.engine.bearoff import Columns
@@ -28,13 +31,15 @@ from fibsbot.engine.boards import CELLS, Boards
 from fibsbot.engine.evaluator import NetworkEvaluator, StudentEvaluator, is_known
 from fibsbot.engine.network import Floats, Network, NetworkError, load_arrays, write_whole
 from fibsbot.engine.pruner import Pruner, pruner_of, raw_columns
+from fibsbot.engine.race import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork, Sides
 from fibsbot.engine.student import Student, new_student
 from fibsbot.engine.training.backends import NUMPY, Backend
-from fibsbot.engine.training.fitting import Plan
+from fibsbot.engine.training.fitting import Plan, Progress
 from fibsbot.engine.training.games import Teacher, most_missed
 from fibsbot.engine.training.labels import Chunk, evaluate_five, label_all, read_chunk, read_labels
 from fibsbot.engine.training.positions import Variety, play_positions
-from fibsbot.engine.training.recipe import Fit, Recipe, Round
+from fibsbot.engine.training.racing import AT_ONCE, SideLabels, fit_sides, label_sides, starts
+from fibsbot.engine.training.recipe import Fit, Racing, Recipe, Round
 from fibsbot.engine.training.td import learn, new_table
 
 _KEPT_GAMES: Final = 10_000
@@ -86,6 +91,8 @@ class Workshop:
         for number, one in enumerate(rounds):
             network = self._round(number, one, pruner, network)
             pruner = self._pruner(number + 1)
+        if self.recipe.racing is not None:
+            self._races(self.recipe.racing, pruner, network)
         return network
 
     def _student(self) -> Student:
@@ -165,6 +172,35 @@ class Workshop:
         self._measure(row, NetworkEvaluator(f"round {number}", network, self.columns))
         return network
 
+    def _races(self, plan: Racing, pruner: Pruner, contact: Network) -> None:
+        """Teach the network for races, from the sides that the last pruner's games lead to."""
+        seed = self.recipe.seed
+        race = RaceNetwork(Network.new(plan.hidden, seed, RACE_INPUTS, RACE_OUTPUTS))
+        begin: Sides | None = None
+        for number in range(plan.rounds):
+            path = self.folder / f"race-{number}.npz"
+            if path.exists():
+                race = RaceNetwork(Network.load(path, RACE_OUTPUTS))
+                continue
+            if begin is None:
+                begin = starts(play_positions(pruner, plan.positions, plan.variety, seed))
+            chosen = np.random.default_rng((seed, number)).permutation(begin)[: plan.sides]
+            loss = self._race_round(number, plan, race, chosen)
+            race.network.save(path)
+            row = {"race_round": number, "race_shape": race.network.shape, "sides": len(chosen), "loss": round(loss, 6)}
+            self._measure(row, NetworkEvaluator(f"race {number}", contact, self.columns, race))
+
+    def _race_round(self, number: int, plan: Racing, race: RaceNetwork, chosen: Sides) -> float:
+        """Fit the network in place to the labels that it makes of these sides; return the mean squared error."""
+        self.teller.begin(f"races {number}: sides", len(chosen))
+        found: list[SideLabels] = []
+        for labels in label_sides(race, self.columns, chosen, plan.trace, self.recipe.seed + number):
+            found.append(labels)
+            self.teller.advance(AT_ONCE)
+        labels = SideLabels(*map(np.concatenate, zip(*found, strict=True)))
+        how = self._plan(plan.fit)
+        return self._shown(f"races {number}: fit", how.batches(len(labels.sides)), fit_sides(race, labels, how))
+
     def _make_labels(self, number: int, one: Round, teacher: Teacher) -> None:
         (self.folder / f"labels-{number}").mkdir(exist_ok=True)
         seed = (self.recipe.seed * 1000 + number) * 100_000
@@ -196,11 +232,17 @@ class Workshop:
 
     def _fit(self, what: str, network: Network, labels: tuple[Boards, Floats], how: Fit, *, raw: bool) -> float:
         """Fit a network in place; return the mean squared error of the equity."""
-        columns = raw_columns() if raw else None
-        plan = Plan(how.epochs, how.batch, how.rate, how.equity, self.recipe.seed, columns)
-        self.teller.begin(what, plan.batches(len(labels[0])))
+        plan = self._plan(how, raw_columns() if raw else None)
+        return self._shown(what, plan.batches(len(labels[0])), self.backend.fit(network, *labels, plan))
+
+    def _plan(self, how: Fit, columns: npt.NDArray[np.intp] | None = None) -> Plan:
+        return Plan(how.epochs, how.batch, how.rate, how.equity, self.recipe.seed, columns)
+
+    def _shown(self, what: str, batches: int, fitting: Iterator[Progress]) -> float:
+        """Fit, and show how far it is; return the mean squared error."""
+        self.teller.begin(what, batches)
         loss = 0.0
-        for progress in self.backend.fit(network, *labels, plan):
+        for progress in fitting:
             loss = progress.loss
             self.teller.advance(1, f"error {loss**0.5:.4f}")
         return loss

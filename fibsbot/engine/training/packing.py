@@ -10,7 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from fibsbot.engine.network import Network
-from fibsbot.engine.packaged import CARDS, CONTACT, PRUNER
+from fibsbot.engine.packaged import CARDS, CONTACT, PRUNER, RACE
+from fibsbot.engine.race import RACE_OUTPUTS
 
 _FIGURES: Final = ("PR", "contact", "crashed", "race", "bear-off")
 
@@ -40,20 +41,29 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
         "hours": round(sum(row["labelling_s"] + row["fitting_s"] for row in rounds) / 3600, 2),
     }
     figures = {name.replace("-", "_").lower(): last[name] for name in _FIGURES if name in last}
-    cards = "\n".join(
-        [
-            "# What the networks are that come along. `fibsbot train --pack` writes this file.",
-            f'name = "contact {contact.shape}, round {number}"',
-            "",
-            *_table("contact", {"sha256": _sha256(target / CONTACT)} | card | figures),
-            "",
-            *_table("pruner", {"sha256": _sha256(target / PRUNER), "recipe": recipe.name, "shape": pruner.shape}),
-            "",
-        ]
-    )
+    lines = [
+        "# What the networks are that come along. `fibsbot train --pack` writes this file.",
+        f'name = "contact {contact.shape}, round {number}"',
+        "",
+        *_table("contact", {"sha256": _sha256(target / CONTACT)} | card | figures),
+        "",
+        *_table("pruner", {"sha256": _sha256(target / PRUNER), "recipe": recipe.name, "shape": pruner.shape}),
+    ]
+    races = [row for row in history if "race_round" in row]
+    if races:
+        lines += ["", *_table("race", _pack_race(folder, races[-1], target) | {"recipe": recipe.name})]
     path = target / CARDS
-    path.write_text(cards)
+    path.write_text("\n".join([*lines, ""]))
     return path
+
+
+def _pack_race(folder: Path, last: dict[str, Any], target: Path) -> dict[str, Any]:
+    """Write the network for races, which is small enough for single precision; return its card."""
+    race = Network.load(folder / f"race-{last['race_round']}.npz", RACE_OUTPUTS)
+    race.save(target / RACE)
+    figures = {name.lower(): last[name] for name in ("PR", "race") if name in last}
+    card = {"rounds": last["race_round"] + 1, "shape": race.shape, "sides": last["sides"]}
+    return {"sha256": _sha256(target / RACE)} | card | figures
 
 
 def _labels(folder: Path, last: int) -> int:

@@ -84,6 +84,21 @@ class Round:
 
 
 @frozen
+class Racing:
+    """A small network that learns races from itself, once the others are there; see `racing`."""
+
+    positions: int = field(validator=[ge(1), le(MOST)])
+    """Of games, among which races are looked for."""
+    sides: int = field(validator=[ge(1), le(MOST)])
+    """With how many sides of these a round begins."""
+    hidden: tuple[int, ...] = field(validator=_layers)
+    fit: Fit
+    rounds: int = field(default=4, validator=[ge(1), le(1000)])
+    trace: float = field(default=1.0, validator=[ge(0.0), le(1.0)])
+    variety: Variety = Variety()  # noqa: RUF009 - frozen
+
+
+@frozen
 class Recipe:
     """The whole way from nothing to a network."""
 
@@ -96,6 +111,8 @@ class Recipe:
     chunk: int = field(default=20_000, validator=[ge(1), le(1_000_000)])
     """Labels that are made and kept together."""
     seed: int = field(default=1, validator=[ge(0), le(LAST_SEED)])
+    racing: Racing | None = None
+    """Without it, the network of contact values races as well."""
 
     def __attrs_post_init__(self) -> None:
         if sum(one.times for one in self.rounds) >= 1000:

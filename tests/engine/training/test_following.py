@@ -44,6 +44,12 @@ filter = { margin = 0.25, most = 3 }
 labels = 1000
 hidden = [24]
 fit = { epochs = 1, batch = 100, equity = 0.0 }
+[racing]
+positions = 20_000
+sides = 60
+rounds = 2
+hidden = [6]
+fit = { epochs = 2, batch = 64 }
 """
 MADE: Final = {
     "student.npz": 1,
@@ -51,6 +57,7 @@ MADE: Final = {
     "pruner-*.npz": 4,
     "labels-*/*.npz": 8,
     "network-*.npz": 3,
+    "race-*.npz": 2,
     "history.jsonl": 1,
 }
 """How many files of which kind lie in the folder in the end."""
@@ -104,8 +111,9 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Path
     """A folder in which the recipe was followed by one process."""
     folder = tmp_path_factory.mktemp("training") / "whole"
     rows = finish(train(folder, cache, "--jobs", "1"))
-    assert [60, None, None, None, None] == [row.get("student_games") for row in rows]
-    assert [0, 1, 2] == [row["round"] for row in rows[2:]]
+    assert [60, None, None, None, None, None, None] == [row.get("student_games") for row in rows]
+    assert [0, 1, 2] == [row["round"] for row in rows[2:5]]
+    assert [0, 1] == [row["race_round"] for row in rows[5:]]
     assert rows == [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
     return folder
 
@@ -123,9 +131,16 @@ def test_everything_is_made_and_what_is_there_is_not_made_again(uninterrupted: P
 @pytest.mark.slow
 def test_killed_again_and_again_it_makes_the_same_networks(uninterrupted: Path, tmp_path: Path, cache: Path) -> None:
     folder = tmp_path / "broken"
-    for sign in ("student.npz", "labels-0/0001.npz", "network-0.npz", "labels-1/0000.npz", "pruner-2.npz"):
+    for sign in (
+        "student.npz",
+        "labels-0/0001.npz",
+        "network-0.npz",
+        "labels-1/0000.npz",
+        "pruner-2.npz",
+        "race-0.npz",
+    ):
         kill(train(folder, cache, "--jobs", "2"), (folder / sign).exists)
-    assert not (folder / "network-2.npz").exists()
+    assert not (folder / "race-1.npz").exists()
     finish(train(folder, cache, "--jobs", "2"))
     assert results(uninterrupted) == results(folder)
     assert [] == [*folder.rglob("*.new")]

@@ -1,0 +1,178 @@
+"""Teaching a network races: sides play on alone, and each position learns from what became of it.
+
+A round begins with sides from games and plays each home, always for the least mean number of throws that the network
+of the round before knows. A label is what the best plays of all 21 rolls leave, one throw later; `trace` of what that
+network misses a throw later is added, as for the network of contact (`games.targets`). Where all are home the tables
+are exact, so that with a trace of 1 a label is what the play led to, without the luck of its rolls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fibsbot.engine.bearoff import Columns
+from fibsbot.engine.bearoff.one_sided import LONGEST as THROWS
+from fibsbot.engine.boards import CELLS, CHECKERS, Boards
+from fibsbot.engine.compiled import compiled
+from fibsbot.engine.expanding import Places
+from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
+from fibsbot.engine.network import Floats, Network
+from fibsbot.engine.race import FIRST, POINTS, RaceNetwork, Sides, encode_sides, is_home, is_race, sides_of, split
+from fibsbot.engine.rolls import CHANCE_OF_ROLL, ROLLS
+from fibsbot.engine.training.fitting import Adam, Batch, Plan, Progress, back, batches, mean_loss, rate_of
+
+AT_ONCE: Final = 512
+"""Sides that are looked at together."""
+_PLAYS: Final = 80
+"""Plays of a roll for which there is room at first, on average."""
+_COUNTS: Final = np.arange(THROWS, dtype=np.float32)
+
+
+class SideLabels(NamedTuple):
+    """Sides, and how likely each number of throws is; see `RaceNetwork.likely`."""
+
+    sides: Sides
+    throws: Floats
+    first: Floats
+
+
+class _Step(NamedTuple):
+    """One throw of all sides that are on their way."""
+
+    rows: npt.NDArray[np.intp]
+    """Which."""
+    sides: Sides
+    backed: tuple[Floats, Floats]
+    """What all rolls lead to."""
+    came: tuple[Floats, Floats]
+    """What the network holds of where the roll that was thrown led."""
+
+
+def starts(boards: Boards) -> Sides:
+    """Return the sides of the races among boards that have a checker outside their home, each once."""
+    racing = boards[is_race(boards)]
+    sides = np.concatenate(sides_of(racing))
+    return np.unique(sides[~is_home(sides)], axis=0)
+
+
+def label_sides(network: RaceNetwork, columns: Columns, begin: Sides, trace: float, seed: int) -> Iterator[SideLabels]:
+    """Play sides home, some hundred at a time, and yield the labels of all positions on the way."""
+    rng = np.random.default_rng(seed)
+    for first in range(0, len(begin), AT_ONCE):
+        yield _traced(list(_play(network, columns, begin[first : first + AT_ONCE], rng)), trace)
+
+
+def _play(network: RaceNetwork, columns: Columns, sides: Sides, rng: np.random.Generator) -> Iterator[_Step]:
+    rows = np.arange(len(sides))
+    while len(rows):
+        throws, first, left = _best(network, columns, sides)
+        thrown = rng.choice(ROLLS, len(rows), p=CHANCE_OF_ROLL)
+        each = np.arange(len(rows))
+        backed = _later(_mean(throws)), _later(_mean(first))
+        yield _Step(rows, sides, backed, (throws[each, thrown], first[each, thrown]))
+        sides = left[each, thrown]
+        going = ~is_home(sides)
+        rows, sides = rows[going], sides[going]
+
+
+def _mean(chances: Floats) -> Floats:
+    return np.asarray(np.einsum("r,nrk->nk", CHANCE_OF_ROLL.astype(np.float32), chances))
+
+
+def _later(chances: Floats) -> Floats:
+    """Return chances of one throw more."""
+    later = np.zeros_like(chances)
+    later[:, 1:] = chances[:, :-1]
+    later[:, -1] += chances[:, -1]
+    return later
+
+
+def _best(network: RaceNetwork, columns: Columns, sides: Sides) -> tuple[Floats, Floats, Sides]:
+    """Return what the best play of each roll leaves: chances (n, 21, THROWS) and (n, 21, FIRST), sides (n, 21, 18)."""
+    found, slots = _expanded(sides)
+    throws, _ = network.likely(found, columns)
+    means = throws @ _COUNTS
+    order = np.lexsort((means, slots))
+    best = order[np.searchsorted(slots[order], np.arange(len(sides) * ROLLS))]
+    left = found[best]
+    chances = network.likely(left, columns)
+    shape = (len(sides), ROLLS, -1)
+    return chances[0].reshape(shape), chances[1].reshape(shape), left.reshape(shape)
+
+
+def _expanded(sides: Sides) -> tuple[Sides, Places]:
+    room = len(sides) * ROLLS * _PLAYS
+    while True:
+        found, slots = np.empty((room, POINTS), np.int8), np.empty(room, np.int32)
+        if (count := _expand(sides, *plays_and_scratch(), found, slots)) >= 0:
+            return found[:count], slots[:count]
+        room *= 2
+
+
+@compiled
+def _expand(sides: Sides, plays: Boards, scratch: Scratch, found: Sides, slots: Places) -> int:
+    """Write what all plays of all rolls leave, and the slot of each, `row * 21 + roll`; -1 where there is no room."""
+    board = np.zeros(CELLS, np.int8)
+    count = slot = 0
+    for row in range(sides.shape[0]):
+        board[1 : POINTS + 1] = sides[row]
+        for high in range(1, 7):
+            for low in range(1, high + 1):
+                of = generate(board, high, low, plays, scratch)
+                if count + of > found.shape[0]:
+                    return -1
+                for play in range(of):
+                    found[count] = plays[play, 1 : POINTS + 1]
+                    slots[count] = slot
+                    count += 1
+                slot += 1
+    return count
+
+
+def _traced(steps: list[_Step], trace: float) -> SideLabels:
+    """Return labels, from the last throw back to the first."""
+    count = len(steps[0].rows)
+    # What the network misses of where a side comes to; nothing where that is in the tables.
+    missed = [np.zeros((count, THROWS), np.float32), np.zeros((count, FIRST), np.float32)]
+    labels: list[tuple[Sides, Floats, Floats]] = []
+    for place in range(len(steps) - 1, -1, -1):
+        step = steps[place]
+        told = [chances + trace * _later(miss[step.rows]) for chances, miss in zip(step.backed, missed, strict=True)]
+        labels.append((step.sides, told[0], told[1]))
+        if place:
+            before = steps[place - 1]
+            among = np.isin(before.rows, step.rows, assume_unique=True)
+            for miss, label, came in zip(missed, told, before.came, strict=True):
+                miss[step.rows] = label - came[among]
+    return SideLabels(*(np.concatenate(column) for column in zip(*labels, strict=True)))
+
+
+def fit_sides(network: RaceNetwork, labels: SideLabels, plan: Plan) -> Iterator[Progress]:
+    """Change a network's weights in place, a batch a step; the loss is that of the mean number of throws."""
+    layers = network.network
+    adam = Adam([*layers.weights, *layers.thresholds])
+    whole = labels.sides.sum(axis=1) == CHECKERS
+    loss = 0.0
+    for batch in batches(len(labels.sides), plan):
+        miss, gradients = _gradients(layers, labels, whole, batch)
+        adam.step(gradients, rate_of(plan, batch))
+        loss = mean_loss(loss, miss, batch)
+        yield Progress(batch.epoch, batch.number, batch.of, loss)
+
+
+def _gradients(
+    network: Network, labels: SideLabels, whole: npt.NDArray[np.bool_], batch: Batch
+) -> tuple[float, list[Any]]:
+    """Return the mean squared error of the mean number of throws, and by what weights and thresholds err."""
+    rows = batch.rows
+    layers = network.sums(encode_sides(labels.sides[rows]))
+    throws, first = split(layers[-1])
+    error = np.concatenate([throws - labels.throws[rows], first - labels.first[rows]], axis=1)
+    miss = error[:, :THROWS] @ _COUNTS
+    error[~whole[rows], THROWS:] = 0  # its first checker is off already
+    error /= len(rows)
+    return float(np.mean(miss * miss)), back(network, layers, error)

@@ -1,0 +1,91 @@
+"""Races by numbers of throws: where the bear-off tables end, the network for races goes on in their way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fibsbot.engine.bearoff import NO_COLUMNS, Tables, compute
+from fibsbot.engine.bearoff.one_sided import LONGEST as THROWS
+from fibsbot.engine.boards import Boards, boards_of, swapped
+from fibsbot.engine.evaluator import NetworkEvaluator
+from fibsbot.engine.outcomes import LOSE, WIN
+from fibsbot.engine.race import FIRST, MOST_PIPS, is_race, sides_of
+from fibsbot.position import Position
+from tests.engine.toys import toy_network, toy_race
+from tests.strategies_positions import positions, races
+
+RACE = toy_race()
+
+
+@pytest.fixture(scope="module")
+def tables() -> Tables:
+    """Tables that know hardly anything about both sides together."""
+    return compute(1, lambda _: None)
+
+
+def rearmost(position: Position) -> int:
+    return max((point for point in range(1, 26) if position.points[point] > 0), default=0)
+
+
+def belongs(position: Position) -> bool:
+    """Whether the network for races knows a position, in the words of the laws."""
+    both = (position, position.swapped())
+    near = all(0 < rearmost(side) <= 18 and side.pips <= MOST_PIPS for side in both)
+    return near and not position.contact and not position.over
+
+
+@given(st.lists(positions(over=True) | races(), min_size=1, max_size=5))
+def test_races_are_told_from_contact(some: list[Position]) -> None:
+    assert [belongs(position) for position in some] == is_race(boards_of(some)).tolist()
+
+
+@given(positions())
+def test_a_side_is_the_same_whoever_looks_at_it(position: Position) -> None:
+    boards = boards_of([position])
+    own, theirs = sides_of(boards)
+    assert [max(0, count) for count in position.points[1:19]] == own[0].tolist()
+    assert np.array_equal(theirs, sides_of(swapped(boards))[0])
+
+
+@given(st.lists(races(), min_size=1, max_size=5))
+def test_numbers_of_throws_are_chances(some: list[Position]) -> None:
+    sides, _ = sides_of(boards_of(some))
+    throws, first = RACE.likely(sides, NO_COLUMNS)
+    assert (len(some), THROWS) == throws.shape
+    assert (len(some), FIRST) == first.shape
+    for chances in (throws, first):
+        assert (chances >= 0).all()
+        assert np.allclose(1, chances.sum(axis=1), atol=1e-5)
+    off = [position.off > 0 for position in some]
+    assert [1.0] * sum(off) == first[off, 0].tolist(), "where one is off already, no throw is needed"
+
+
+def at_home(board: Boards, tables: Tables) -> bool:
+    return bool(tables.covers(board)[0]) and not tables.covers_money(board)[0]
+
+
+@given(st.lists(st.integers(1, 6), min_size=2, max_size=15), st.lists(st.integers(19, 24), min_size=2, max_size=15))
+def test_at_home_it_says_what_the_tables_say(tables: Tables, own: list[int], theirs: list[int]) -> None:
+    cells = [0] * 26
+    for point in own:
+        cells[point] += 1
+    for point in theirs:
+        cells[point] -= 1
+    board = boards_of([Position(cells)])
+    assert at_home(board, tables)
+    assert np.allclose(tables.evaluate(board), RACE.evaluate(board, tables.columns), atol=1e-5)
+
+
+@given(st.lists(races(), min_size=1, max_size=6))
+def test_the_evaluator_asks_it_about_races_alone(tables: Tables, some: list[Position]) -> None:
+    boards = boards_of(some)
+    plain = NetworkEvaluator("toy", toy_network(), tables.columns)
+    both = NetworkEvaluator("toy", toy_network(), tables.columns, RACE)
+    outcomes = both.evaluate(boards)
+    racing = is_race(boards) & ~tables.covers(boards)
+    assert np.array_equal(outcomes[~racing], plain.evaluate(boards)[~racing])
+    assert np.allclose(outcomes[racing], RACE.evaluate(boards[racing], tables.columns), atol=1e-6)
+    assert np.allclose(1, outcomes[:, WIN] + outcomes[:, LOSE])

@@ -1,0 +1,91 @@
+"""Learning races: labels are what the best plays lead to, without the luck."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fibsbot.engine.bearoff import Tables, compute
+from fibsbot.engine.bearoff.indexing import numbers_of
+from fibsbot.engine.boards import boards_of
+from fibsbot.engine.race import RaceNetwork, Sides, is_home
+from fibsbot.engine.rolls import CHANCE_OF_ROLL
+from fibsbot.engine.training.fitting import Plan
+from fibsbot.engine.training.racing import SideLabels, fit_sides, label_sides, starts
+from fibsbot.position import Position
+from fibsbot.rules.plays import results
+from tests.engine.toys import ROLLS, some_positions, toy_race
+
+
+@pytest.fixture(scope="module")
+def tables() -> Tables:
+    """The one-sided tables."""
+    return compute(1, lambda _: None)
+
+
+def almost_home(count: int, seed: int) -> Sides:
+    """Return sides with one checker on the bar point, which any throw can bring home."""
+    rng = np.random.default_rng(seed)
+    sides = np.zeros((count, 18), np.int8)
+    for side in sides:
+        np.add.at(side, rng.integers(0, 6, 14), 1)
+    sides[:, 6] = 1
+    return sides
+
+
+def position(side: Sides) -> Position:
+    """Return a side as a position; the opponent is far behind it."""
+    return Position([0, *side.tolist(), 0, 0, 0, 0, 0, -1, 0])
+
+
+def labels_of(sides: Sides, tables: Tables, trace: float) -> SideLabels:
+    found = list(label_sides(toy_race(), tables.columns, sides, trace, 1))
+    return SideLabels(*map(np.concatenate, zip(*found, strict=True)))
+
+
+def test_one_throw_from_home_a_label_is_what_the_tables_say_of_the_best_plays(tables: Tables) -> None:
+    sides = almost_home(5, 1)
+    throws = {}
+    for side, label in zip(*labels_of(sides, tables, 0.0)[:2], strict=True):
+        throws[tuple(side.tolist())] = label @ np.arange(len(label))
+    for side in sides:
+        expected = 1.0
+        for chance, roll in zip(CHANCE_OF_ROLL, ROLLS, strict=True):
+            home = np.array([cells[1:7] for cells in results(position(side).points, roll) if not any(cells[7:19])])
+            expected += chance * tables.columns.means[numbers_of(home)].min()
+        # A throw may leave the checker where it is only if that is best, which no toy can judge.
+        assert throws[tuple(side.tolist())] == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.parametrize("trace", [0.0, 0.5, 1.0])
+def test_labels_add_up_to_one_and_each_position_on_the_way_has_one(tables: Tables, trace: float) -> None:
+    sides = starts(boards_of(some_positions(4000, 2)))[:40]
+    labels = labels_of(sides, tables, trace)
+    assert len(labels.sides) == len(labels.throws) == len(labels.first) > len(sides)
+    assert not is_home(labels.sides).any()
+    for chances in (labels.throws, labels.first):
+        assert np.allclose(1, chances.sum(axis=1), atol=1e-4)
+    assert {tuple(side) for side in sides.tolist()} <= {tuple(side) for side in labels.sides.tolist()}
+
+
+def test_the_beginnings_are_all_different_and_none_is_home() -> None:
+    sides = starts(boards_of(some_positions(4000, 1)))
+    assert len(sides) == len(np.unique(sides, axis=0)) > 10
+    assert not is_home(sides).any()
+    assert (sides >= 0).all()
+
+
+def missed(race: RaceNetwork, labels: SideLabels) -> float:
+    """Return by how many throws the network's means differ from the labels', root mean square."""
+    throws, _ = race.guess(labels.sides)
+    means = (throws - labels.throws) @ np.arange(throws.shape[1])
+    return float(np.sqrt(np.mean(means**2)))
+
+
+def test_a_network_learns_the_labels(tables: Tables) -> None:
+    labels = labels_of(almost_home(300, 3), tables, 1.0)
+    race = toy_race()
+    before = missed(race, labels)
+    for _ in fit_sides(race, labels, Plan(epochs=400, batch=64, rate=0.01)):
+        pass
+    assert missed(race, labels) < 0.2 < before
