@@ -22,8 +22,8 @@ demo: $(STAMP) ## Play a whole match on an embedded server
 test: $(STAMP) ## Run all tests
 	$(BIN)/pytest -n auto
 
-test-fast: $(STAMP) ## Run the quick tests
-	$(BIN)/pytest -n auto -m "not slow"
+test-fast: $(STAMP) ## Run the quick tests, with few examples of each property
+	$(BIN)/pytest -n auto -m "not slow" --hypothesis-profile quick
 
 coverage: $(STAMP) ## Run all tests and tell what they never reached; takes about twice as long
 	$(BIN)/pytest -n auto --cov --cov-report=term

@@ -1,12 +1,12 @@
 """How strong the network is without looking ahead, beside gnubg's on the same rows in the same run.
 
-Usage: bench_strength.py [--network FILE]
+Usage: python -m bench.bench_strength [--network FILE] [--plies N]
 
 - Checker plays: PR (500 x mean equity lost) on 4,000 money decisions, by class. The reference is the mean of two
   engines at 2-ply.
 - Rolled-out positions: root mean square error of the cubeless equity and of the chance to win, on 4,600 positions.
-- Cube decisions: 10,000 at match scores, by gnubg at 4-ply; what wrong doubles and wrong takes cost (PR), the same cube
-  model with each engine's chances, and the error of the cubeless equity.
+- Cube decisions: 10,000 at match scores, by gnubg at 4-ply; what wrong doubles and wrong takes cost (PR): the same cube
+  model with each engine's chances, ours looking ahead, and gnubg (the program) with its own cube model.
 
 gnubg is the package gnubg-nn (GPL; never a dependency): pip install gnubg-nn. Without it ours stands alone.
 """
@@ -22,20 +22,26 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from attrs import evolve
+from rich.console import Console
+from rich.progress import track
 
+from bench.bench_cube import GNUBG, Compared, ask_gnubg, compare
 from bench.beside import gnubg
 from fibsbot.engine.bearoff import load_tables
 from fibsbot.engine.benchmark import CheckerBenchmark
 from fibsbot.engine.boards import boards_of, swapped
 from fibsbot.engine.cube import COLUMN, DEFAULT, TURNED, Stakes, Verdict
+from fibsbot.engine.engine import Engine
 from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator
 from fibsbot.engine.network import Network
-from fibsbot.engine.outcomes import cubeless_equity, other_side
-from fibsbot.match import Phase
-from fibsbot.notation.gnubg import parse_gnubg_id
+from fibsbot.engine.outcomes import cubeless_equity
+from fibsbot.engine.search import Limits
+from fibsbot.match import MatchState
 
 DATA: Final = Path(__file__).parent / "data"
-Floats = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.floating[Any]]
+_ERRORS: Final = Console(stderr=True)
 
 
 def rows_of(name: str) -> Iterator[dict[str, Any]]:
@@ -69,32 +75,37 @@ def measure_rollouts(evaluators: list[Evaluator]) -> None:
         )
 
 
-def measure_cube(evaluators: list[Evaluator]) -> None:
-    """Print what cube errors cost."""
-    rows = list(rows_of("cube_decisions.jsonl.gz"))
-    states = [parse_gnubg_id(f"{row['pos']}:{row['match']}") for row in rows]
-    doubled = np.array([state.phase is Phase.DOUBLED for state in states])
-    states = [state.swapped() if state.phase is Phase.DOUBLED else state for state in states]
-    signs = np.where(doubled, -1.0, 1.0)
-    reference = np.array([[row["nd"], row["dt"], row["dp"]] for row in rows]) * signs[:, None]
-    chances = np.array([row["probs"] for row in rows])
-    chances[doubled] = other_side(chances[doubled])
+def measure_cube(evaluators: list[Evaluator], engine: Engine, plies: int) -> None:
+    """Print what cube errors cost: without looking ahead, then ours with, then gnubg's own cube model."""
+    decisions = list(compare())
+    states = [it.state for it in decisions]
     boards = boards_of(state.position for state in states)
     stakes = [Stakes.of(state) for state in states]
     for evaluator in evaluators:
-        outcomes = evaluator.evaluate(boards)
-        lost = []
-        for state, stake, row, worth in zip(states, stakes, outcomes, reference, strict=True):
-            held = stake.hold(row, DEFAULT.of_position(state.position))[0]
-            ours = Verdict.of(stake, state.owner, held[COLUMN[state.owner]], held[TURNED])
-            no_double, double_take, double_pass = worth.tolist()
-            theirs = Verdict(no_double, double_take, double_pass, state.owner)
-            double = theirs.double_error if ours.action is not theirs.action else 0.0
-            take = abs(double_take - double_pass) if ours.answer is not theirs.answer else 0.0
-            lost.append((double, take))
-        off = _rms(cubeless_equity(outcomes) - cubeless_equity(chances))
-        double_pr, take_pr = 500 * np.mean(lost, axis=0)
-        print(f"cube      {evaluator.name:24} doubles {double_pr:.2f}  takes {take_pr:.2f}  cubeless equity {off:.4f}")
+        verdicts = [
+            _verdict(stake, state, stake.hold(row, DEFAULT.of_position(state.position))[0])
+            for state, stake, row in zip(states, stakes, evaluator.evaluate(boards), strict=True)
+        ]
+        _tell_cube(evaluator.name, decisions, verdicts)
+    for depth in range(1, plies + 1):
+        found = [
+            engine.read(state, Limits(plies=depth)).verdict for state in track(states, f"{depth}-ply", console=_ERRORS)
+        ]
+        _tell_cube(f"ours at {depth}-ply", decisions, found)
+    if Path(GNUBG).exists():
+        worths = [worths for _, worths in ask_gnubg(states)]
+        found = [Verdict(rolled, taken, passed) for rolled, taken, passed in worths]
+        _tell_cube("gnubg 0-ply, its own cube", decisions, found)
+
+
+def _verdict(stake: Stakes, state: MatchState, held: Floats) -> Verdict:
+    return Verdict.of(stake, state.owner, held[COLUMN[state.owner]], held[TURNED])
+
+
+def _tell_cube(name: str, decisions: list[Compared], verdicts: list[Verdict]) -> None:
+    judged = [evolve(it, ours=verdict) for it, verdict in zip(decisions, verdicts, strict=True)]
+    double, take = (500 * np.mean([getattr(it, what) for it in judged]) for what in ("double_error", "take_error"))
+    print(f"cube      {name:28} doubles {double:.2f}  takes {take:.2f}")
 
 
 def _rms(errors: npt.NDArray[np.floating[Any]]) -> float:
@@ -104,16 +115,21 @@ def _rms(errors: npt.NDArray[np.floating[Any]]) -> float:
 def main() -> None:
     """Measure all three."""
     options = argparse.ArgumentParser(description="Strength without looking ahead, beside gnubg's.")
-    options.add_argument("--network", type=Path, required=True)
-    path: Path = options.parse_args().network
-    tables = load_tables(compute=True)
-    assert tables is not None
-    evaluators: list[Evaluator] = [NetworkEvaluator(path.stem, Network.load(path), tables.columns)]
+    options.add_argument("--network", type=Path, help="instead of the networks that come along")
+    options.add_argument("--plies", type=int, default=1, help="measure cube decisions up to so many ahead, too")
+    chosen = options.parse_args()
+    engine = Engine.load()
+    if chosen.network is not None:
+        tables = load_tables(compute=True)
+        assert tables is not None
+        evaluator = NetworkEvaluator(chosen.network.stem, Network.load(chosen.network), tables.columns)
+        engine = evolve(engine, evaluator=evaluator)
+    evaluators = [engine.evaluator]
     if (other := gnubg()) is not None:
         evaluators.append(other)
     measure_plays(evaluators)
     measure_rollouts(evaluators)
-    measure_cube(evaluators)
+    measure_cube(evaluators, engine, chosen.plies)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
+settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=10)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
