@@ -75,7 +75,7 @@ def test_the_unit_does_what_the_program_expects() -> None:
     assert seconds(says["TimeoutStopSec"][0]) > Timings().finish, "the first signal finishes the match"
     assert seconds(says["WatchdogSec"][0]) > SLACK
     assert ["notify"] == says["Type"], "and not a type that many machines do not know yet"
-    assert ["/bin/kill -HUP $MAINPID"] == says["ExecReload"]
+    assert ["/bin/sh -c 'kill -HUP $MAINPID'"] == says["ExecReload"]
     assert not Path(str(Config().service.store)).is_absolute(), "the store is in the working directory"
 
 
