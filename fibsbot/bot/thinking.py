@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import threading
 import time
 from collections import deque
@@ -152,6 +153,8 @@ class Job:
     then: Callable[[Job, Answer | NoAnswerError], None]
     """Gets the outcome, once, unless nobody wants it any more."""
     loop: asyncio.AbstractEventLoop = field(factory=asyncio.get_running_loop)
+    context: contextvars.Context = field(factory=contextvars.copy_context)
+    """Whose question it is, for what is logged when the outcome comes: it comes from another thread."""
     wanted: bool = True
     seconds: float = 0.0
     """That the strategy worked on it."""
@@ -163,7 +166,7 @@ class Job:
         """Tell the outcome to whoever wants it; what comes later is of no use."""
         wanted, self.wanted = self.wanted, False
         if wanted:
-            self.then(self, outcome)
+            self.context.run(self.then, self, outcome)
 
 
 class Pool:
