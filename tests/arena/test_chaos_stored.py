@@ -51,6 +51,19 @@ def test_a_store_that_has_everything_once_is_right(tmp_path: Path) -> None:
     assert Compared() == found
 
 
+def test_an_end_that_the_server_could_tell_nobody_may_be_worked_out(tmp_path: Path) -> None:
+    """It was killed right after; what is left is the account's rating."""
+
+    def tell(teller: Teller) -> None:
+        teller.start(length=1)
+        teller.win_game()
+        teller.log_in(1510.0, 1)
+        teller.tell("saved_matches", opponents=[])
+
+    found = compared(tmp_path, tell, truth(Match("ford")))
+    assert ([], [], 1) == (found.matches, found.games, found.inferred)
+
+
 def test_more_decisions_than_commands_are_right(tmp_path: Path) -> None:
     assert Compared() == compared(tmp_path, lambda teller: play(teller, decisions=3), truth(won(), answers=2))
 

@@ -43,7 +43,8 @@ def compare(ledger: Ledger, path: Path) -> Compared:
         )
     for number, (true, stored) in enumerate(zip(ledger.matches, matches, strict=False), 1):
         _compare_match(compared, f"{ledger.account}, match {number}", true, stored)
-        _compare_games(compared, f"{ledger.account}, match {number}", true, games[stored.id])
+        if true.score is not None or not stored.inferred:
+            _compare_games(compared, f"{ledger.account}, match {number}", true, games[stored.id])
     for answer in ledger.answers:
         key = answer.xgid, answer.shown
         if answers[key]:
@@ -56,6 +57,8 @@ def compare(ledger: Ledger, path: Path) -> Compared:
 def _compare_match(compared: Compared, name: str, true: TrueMatch, stored: Match) -> None:
     compared.unseen += stored.outcome is Outcome.UNSEEN
     compared.inferred += stored.inferred
+    if true.score is None and stored.inferred:
+        return  # the server was killed after it had ended the match, and before it could tell anybody but by the rating
     if true.score is None:
         expected = {Outcome.PLAYING, Outcome.SAVED}
     else:
