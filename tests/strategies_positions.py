@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hypothesis import strategies as st
 
 from fibsbot.match import Dice, MatchState, Owner, Phase
@@ -13,6 +15,16 @@ def dice() -> st.SearchStrategy[Dice]:
     return st.tuples(st.integers(1, 6), st.integers(1, 6))
 
 
+def position_with(own: Iterable[int], theirs: Iterable[int]) -> Position:
+    """Return the position that has a checker of either side on each of these points, numbered from the own side."""
+    cells = [0] * 26
+    for point in own:
+        cells[point] += 1
+    for point in theirs:
+        cells[point] -= 1
+    return Position(cells)
+
+
 @st.composite
 def positions(draw: st.DrawFn, *, over: bool = False) -> Position:
     """Any position that the laws allow; with `over`, also those in which one side has borne off everything."""
@@ -20,12 +32,7 @@ def positions(draw: st.DrawFn, *, over: bool = False) -> Position:
     own = draw(st.lists(st.integers(1, BAR), min_size=least, max_size=CHECKERS))
     free = [point for point in range(25) if point not in own]
     theirs = draw(st.lists(st.sampled_from(free), min_size=1 if not own else least, max_size=CHECKERS))
-    cells = [0] * 26
-    for point in own:
-        cells[point] += 1
-    for point in theirs:
-        cells[point] -= 1
-    return Position(cells)
+    return position_with(own, theirs)
 
 
 @st.composite
@@ -34,12 +41,7 @@ def bear_offs(draw: st.DrawFn) -> Position:
     home = draw(st.lists(st.integers(1, 6), min_size=1, max_size=CHECKERS))
     behind = [point for point in range(25) if point not in home]
     theirs = draw(st.lists(st.sampled_from(behind), min_size=1, max_size=CHECKERS))
-    cells = [0] * 26
-    for point in home:
-        cells[point] += 1
-    for point in theirs:
-        cells[point] -= 1
-    return Position(cells)
+    return position_with(home, theirs)
 
 
 @st.composite
@@ -48,12 +50,7 @@ def races(draw: st.DrawFn) -> Position:
     last = draw(st.integers(1, 23))
     own = draw(st.lists(st.integers(1, last), min_size=1, max_size=CHECKERS))
     theirs = draw(st.lists(st.integers(last + 1, 24), min_size=1, max_size=CHECKERS))
-    cells = [0] * 26
-    for point in own:
-        cells[point] += 1
-    for point in theirs:
-        cells[point] -= 1
-    return Position(cells)
+    return position_with(own, theirs)
 
 
 @st.composite

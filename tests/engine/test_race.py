@@ -15,7 +15,7 @@ from fibsbot.engine.outcomes import LOSE, WIN
 from fibsbot.engine.race import FIRST, MOST_PIPS, is_race, sides_of
 from fibsbot.position import Position
 from tests.engine.toys import toy_network, toy_race
-from tests.strategies_positions import positions, races
+from tests.strategies_positions import position_with, positions, races
 
 RACE = toy_race()
 
@@ -69,12 +69,7 @@ def at_home(board: Boards, tables: Tables) -> bool:
 
 @given(st.lists(st.integers(1, 6), min_size=2, max_size=15), st.lists(st.integers(19, 24), min_size=2, max_size=15))
 def test_at_home_it_says_what_the_tables_say(tables: Tables, own: list[int], theirs: list[int]) -> None:
-    cells = [0] * 26
-    for point in own:
-        cells[point] += 1
-    for point in theirs:
-        cells[point] -= 1
-    board = boards_of([Position(cells)])
+    board = boards_of([position_with(own, theirs)])
     assert at_home(board, tables)
     assert np.allclose(tables.evaluate(board), RACE.evaluate(board, tables.columns), atol=1e-5)
 
