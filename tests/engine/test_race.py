@@ -81,6 +81,7 @@ def test_the_evaluator_asks_it_about_races_alone(tables: Tables, some: list[Posi
     both = NetworkEvaluator("toy", toy_network(), tables.columns, RACE)
     outcomes = both.evaluate(boards)
     racing = is_race(boards) & ~tables.covers(boards)
-    assert np.array_equal(outcomes[~racing], plain.evaluate(boards)[~racing])
+    # Not to the last digit: a matrix product depends a little on how many rows go through it together.
+    assert np.allclose(outcomes[~racing], plain.evaluate(boards)[~racing], atol=1e-5)
     assert np.allclose(outcomes[racing], RACE.evaluate(boards[racing], tables.columns), atol=1e-6)
     assert np.allclose(1, outcomes[:, WIN] + outcomes[:, LOSE])
