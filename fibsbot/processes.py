@@ -43,14 +43,23 @@ def deaf(*signals: signal.Signals) -> Iterator[None]:
     """Start processes that never hear these signals: who started them ends them, and hears them a moment later.
 
     Ctrl-C goes to all processes of a terminal at once. Nothing is lost meanwhile: a signal that is held back comes
-    afterwards.
+    afterwards, also one that another thread takes, and never in the middle of a start, where it might be swallowed.
     """
     resource_tracker.ensure_running()  # its start, with the first process, would let the signals through again
+    held: list[int] = []
+    handlers = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in filter(lambda it: callable(signal.getsignal(it)), signals):
+            handlers[number] = signal.signal(number, lambda it, _: held.append(it))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
         yield
     finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for one in dict.fromkeys(held):
+            signal.raise_signal(one)
 
 
 @contextlib.contextmanager

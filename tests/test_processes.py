@@ -5,12 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from multiprocessing.connection import Connection
 
 import pytest
 
-from fibsbot.processes import ONE_CORE, LostError, on_one_core, share
+from fibsbot.processes import ONE_CORE, LostError, deaf, on_one_core, share
 
 pytestmark = pytest.mark.slow
 
@@ -83,3 +84,24 @@ def hear(way: Connection) -> None:
 def test_processes_do_not_hear_an_interrupt() -> None:
     assert [False] * 2 == list(share(hear, (), range(2), 2))
     assert [True] * 2 == list(share(hear, (), range(2), 2, unheard=()))
+
+
+def test_a_signal_that_another_thread_takes_is_held_back_as_well() -> None:
+    heard: list[int] = []
+    usual = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    now = threading.Event()
+
+    def take() -> None:
+        now.wait()
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+    other = threading.Thread(target=take)
+    other.start()
+    try:
+        with deaf(signal.SIGINT):
+            now.set()
+            other.join()
+            assert not heard
+        assert [signal.SIGINT] == heard
+    finally:
+        signal.signal(signal.SIGINT, usual)

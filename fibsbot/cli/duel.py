@@ -19,7 +19,7 @@ from fibsbot.arena.duel.record import Record
 from fibsbot.arena.duel.tally import Tally
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.duel_sheet import running, told
-from fibsbot.cli.progress import told_to_stop
+from fibsbot.cli.progress import Interrupts, told_to_stop
 from fibsbot.processes import cores
 from fibsbot.strategies.judge import Judge
 from fibsbot.strategies.loader import StrategyError, load
@@ -106,8 +106,8 @@ def duel(  # noqa: PLR0913 - one argument an option
     began = time.monotonic()
     finished, error = True, None
     try:
-        with told_to_stop():
-            finished = _play(tally, games // 2, jobs or cores(), out, mats)
+        with told_to_stop() as interrupts:
+            finished = _play(tally, games // 2, jobs or cores(), out, mats, interrupts)
     except DuelError as caught:
         error = UserError(str(caught))
     if tally.results or not error:
@@ -136,7 +136,9 @@ def _judge(names: tuple[str, str], wanted: str | None) -> str | None:
     return wanted or (quick_judge(DEFAULT) if any(able[name] for name in names) else None)
 
 
-def _play(tally: Tally, wanted: int, jobs: int, out: Path | None, mats: Path | None) -> bool:
+def _play(  # noqa: PLR0913, PLR0917 - what is to be played, where it is kept, and when to stop
+    tally: Tally, wanted: int, jobs: int, out: Path | None, mats: Path | None, interrupts: Interrupts
+) -> bool:
     """Play what is not there yet; return whether nobody interrupted."""
     from fibsbot.arena.duel.workers import play_pairs  # noqa: PLC0415 - all that plays and studies
 
@@ -160,6 +162,8 @@ def _play(tally: Tally, wanted: int, jobs: int, out: Path | None, mats: Path | N
                     record.add(pair)
                 tally.add(pair)
                 show()
+                if interrupts.heard:
+                    return False
         except KeyboardInterrupt:
             return False
     return True
