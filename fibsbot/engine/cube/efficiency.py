@@ -24,7 +24,7 @@ class Efficiency:
     (`bench/bench_efficiency.py`).
     """
 
-    contact: tuple[float, float] = (0.68, 0.68)
+    contact: tuple[float, float] = (0.8, 0.74)
     """Of a centred and of an owned cube while the sides can still meet; `docs/cube.md` has where they come from."""
     contact_swing: float = 0.07
     """By how much a throw changes the chance to win where that is even, as a standard deviation."""

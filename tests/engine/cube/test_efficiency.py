@@ -20,7 +20,7 @@ def race(own: int, other: int = 3) -> Position:
 
 
 def test_contact_has_the_figures_of_contact() -> None:
-    assert [0.68, 0.68, 0.07] == DEFAULT.of_position(Position.start()).tolist()
+    assert [0.8, 0.74, 0.07] == DEFAULT.of_position(Position.start()).tolist()
 
 
 def test_a_race_is_more_efficient_the_longer_it_is() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fibsbot.engine.cube import CENTRED, COLUMN, Answer, Efficiency, Verdict, cube_verdict
+from fibsbot.engine.cube import CENTRED, COLUMN, DEFAULT, Answer, Efficiency, Verdict, cube_verdict
 from fibsbot.match import CubeAction, Owner
+from fibsbot.position import Position
 from fibsbot.strategies.judge import CubeValues
 from tests.engine.cube.positions import USUAL, chances, stakes, state
 
@@ -50,9 +51,10 @@ def test_a_won_game_is_cashed() -> None:
 
 
 def test_who_is_doubled_beavers_as_the_favourite_only() -> None:
+    usual = DEFAULT.of_position(Position.start())
     for win in (0.3, 0.45, 0.55, 0.7):
         verdict = cube_verdict(state(redoubles=1), chances(win))
-        taken = stakes(redoubles=1).hold(chances(win), USUAL)[0, -1]
+        taken = stakes(redoubles=1).hold(chances(win), usual)[0, -1]
         assert verdict.beaver == (taken < 0)
         assert pytest.approx(2 * taken if taken < 0 else taken) == verdict.double_take
     assert not cube_verdict(state(redoubles=0), chances(0.3)).beaver
