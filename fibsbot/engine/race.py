@@ -30,14 +30,17 @@ MOST_PIPS: Final = 180
 """Of a side; more would take more throws than there is room for."""
 FIRST: Final = 24
 """Columns of the distribution of throws until the first checker is off; `THROWS` are those until all are."""
-RACE_INPUTS: Final = 4 * POINTS + 1
+_PIPS: Final = np.arange(1, POINTS + 1)
+_STEP: Final = 8
+"""Pips, about as many as a throw brings."""
+_STEPS: Final = np.arange(0, MOST_PIPS, _STEP, dtype=np.float32)
+RACE_INPUTS: Final = 4 * POINTS + 1 + len(_STEPS)
 RACE_OUTPUTS: Final = THROWS + FIRST
 
 Sides: TypeAlias = npt.NDArray[np.int8]
 """Checkers on the points 1 to 18, shape (n, 18)."""
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
-_PIPS: Final = np.arange(1, POINTS + 1)
 _FIFTEEN: Final = size(CHECKERS - 1)
 """The lowest number of a bear-off position of 15 checkers."""
 
@@ -65,7 +68,9 @@ def encode_sides(sides: Sides) -> Floats:
     for count in range(1, 4):
         inputs[:, (count - 1) * POINTS : count * POINTS] = sides >= count
     inputs[:, 3 * POINTS : 4 * POINTS] = 0.5 * np.maximum(sides - 3, 0)
-    inputs[:, -1] = 1 - sides.sum(axis=1) / CHECKERS
+    inputs[:, 4 * POINTS] = 1 - sides.sum(axis=1) / CHECKERS
+    # How many throws a side needs is first of all a matter of its pips: one input after the other fills up with them.
+    inputs[:, 4 * POINTS + 1 :] = (((sides @ _PIPS)[:, None] - _STEPS) / _STEP).clip(0, 1)
     return inputs
 
 

@@ -5,6 +5,7 @@
     pruner-0.npz, ...         the pruner that each round uses
     labels-0/0000.npz, ...    the labels of each round
     network-0.npz, ...        the network after each round
+    sides-0.npz, ...          the labels of each round for races
     race-0.npz, ...           the network for races after each of its rounds
     history.jsonl             what was measured after each round
 
@@ -184,20 +185,24 @@ class Workshop:
                 continue
             if begin is None:
                 begin = starts(play_positions(pruner, plan.positions, plan.variety, seed))
-            chosen = np.random.default_rng((seed, number)).permutation(begin)[: plan.sides]
+            chosen = np.random.default_rng((seed, number)).permutation(begin)[: plan.begin_with(number)]
             loss = self._race_round(number, plan, race, chosen)
             race.network.save(path)
             row = {"race_round": number, "race_shape": race.network.shape, "sides": len(chosen), "loss": round(loss, 6)}
             self._measure(row, NetworkEvaluator(f"race {number}", contact, self.columns, race))
 
     def _race_round(self, number: int, plan: Racing, race: RaceNetwork, chosen: Sides) -> float:
-        """Fit the network in place to the labels that it makes of these sides; return the mean squared error."""
-        self.teller.begin(f"races {number}: sides", len(chosen))
-        found: list[SideLabels] = []
-        for labels in label_sides(race, self.columns, chosen, plan.trace, self.recipe.seed + number):
-            found.append(labels)
-            self.teller.advance(AT_ONCE)
-        labels = SideLabels(*map(np.concatenate, zip(*found, strict=True)))
+        """Fit the network in place to the labels of some rounds, the last of these sides; return the squared error."""
+        path = self.folder / f"sides-{number}.npz"
+        if not path.exists():
+            self.teller.begin(f"races {number}: sides", len(chosen))
+            found: list[SideLabels] = []
+            for made in label_sides(race, self.columns, chosen, plan.trace, self.recipe.seed + number, self.jobs):
+                found.append(made)
+                self.teller.advance(AT_ONCE)
+            _keep(path, **_joined(found)._asdict())
+        rounds = range(max(0, number + 1 - plan.window), number + 1)
+        labels = _joined([SideLabels(**load_arrays(self.folder / f"sides-{one}.npz")) for one in rounds])
         how = self._plan(plan.fit)
         return self._shown(f"races {number}: fit", how.batches(len(labels.sides)), fit_sides(race, labels, how))
 
@@ -263,6 +268,10 @@ def _kept_student(path: Path, new: Student) -> tuple[Student, int]:
         raise NetworkError(f"{path}: expected a student of {len(new.threshold)} hidden units, found something else")
     games = int(arrays.pop("games"))
     return Student(**arrays), games
+
+
+def _joined(labels: list[SideLabels]) -> SideLabels:
+    return SideLabels(*map(np.concatenate, zip(*labels, strict=True)))
 
 
 def _keep(path: Path, **arrays: Any) -> None:

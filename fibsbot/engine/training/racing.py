@@ -8,7 +8,9 @@ are exact, so that with a trace of 1 a label is what the play led to, without th
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
+from multiprocessing.connection import Connection
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -24,6 +26,7 @@ from fibsbot.engine.network import Floats, Network
 from fibsbot.engine.race import FIRST, POINTS, RaceNetwork, Sides, encode_sides, is_home, is_race, sides_of, split
 from fibsbot.engine.rolls import CHANCE_OF_ROLL, ROLLS
 from fibsbot.engine.training.fitting import Adam, Batch, Plan, Progress, back, batches, mean_loss, rate_of
+from fibsbot.processes import end_with_parent, share
 
 AT_ONCE: Final = 512
 """Sides that are looked at together."""
@@ -59,11 +62,37 @@ def starts(boards: Boards) -> Sides:
     return np.unique(sides[~is_home(sides)], axis=0)
 
 
-def label_sides(network: RaceNetwork, columns: Columns, begin: Sides, trace: float, seed: int) -> Iterator[SideLabels]:
-    """Play sides home, some hundred at a time, and yield the labels of all positions on the way."""
-    rng = np.random.default_rng(seed)
-    for first in range(0, len(begin), AT_ONCE):
-        yield _traced(list(_play(network, columns, begin[first : first + AT_ONCE], rng)), trace)
+def label_sides(
+    network: RaceNetwork, columns: Columns, begin: Sides, trace: float, seed: int, jobs: int
+) -> Iterator[SideLabels]:
+    """Play sides home in so many processes, and yield the labels of all positions on the way, `AT_ONCE` sides' a time.
+
+    They come in order, and are the same however many processes there are.
+    """
+    waiting: dict[int, SideLabels] = {}
+    due = 0
+    numbers = range(-(-len(begin) // AT_ONCE))
+    for number, labels in share(_work, (network, columns, begin, trace, seed), numbers, jobs):
+        waiting[number] = labels
+        while due in waiting:
+            yield waiting.pop(due)
+            due += 1
+
+
+def _work(way: Connection, network: RaceNetwork, columns: Columns, begin: Sides, trace: float, seed: int) -> None:
+    """Label the batches that come. The whole of a process."""
+    end_with_parent()
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), way:
+        while (number := way.recv()) is not None:
+            batch = begin[number * AT_ONCE : (number + 1) * AT_ONCE]
+            way.send((number, label_batch(network, columns, batch, trace, np.random.default_rng((seed, number)))))
+
+
+def label_batch(
+    network: RaceNetwork, columns: Columns, begin: Sides, trace: float, rng: np.random.Generator
+) -> SideLabels:
+    """Return the labels of these sides and of all positions on their way home."""
+    return _traced(list(_play(network, columns, begin, rng)), trace)
 
 
 def _play(network: RaceNetwork, columns: Columns, sides: Sides, rng: np.random.Generator) -> Iterator[_Step]:

@@ -83,6 +83,10 @@ class Round:
     """How often the round is done, one after the other."""
 
 
+_GROWING: Final = 4
+"""After so many rounds a round for races has as many sides as a recipe says."""
+
+
 @frozen
 class Racing:
     """A small network that learns races from itself, once the others are there; see `racing`."""
@@ -90,12 +94,18 @@ class Racing:
     positions: int = field(validator=[ge(1), le(MOST)])
     """Of games, among which races are looked for."""
     sides: int = field(validator=[ge(1), le(MOST)])
-    """With how many sides of these a round begins."""
+    """With how many sides of these a round begins, but for the first four: each of them has half of the next."""
     hidden: tuple[int, ...] = field(validator=_layers)
     fit: Fit
     rounds: int = field(default=4, validator=[ge(1), le(1000)])
     trace: float = field(default=1.0, validator=[ge(0.0), le(1.0)])
+    window: int = field(default=3, validator=ge(1))
+    """From the labels of how many rounds, this one the last, the network learns."""
     variety: Variety = Variety()  # noqa: RUF009 - frozen
+
+    def begin_with(self, number: int) -> int:
+        """Return with how many sides a round begins: little is made of the labels of networks that know little."""
+        return max(1, self.sides >> max(_GROWING - number, 0))
 
 
 @frozen

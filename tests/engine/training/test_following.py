@@ -57,6 +57,7 @@ MADE: Final = {
     "pruner-*.npz": 4,
     "labels-*/*.npz": 8,
     "network-*.npz": 3,
+    "sides-*.npz": 2,
     "race-*.npz": 2,
     "history.jsonl": 1,
 }

@@ -11,7 +11,7 @@ from fibsbot.engine.boards import boards_of
 from fibsbot.engine.race import RaceNetwork, Sides, is_home
 from fibsbot.engine.rolls import CHANCE_OF_ROLL
 from fibsbot.engine.training.fitting import Plan
-from fibsbot.engine.training.racing import SideLabels, fit_sides, label_sides, starts
+from fibsbot.engine.training.racing import AT_ONCE, SideLabels, fit_sides, label_batch, label_sides, starts
 from fibsbot.position import Position
 from fibsbot.rules.plays import results
 from tests.engine.toys import ROLLS, some_positions, toy_race
@@ -39,8 +39,7 @@ def position(side: Sides) -> Position:
 
 
 def labels_of(sides: Sides, tables: Tables, trace: float) -> SideLabels:
-    found = list(label_sides(toy_race(), tables.columns, sides, trace, 1))
-    return SideLabels(*map(np.concatenate, zip(*found, strict=True)))
+    return label_batch(toy_race(), tables.columns, sides, trace, np.random.default_rng(1))
 
 
 def test_one_throw_from_home_a_label_is_what_the_tables_say_of_the_best_plays(tables: Tables) -> None:
@@ -66,6 +65,17 @@ def test_labels_add_up_to_one_and_each_position_on_the_way_has_one(tables: Table
     for chances in (labels.throws, labels.first):
         assert np.allclose(1, chances.sum(axis=1), atol=1e-4)
     assert {tuple(side) for side in sides.tolist()} <= {tuple(side) for side in labels.sides.tolist()}
+
+
+@pytest.mark.slow
+def test_the_labels_are_the_same_however_many_processes_make_them(tables: Tables) -> None:
+    sides = almost_home(AT_ONCE + 20, 5)
+    one, two = (list(label_sides(toy_race(), tables.columns, sides, 1.0, 1, jobs)) for jobs in (1, 2))
+    assert [len(labels.sides) for labels in one] == [len(labels.sides) for labels in two]
+    assert len(one) == 2
+    for left, right in zip(one, two, strict=True):
+        assert np.array_equal(left.sides, right.sides)
+        assert np.array_equal(left.throws, right.throws)
 
 
 def test_the_beginnings_are_all_different_and_none_is_home() -> None:
