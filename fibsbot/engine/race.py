@@ -2,8 +2,8 @@
 
 Once the sides have passed each other neither can hinder the other, and a race is two numbers of throws. The network
 says of one side alone how likely each number is until all its checkers are off, and until the first one is, which
-decides gammons. Both sides are thought to play for the least mean number of throws, as in the one-sided tables (see
-`bearoff.one_sided`), of which this is the continuation.
+decides gammons: each for a side that plays for the least mean of that number, since who has to save a gammon does not
+mind wasted pips. This is the continuation of the one-sided tables (see `bearoff.one_sided`).
 
 A side is int8[18]: its checkers on its points 1 to 18. With one farther back, in the other's home board, a backgammon
 may be lost, of which numbers of throws say nothing; such races are left to the network for contact.

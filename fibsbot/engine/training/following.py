@@ -5,8 +5,8 @@
     pruner-0.npz, ...         the pruner that each round uses
     labels-0/0000.npz, ...    the labels of each round
     network-0.npz, ...        the network after each round
-    sides-0.npz, ...          the labels of each round for races
-    race-0.npz, ...           the network for races after each of its rounds
+    race-0.npz, ...           the network that counts pips, and what races make of it in each of their rounds
+    sides-1.npz, ...          the labels of these rounds
     history.jsonl             what was measured after each round
 
 Killed at any moment, it goes on where it stopped: at the last 10,000 games of the student, the last chunk of labels,
@@ -39,8 +39,8 @@ from fibsbot.engine.training.fitting import Plan, Progress
 from fibsbot.engine.training.games import Teacher, most_missed
 from fibsbot.engine.training.labels import Chunk, evaluate_five, label_all, read_chunk, read_labels
 from fibsbot.engine.training.positions import Variety, play_positions
-from fibsbot.engine.training.racing import AT_ONCE, SideLabels, fit_sides, label_sides, starts
-from fibsbot.engine.training.recipe import Fit, Racing, Recipe, Round
+from fibsbot.engine.training.racing import AT_ONCE, SideLabels, by_pips, fit_sides, label_sides, starts
+from fibsbot.engine.training.recipe import Fit, RaceRound, Racing, Recipe, Round
 from fibsbot.engine.training.td import learn, new_table
 
 _KEPT_GAMES: Final = 10_000
@@ -176,35 +176,38 @@ class Workshop:
     def _races(self, plan: Racing, pruner: Pruner, contact: Network) -> None:
         """Teach the network for races, from the sides that the last pruner's games lead to."""
         seed = self.recipe.seed
-        race = RaceNetwork(Network.new(plan.hidden, seed, RACE_INPUTS, RACE_OUTPUTS))
         begin: Sides | None = None
-        for number in range(plan.rounds):
+        race = RaceNetwork(Network.new(plan.hidden, seed, RACE_INPUTS, RACE_OUTPUTS))
+        for number, one in enumerate((None, *plan.unrolled())):
             path = self.folder / f"race-{number}.npz"
             if path.exists():
                 race = RaceNetwork(Network.load(path, RACE_OUTPUTS))
                 continue
             if begin is None:
                 begin = starts(play_positions(pruner, plan.positions, plan.variety, seed))
-            chosen = np.random.default_rng((seed, number)).permutation(begin)[: plan.begin_with(number)]
-            loss = self._race_round(number, plan, race, chosen)
+            labels = self._race_labels(number, one, race, begin) if one else by_pips(begin)
+            if one and one.hidden:
+                race = RaceNetwork(Network.new(one.hidden, seed + number, RACE_INPUTS, RACE_OUTPUTS))
+            how = self._plan(one.fit if one else plan.fit)
+            steps = how.batches(len(labels.sides))
+            loss = self._shown(f"races {number}: fit", steps, fit_sides(race, labels, how))
             race.network.save(path)
-            row = {"race_round": number, "race_shape": race.network.shape, "sides": len(chosen), "loss": round(loss, 6)}
+            row = {"race_round": number, "race_shape": race.network.shape, "labels": len(labels.sides)}
+            row |= {"loss": round(loss, 6)}
             self._measure(row, NetworkEvaluator(f"race {number}", contact, self.columns, race))
 
-    def _race_round(self, number: int, plan: Racing, race: RaceNetwork, chosen: Sides) -> float:
-        """Fit the network in place to the labels of some rounds, the last of these sides; return the squared error."""
+    def _race_labels(self, number: int, one: RaceRound, teacher: RaceNetwork, begin: Sides) -> SideLabels:
         path = self.folder / f"sides-{number}.npz"
         if not path.exists():
+            seed = self.recipe.seed + number
+            chosen = np.random.default_rng(seed).permutation(begin)[: one.sides]
             self.teller.begin(f"races {number}: sides", len(chosen))
             found: list[SideLabels] = []
-            for made in label_sides(race, self.columns, chosen, plan.trace, self.recipe.seed + number, self.jobs):
+            for made in label_sides(teacher, self.columns, chosen, one.trace, seed, self.jobs):
                 found.append(made)
                 self.teller.advance(AT_ONCE)
-            _keep(path, **_joined(found)._asdict())
-        rounds = range(max(0, number + 1 - plan.window), number + 1)
-        labels = _joined([SideLabels(**load_arrays(self.folder / f"sides-{one}.npz")) for one in rounds])
-        how = self._plan(plan.fit)
-        return self._shown(f"races {number}: fit", how.batches(len(labels.sides)), fit_sides(race, labels, how))
+            _keep(path, **SideLabels(*map(np.concatenate, zip(*found, strict=True)))._asdict())
+        return SideLabels(**load_arrays(path))
 
     def _make_labels(self, number: int, one: Round, teacher: Teacher) -> None:
         (self.folder / f"labels-{number}").mkdir(exist_ok=True)
@@ -268,10 +271,6 @@ def _kept_student(path: Path, new: Student) -> tuple[Student, int]:
         raise NetworkError(f"{path}: expected a student of {len(new.threshold)} hidden units, found something else")
     games = int(arrays.pop("games"))
     return Student(**arrays), games
-
-
-def _joined(labels: list[SideLabels]) -> SideLabels:
-    return SideLabels(*map(np.concatenate, zip(*labels, strict=True)))
 
 
 def _keep(path: Path, **arrays: Any) -> None:

@@ -41,28 +41,33 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
         "hours": round(sum(row["labelling_s"] + row["fitting_s"] for row in rounds) / 3600, 2),
     }
     figures = {name.replace("-", "_").lower(): last[name] for name in _FIGURES if name in last}
+    races = [row for row in history if "race_round" in row]
+    name = f"contact {contact.shape}, round {number}"
+    if races:
+        name += f"; races, round {races[-1]['race_round']}"
     lines = [
         "# What the networks are that come along. `fibsbot train --pack` writes this file.",
-        f'name = "contact {contact.shape}, round {number}"',
+        f'name = "{name}"',
         "",
         *_table("contact", {"sha256": _sha256(target / CONTACT)} | card | figures),
         "",
         *_table("pruner", {"sha256": _sha256(target / PRUNER), "recipe": recipe.name, "shape": pruner.shape}),
     ]
-    races = [row for row in history if "race_round" in row]
     if races:
-        lines += ["", *_table("race", _pack_race(folder, races[-1], target) | {"recipe": recipe.name})]
+        lines += ["", *_table("race", _pack_race(folder, races, target) | {"recipe": recipe.name})]
     path = target / CARDS
     path.write_text("\n".join([*lines, ""]))
     return path
 
 
-def _pack_race(folder: Path, last: dict[str, Any], target: Path) -> dict[str, Any]:
+def _pack_race(folder: Path, rounds: list[dict[str, Any]], target: Path) -> dict[str, Any]:
     """Write the network for races, which is small enough for single precision; return its card."""
+    last = rounds[-1]
     race = Network.load(folder / f"race-{last['race_round']}.npz", RACE_OUTPUTS)
     race.save(target / RACE)
     figures = {name.lower(): last[name] for name in ("PR", "race") if name in last}
-    card = {"rounds": last["race_round"] + 1, "shape": race.shape, "sides": last["sides"]}
+    labels = sum(row["labels"] for row in rounds)
+    card = {"rounds": len(rounds), "shape": race.shape, "labels": labels}
     return {"sha256": _sha256(target / RACE)} | card | figures
 
 

@@ -1,9 +1,11 @@
 """Teaching a network races: sides play on alone, and each position learns from what became of it.
 
-A round begins with sides from games and plays each home, always for the least mean number of throws that the network
-of the round before knows. A label is what the best plays of all 21 rolls leave, one throw later; `trace` of what that
-network misses a throw later is added, as for the network of contact (`games.targets`). Where all are home the tables
-are exact, so that with a trace of 1 a label is what the play led to, without the luck of its rolls.
+The first network learns to count pips. Each further round begins with sides from games and plays each home, always for
+the least mean number of throws that the network of the round before knows: once until all checkers are off, and once
+until the first one is, for whoever has to save a gammon plays otherwise. A label is what the best plays of all 21 rolls
+leave, one throw later; `trace` of what that network misses a throw later is added, as for the network of contact
+(`games.targets`). Where all are home the tables are exact, so that with a trace of 1 a label is what the play led to,
+without the luck of its rolls.
 """
 
 from __future__ import annotations
@@ -17,13 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from fibsbot.engine.bearoff import Columns
+from fibsbot.engine.bearoff.indexing import POINTS as HOME
 from fibsbot.engine.bearoff.one_sided import LONGEST as THROWS
 from fibsbot.engine.boards import CELLS, CHECKERS, Boards
 from fibsbot.engine.compiled import compiled
 from fibsbot.engine.expanding import Places
 from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
 from fibsbot.engine.network import Floats, Network
-from fibsbot.engine.race import FIRST, POINTS, RaceNetwork, Sides, encode_sides, is_home, is_race, sides_of, split
+from fibsbot.engine.race import FIRST, POINTS, Mask, RaceNetwork, Sides, encode_sides, is_home, is_race, sides_of, split
 from fibsbot.engine.rolls import CHANCE_OF_ROLL, ROLLS
 from fibsbot.engine.training.fitting import Adam, Batch, Plan, Progress, back, batches, mean_loss, rate_of
 from fibsbot.processes import end_with_parent, share
@@ -33,14 +36,23 @@ AT_ONCE: Final = 512
 _PLAYS: Final = 80
 """Plays of a roll for which there is room at first, on average."""
 _COUNTS: Final = np.arange(THROWS, dtype=np.float32)
+_PIPS: Final = np.arange(1, POINTS + 1)
+_A_THROW: Final = 49 / 6
+"""Pips that a throw brings on average."""
+_SPREAD: Final = 4.3
+"""Their standard deviation."""
+_WASTED: Final = 8
+"""Pips that are wasted in bearing off, about."""
 
 
 class SideLabels(NamedTuple):
-    """Sides, and how likely each number of throws is; see `RaceNetwork.likely`."""
+    """Sides, and how likely each number of throws is until all their checkers are off, or the first."""
 
     sides: Sides
-    throws: Floats
-    first: Floats
+    chances: Floats
+    """Shape (n, THROWS); of those of the first checker the columns from FIRST on say nothing."""
+    first: Mask
+    """Which are of the first checker."""
 
 
 class _Step(NamedTuple):
@@ -49,9 +61,9 @@ class _Step(NamedTuple):
     rows: npt.NDArray[np.intp]
     """Which."""
     sides: Sides
-    backed: tuple[Floats, Floats]
+    backed: Floats
     """What all rolls lead to."""
-    came: tuple[Floats, Floats]
+    came: Floats
     """What the network holds of where the roll that was thrown led."""
 
 
@@ -60,6 +72,27 @@ def starts(boards: Boards) -> Sides:
     racing = boards[is_race(boards)]
     sides = np.concatenate(sides_of(racing))
     return np.unique(sides[~is_home(sides)], axis=0)
+
+
+def by_pips(sides: Sides) -> SideLabels:
+    """Return labels that count pips and know nothing else; good enough to begin with."""
+    home = sides @ np.maximum(_PIPS - HOME, 0)
+    return _both(sides, _about(sides @ _PIPS + home / 10 + _WASTED, THROWS), sides, _about(home + _A_THROW, FIRST))
+
+
+def _both(sides: Sides, throws: Floats, others: Sides, first: Floats) -> SideLabels:
+    """Return labels of all checkers of some sides, and of the first of others."""
+    padded = np.pad(first, ((0, 0), (0, THROWS - FIRST)))
+    of_first = np.arange(len(sides) + len(others)) >= len(sides)
+    return SideLabels(np.concatenate([sides, others]), np.concatenate([throws, padded]), of_first)
+
+
+def _about(pips: npt.NDArray[Any], longest: int) -> Floats:
+    """Return the chances of numbers of throws that bring so many pips: a bell."""
+    throws = pips[:, None] / _A_THROW
+    away = (np.arange(longest) - throws) / (_SPREAD / _A_THROW * np.sqrt(throws))
+    chances = np.exp(-away * away / 2)
+    return np.asarray(chances / chances.sum(axis=1, keepdims=True), np.float32)
 
 
 def label_sides(
@@ -91,25 +124,27 @@ def _work(way: Connection, network: RaceNetwork, columns: Columns, begin: Sides,
 def label_batch(
     network: RaceNetwork, columns: Columns, begin: Sides, trace: float, rng: np.random.Generator
 ) -> SideLabels:
-    """Return the labels of these sides and of all positions on their way home."""
-    return _traced(list(_play(network, columns, begin, rng)), trace)
+    """Return the labels of these sides and of all positions on their two ways home."""
+    whole = begin[begin.sum(axis=1) == CHECKERS]
+    throws = _traced(list(_play(network, columns, begin, THROWS, rng)), trace, THROWS)
+    first = _traced(list(_play(network, columns, whole, FIRST, rng)), trace, FIRST)
+    return _both(*throws, *first)
 
 
-def _play(network: RaceNetwork, columns: Columns, sides: Sides, rng: np.random.Generator) -> Iterator[_Step]:
+def _play(
+    network: RaceNetwork, columns: Columns, sides: Sides, longest: int, rng: np.random.Generator
+) -> Iterator[_Step]:
+    """Play sides home, for the least THROWS until all checkers are off, or FIRST until the first is."""
     rows = np.arange(len(sides))
     while len(rows):
-        throws, first, left = _best(network, columns, sides)
+        chances, left = _best(network, columns, sides, longest)
         thrown = rng.choice(ROLLS, len(rows), p=CHANCE_OF_ROLL)
         each = np.arange(len(rows))
-        backed = _later(_mean(throws)), _later(_mean(first))
-        yield _Step(rows, sides, backed, (throws[each, thrown], first[each, thrown]))
+        mean = np.asarray(np.einsum("r,nrk->nk", CHANCE_OF_ROLL.astype(np.float32), chances))
+        yield _Step(rows, sides, _later(mean), chances[each, thrown])
         sides = left[each, thrown]
         going = ~is_home(sides)
         rows, sides = rows[going], sides[going]
-
-
-def _mean(chances: Floats) -> Floats:
-    return np.asarray(np.einsum("r,nrk->nk", CHANCE_OF_ROLL.astype(np.float32), chances))
 
 
 def _later(chances: Floats) -> Floats:
@@ -120,17 +155,14 @@ def _later(chances: Floats) -> Floats:
     return later
 
 
-def _best(network: RaceNetwork, columns: Columns, sides: Sides) -> tuple[Floats, Floats, Sides]:
-    """Return what the best play of each roll leaves: chances (n, 21, THROWS) and (n, 21, FIRST), sides (n, 21, 18)."""
+def _best(network: RaceNetwork, columns: Columns, sides: Sides, longest: int) -> tuple[Floats, Sides]:
+    """Return what the best play of each roll leaves: chances (n, 21, longest) and sides (n, 21, 18)."""
     found, slots = _expanded(sides)
-    throws, _ = network.likely(found, columns)
-    means = throws @ _COUNTS
-    order = np.lexsort((means, slots))
+    chances = network.likely(found, columns)[longest == FIRST]
+    order = np.lexsort((chances @ _COUNTS[:longest], slots))
     best = order[np.searchsorted(slots[order], np.arange(len(sides) * ROLLS))]
-    left = found[best]
-    chances = network.likely(left, columns)
     shape = (len(sides), ROLLS, -1)
-    return chances[0].reshape(shape), chances[1].reshape(shape), left.reshape(shape)
+    return chances[best].reshape(shape), found[best].reshape(shape)
 
 
 def _expanded(sides: Sides) -> tuple[Sides, Places]:
@@ -162,46 +194,44 @@ def _expand(sides: Sides, plays: Boards, scratch: Scratch, found: Sides, slots: 
     return count
 
 
-def _traced(steps: list[_Step], trace: float) -> SideLabels:
-    """Return labels, from the last throw back to the first."""
-    count = len(steps[0].rows)
+def _traced(steps: list[_Step], trace: float, longest: int) -> tuple[Sides, Floats]:
+    """Return sides and what they have learned, from the last throw back to the first."""
+    count = len(steps[0].rows) if steps else 0
     # What the network misses of where a side comes to; nothing where that is in the tables.
-    missed = [np.zeros((count, THROWS), np.float32), np.zeros((count, FIRST), np.float32)]
-    labels: list[tuple[Sides, Floats, Floats]] = []
+    missed = np.zeros((count, longest), np.float32)
+    sides, labels = [np.empty((0, POINTS), np.int8)], [np.empty((0, longest), np.float32)]
     for place in range(len(steps) - 1, -1, -1):
         step = steps[place]
-        told = [chances + trace * _later(miss[step.rows]) for chances, miss in zip(step.backed, missed, strict=True)]
-        labels.append((step.sides, told[0], told[1]))
+        told = step.backed + trace * _later(missed[step.rows])
+        sides.append(step.sides)
+        labels.append(told)
         if place:
             before = steps[place - 1]
-            among = np.isin(before.rows, step.rows, assume_unique=True)
-            for miss, label, came in zip(missed, told, before.came, strict=True):
-                miss[step.rows] = label - came[among]
-    return SideLabels(*(np.concatenate(column) for column in zip(*labels, strict=True)))
+            missed[step.rows] = told - before.came[np.isin(before.rows, step.rows, assume_unique=True)]
+    return np.concatenate(sides), np.concatenate(labels)
 
 
 def fit_sides(network: RaceNetwork, labels: SideLabels, plan: Plan) -> Iterator[Progress]:
     """Change a network's weights in place, a batch a step; the loss is that of the mean number of throws."""
     layers = network.network
     adam = Adam([*layers.weights, *layers.thresholds])
-    whole = labels.sides.sum(axis=1) == CHECKERS
     loss = 0.0
     for batch in batches(len(labels.sides), plan):
-        miss, gradients = _gradients(layers, labels, whole, batch)
+        miss, gradients = _gradients(layers, labels, batch)
         adam.step(gradients, rate_of(plan, batch))
         loss = mean_loss(loss, miss, batch)
         yield Progress(batch.epoch, batch.number, batch.of, loss)
 
 
-def _gradients(
-    network: Network, labels: SideLabels, whole: npt.NDArray[np.bool_], batch: Batch
-) -> tuple[float, list[Any]]:
+def _gradients(network: Network, labels: SideLabels, batch: Batch) -> tuple[float, list[Any]]:
     """Return the mean squared error of the mean number of throws, and by what weights and thresholds err."""
     rows = batch.rows
     layers = network.sums(encode_sides(labels.sides[rows]))
     throws, first = split(layers[-1])
-    error = np.concatenate([throws - labels.throws[rows], first - labels.first[rows]], axis=1)
-    miss = error[:, :THROWS] @ _COUNTS
-    error[~whole[rows], THROWS:] = 0  # its first checker is off already
+    chances, of_first = labels.chances[rows], labels.first[rows]
+    error = np.concatenate([throws - chances, first - chances[:, :FIRST]], axis=1)
+    error[of_first, :THROWS] = 0
+    error[~of_first, THROWS:] = 0
+    miss = error @ np.concatenate([_COUNTS, _COUNTS[:FIRST]])
     error /= len(rows)
     return float(np.mean(miss * miss)), back(network, layers, error)

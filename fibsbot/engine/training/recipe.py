@@ -83,8 +83,19 @@ class Round:
     """How often the round is done, one after the other."""
 
 
-_GROWING: Final = 4
-"""After so many rounds a round for races has as many sides as a recipe says."""
+@frozen
+class RaceRound:
+    """Labels for races by what is best so far, and a network fitted to them."""
+
+    sides: int = field(validator=[ge(1), le(MOST)])
+    """How many sides are played home."""
+    fit: Fit
+    trace: float = field(default=1.0, validator=[ge(0.0), le(1.0)])
+    """How much of what the network misses a throw later is added to a label; see `racing`."""
+    hidden: tuple[int, ...] = field(default=(), validator=_layers)
+    """Units of the hidden layers of new networks, one in each round; without, the last one goes on learning."""
+    times: int = field(default=1, validator=[ge(1), le(1000)])
+    """How often the round is done, one after the other."""
 
 
 @frozen
@@ -93,19 +104,15 @@ class Racing:
 
     positions: int = field(validator=[ge(1), le(MOST)])
     """Of games, among which races are looked for."""
-    sides: int = field(validator=[ge(1), le(MOST)])
-    """With how many sides of these a round begins, but for the first four: each of them has half of the next."""
     hidden: tuple[int, ...] = field(validator=_layers)
+    """Units of the hidden layers of the first network, which counts pips."""
     fit: Fit
-    rounds: int = field(default=4, validator=[ge(1), le(1000)])
-    trace: float = field(default=1.0, validator=[ge(0.0), le(1.0)])
-    window: int = field(default=3, validator=ge(1))
-    """From the labels of how many rounds, this one the last, the network learns."""
+    rounds: tuple[RaceRound, ...]
     variety: Variety = Variety()  # noqa: RUF009 - frozen
 
-    def begin_with(self, number: int) -> int:
-        """Return with how many sides a round begins: little is made of the labels of networks that know little."""
-        return max(1, self.sides >> max(_GROWING - number, 0))
+    def unrolled(self) -> tuple[RaceRound, ...]:
+        """Return the rounds with each repeated as often as it says."""
+        return tuple(one for one in self.rounds for _ in range(one.times))
 
 
 @frozen

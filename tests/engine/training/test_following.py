@@ -46,9 +46,11 @@ hidden = [24]
 fit = { epochs = 1, batch = 100, equity = 0.0 }
 [racing]
 positions = 20_000
-sides = 60
-rounds = 2
 hidden = [6]
+fit = { epochs = 2, batch = 64 }
+[[racing.rounds]]
+sides = 60
+hidden = [7]
 fit = { epochs = 2, batch = 64 }
 """
 MADE: Final = {
@@ -57,7 +59,7 @@ MADE: Final = {
     "pruner-*.npz": 4,
     "labels-*/*.npz": 8,
     "network-*.npz": 3,
-    "sides-*.npz": 2,
+    "sides-*.npz": 1,
     "race-*.npz": 2,
     "history.jsonl": 1,
 }

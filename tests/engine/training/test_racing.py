@@ -11,7 +11,7 @@ from fibsbot.engine.boards import boards_of
 from fibsbot.engine.race import RaceNetwork, Sides, is_home
 from fibsbot.engine.rolls import CHANCE_OF_ROLL
 from fibsbot.engine.training.fitting import Plan
-from fibsbot.engine.training.racing import AT_ONCE, SideLabels, fit_sides, label_batch, label_sides, starts
+from fibsbot.engine.training.racing import AT_ONCE, SideLabels, by_pips, fit_sides, label_batch, label_sides, starts
 from fibsbot.position import Position
 from fibsbot.rules.plays import results
 from tests.engine.toys import ROLLS, some_positions, toy_race
@@ -45,7 +45,8 @@ def labels_of(sides: Sides, tables: Tables, trace: float) -> SideLabels:
 def test_one_throw_from_home_a_label_is_what_the_tables_say_of_the_best_plays(tables: Tables) -> None:
     sides = almost_home(5, 1)
     throws = {}
-    for side, label in zip(*labels_of(sides, tables, 0.0)[:2], strict=True):
+    labels = labels_of(sides, tables, 0.0)
+    for side, label in zip(labels.sides[~labels.first], labels.chances[~labels.first], strict=True):
         throws[tuple(side.tolist())] = label @ np.arange(len(label))
     for side in sides:
         expected = 1.0
@@ -60,11 +61,21 @@ def test_one_throw_from_home_a_label_is_what_the_tables_say_of_the_best_plays(ta
 def test_labels_add_up_to_one_and_each_position_on_the_way_has_one(tables: Tables, trace: float) -> None:
     sides = starts(boards_of(some_positions(4000, 2)))[:40]
     labels = labels_of(sides, tables, trace)
-    assert len(labels.sides) == len(labels.throws) == len(labels.first) > len(sides)
+    assert len(labels.sides) == len(labels.chances) == len(labels.first) > len(sides)
     assert not is_home(labels.sides).any()
-    for chances in (labels.throws, labels.first):
-        assert np.allclose(1, chances.sum(axis=1), atol=1e-4)
-    assert {tuple(side) for side in sides.tolist()} <= {tuple(side) for side in labels.sides.tolist()}
+    assert np.allclose(1, labels.chances.sum(axis=1), atol=1e-4)
+    for aim in (labels.first, ~labels.first):
+        assert {tuple(side) for side in sides.tolist()} <= {tuple(side) for side in labels.sides[aim].tolist()}
+
+
+def test_counting_pips_is_nearly_right_and_less_so_than_the_tables(tables: Tables) -> None:
+    sides = almost_home(200, 4)
+    counted, played = by_pips(sides), label_batch(toy_race(), tables.columns, sides, 0.0, np.random.default_rng(1))
+    assert np.allclose(1, counted.chances.sum(axis=1), atol=1e-5)
+    assert (counted.chances >= 0).all()
+    for aim in (0, 1):
+        means = [it.chances[it.first == aim][-len(sides) :] @ np.arange(32) for it in (counted, played)]
+        assert 0 < np.abs(means[0] - means[1]).mean() < 1
 
 
 @pytest.mark.slow
@@ -75,7 +86,7 @@ def test_the_labels_are_the_same_however_many_processes_make_them(tables: Tables
     assert len(one) == 2
     for left, right in zip(one, two, strict=True):
         assert np.array_equal(left.sides, right.sides)
-        assert np.array_equal(left.throws, right.throws)
+        assert np.array_equal(left.chances, right.chances)
 
 
 def test_the_beginnings_are_all_different_and_none_is_home() -> None:
@@ -87,8 +98,8 @@ def test_the_beginnings_are_all_different_and_none_is_home() -> None:
 
 def missed(race: RaceNetwork, labels: SideLabels) -> float:
     """Return by how many throws the network's means differ from the labels', root mean square."""
-    throws, _ = race.guess(labels.sides)
-    means = (throws - labels.throws) @ np.arange(throws.shape[1])
+    throws, _ = race.guess(labels.sides[~labels.first])
+    means = (throws - labels.chances[~labels.first]) @ np.arange(throws.shape[1])
     return float(np.sqrt(np.mean(means**2)))
 
 
