@@ -14,6 +14,7 @@ from rich.console import Console
 from fibsbot.arena.demo import Commentator, Display
 from fibsbot.arena.pair import QUICK, Entrant, play_pair
 from fibsbot.cli import UserError
+from fibsbot.cli.numbers import FiniteRange
 from fibsbot.log import LogLevel, configure
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
@@ -29,7 +30,7 @@ BOT, OPPONENT = "fibsbot", "opponent"
 @click.option("--strategy", default=DEFAULT, show_default=True, help="Who decides for the bot ...")
 @click.option("--opponent", default=FALLBACK, show_default=True, help="... and who for its opponent.")
 @click.option(
-    "--delay", type=click.FloatRange(0, 60), help="Seconds before each command.  [default: 0.15 in a terminal, else 0]"
+    "--delay", type=FiniteRange(0, 60), help="Seconds before each command.  [default: 0.15 in a terminal, else 0]"
 )
 @click.option(
     "--log-dir",

@@ -19,6 +19,7 @@ from fibsbot.arena.duel.record import Record
 from fibsbot.arena.duel.tally import Tally
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.duel_sheet import running, told
+from fibsbot.cli.numbers import FiniteRange
 from fibsbot.cli.progress import Interrupts, told_to_stop
 from fibsbot.processes import cores
 from fibsbot.strategies.judge import Judge
@@ -52,7 +53,7 @@ SHOWN_EVERY: Final = 0.5
     metavar="SECONDS",
     default=DEADLINE,
     show_default=True,
-    type=click.FloatRange(0, 86_400, min_open=True),
+    type=FiniteRange(0, 86_400, min_open=True),
     help="For a decision; then a fallback decides.",
 )
 @click.option(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ import click
 from attrs import asdict, evolve, frozen
 
 from fibsbot.cli import ConfigError, UserError
+from fibsbot.cli.numbers import FiniteRange
 from fibsbot.config import Config, ConfigProblemsError, UnknownAccountError, load_config
 from fibsbot.config.problems import told
 from fibsbot.policy import Direction, Policy, Reason, Request, reasons, unchecked
@@ -40,12 +40,6 @@ def _length(_ctx: click.Context, _param: click.Parameter, value: str) -> int:
     if not value.isdecimal() or not 1 <= int(value) <= LONGEST:
         raise click.BadParameter(f"expected points from 1 to {LONGEST}, or {UNLIMITED}, got {value!r}")
     return int(value)
-
-
-def _rating(_ctx: click.Context, _param: click.Parameter, value: float | None) -> float | None:
-    if value is not None and not math.isfinite(value):
-        raise click.BadParameter(f"expected a number, got {value:g}")
-    return value
 
 
 @frozen
@@ -84,7 +78,7 @@ class Known:
 @click.argument("length", callback=_length)
 @click.option("--config", "path", metavar="FILE", type=click.Path(path_type=Path), help="File of settings.")
 @click.option("--account", metavar="NAME", help="Account of that file, if it has several.")
-@click.option("--rating", type=click.FloatRange(min=0), callback=_rating, help="The other's rating.")
+@click.option("--rating", type=FiniteRange(min=0), help="The other's rating.")
 @click.option("--experience", type=click.IntRange(min=0), help="The other's experience.")
 @click.option("--client", help="What the other's program calls itself.")
 @click.option("--saved", "saved_games", type=click.IntRange(min=0), help="How many saved games the other has.")

@@ -18,6 +18,7 @@ from fibsbot.bot.actions import End
 from fibsbot.bot.runner import RegistrationError, Runner, SessionResult
 from fibsbot.bot.settings import RunSettings
 from fibsbot.cli import ConfigError, UserError
+from fibsbot.cli.numbers import FiniteRange
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.config import Config, ConfigProblemsError, UnknownAccountError, load_config
 from fibsbot.config.doubting import doubts
@@ -111,8 +112,8 @@ def _option(name: str, about: str, kind: Any = None) -> Callable[[Any], Any]:
 )
 @_option("--strategy", "Who decides.")
 @click.option("--matches", type=click.IntRange(1), help="Log out after so many matches.")
-@_option("--deadline", "Seconds a decision.", click.FloatRange(0, min_open=True))
-@_option("--pause", "Seconds between two commands at least.", click.FloatRange(0))
+@_option("--deadline", "Seconds a decision.", FiniteRange(0, min_open=True))
+@_option("--pause", "Seconds between two commands at least.", FiniteRange(0))
 @_option("--log-dir", "Where the session log goes.", click.Path(file_okay=False, path_type=Path))
 @_option("--log-format", "Form of the program's own log, on stderr.", click.Choice([form.value for form in LogFormat]))
 @click.option("--verbose", is_flag=True, help="Log every line sent (<<) and received (>>).")

@@ -18,6 +18,7 @@ from attrs import define, field
 from rich.console import Console
 
 from fibsbot.cli import EXIT_USAGE, UserError
+from fibsbot.cli.numbers import FiniteRange
 from fibsbot.cli.progress import shown_progress
 from fibsbot.draw.markup import clean
 from fibsbot.replay.deciding import Deciding, Findings, Sides
@@ -101,7 +102,7 @@ class _Start(click.ParamType[Place]):
 @click.option("--judge", metavar="STRATEGY", help="With --decide: who says what a difference is worth.")
 @click.option("--seed", type=int, help="With --decide: of a strategy that leaves things to chance.")
 @click.option(
-    "--fail-above", metavar="X", type=click.FloatRange(0), help="With --decide: fail if the mean difference is more."
+    "--fail-above", metavar="X", type=FiniteRange(0), help="With --decide: fail if the mean difference is more."
 )
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Processes that work at a time.  [default: one a core]")
 def replay(  # noqa: PLR0913, PLR0917 - one argument an option

@@ -19,6 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from fibsbot.arena import chaos
 from fibsbot.arena.soak import Report, Soak, run
 from fibsbot.cli import UserError
+from fibsbot.cli.numbers import FiniteRange
 from fibsbot.log import LogLevel, configure
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, load
@@ -44,7 +45,13 @@ PAIRS: Final = {False: 1, True: USUAL.pairs}
 @click.option("--pairs", type=click.IntRange(1, 500), help="Pairs playing at once: 1, with --chaos 6.")
 @click.option("--strategy", default=FALLBACK, show_default=True, help="Who decides for the one bot ...")
 @click.option("--opponent", default=FALLBACK, show_default=True, help="... and who for the other.")
-@click.option("--stall", default=60.0, show_default=True, type=float, help="Seconds before a pair counts as stuck.")
+@click.option(
+    "--stall",
+    default=60.0,
+    show_default=True,
+    type=FiniteRange(0, min_open=True),
+    help="Seconds before a pair counts as stuck.",
+)
 @click.option(
     "--log-dir", type=click.Path(file_okay=False, path_type=Path), help="Write session logs into this folder."
 )
@@ -53,21 +60,21 @@ PAIRS: Final = {False: 1, True: USUAL.pairs}
     "--minutes",
     default=USUAL.minutes,
     show_default=True,
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     help="With --chaos: how long faults strike.",
 )
 @click.option(
     "--speed",
     default=USUAL.speed,
     show_default=True,
-    type=click.FloatRange(1, 500),
+    type=FiniteRange(1, 500),
     help="With --chaos: the bots' waits are so many times shorter.",
 )
 @click.option(
     "--rate",
     default=USUAL.rate,
     show_default=True,
-    type=click.FloatRange(1, 1000),
+    type=FiniteRange(1, 1000),
     help="With --chaos: faults a minute.",
 )
 @click.option(

@@ -138,6 +138,7 @@ def test_a_store_that_no_bot_can_use_is_a_problem(checked: Check) -> None:
     assert f"Error: bot.toml: {said}, got mysql://host/name\n" == result.stderr
 
 
+@pytest.mark.slow
 def test_as_a_user_runs_it_each_problem_is_a_line_with_file_and_path(tmp_path: Path) -> None:
     path = tmp_path / "bot.toml"
     path.write_text('server.port = 0\n[account]\nname = "x1"', encoding="utf-8")
@@ -171,6 +172,7 @@ def test_the_sample_lacks_a_name_and_a_password_and_nothing_else(checked: Check)
     assert ["account.name", "account"] == [line.partition(": ")[0] for line in lines]
 
 
+@pytest.mark.slow
 def test_what_is_doubtful_is_a_warning_and_fails_only_if_it_shall(checked: Check) -> None:
     text = GOOD + "[timing]\nfinish = 10\nthink_least = 3"
     usual, strict = checked(text), checked(text, "--strict")
@@ -247,6 +249,7 @@ LINES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(LINES, max_size=8))
 def test_a_file_with_problems_keeps_what_is_right_in_it(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str]

@@ -98,6 +98,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     return dict(zip(IMPORTED, done.stdout.splitlines(), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", IMPORTED)
 def test_nothing_slow_is_imported_that_is_not_in_the_table(imported: Mapping[str, str], line: str) -> None:
     assert IMPORTED[line] == imported[line]

@@ -248,6 +248,7 @@ def test_a_match_that_was_only_watched_needs_to_know_whose_side() -> None:
     assert {"player_am"} == {row["who"] for row in found if row["kind"] == "asked"}
 
 
+@pytest.mark.slow
 def test_chance_repeats_itself_with_a_seed(match: str, watched: str) -> None:
     def ask(*arguments: str) -> str:
         return replay(*arguments, "--decide", "random", "--both", "--json", "--seed", "7", "-j", "1").stdout

@@ -63,6 +63,7 @@ def assert_refused(result: Result, said: str) -> None:
     assert 1 == len(result.stderr.splitlines()), result.stderr
 
 
+@pytest.mark.slow
 def test_what_is_measured_is_printed(recipe: Path) -> None:
     result = run(recipe, "--json")
     assert 0 == result.exit_code, result.output

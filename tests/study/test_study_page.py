@@ -34,6 +34,7 @@ def test_what_counts_is_said_with_its_numbers() -> None:
     assert f"fewer than {36 * ENOUGH / least:.0f} times" in PAGE
 
 
+@pytest.mark.slow
 def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     match = simulate(1, 1, names=("anna", "bert"))

@@ -26,6 +26,7 @@ from fibsbot.cli.asking.options import (
     read_position,
 )
 from fibsbot.cli.asking.rollout_sheet import Sheet, running
+from fibsbot.cli.numbers import FiniteRange
 from fibsbot.cli.positions import ids_of, print_state
 from fibsbot.cli.progress import told_to_stop
 from fibsbot.engine.cube import Stakes
@@ -62,12 +63,12 @@ MOST_TRIALS: Final = 1_000_000
 )
 @click.option("--no-cube", is_flag=True, help="Without the doubling cube.")
 @click.option(
-    "--error", metavar="E", type=click.FloatRange(0, min_open=True), help="Stop when all standard errors are so small."
+    "--error", metavar="E", type=FiniteRange(0, min_open=True), help="Stop when all standard errors are so small."
 )
 @click.option(
     "--apart",
     metavar="K",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     help="Stop when the best is ahead by K standard deviations.",
 )
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0, 2**63 - 1), help="Of the dice.")

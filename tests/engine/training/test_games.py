@@ -55,6 +55,7 @@ def test_who_strays_is_not_followed() -> None:
     assert 0 < early.followed.mean() < 1
 
 
+@pytest.mark.slow
 def test_who_is_outplayed_plays_at_random_every_second_turn_at_the_beginning() -> None:
     labels = play_games(toy_teacher(Variety(wild=0, random=0, early=0, outplayed=1)), LANES * 60, 3)
     starts = np.flatnonzero((labels.boards == boards_of([Position.start()])[0]).all(axis=1))

@@ -25,6 +25,7 @@ def test_they_are_possible_and_not_over(variety: Variety) -> None:
         assert position != Position.start()
 
 
+@pytest.mark.slow
 def test_each_follows_from_the_one_before_or_from_the_opening() -> None:
     """With all positions kept, neighbours are a throw apart; the first throw of a game is no double."""
     games = 0
