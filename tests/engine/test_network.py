@@ -14,7 +14,7 @@ import pytest
 
 from fibsbot.engine.boards import boards_of
 from fibsbot.engine.inputs import encode_all
-from fibsbot.engine.network import ROWS, Network, NetworkError
+from fibsbot.engine.network import ROWS, Network, NetworkError, mean_of
 from fibsbot.engine.student import CHANCES
 from fibsbot.engine.units import INPUTS
 from tests.engine.toys import some_positions, toy_network
@@ -60,6 +60,14 @@ def test_a_new_network_holds_gammons_to_be_rare_and_follows_its_seed() -> None:
     assert network.checksum() == Network.new((32,), seed=7).checksum()
     assert network.checksum() != Network.new((32,), seed=8).checksum()
     assert "12-32-5" == Network.new((32,), seed=7, inputs=12).shape
+
+
+def test_the_mean_of_networks_has_the_means_of_their_weights() -> None:
+    one, two = Network.new((7, 3), 1), Network.new((7, 3), 2)
+    mean = mean_of([one, two])
+    assert one.shape == mean.shape
+    assert all(np.allclose(2 * c, a + b) for a, b, c in zip(one.weights, two.weights, mean.weights, strict=True))
+    assert one.checksum() == mean_of([one, one]).checksum()
 
 
 def test_the_checksum_is_that_of_the_weights_however_they_lie() -> None:

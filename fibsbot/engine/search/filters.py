@@ -12,7 +12,7 @@ EVERYTHING: Final = Filter(margin=100.0, most=3060)
 """Every play."""
 
 _DECIDED: Final = (Filter(0.2, 10), Filter(0.08, 5), Filter(0.04, 3), Filter(0.03, 3))
-_LAST: Final = Filter(0.25, 5)
+_LAST: Final = Filter(0.35, 8)
 _INNER: Final = Filter(0.3, 8)
 
 

@@ -5,6 +5,7 @@
     pruner-0.npz, ...         the pruner that each round uses
     labels-0/0000.npz, ...    the labels of each round
     network-0.npz, ...        the network after each round
+    mean-7-9.npz              the mean of those of the last rounds
     race-0.npz, ...           the network that counts pips, and what races make of it in each of their rounds
     sides-1.npz, ...          the labels of these rounds
     history.jsonl             what was measured after each round
@@ -30,7 +31,7 @@ from fibsbot.engine.bearoff import Columns
 from fibsbot.engine.benchmark import CheckerBenchmark
 from fibsbot.engine.boards import CELLS, Boards
 from fibsbot.engine.evaluator import NetworkEvaluator, StudentEvaluator, is_known
-from fibsbot.engine.network import Floats, Network, NetworkError, load_arrays, write_whole
+from fibsbot.engine.network import Floats, Network, NetworkError, load_arrays, mean_of, write_whole
 from fibsbot.engine.pruner import Pruner, pruner_of, raw_columns
 from fibsbot.engine.race import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork, Sides
 from fibsbot.engine.student import Student, new_student
@@ -83,7 +84,7 @@ class Workshop:
     backend: Backend = NUMPY
 
     def follow(self) -> Network:
-        """Do what is left to do, and return the last network."""
+        """Do what is left to do, and return the network that comes of it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         student = StudentEvaluator("student", self._student(), self.columns)
         pruner = self._first_pruner(student)
@@ -92,6 +93,8 @@ class Workshop:
         for number, one in enumerate(rounds):
             network = self._round(number, one, pruner, network)
             pruner = self._pruner(number + 1)
+        if self.recipe.averaged > 1:
+            network = self._averaged(range(len(rounds) - self.recipe.averaged, len(rounds)))
         if self.recipe.racing is not None:
             self._races(self.recipe.racing, pruner, network)
         return network
@@ -171,6 +174,16 @@ class Workshop:
         row = {"round": number, "shape": network.shape, "labels": len(labels[0]), "loss": round(loss, 6)}
         row |= {"labelling_s": round(labelled - began), "fitting_s": round(time.monotonic() - labelled)}
         self._measure(row, NetworkEvaluator(f"round {number}", network, self.columns))
+        return network
+
+    def _averaged(self, rounds: range) -> Network:
+        path = self.folder / f"mean-{rounds[0]}-{rounds[-1]}.npz"
+        if path.exists():
+            return Network.load(path)
+        network = mean_of([Network.load(self.folder / f"network-{number}.npz") for number in rounds])
+        network.save(path)
+        row = {"averaged": [rounds[0], rounds[-1]], "shape": network.shape}
+        self._measure(row, NetworkEvaluator("mean", network, self.columns))
         return network
 
     def _races(self, plan: Racing, pruner: Pruner, contact: Network) -> None:

@@ -25,10 +25,10 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
     rounds = [row for row in history if "round" in row]
     if not rounds:
         raise ValueError(f"{folder}: expected the network of a round, found none")
-    last = rounds[-1]
-    number: int = last["round"]
+    number: int = rounds[-1]["round"]
+    which, path, last = _chosen(history, rounds[-1], folder)
     target.mkdir(parents=True, exist_ok=True)
-    contact = Network.load(folder / f"network-{number}.npz")
+    contact = Network.load(path)
     contact.save(target / CONTACT, np.float16)
     pruner = Network.load(folder / f"pruner-{number + 1}.npz")
     pruner.save(target / PRUNER, np.float16)
@@ -42,7 +42,7 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
     }
     figures = {name.replace("-", "_").lower(): last[name] for name in _FIGURES if name in last}
     races = [row for row in history if "race_round" in row]
-    name = f"contact {contact.shape}, round {number}"
+    name = f"contact {contact.shape}, {which}"
     if races:
         name += f"; races, round {races[-1]['race_round']}"
     lines = [
@@ -55,9 +55,19 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
     ]
     if races:
         lines += ["", *_table("race", _pack_race(folder, races, target) | {"recipe": recipe.name})]
-    path = target / CARDS
-    path.write_text("\n".join([*lines, ""]))
-    return path
+    cards = target / CARDS
+    cards.write_text("\n".join([*lines, ""]))
+    return cards
+
+
+def _chosen(history: list[dict[str, Any]], last: dict[str, Any], folder: Path) -> tuple[str, Path, dict[str, Any]]:
+    """Return which network it is, its file and its figures: the mean of the last rounds, or the last round's."""
+    number = last["round"]
+    for row in history:
+        if "averaged" in row and row["averaged"][1] == number:
+            first = row["averaged"][0]
+            return f"rounds {first} to {number}", folder / f"mean-{first}-{number}.npz", row
+    return f"round {number}", folder / f"network-{number}.npz", last
 
 
 def _pack_race(folder: Path, rounds: list[dict[str, Any]], target: Path) -> dict[str, Any]:

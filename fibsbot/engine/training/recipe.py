@@ -128,6 +128,8 @@ class Recipe:
     chunk: int = field(default=20_000, validator=[ge(1), le(1_000_000)])
     """Labels that are made and kept together."""
     seed: int = field(default=1, validator=[ge(0), le(LAST_SEED)])
+    averaged: int = field(default=1, validator=[ge(1), le(1000)])
+    """Of how many rounds' networks, the last ones, the weights are averaged in the end; see `network.mean_of`."""
     racing: Racing | None = None
     """Without it, the network of contact values races as well."""
 
@@ -136,6 +138,10 @@ class Recipe:
             raise ValueError("expected fewer than 1000 rounds")
         if any(one.labels > 99_999 * self.chunk for one in self.rounds):
             raise ValueError("expected fewer than 100,000 chunks a round")
+        if self.averaged > max(len(self.unrolled()), 1):
+            raise ValueError(f"expected at least {self.averaged} rounds, whose networks are to be averaged")
+        if any(one.hidden for one in self.unrolled()[1 - self.averaged :] if self.averaged > 1):
+            raise ValueError("expected networks that are averaged to have learned on from each other")
 
     def unrolled(self) -> tuple[Round, ...]:
         """Return the rounds with each repeated as often as it says; only the first of equals begins a new network."""

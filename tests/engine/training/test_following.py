@@ -23,6 +23,7 @@ from fibsbot.engine.training.recipe import structure
 ROOT: Final = Path(__file__).parents[3]
 RECIPE: Final = """
 seed = 3
+averaged = 2
 pruner_hidden = 8
 pruner_positions = 3000
 chunk = 500
@@ -42,6 +43,7 @@ fit = { epochs = 2, batch = 128 }
 filter = { margin = 0.25, most = 3 }
 [[rounds]]
 labels = 1000
+times = 2
 hidden = [24]
 fit = { epochs = 1, batch = 100, equity = 0.0 }
 [racing]
@@ -56,9 +58,10 @@ fit = { epochs = 2, batch = 64 }
 MADE: Final = {
     "student.npz": 1,
     "distilled.npz": 1,
-    "pruner-*.npz": 4,
-    "labels-*/*.npz": 8,
-    "network-*.npz": 3,
+    "pruner-*.npz": 5,
+    "labels-*/*.npz": 10,
+    "network-*.npz": 4,
+    "mean-2-3.npz": 1,
     "sides-*.npz": 1,
     "race-*.npz": 2,
     "history.jsonl": 1,
@@ -114,9 +117,10 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Path
     """A folder in which the recipe was followed by one process."""
     folder = tmp_path_factory.mktemp("training") / "whole"
     rows = finish(train(folder, cache, "--jobs", "1"))
-    assert [60, None, None, None, None, None, None] == [row.get("student_games") for row in rows]
-    assert [0, 1, 2] == [row["round"] for row in rows[2:5]]
-    assert [0, 1] == [row["race_round"] for row in rows[5:]]
+    assert [60, *[None] * 8] == [row.get("student_games") for row in rows]
+    assert [0, 1, 2, 3] == [row["round"] for row in rows[2:6]]
+    assert [2, 3] == rows[6]["averaged"]
+    assert [0, 1] == [row["race_round"] for row in rows[7:]]
     assert rows == [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
     return folder
 
@@ -124,8 +128,8 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Path
 @pytest.mark.slow
 def test_everything_is_made_and_what_is_there_is_not_made_again(uninterrupted: Path, cache: Path) -> None:
     assert MADE == {kind: len([*uninterrupted.glob(kind)]) for kind in MADE}
-    shapes = [Network.load(uninterrupted / f"network-{number}.npz").shape for number in range(3)]
-    assert ["260-16-8-5", "260-16-8-5", "260-24-5"] == shapes
+    shapes = [Network.load(uninterrupted / f"network-{number}.npz").shape for number in range(4)]
+    assert ["260-16-8-5", "260-16-8-5", "260-24-5", "260-24-5"] == shapes
     written = {path: path.stat().st_mtime_ns for path in uninterrupted.rglob("*")}
     assert [] == finish(train(uninterrupted, cache))
     assert written == {path: path.stat().st_mtime_ns for path in uninterrupted.rglob("*")}
