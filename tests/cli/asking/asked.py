@@ -47,5 +47,5 @@ def check(name: str, text: str) -> None:
     path = GOLDEN / f"{name}.golden"
     if os.environ.get("FIBSBOT_GOLDEN") == "write":
         path.write_text(text, encoding="utf-8")
-    assert path.read_text(encoding="utf-8") == text
+    assert path.read_text(encoding="utf-8").splitlines() == text.splitlines()
     assert [] == [line for line in text.splitlines() if len(line) > 80]
