@@ -43,7 +43,7 @@ def deaf(*signals: signal.Signals) -> Iterator[None]:
     """Start processes that never hear these signals: who started them ends them, and hears them a moment later.
 
     Ctrl-C goes to all processes of a terminal at once. Nothing is lost meanwhile: a signal that is held back comes
-    afterwards, also one that another thread takes, and never in the middle of a start, where it might be swallowed.
+    afterwards, also one that another thread takes, and never in the middle of a start, which would leave an orphan.
     """
     resource_tracker.ensure_running()  # its start, with the first process, would let the signals through again
     held: list[int] = []

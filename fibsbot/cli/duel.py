@@ -20,7 +20,7 @@ from fibsbot.arena.duel.tally import Tally
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.duel_sheet import running, told
 from fibsbot.cli.numbers import FiniteRange
-from fibsbot.cli.progress import Interrupts, told_to_stop
+from fibsbot.cli.progress import told_to_stop
 from fibsbot.processes import cores
 from fibsbot.strategies.judge import Judge
 from fibsbot.strategies.loader import StrategyError, load
@@ -107,8 +107,8 @@ def duel(  # noqa: PLR0913 - one argument an option
     began = time.monotonic()
     finished, error = True, None
     try:
-        with told_to_stop() as interrupts:
-            finished = _play(tally, games // 2, jobs or cores(), out, mats, interrupts)
+        with told_to_stop():
+            finished = _play(tally, games // 2, jobs or cores(), out, mats)
     except DuelError as caught:
         error = UserError(str(caught))
     if tally.results or not error:
@@ -137,9 +137,7 @@ def _judge(names: tuple[str, str], wanted: str | None) -> str | None:
     return wanted or (quick_judge(DEFAULT) if any(able[name] for name in names) else None)
 
 
-def _play(  # noqa: PLR0913, PLR0917 - what is to be played, where it is kept, and when to stop
-    tally: Tally, wanted: int, jobs: int, out: Path | None, mats: Path | None, interrupts: Interrupts
-) -> bool:
+def _play(tally: Tally, wanted: int, jobs: int, out: Path | None, mats: Path | None) -> bool:
     """Play what is not there yet; return whether nobody interrupted."""
     from fibsbot.arena.duel.workers import play_pairs  # noqa: PLC0415 - all that plays and studies
 
@@ -163,8 +161,6 @@ def _play(  # noqa: PLR0913, PLR0917 - what is to be played, where it is kept, a
                     record.add(pair)
                 tally.add(pair)
                 show()
-                if interrupts.heard:
-                    return False
         except KeyboardInterrupt:
             return False
     return True

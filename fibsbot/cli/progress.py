@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from attrs import define
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -74,27 +73,11 @@ def shown_waiting(what: str) -> Iterator[None]:
         waiting.stop()
 
 
-@define
-class Interrupts:
-    """Whether somebody wants this to end."""
-
-    heard: bool = False
-    """Remembered, since an exception may be swallowed wherever it happens to arise: a callback, a destructor."""
-
-    def hear(self, *_: object) -> None:
-        """Break off what goes on. The handler of a signal."""
-        self.heard = True
-        raise KeyboardInterrupt
-
-
 @contextlib.contextmanager
-def told_to_stop() -> Iterator[Interrupts]:
-    """Take SIGTERM for Ctrl-C, and remember both. A SIGINT that is ignored stays ignored."""
-    interrupts = Interrupts()
-    numbers = [signal.SIGTERM] + [signal.SIGINT] * (signal.getsignal(signal.SIGINT) is not signal.SIG_IGN)
-    before = {number: signal.signal(number, interrupts.hear) for number in numbers}
+def told_to_stop() -> Iterator[None]:
+    """Take SIGTERM for Ctrl-C."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        yield interrupts
+        yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        signal.signal(signal.SIGTERM, before)

@@ -30,7 +30,8 @@ MOST_PIPS: Final = 180
 """Of a side; more would take more throws than there is room for."""
 FIRST: Final = 24
 """Columns of the distribution of throws until the first checker is off; `THROWS` are those until all are."""
-_PIPS: Final = np.arange(1, POINTS + 1)
+PIPS: Final = np.arange(1, POINTS + 1)
+"""Of a checker on each point."""
 _STEP: Final = 8
 """Pips, about as many as a throw brings."""
 _STEPS: Final = np.arange(0, MOST_PIPS, _STEP, dtype=np.float32)
@@ -58,7 +59,7 @@ def is_race(boards: Boards) -> Mask:
     found = np.flatnonzero(apart & own.any(axis=1))
     apart[:] = False
     one, other = sides_of(boards[found])
-    apart[found] = np.maximum(one @ _PIPS, other @ _PIPS) <= MOST_PIPS
+    apart[found] = np.maximum(one @ PIPS, other @ PIPS) <= MOST_PIPS
     return np.asarray(apart)
 
 
@@ -70,7 +71,7 @@ def encode_sides(sides: Sides) -> Floats:
     inputs[:, 3 * POINTS : 4 * POINTS] = 0.5 * np.maximum(sides - 3, 0)
     inputs[:, 4 * POINTS] = 1 - sides.sum(axis=1) / CHECKERS
     # How many throws a side needs is first of all a matter of its pips: one input after the other fills up with them.
-    inputs[:, 4 * POINTS + 1 :] = (((sides @ _PIPS)[:, None] - _STEPS) / _STEP).clip(0, 1)
+    inputs[:, 4 * POINTS + 1 :] = (((sides @ PIPS)[:, None] - _STEPS) / _STEP).clip(0, 1)
     return inputs
 
 

@@ -28,6 +28,7 @@ from protocol.words import Colour
 ME = "marvin"
 OWN_INFO = f"2 {ME} 1 1 0 0 0 0 1 1 2396 0 1 0 1 1457.85 0 1 0 0 0 UTC"
 """Everything as the agent wants it."""
+PROMPT = "It's your turn. Please roll or double"
 TIME = "Friday, July 03 18:04:27 MEST   ( Fri Jul  3 16:04:27 2020 UTC )"
 """What answers `time`."""
 START_CELLS = "0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0"
@@ -247,7 +248,7 @@ class Script:
         assert [] == self.server(
             "ford moves 17-23 19-20 .",
             board(length=length, cells=AFTER_61),
-            "It's your turn. Please roll or double",
+            PROMPT,
         )
         return self
 

@@ -12,9 +12,7 @@ from fibsbot.match import MatchState
 from fibsbot.policy import Lengths, Policy
 from fibsbot.position import Position
 from fibsbot.strategies.base import CubeAction, CubeAnswer
-from tests.bot.script import AFTER_61, Script, board
-
-PROMPT = "It's your turn. Please roll or double"
+from tests.bot.script import AFTER_61, PROMPT, Script, board
 
 
 class Resigning(LastResort):

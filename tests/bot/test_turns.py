@@ -14,9 +14,8 @@ from fibsbot.policy import Lengths, Policy
 from fibsbot.position import Move, Play
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from protocol.session import State
-from tests.bot.script import AFTER_61, ME, ROLLED_64, START_CELLS, Script, after, board
+from tests.bot.script import AFTER_61, ME, PROMPT, ROLLED_64, START_CELLS, Script, after, board
 
-PROMPT = "It's your turn. Please roll or double"
 NEXT_GAME = "Type 'join' if you want to play the next game, type 'leave' if you don't."
 ONE_CHECKER = "0:0:0:0:0:0:1:0:0:0:0:0:0:0:0:0:0:0:-5:-5:-5:0:0:0:0:0"
 """O has one checker left, on 6; X has all fifteen outside and in front."""

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 import pytest
 from click.testing import CliRunner
 
-from fibsbot.cli import COMMANDS, main
+from fibsbot.cli import main
 from fibsbot.cli.numbers import FiniteRange
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_no_option_takes_any_float(name: str) -> None:
-    command = main.get_command(click.Context(main), name)
-    assert command is not None
-    floats = [it for it in command.params if isinstance(it.type, click.types.FloatParamType)]
-    assert all(isinstance(it.type, FiniteRange) for it in floats)
+def params(command: click.Command) -> Iterator[click.Parameter]:
+    """Yield what a command and its subcommands take."""
+    yield from command.params
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context := click.Context(command)):
+            if below := command.get_command(context, name):
+                yield from params(below)
+
+
+def test_no_option_takes_any_float() -> None:
+    floats = [it.type for it in params(main) if isinstance(it.type, click.types.FloatParamType)]
+    assert len(floats) > 5
+    assert all(isinstance(kind, FiniteRange) for kind in floats)
 
 
 @pytest.mark.parametrize("text", ["nan", "inf", "-inf"])

@@ -63,7 +63,7 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
 def _chosen(history: list[dict[str, Any]], last: dict[str, Any], folder: Path) -> tuple[str, Path, dict[str, Any]]:
     """Return which network it is, its file and its figures: the mean of the last rounds, or the last round's."""
     number = last["round"]
-    for row in history:
+    for row in reversed(history):
         if "averaged" in row and row["averaged"][1] == number:
             first = row["averaged"][0]
             return f"rounds {first} to {number}", folder / f"mean-{first}-{number}.npz", row

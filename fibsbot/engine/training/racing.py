@@ -26,7 +26,19 @@ from fibsbot.engine.compiled import compiled
 from fibsbot.engine.expanding import Places
 from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
 from fibsbot.engine.network import Floats, Network
-from fibsbot.engine.race import FIRST, POINTS, Mask, RaceNetwork, Sides, encode_sides, is_home, is_race, sides_of, split
+from fibsbot.engine.race import (
+    FIRST,
+    PIPS,
+    POINTS,
+    Mask,
+    RaceNetwork,
+    Sides,
+    encode_sides,
+    is_home,
+    is_race,
+    sides_of,
+    split,
+)
 from fibsbot.engine.rolls import CHANCE_OF_ROLL, ROLLS
 from fibsbot.engine.training.fitting import Adam, Batch, Plan, Progress, back, batches, mean_loss, rate_of
 from fibsbot.processes import end_with_parent, share
@@ -36,7 +48,6 @@ AT_ONCE: Final = 512
 _PLAYS: Final = 80
 """Plays of a roll for which there is room at first, on average."""
 _COUNTS: Final = np.arange(THROWS, dtype=np.float32)
-_PIPS: Final = np.arange(1, POINTS + 1)
 _A_THROW: Final = 49 / 6
 """Pips that a throw brings on average."""
 _SPREAD: Final = 4.3
@@ -76,8 +87,8 @@ def starts(boards: Boards) -> Sides:
 
 def by_pips(sides: Sides) -> SideLabels:
     """Return labels that count pips and know nothing else; good enough to begin with."""
-    home = sides @ np.maximum(_PIPS - HOME, 0)
-    return _both(sides, _about(sides @ _PIPS + home / 10 + _WASTED, THROWS), sides, _about(home + _A_THROW, FIRST))
+    home = sides @ np.maximum(PIPS - HOME, 0)
+    return _both(sides, _about(sides @ PIPS + home / 10 + _WASTED, THROWS), sides, _about(home + _A_THROW, FIRST))
 
 
 def _both(sides: Sides, throws: Floats, others: Sides, first: Floats) -> SideLabels:
