@@ -31,6 +31,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     return result.output, folder
 
 
+@pytest.mark.slow
 def test_it_ends_with_the_result_and_the_score_sheet(shown: tuple[str, Path]) -> None:
     text, folder = shown
     (path,) = folder.iterdir()
@@ -39,6 +40,7 @@ def test_it_ends_with_the_result_and_the_score_sheet(shown: tuple[str, Path]) ->
     assert f"The session log is {path}" in text
 
 
+@pytest.mark.slow
 def test_the_board_is_drawn_as_it_goes(shown: tuple[str, Path]) -> None:
     text, _ = shown
     boards = text.count("|BAR|")
@@ -46,6 +48,7 @@ def test_the_board_is_drawn_as_it_goes(shown: tuple[str, Path]) -> None:
     assert boards == text.count("3-point match") == text.count("   BAR: O-")
 
 
+@pytest.mark.slow
 def test_every_play_of_both_players_is_told(shown: tuple[str, Path]) -> None:
     text, folder = shown
     (path,) = folder.iterdir()

@@ -118,8 +118,9 @@ def test_a_password_file_gives_its_first_line(tmp_path: Path) -> None:
     file = tmp_path / "password"
     for content, status in ((SECRET + "\nmore\n", 1), ("", 78), ("\n" + SECRET, 78), ("pass word\n", 78)):
         file.write_text(content, "utf-8")
-        arguments = ["--server", "127.0.0.1:1", "--user", "marvin", "--password-file", str(file)]
-        result = CliRunner().invoke(main, ["play", *arguments, "--log-dir", str(tmp_path / "logs")])
+        account = ["--server", "127.0.0.1:1", "--user", "marvin", "--password-file", str(file)]
+        options = ["--strategy", "random", "--log-dir", str(tmp_path / "logs")]
+        result = CliRunner().invoke(main, ["play", *account, *options])
         assert status == result.exit_code
         assert SECRET not in result.output
 

@@ -259,6 +259,7 @@ def test_chance_repeats_itself_with_a_seed(match: str, watched: str) -> None:
     assert alone == whole.splitlines()[: len(alone)]
 
 
+@pytest.mark.slow
 def test_it_fails_above_a_mean_difference(match: str) -> None:
     asked = ("--decide", "random", "--seed", "1", "--both", "-q", "--json")
     (total,) = [row for row in rows(replay(match, *asked)) if row["kind"] == "asked_total"]
@@ -269,6 +270,7 @@ def test_it_fails_above_a_mean_difference(match: str) -> None:
     assert f"the mean difference of {total['mean']:.4f} is above" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_sum_is_that_of_the_decisions(match: str) -> None:
     found = rows(replay(match, "--decide", "random", "--seed", "3", "--both", "--json"))
     asked = [row for row in found if row["kind"] == "asked"]

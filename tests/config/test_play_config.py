@@ -94,8 +94,8 @@ password_env = "MARVINS_PASSWORD"
 
 
 def test_one_of_several_accounts_is_chosen_by_its_name(tmp_path: Path, runs: list[RunSettings]) -> None:
-    play(tmp_path, TWO, "--user", "marvin")
-    play(tmp_path, TWO, "--user", "ford")
+    play(tmp_path, TWO, "--user", "marvin", "--strategy", "random")
+    play(tmp_path, TWO, "--user", "ford", "--strategy", "random")
     assert ["marvin", "ford"] == [run.agent.name for run in runs]
     assert [Lengths(((3, 3),)), Lengths()] == [run.agent.policy.lengths for run in runs]
 
