@@ -60,6 +60,12 @@ _PLOTTED: Final = ("PR", "contact", "crashed", "race")
     help="Rated decisions (see docs/engine.md) on which each network is measured.",
 )
 @click.option(
+    "--from",
+    "packed_before",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Begin in a new folder with the networks that --pack wrote here after a checkpoint of the recipe.",
+)
+@click.option(
     "--pack",
     "packed",
     type=click.Path(file_okay=False, path_type=Path),
@@ -80,6 +86,7 @@ def train(  # noqa: PLR0913 - one argument an option
     threads: int,
     backend: str,
     benchmark: Path | None,
+    packed_before: Path | None,
     packed: Path | None,
     plotted: Path | None,
     as_json: bool,
@@ -100,6 +107,8 @@ def train(  # noqa: PLR0913 - one argument an option
         if packed is not None or plotted is not None:
             return
         steps, rated = _read(recipe, benchmark)
+        if packed_before is not None:
+            _unpack(packed_before, folder, steps)
         with _bar() as progress:
             _follow(steps, folder, jobs or cores(), _Teller(progress, as_json), rated, backend)
     except KeyboardInterrupt:
@@ -150,6 +159,15 @@ def _pack(folder: Path, recipe: Path, target: Path) -> Path:
 
     try:
         return pack(folder, recipe, target)
+    except ValueError as error:
+        raise UserError(str(error)) from error
+
+
+def _unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
+    from fibsbot.engine.training.packing import unpack  # noqa: PLC0415 - loads numpy
+
+    try:
+        unpack(packed, folder, recipe)
     except ValueError as error:
         raise UserError(str(error)) from error
 

@@ -7,6 +7,8 @@ import tomllib
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
 from attrs import frozen
 
 from fibsbot.engine.network import Network, NetworkError
@@ -22,6 +24,10 @@ CONTACT: Final = "contact.npz"
 PRUNER: Final = "pruner.npz"
 RACE: Final = "race.npz"
 """May be missing, and then has no card."""
+HISTORY: Final = "history.jsonl"
+"""What was measured on the way to the networks, a JSON object a line."""
+PRECISION: Final[npt.DTypeLike] = np.float16
+"""How precisely the weights of the contact network and the pruner are kept."""
 
 
 @frozen(eq=False)

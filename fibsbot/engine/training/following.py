@@ -8,7 +8,7 @@
     mean-7-9.npz              the mean of those of the last rounds
     race-0.npz, ...           the network that counts pips, and what races make of it in each of their rounds
     sides-1.npz, ...          the labels of these rounds
-    history.jsonl             what was measured after each round
+    history.jsonl             what was measured after each step, and how long it took
 
 Killed at any moment, it goes on where it stopped: at the last 10,000 games of the student, the last chunk of labels,
 the last finished fit. Everything follows from the recipe's seeds, however many processes work.
@@ -25,13 +25,14 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from attrs import frozen
+from attrs import define, field, frozen
 
 from fibsbot.engine.bearoff import Columns
 from fibsbot.engine.benchmark import CheckerBenchmark
 from fibsbot.engine.boards import CELLS, Boards
 from fibsbot.engine.evaluator import NetworkEvaluator, StudentEvaluator, is_known
 from fibsbot.engine.network import Floats, Network, NetworkError, load_arrays, mean_of, write_whole
+from fibsbot.engine.packaged import HISTORY, PRECISION
 from fibsbot.engine.pruner import Pruner, pruner_of, raw_columns
 from fibsbot.engine.race import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork, Sides
 from fibsbot.engine.student import Student, new_student
@@ -53,6 +54,7 @@ _DISPUTED: Final = 50
 _PRUNER_WINDOW: Final = 2
 """From how many rounds a pruner learns: it is small, and soon knows what it can."""
 _PRUNER_FIT: Final = Fit(epochs=3, rate=3e-3)
+_NONE: Final = np.empty((0, CELLS), np.int8)
 
 
 class Teller(Protocol):
@@ -71,6 +73,18 @@ class Teller(Protocol):
         ...
 
 
+@define
+class _Laps:
+    """A stopwatch."""
+
+    _since: float = field(factory=time.monotonic, init=False)
+
+    def seconds(self) -> int:
+        """Return the whole seconds since the last time."""
+        since, self._since = self._since, time.monotonic()
+        return round(self._since - since)
+
+
 @frozen(eq=False)
 class Workshop:
     """Where a recipe is followed."""
@@ -82,22 +96,41 @@ class Workshop:
     teller: Teller
     benchmark: CheckerBenchmark | None = None
     backend: Backend = NUMPY
+    _laps: _Laps = field(factory=_Laps, init=False)
 
     def follow(self) -> Network:
         """Do what is left to do, and return the network that comes of it."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        student = StudentEvaluator("student", self._student(), self.columns)
-        pruner = self._first_pruner(student)
-        network = self._distilled(student, pruner)
         rounds = self.recipe.unrolled()
-        for number, one in enumerate(rounds):
-            network = self._round(number, one, pruner, network)
+        begun = self._begun(len(rounds))
+        network, pruner = self._done(begun - 1) if begun else self._from_nothing()
+        for number in range(begun, len(rounds)):
+            network = self._round(number, rounds[number], pruner, network)
             pruner = self._pruner(number + 1)
         if self.recipe.averaged > 1:
             network = self._averaged(range(len(rounds) - self.recipe.averaged, len(rounds)))
         if self.recipe.racing is not None:
             self._races(self.recipe.racing, pruner, network)
         return network
+
+    def _begun(self, rounds: int) -> int:
+        """Return how many rounds need not be done again, because the last of them has left all that the next needs."""
+        return max((number for number in range(1, rounds + 1) if self._is_done(number - 1)), default=0)
+
+    def _is_done(self, number: int) -> bool:
+        return network_path(self.folder, number).exists() and pruner_path(self.folder, number + 1).exists()
+
+    def _done(self, number: int) -> tuple[Network, Pruner]:
+        """Return what a round has left."""
+        return Network.load(network_path(self.folder, number)), pruner_of(
+            Network.load(pruner_path(self.folder, number + 1))
+        )
+
+    def _from_nothing(self) -> tuple[Network, Pruner]:
+        """Return what the first round begins with."""
+        student = StudentEvaluator("student", self._student(), self.columns)
+        pruner = self._first_pruner(student)
+        return self._distilled(student, pruner), pruner
 
     def _student(self) -> Student:
         plan, path = self.recipe.student, self.folder / "student.npz"
@@ -117,7 +150,7 @@ class Workshop:
         return student
 
     def _first_pruner(self, evaluator: StudentEvaluator) -> Pruner:
-        path = self.folder / "pruner-0.npz"
+        path = pruner_path(self.folder, 0)
         if path.exists():
             return pruner_of(Network.load(path))
         network = self._new_pruner()
@@ -147,32 +180,34 @@ class Workshop:
 
     def _pruner(self, number: int) -> Pruner:
         """Return the pruner that learns from the labels of the rounds before this one."""
-        path = self.folder / f"pruner-{number}.npz"
+        path = pruner_path(self.folder, number)
         if not path.exists():
             network = self._new_pruner()
             labels = self._labels(number - 1, _PRUNER_WINDOW)
             self._fit(f"pruner {number}", network, labels, _PRUNER_FIT, raw=True)
-            network.save(path)
+            network.save(path, self._precision(number - 1))
         return pruner_of(Network.load(path))
+
+    def _precision(self, number: int) -> npt.DTypeLike:
+        """Return how precisely that is kept which a round leaves."""
+        return PRECISION if self.recipe.unrolled()[number].checkpoint else np.float32
 
     def _new_pruner(self) -> Network:
         return Network.new((self.recipe.pruner_hidden,), self.recipe.seed, len(raw_columns()))
 
     def _round(self, number: int, one: Round, pruner: Pruner, last: Network) -> Network:
-        path = self.folder / f"network-{number}.npz"
+        path = network_path(self.folder, number)
         if path.exists():
             return Network.load(path)
-        began = time.monotonic()
         evaluator = self.backend.evaluator("teacher", last, self.columns)
-        disputed = self._disputed(number if one.variety.disputed else 0)
-        self._make_labels(number, one, Teacher(evaluator, pruner, self.columns, one.filter, one.variety, disputed))
-        labelled = time.monotonic()
+        disputed = self._disputed(number) if one.variety.disputed else _NONE
+        self._make_labels(number, Teacher(evaluator, pruner, self.columns, one.filter, one.variety, disputed))
         network = Network.new(one.hidden, self.recipe.seed + number) if one.hidden else last
         labels = self._labels(number, one.window)
         loss = self._fit(f"round {number}: fit", network, labels, one.fit, raw=False)
-        network.save(path)
+        network.save(path, self._precision(number))
+        network = Network.load(path)
         row = {"round": number, "shape": network.shape, "labels": len(labels[0]), "loss": round(loss, 6)}
-        row |= {"labelling_s": round(labelled - began), "fitting_s": round(time.monotonic() - labelled)}
         self._measure(row, NetworkEvaluator(f"round {number}", network, self.columns))
         return network
 
@@ -180,7 +215,7 @@ class Workshop:
         path = self.folder / f"mean-{rounds[0]}-{rounds[-1]}.npz"
         if path.exists():
             return Network.load(path)
-        network = mean_of([Network.load(self.folder / f"network-{number}.npz") for number in rounds])
+        network = mean_of([Network.load(network_path(self.folder, number)) for number in rounds])
         network.save(path)
         row = {"averaged": [rounds[0], rounds[-1]], "shape": network.shape}
         self._measure(row, NetworkEvaluator("mean", network, self.columns))
@@ -222,12 +257,10 @@ class Workshop:
             _keep(path, **SideLabels(*map(np.concatenate, zip(*found, strict=True)))._asdict())
         return SideLabels(**load_arrays(path))
 
-    def _make_labels(self, number: int, one: Round, teacher: Teacher) -> None:
+    def _make_labels(self, number: int, teacher: Teacher) -> None:
         (self.folder / f"labels-{number}").mkdir(exist_ok=True)
         seed = (self.recipe.seed * 1000 + number) * 100_000
-        chunks = [
-            Chunk(path, self.recipe.chunk, seed + place) for place, path in enumerate(self._chunk_paths(number, one))
-        ]
+        chunks = [Chunk(path, self.recipe.chunk, seed + place) for place, path in enumerate(self._chunk_paths(number))]
         missing = sum(not chunk.path.exists() for chunk in chunks)
         self.teller.begin(f"round {number}: labels", missing * self.recipe.chunk)
         for count in label_all(teacher, chunks, self.jobs):
@@ -235,21 +268,20 @@ class Workshop:
 
     def _disputed(self, number: int) -> Boards:
         """Return the positions of the round before where its network was most at odds with one roll ahead."""
-        if number == 0:
-            return np.empty((0, CELLS), np.int8)
-        paths = self._chunk_paths(number - 1, self.recipe.unrolled()[number - 1])
-        return np.concatenate([most_missed(read_chunk(path), self.recipe.chunk // _DISPUTED) for path in paths])
+        before = self.recipe.learned(number, 2)[:-1]
+        count = self.recipe.chunk // _DISPUTED
+        return np.concatenate(
+            [_NONE, *(most_missed(read_chunk(path), count) for one in before for path in self._chunk_paths(one))]
+        )
 
-    def _chunk_paths(self, number: int, one: Round) -> list[Path]:
+    def _chunk_paths(self, number: int) -> list[Path]:
         folder = self.folder / f"labels-{number}"
-        return [folder / f"{place:04}.npz" for place in range(-(-one.labels // self.recipe.chunk))]
+        return [folder / f"{place:04}.npz" for place in range(self.recipe.chunks(number))]
 
     def _labels(self, number: int, window: int) -> tuple[Boards, Floats]:
         """Return the labels of so many rounds, this one the last, with its trace."""
-        rounds = self.recipe.unrolled()
-        first = max(0, number + 1 - window)
-        paths = [path for one in range(first, number + 1) for path in self._chunk_paths(one, rounds[one])]
-        return read_labels(paths, rounds[number].trace)
+        paths = [path for one in self.recipe.learned(number, window) for path in self._chunk_paths(one)]
+        return read_labels(paths, self.recipe.unrolled()[number].trace)
 
     def _fit(self, what: str, network: Network, labels: tuple[Boards, Floats], how: Fit, *, raw: bool) -> float:
         """Fit a network in place; return the mean squared error of the equity."""
@@ -271,9 +303,20 @@ class Workshop:
     def _measure(self, row: dict[str, Any], evaluator: StudentEvaluator | NetworkEvaluator) -> None:
         if self.benchmark is not None:
             row |= {kind: round(value, 3) for kind, value in self.benchmark.rating(evaluator).items()}
-        with (self.folder / "history.jsonl").open("a") as file:
+        row["seconds"] = self._laps.seconds()
+        with (self.folder / HISTORY).open("a") as file:
             file.write(json.dumps(row) + "\n")
         self.teller.measured(row)
+
+
+def network_path(folder: Path, number: int) -> Path:
+    """Return where the network of a round is kept."""
+    return folder / f"network-{number}.npz"
+
+
+def pruner_path(folder: Path, number: int) -> Path:
+    """Return where the pruner is kept that a round uses; the round before it has left it."""
+    return folder / f"pruner-{number}.npz"
 
 
 def _kept_student(path: Path, new: Student) -> tuple[Student, int]:

@@ -1,17 +1,22 @@
-"""Packing networks that come along: at half precision, with a card that says what each is and how it came about."""
+"""Packing networks that come along: at half precision, with a card that says what each is and how it came about.
+
+What was packed after a checkpoint is all that a training needs to go on, in another folder and on another day.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+import tomllib
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from fibsbot.engine.network import Network
-from fibsbot.engine.packaged import CARDS, CONTACT, PRUNER, RACE
+from fibsbot.engine.packaged import CARDS, CONTACT, HISTORY, PRECISION, PRUNER, RACE
 from fibsbot.engine.race import RACE_OUTPUTS
+from fibsbot.engine.training.following import network_path, pruner_path
+from fibsbot.engine.training.recipe import Recipe, RecipeError, read_recipe
 
 _FIGURES: Final = ("PR", "contact", "crashed", "race", "bear-off")
 
@@ -19,9 +24,11 @@ _FIGURES: Final = ("PR", "contact", "crashed", "race", "bear-off")
 def pack(folder: Path, recipe: Path, target: Path) -> Path:
     """Write the last network of a workshop's folder, with its pruner and their cards, into `target`; return the cards.
 
-    Raises OSError where something cannot be read or written, ValueError where no round has ended yet.
+    What was measured goes with them. Raises OSError where something cannot be read or written, ValueError where no
+    round has ended yet or the recipe is none.
     """
-    history = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+    steps = read_recipe(recipe)
+    history = [json.loads(line) for line in (folder / HISTORY).read_text().splitlines()]
     rounds = [row for row in history if "round" in row]
     if not rounds:
         raise ValueError(f"{folder}: expected the network of a round, found none")
@@ -29,16 +36,16 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
     which, path, last = _chosen(history, rounds[-1], folder)
     target.mkdir(parents=True, exist_ok=True)
     contact = Network.load(path)
-    contact.save(target / CONTACT, np.float16)
-    pruner = Network.load(folder / f"pruner-{number + 1}.npz")
-    pruner.save(target / PRUNER, np.float16)
+    contact.save(target / CONTACT, PRECISION)
+    pruner = Network.load(pruner_path(folder, number + 1))
+    pruner.save(target / PRUNER, PRECISION)
     card = {
         "recipe": recipe.name,
         "rounds": number + 1,
         "shape": contact.shape,
         "student_games": max((row["student_games"] for row in history if "student_games" in row), default=0),
-        "labels": _labels(folder, number),
-        "hours": round(sum(row["labelling_s"] + row["fitting_s"] for row in rounds) / 3600, 2),
+        "labels": sum(steps.chunks(one) * steps.chunk for one in range(number + 1)),
+        "hours": round(sum(row["seconds"] for row in history) / 3600, 2),
     }
     figures = {name.replace("-", "_").lower(): last[name] for name in _FIGURES if name in last}
     races = [row for row in history if "race_round" in row]
@@ -55,9 +62,36 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
     ]
     if races:
         lines += ["", *_table("race", _pack_race(folder, races, target) | {"recipe": recipe.name})]
+    shutil.copyfile(folder / HISTORY, target / HISTORY)
     cards = target / CARDS
     cards.write_text("\n".join([*lines, ""]))
     return cards
+
+
+def unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
+    """Lay what was packed after a checkpoint of the recipe into a new folder, so that a workshop there goes on from it.
+
+    Raises RecipeError where the recipe has no checkpoint there, OSError where something cannot be read or written.
+    """
+    checkpoints = [number for number, one in enumerate(recipe.unrolled()) if one.checkpoint]
+    last = _last_round(packed)
+    if last not in checkpoints:
+        raise RecipeError(f"{packed}: expected networks of a checkpoint of the recipe, found those of round {last}")
+    if folder.exists() and any(folder.iterdir()):
+        raise RecipeError(f"{folder}: expected a new folder to go on in, found one with files")
+    folder.mkdir(parents=True, exist_ok=True)
+    history = (packed / HISTORY).read_text().splitlines(keepends=True)
+    (folder / HISTORY).write_text("".join(row for row in history if "race_round" not in json.loads(row)))
+    shutil.copyfile(packed / PRUNER, pruner_path(folder, last + 1))
+    shutil.copyfile(packed / CONTACT, network_path(folder, last))
+
+
+def _last_round(packed: Path) -> int:
+    """Return after which round networks were packed."""
+    try:
+        return int(tomllib.loads((packed / CARDS).read_text("utf-8"))["contact"]["rounds"]) - 1
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
+        raise RecipeError(f"{packed / CARDS}: expected cards of packed networks, found none") from error
 
 
 def _chosen(history: list[dict[str, Any]], last: dict[str, Any], folder: Path) -> tuple[str, Path, dict[str, Any]]:
@@ -67,7 +101,7 @@ def _chosen(history: list[dict[str, Any]], last: dict[str, Any], folder: Path) -
         if "averaged" in row and row["averaged"][1] == number:
             first = row["averaged"][0]
             return f"rounds {first} to {number}", folder / f"mean-{first}-{number}.npz", row
-    return f"round {number}", folder / f"network-{number}.npz", last
+    return f"round {number}", network_path(folder, number), last
 
 
 def _pack_race(folder: Path, rounds: list[dict[str, Any]], target: Path) -> dict[str, Any]:
@@ -79,15 +113,6 @@ def _pack_race(folder: Path, rounds: list[dict[str, Any]], target: Path) -> dict
     labels = sum(row["labels"] for row in rounds)
     card = {"rounds": len(rounds), "shape": race.shape, "labels": labels}
     return {"sha256": _sha256(target / RACE)} | card | figures
-
-
-def _labels(folder: Path, last: int) -> int:
-    total = 0
-    for number in range(last + 1):
-        for path in (folder / f"labels-{number}").glob("*.npz"):
-            with np.load(path, allow_pickle=False) as file:
-                total += len(file["boards"])
-    return total
 
 
 def _sha256(path: Path) -> str:

@@ -76,11 +76,14 @@ class Round:
     hidden: tuple[int, ...] = field(default=(), validator=_layers)
     """Units of the hidden layers of a new network; without, the last one goes on learning."""
     window: int = field(default=3, validator=ge(1))
-    """From how many rounds, this one the last, the network learns."""
+    """From how many rounds, this one the last, the network learns; of those before a checkpoint from none."""
     filter: Filter = Filter()  # noqa: RUF009 - frozen
     variety: Variety = Variety()  # noqa: RUF009 - frozen
     times: int = field(default=1, validator=[ge(1), le(1000)])
     """How often the round is done, one after the other."""
+    checkpoint: bool = False
+    """Whether another run can go on from here: the network and its pruner are kept as they are packed, at half
+    precision, and nothing later needs what was made before."""
 
 
 @frozen
@@ -144,8 +147,30 @@ class Recipe:
             raise ValueError("expected networks that are averaged to have learned on from each other")
 
     def unrolled(self) -> tuple[Round, ...]:
-        """Return the rounds with each repeated as often as it says; only the first of equals begins a new network."""
-        return tuple(one if time == 0 else evolve(one, hidden=()) for one in self.rounds for time in range(one.times))
+        """Return the rounds with each repeated as often as it says.
+
+        Only the first of equals begins a new network, only the last is a checkpoint.
+        """
+        return tuple(
+            evolve(
+                one,
+                hidden=one.hidden if time == 0 else (),
+                checkpoint=one.checkpoint and time == one.times - 1,
+                times=1,
+            )
+            for one in self.rounds
+            for time in range(one.times)
+        )
+
+    def learned(self, number: int, window: int) -> range:
+        """Return from which rounds' labels is learned after a round: so many, it the last, none before a checkpoint."""
+        rounds = self.unrolled()
+        first = max((before + 1 for before in range(number) if rounds[before].checkpoint), default=0)
+        return range(max(first, number + 1 - window), number + 1)
+
+    def chunks(self, number: int) -> int:
+        """Return in how many chunks the labels of a round are kept."""
+        return -(-self.unrolled()[number].labels // self.chunk)
 
 
 def read_recipe(path: Path) -> Recipe:
@@ -162,9 +187,16 @@ def read_recipe(path: Path) -> Recipe:
 def structure(page: dict[str, Any]) -> Recipe:
     """Return a recipe from what a TOML file says; unknown keys and values of another type are refused."""
     converter = cattrs.Converter(forbid_extra_keys=True)
+    converter.register_structure_hook(bool, _truth)
     converter.register_structure_hook(int, _whole)
     converter.register_structure_hook(float, _number)
     return converter.structure(page, Recipe)
+
+
+def _truth(value: Any, _: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"expected true or false, found {value!r:.40}")
+    return value
 
 
 def _whole(value: Any, _: Any) -> int:

@@ -19,6 +19,7 @@ from fibsbot.engine.bearoff.keeping import keep, path_for
 from fibsbot.engine.network import Network, NetworkError
 from fibsbot.engine.training.following import Workshop
 from fibsbot.engine.training.recipe import structure
+from tests.engine.training.silent import Silent
 
 ROOT: Final = Path(__file__).parents[3]
 RECIPE: Final = """
@@ -151,19 +152,6 @@ def test_killed_again_and_again_it_makes_the_same_networks(uninterrupted: Path, 
     finish(train(folder, cache, "--jobs", "2"))
     assert results(uninterrupted) == results(folder)
     assert [] == [*folder.rglob("*.new")]
-
-
-class Silent:
-    """A teller for whom nothing is worth telling."""
-
-    def begin(self, what: str, total: int) -> None:
-        """Begin a step."""
-
-    def advance(self, units: int, note: str = "") -> None:
-        """Go on."""
-
-    def measured(self, row: dict[str, Any]) -> None:
-        """Hear a figure."""
 
 
 TINY: Final = {

@@ -27,6 +27,7 @@ variety = { wild = 0.1 }
 labels = 600
 times = 3
 hidden = [12]
+checkpoint = true
 fit = { epochs = 1 }
 filter = { margin = 0.25, most = 3 }
 [[rounds]]
@@ -58,6 +59,13 @@ def test_a_round_done_several_times_begins_one_network(tmp_path: Path) -> None:
     assert [600, 600, 600, 100] == [one.labels for one in rounds]
 
 
+def test_behind_a_checkpoint_nothing_is_learned_of_what_was_before(tmp_path: Path) -> None:
+    (tmp_path / "recipe.toml").write_text(PAGE)
+    recipe = read_recipe(tmp_path / "recipe.toml")
+    assert [False, False, True, False] == [one.checkpoint for one in recipe.unrolled()]
+    assert [range(1), range(2), range(1, 3), range(3, 4)] == [recipe.learned(number, 2) for number in range(4)]
+
+
 def test_the_recipes_that_come_along_can_be_followed() -> None:
     found = sorted((Path(fibsbot.engine.__file__).parent / "recipes").glob("*.toml"))
     assert found
@@ -79,6 +87,7 @@ def test_the_recipes_that_come_along_can_be_followed() -> None:
         ("games = 100", "games = true", "expected a whole number, found True @ recipe.student.games"),
         ("games = 100", "games = -1", "'games' must be >= 0: -1 @ recipe.student"),
         ("games = 100", "lesson = 0", "'lesson' must be >= 1: 0 @ recipe.student"),
+        ("checkpoint = true", "checkpoint = 1", "expected true or false, found 1 @ recipe.rounds[0].checkpoint"),
         ("rate = 1 ", "rate = nan", "expected a number, found nan @ recipe.distilling.fit.rate"),
         ("rate = 1 ", "rate = 'much'", "expected a number, found 'much' @ recipe.distilling.fit.rate"),
         ("rate = 1 ", "rate = 0", "'rate' must be > 0.0: 0.0 @ recipe.distilling.fit"),

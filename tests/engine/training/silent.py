@@ -1,0 +1,18 @@
+"""Who is told how far a training is and keeps it to himself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Silent:
+    """A teller for whom nothing is worth telling."""
+
+    def begin(self, what: str, total: int) -> None:
+        """Begin a step."""
+
+    def advance(self, units: int, note: str = "") -> None:
+        """Go on."""
+
+    def measured(self, row: dict[str, Any]) -> None:
+        """Hear a figure."""
