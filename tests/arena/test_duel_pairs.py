@@ -46,6 +46,7 @@ def played(plan: Plan, one: Strategy, other: Strategy, pairs: int, judge: Judge 
     return tally
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan", [MONEY, evolve(MONEY, jacoby=True, beavers=True), evolve(MONEY, cube=False), MATCH])
 def test_who_always_decides_alike_draws_with_itself(plan: Plan) -> None:
     with room(plan, Racer(), Racer()) as here:
@@ -54,12 +55,14 @@ def test_who_always_decides_alike_draws_with_itself(plan: Plan) -> None:
             assert (1.0 if plan.length else 0.0) == first + second
 
 
+@pytest.mark.slow
 def test_its_luck_is_even_too() -> None:
     tally = played(evolve(MONEY, cube=False), Racer(), Racer(), 2, Racer())
     assert (0.0, 0.0) == (tally.result.mean, tally.result.error) if tally.result else None
     assert (0.0, 0.0) == (tally.adjusted.mean, tally.adjusted.error) if tally.adjusted else None
 
 
+@pytest.mark.slow
 def test_chance_draws_with_chance_within_its_interval() -> None:
     tally = played(evolve(MONEY, cube=False), RandomStrategy(1), RandomStrategy(2), 40)
     found = tally.result
@@ -67,6 +70,7 @@ def test_chance_draws_with_chance_within_its_interval() -> None:
     assert abs(found.mean) < 2.6 * found.error
 
 
+@pytest.mark.slow
 def test_who_races_home_beats_chance_wherever_it_sits() -> None:
     for one, other, sign in ((Racer(), RandomStrategy(1), 1), (RandomStrategy(1), Racer(), -1)):
         found = played(evolve(MONEY, cube=False), one, other, 12).result
@@ -103,6 +107,7 @@ def test_the_luck_of_a_match_is_that_of_its_study(tmp_path: Path) -> None:
         assert pytest.approx(luck_adjusted(study(transcript, Racer()), seat)) == result - luck
 
 
+@pytest.mark.slow
 def test_errors_come_with_the_luck() -> None:
     tally = played(evolve(MONEY, cube=False), Racer(), RandomStrategy(3), 1, Racer())
     racer, chance = tally.performances

@@ -45,6 +45,7 @@ def test_matches_of_any_length_are_finished_without_trouble(matches: int, length
     assert report.boards > 30 * matches
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", [Raising, Nonsense])
 def test_a_bad_strategy_costs_decisions_but_no_match(strategy: type[Strategy]) -> None:
     report = played(soak.Soak(1, 1, seed=3), strategy)

@@ -97,6 +97,7 @@ async def test_a_wrong_password_is_tried_once() -> None:
     assert (End.REFUSED, 1) == (result.end, result.counters.connections)
 
 
+@pytest.mark.slow
 async def test_an_account_that_exists_is_not_registered_again() -> None:
     async with Server(limits=CHEAP) as server:
         await play(server, LastResort())

@@ -68,6 +68,7 @@ class Replay:
                     self._wake_at = at
 
 
+@pytest.mark.slow
 async def test_a_session_log_replays_to_the_same_commands(log: Path) -> None:
     records = list(read_session_log(log))
     sent = b"".join(record.data for record in records if isinstance(record, Sent)).decode().split("\r\n")

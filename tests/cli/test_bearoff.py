@@ -92,6 +92,7 @@ def test_what_cannot_be_answered_is_refused_in_a_line(folder: Path, arguments: l
     assert text in result.stderr
 
 
+@pytest.mark.slow
 def test_where_tables_cannot_be_kept_the_position_is_answered_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     result = run(tmp_path / "file", str(Xgid.of(MatchState(LAST))))

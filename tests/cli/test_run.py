@@ -170,6 +170,7 @@ async def test_sighup_changes_what_can_be_changed_and_says_what_cannot(server: S
         assert 0 == await it.end()
 
 
+@pytest.mark.slow
 async def test_a_sighup_that_comes_too_early_waits(server: Server, tmp_path: Path) -> None:
     (tmp_path / "haste").mkdir()
     (tmp_path / "haste" / "sitecustomize.py").write_text(HASTE)
@@ -181,6 +182,7 @@ async def test_a_sighup_that_comes_too_early_waits(server: Server, tmp_path: Pat
         assert 0 == await it.end()
 
 
+@pytest.mark.slow
 async def test_after_a_sighup_that_came_too_early_bad_settings_still_end_with_78(tmp_path: Path) -> None:
     (tmp_path / "haste").mkdir()
     (tmp_path / "haste" / "sitecustomize.py").write_text(HASTE)

@@ -166,6 +166,7 @@ def tables(section: str, name: str, value: Any) -> dict[str, Any]:
     return found | {section: {**found.get(section, {}), name: value}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("section", "setting"), SETTINGS, ids=lambda it: getattr(it, "name", it))
 def test_every_setting_reaches_the_run_or_the_process(section: str, setting: Setting) -> None:
     """A setting that nobody uses would be a lie; the few named here are used by the commands themselves."""

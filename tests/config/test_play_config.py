@@ -132,6 +132,7 @@ def test_every_option_goes_before_the_file(tmp_path: Path, runs: list[RunSetting
     assert Path("there") == run.log_path.parent
 
 
+@pytest.mark.slow
 def test_an_option_that_is_not_given_leaves_the_default(tmp_path: Path, runs: list[RunSettings]) -> None:
     environment = {"FIBSBOT_PASSWORD": "paranoid"}
     for more in ([], ["--max-length", "5"]):

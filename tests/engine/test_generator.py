@@ -59,6 +59,7 @@ def test_both_generators_bear_off_alike(position: Position, roll: Dice) -> None:
     assert_same_plays(position, roll)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_both_generators_know_the_same_plays_in_random_games(seed: int) -> None:
     for position in some_positions(100, seed):
@@ -66,6 +67,7 @@ def test_both_generators_know_the_same_plays_in_random_games(seed: int) -> None:
             assert_same_plays(position, roll)
 
 
+@pytest.mark.slow
 def test_four_generators_know_the_same_plays() -> None:
     """2,000 positions with 21 rolls each: as many distinct results, and the same ones by checksum.
 

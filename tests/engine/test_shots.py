@@ -77,6 +77,7 @@ def test_shots_are_what_trying_every_roll_finds_in_random_games(seed: int) -> No
         assert expected(position) == pytest.approx(written(position), abs=1e-6), position
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_what_a_legal_play_hits_is_a_shot_and_only_the_duty_to_play_another_number_forbids_a_shot(seed: int) -> None:
     for position in some_positions(200, seed):

@@ -64,6 +64,7 @@ def test_everything_happens_in_200_matches() -> None:
     assert {} == {what: counts[what] for what in wanted if counts[what] < 5}
 
 
+@pytest.mark.slow
 @given(transcripts())
 @settings(max_examples=30)
 def test_a_simulated_match_can_be_walked_through(match: Transcript) -> None:

@@ -222,6 +222,7 @@ def test_a_folder_is_no_capture(tmp_path: Path) -> None:
         list(read_capture(tmp_path))
 
 
+@pytest.mark.slow
 def test_a_text_that_goes_on_and_on_without_a_server_is_given_up() -> None:
     def prose() -> object:
         while True:
@@ -249,6 +250,7 @@ def test_lines_without_end_are_left_out() -> None:
 # -- cut off anywhere -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
 def test_a_capture_may_end_anywhere(path: Path) -> None:
     data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()

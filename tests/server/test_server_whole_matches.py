@@ -81,6 +81,7 @@ class Hall:
             self.hear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("length", ["1", "5", "unlimited"])
 @pytest.mark.parametrize("automatic", [False, True])

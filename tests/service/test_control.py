@@ -136,6 +136,7 @@ def test_what_is_no_order_is_refused_with_what_was_expected(line: bytes, text: s
         parse_request(line)
 
 
+@pytest.mark.slow
 async def test_clients_that_do_nothing_or_never_read_hold_up_nobody(boss: Boss, tmp_path: Path) -> None:
     path = tmp_path / "socket"
     sleepers = [await asyncio.open_unix_connection(path) for _ in range(3)]

@@ -123,6 +123,7 @@ def test_the_first_turn_is_found_when_nothing_was_told_of_the_opening() -> None:
     assert [OPENING] == deeds(between(START, FIRST))
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), turns=st.integers(1, 60))
 @settings(max_examples=12, deadline=None)
 def test_what_is_rebuilt_leads_to_what_was_seen_and_is_true_where_the_dice_are_known(seed: int, turns: int) -> None:

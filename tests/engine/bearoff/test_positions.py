@@ -79,6 +79,7 @@ def test_many_boards_have_the_numbers_of_each(boards: list[Board]) -> None:
     assert [numbers(board) for board in boards] == list(zip(own, opponent, strict=True))
 
 
+@pytest.mark.slow
 @given(own=LEFT, dice=DICE)
 def test_a_throw_leaves_what_the_rules_say(rows: Rows, own: tuple[int, ...], dice: Dice) -> None:
     number = numbers(board_of(own, NOTHING))[0]

@@ -107,6 +107,7 @@ class Slow:
         return Recounted().evaluate(boards)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.02, 0.1, 0.3])
 def test_deadlines_are_kept(seconds: float) -> None:
     slow = Searcher(Slow(), toy_pruner())

@@ -186,6 +186,7 @@ def test_a_student_plays_on_where_its_recipe_asks_for_more_games(tmp_path: Path)
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["student.npz", "pruner-0.npz", "distilled.npz"])
 @pytest.mark.parametrize("content", [b"", b"nonsense", None])
 def test_a_file_that_is_none_of_ours_is_told_in_one_line(tmp_path: Path, name: str, content: bytes | None) -> None:

@@ -14,6 +14,8 @@ from fibsbot.engine.training.positions import Variety
 from fibsbot.position import Position
 from tests.engine.toys import ROLLS, left_by, toy_teacher
 
+pytestmark = pytest.mark.slow
+
 TAME = Variety(wild=0, random=0, early=0)
 COUNT = 40 * LANES
 TEACHER = toy_teacher(TAME)

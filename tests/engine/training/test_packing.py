@@ -17,6 +17,8 @@ from fibsbot.engine.training.packing import pack, unpack
 from fibsbot.engine.training.recipe import RecipeError, read_recipe
 from tests.engine.training.silent import Silent
 
+pytestmark = pytest.mark.slow
+
 BEFORE: Final = """
 pruner_hidden = 4
 pruner_positions = 50

@@ -16,6 +16,8 @@ from fibsbot.position import Position
 from fibsbot.rules.plays import results
 from tests.engine.toys import ROLLS, some_positions, toy_race
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def tables() -> Tables:

@@ -70,6 +70,7 @@ FORD = "match 1 of marvin against ford"
 ZAPHOD = "match 3 of marvin against zaphod"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "row", "values", "expected"),
     [

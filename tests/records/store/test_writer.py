@@ -235,6 +235,7 @@ def test_a_server_that_goes_and_comes_back_is_waited_for(postgres: Postgres) -> 
     assert list(range(1000)) == turns(url)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_away_at_the_start_is_waited_for(postgres: Postgres) -> None:
     url = postgres.make("late")
     postgres.stop()
