@@ -71,19 +71,23 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
 def unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
     """Lay what was packed after a checkpoint of the recipe into a new folder, so that a workshop there goes on from it.
 
-    Raises RecipeError where the recipe has no checkpoint there, OSError where something cannot be read or written.
+    Where it lies there already, nothing changes. Raises RecipeError where the recipe has no checkpoint there or the
+    folder holds something else, OSError where something cannot be read or written.
     """
     checkpoints = [number for number, one in enumerate(recipe.unrolled()) if one.checkpoint]
     last = _last_round(packed)
     if last not in checkpoints:
         raise RecipeError(f"{packed}: expected networks of a checkpoint of the recipe, found those of round {last}")
+    begun = network_path(folder, last)
+    if begun.exists() and begun.read_bytes() == (packed / CONTACT).read_bytes():
+        return  # the same command, once more
     if folder.exists() and any(folder.iterdir()):
         raise RecipeError(f"{folder}: expected a new folder to go on in, found one with files")
     folder.mkdir(parents=True, exist_ok=True)
     history = (packed / HISTORY).read_text().splitlines(keepends=True)
     (folder / HISTORY).write_text("".join(row for row in history if "race_round" not in json.loads(row)))
     shutil.copyfile(packed / PRUNER, pruner_path(folder, last + 1))
-    shutil.copyfile(packed / CONTACT, network_path(folder, last))
+    shutil.copyfile(packed / CONTACT, begun)
 
 
 def _last_round(packed: Path) -> int:

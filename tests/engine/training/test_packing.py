@@ -81,6 +81,9 @@ def test_from_a_checkpoint_the_rest_is_the_same_as_in_one_go(home: Path) -> None
     follow(home / "rest", BEFORE + AFTER, begin=home / "packed")
     for path in (network_path, pruner_path):
         assert path(home / "whole", 3).read_bytes() == path(home / "rest", 3).read_bytes()
+    kept = (home / "rest" / HISTORY).read_text()
+    follow(home / "rest", BEFORE + AFTER, begin=home / "packed")
+    assert kept == (home / "rest" / HISTORY).read_text(), "the same command does nothing twice"
     rows = [json.loads(line) for line in (home / "rest" / HISTORY).read_text().splitlines()]
     assert [0, 1, 2, 3] == [row["round"] for row in rows if "round" in row]
 
