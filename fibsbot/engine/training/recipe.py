@@ -145,6 +145,8 @@ class Recipe:
             raise ValueError(f"expected at least {self.averaged} rounds, whose networks are to be averaged")
         if any(one.hidden for one in self.unrolled()[1 - self.averaged :] if self.averaged > 1):
             raise ValueError("expected networks that are averaged to have learned on from each other")
+        if self.averaged > 1 and self.unrolled()[-1].checkpoint:
+            raise ValueError("expected no checkpoint in the end, where the mean of networks is packed")
 
     def unrolled(self) -> tuple[Round, ...]:
         """Return the rounds with each repeated as often as it says.

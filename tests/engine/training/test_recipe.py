@@ -79,6 +79,7 @@ def test_the_recipes_that_come_along_can_be_followed() -> None:
         ("seed = 3", "seed = ", "expected a recipe in TOML"),
         ("averaged = 2", "averaged = 5", "expected at least 5 rounds, whose networks are to be averaged"),
         ("labels = 100\n", "labels = 100\nhidden = [3]\n", "expected networks that are averaged to have learned on"),
+        ("labels = 100\n", "labels = 100\ncheckpoint = true\n", "expected no checkpoint in the end, where the mean"),
         ("seed = 3", "sead = 3", "extra fields found (sead) @ recipe"),
         ("games = 100", "games = 100\nweeks = 3", "extra fields found (weeks) @ recipe.student"),
         ("positions = 300", "", "required field missing @ recipe.distilling.positions"),
