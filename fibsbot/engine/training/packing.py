@@ -71,8 +71,9 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
 def unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
     """Lay what was packed after a checkpoint of the recipe into a new folder, so that a workshop there goes on from it.
 
-    Where it lies there already, nothing changes. Raises RecipeError where the recipe has no checkpoint there or the
-    folder holds something else, OSError where something cannot be read or written.
+    Where it lies there already, nothing changes; what a kill left of it is laid anew. Raises RecipeError where
+    the recipe has no checkpoint there or the folder holds something else, OSError where something cannot be
+    read or written.
     """
     checkpoints = [number for number, one in enumerate(recipe.unrolled()) if one.checkpoint]
     last = _last_round(packed)
@@ -81,7 +82,9 @@ def unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
     begun = network_path(folder, last)
     if begun.exists() and begun.read_bytes() == (packed / CONTACT).read_bytes():
         return  # the same command, once more
-    if folder.exists() and any(folder.iterdir()):
+    # Fewer files than these three are what is left of an unpacking that was killed.
+    laid = {HISTORY, pruner_path(folder, last + 1).name, begun.name}
+    if folder.exists() and not laid.issuperset(it.name for it in folder.iterdir()):
         raise RecipeError(f"{folder}: expected a new folder to go on in, found one with files")
     folder.mkdir(parents=True, exist_ok=True)
     history = (packed / HISTORY).read_text().splitlines(keepends=True)

@@ -88,6 +88,19 @@ def test_from_a_checkpoint_the_rest_is_the_same_as_in_one_go(home: Path) -> None
     assert [0, 1, 2, 3] == [row["round"] for row in rows if "round" in row]
 
 
+@pytest.mark.parametrize("laid", [1, 2, 3])
+def test_what_a_kill_left_of_an_unpacking_is_laid_anew(home: Path, tmp_path: Path, laid: int) -> None:
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(BEFORE + AFTER)
+    unpack(home / "packed", tmp_path / "whole", read_recipe(recipe))
+    (tmp_path / "half").mkdir()
+    wanted = {it.name: it.read_bytes() for it in (tmp_path / "whole").iterdir()}
+    for name in (HISTORY, pruner_path(tmp_path, 2).name, network_path(tmp_path, 1).name)[:laid]:
+        (tmp_path / "half" / name).write_bytes(wanted[name][:100])
+    unpack(home / "packed", tmp_path / "half", read_recipe(recipe))
+    assert wanted == {it.name: it.read_bytes() for it in (tmp_path / "half").iterdir()}
+
+
 def test_only_from_a_checkpoint_and_in_a_new_folder(home: Path, tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match="expected networks of a checkpoint of the recipe, found those of round 1"):
         follow(tmp_path / "new", BEFORE.replace("checkpoint = true", "") + AFTER, begin=home / "packed")
