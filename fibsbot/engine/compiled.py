@@ -34,12 +34,7 @@ def inner(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     return cast("Callable[Arguments, Result]", _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True))
 
 
-def inlined(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Compile a small function into each of those that call it."""
-    return cast("Callable[Arguments, Result]", _compile(function, inline="always"))
-
-
-def _compile(function: Callable[..., Any], **options: str | bool) -> Callable[..., Any]:
+def _compile(function: Callable[..., Any], **options: bool) -> Callable[..., Any]:
     how = {"nogil": True, "fastmath": True, "error_model": "numpy", **options}
     try:
         compiler = _njit(cache=True, **how)(function)

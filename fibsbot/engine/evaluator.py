@@ -103,7 +103,7 @@ def _student_chances(student: Student, desk: Desk, boards: Boards, chances: Floa
 @compiled
 def _write_known(boards: Boards, columns: Columns, outcomes: Floats, unknown: npt.NDArray[np.bool_]) -> None:
     """Write the chances of games that are over and of what the tables cover; mark the others."""
-    ending = np.zeros(5, np.float32)
+    ending = np.empty(CHANCES, np.float32)
     for row in range(boards.shape[0]):
         unknown[row] = False
         if write_ending(boards[row], ending):

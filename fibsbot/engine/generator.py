@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from fibsbot.engine.boards import BAR, CELLS, Board, Boards
-from fibsbot.engine.compiled import compiled, inlined, inner
+from fibsbot.engine.compiled import compiled, inner
 
 MOST_PLAYS: Final = 3060
 """Positions that one roll can leave, at most: 15 checkers share the four moves of a double in C(18, 4) ways."""
@@ -37,7 +37,7 @@ def successors(board: Board, high: int, low: int) -> Boards:
     return plays[:count] if count else board.reshape(1, CELLS).copy()
 
 
-@inlined
+@inner
 def bears_off_from(board: Board, number: int) -> int:
     """Return the point from which a number bears a checker off, 0 if from none."""
     for point in range(7, CELLS):
@@ -51,7 +51,7 @@ def bears_off_from(board: Board, number: int) -> int:
     return 0
 
 
-@inlined
+@inner
 def next_source(board: Board, number: int, start: int) -> int:
     """Return the farthest point, `start` or nearer, from which a checker can move by a number; 0 if there is none."""
     if board[BAR] > 0:

@@ -51,33 +51,27 @@ def encode_all(boards: Boards) -> Inputs:
 
 @compiled
 def encode_into(boards: Boards, inputs: Inputs, escapes: Inputs) -> None:
-    """Write the inputs of each board into the row of the same number."""
+    """Write the inputs of each board into the row of the same number.
+
+    One function for all of it: each level of functions is compiled, and improved by the compiler, once more.
+    """
     mirror = np.empty(CELLS, np.int8)
     for row in range(boards.shape[0]):
-        encode(boards[row], inputs[row], mirror, escapes)
-
-
-@compiled
-def encode(board: Board, inputs: Inputs, mirror: Board, escapes: Inputs) -> None:
-    """Write the inputs of a position seen by the player on roll; `mirror` is room for the board seen by the other."""
-    inputs[:] = 0.0
-    swap(board, mirror)
-    _write_side(board, mirror, inputs[:SIDE], escapes)
-    _write_side(mirror, board, inputs[SIDE:], escapes)
-
-
-@inner
-def _write_side(board: Board, mirror: Board, inputs: Inputs, escapes: Inputs) -> None:
-    """Write the inputs of the side that sees `board`; the other one sees `mirror`."""
-    rearmost = _write_checkers(board, inputs)
-    theirs = _rearmost(mirror)
-    _write_points(board, inputs)
-    _write_blockade(mirror, theirs, inputs, escapes)
-    if rearmost + theirs > BAR:
-        _write_way_home(board, inputs, escapes)
-        write_shots(board, inputs)
-    else:
-        inputs[Unit.RACE] = 1.0
+        board = boards[row]
+        swap(board, mirror)
+        contact = _rearmost(board) + _rearmost(mirror) > BAR
+        for first in range(0, INPUTS, SIDE):
+            own, theirs = (mirror, board) if first else (board, mirror)
+            side = inputs[row, first : first + SIDE]
+            side[:] = 0.0
+            _write_checkers(own, side)
+            _write_points(own, side)
+            _write_blockade(theirs, side, escapes)
+            if contact:
+                _write_way_home(own, side, escapes)
+                write_shots(own, side)
+            else:
+                side[Unit.RACE] = 1.0
 
 
 @inner
@@ -89,8 +83,8 @@ def _rearmost(board: Board) -> int:
 
 
 @inner
-def _write_checkers(board: Board, inputs: Inputs) -> int:
-    """Write what follows from where the side's own checkers are; return where the rearmost is."""
+def _write_checkers(board: Board, inputs: Inputs) -> None:
+    """Write what follows from where the side's own checkers are."""
     pips, squares, checkers, rearmost = 0, 0, 0, 0
     outfield, rear, deep, stacked, crossovers, to_come, spare = 0, 0, 0, 0, 0, 0, 0
     for point in range(1, CELLS):
@@ -139,7 +133,6 @@ def _write_checkers(board: Board, inputs: Inputs) -> int:
         inputs[Unit.SPREAD] = max(squares / checkers - mean * mean, 0.0) ** 0.5 / 10
         if rearmost < 7:
             inputs[Unit.ROLLS] = (checkers + 1) // 2 / 8
-    return rearmost
 
 
 @inner
@@ -182,8 +175,9 @@ def _blocked(board: Board, point: int) -> int:
 
 
 @inner
-def _write_blockade(mirror: Board, theirs: int, inputs: Inputs, escapes: Inputs) -> None:
-    """Write how the side holds the opponent's checkers; their rearmost stands on `theirs`, seen by them."""
+def _write_blockade(mirror: Board, inputs: Inputs, escapes: Inputs) -> None:
+    """Write how the side holds the opponent's checkers, who sees `mirror`."""
+    theirs = _rearmost(mirror)
     least, caught = 1.0, 0.0
     for point in range(theirs, 12, -1):
         escape = escapes[_blocked(mirror, point)]

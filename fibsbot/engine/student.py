@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board
 from fibsbot.engine.compiled import compiled, inner
-from fibsbot.engine.inputs import ESCAPES, encode
+from fibsbot.engine.inputs import ESCAPES, encode_into
 from fibsbot.engine.units import INPUTS, Inputs
 
 Floats = npt.NDArray[np.float32]
@@ -39,7 +39,6 @@ class Desk(NamedTuple):
     """Room to value a position; each thread needs its own."""
 
     inputs: Inputs
-    mirror: Board
     hidden: Floats
     chances: Floats
     """What the last position was worth to who was on roll; shape (CHANCES,)."""
@@ -61,7 +60,6 @@ def new_desk(student: Student) -> Desk:
     """Return room for a student's work."""
     return Desk(
         inputs=np.zeros(INPUTS, np.float32),
-        mirror=np.zeros(CELLS, np.int8),
         hidden=np.zeros(student.threshold.shape[0], np.float32),
         chances=np.zeros(CHANCES, np.float32),
         escapes=ESCAPES,
@@ -113,7 +111,7 @@ def value(student: Student, desk: Desk, board: Board) -> float:
     """Return the cubeless equity of a position for the player on roll, and leave the chances on the desk."""
     chances = desk.chances
     if not write_ending(board, chances):
-        encode(board, desk.inputs, desk.mirror, desk.escapes)
+        encode_into(board.reshape(1, CELLS), desk.inputs.reshape(1, INPUTS), desk.escapes)
         forward(student, desk)
         chances[1] = min(chances[1], chances[0])
         chances[2] = min(chances[2], chances[1])

@@ -67,8 +67,7 @@ def hold(
         values: where to write.
     """
     levels = won.shape[0]
-    take = np.zeros(levels + 1)
-    cash = np.ones(levels + 1)
+    take, cash = np.empty(levels + 1), np.empty(levels + 1)  # from 1 on they are written, and level 0 is of no use
     for row in range(outcomes.shape[0]):
         chances = outcomes[row]
         _market(chances, won, lost, turnable, take, cash)

@@ -149,7 +149,8 @@ class Looker:
 @compiled
 def least_of_slots(worths: Worths, slots: Places, count: int) -> npt.NDArray[np.int64]:
     """Return where in each slot the least worth stands, by column, shape (count, columns)."""
-    best = np.full((count, worths.shape[1]), -1, np.int64)
+    best = np.empty((count, worths.shape[1]), np.int64)
+    best[:] = -1
     for place in range(slots.shape[0]):
         for column in range(worths.shape[1]):
             held = best[slots[place], column]
