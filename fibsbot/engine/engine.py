@@ -22,7 +22,7 @@ from fibsbot.engine.outcomes import Outcomes
 from fibsbot.engine.packaged import FOLDER, load_networks
 from fibsbot.engine.pruner import Pruner
 from fibsbot.engine.search import Limits, Ranking, Reading, Searcher
-from fibsbot.engine.warming import is_cold, looking_ahead_compiled
+from fibsbot.engine.warming import compiled_by_two, is_cold
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
@@ -53,7 +53,7 @@ class Engine:
         """
         networks = load_networks(folder)
         cold = is_cold()
-        with looking_ahead_compiled() if cold else contextlib.nullcontext():
+        with compiled_by_two() if cold else contextlib.nullcontext():
             known = load_tables(compute=compute) if tables else None
             name = networks.name if known else f"{networks.name}, no bear-off tables"
             columns = known.columns if known else NO_COLUMNS

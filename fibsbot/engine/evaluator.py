@@ -15,7 +15,7 @@ from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Boards
 from fibsbot.engine.compiled import compiled
 from fibsbot.engine.inputs import encode_all
 from fibsbot.engine.network import Floats, Network
-from fibsbot.engine.outcomes import LOSE, OUTCOMES, Outcomes
+from fibsbot.engine.outcomes import LOSE, OUTCOMES, WIN, Outcomes
 from fibsbot.engine.race import RaceNetwork, is_race
 from fibsbot.engine.student import CHANCES, Desk, Student, new_desk, value, write_ending
 
@@ -82,7 +82,9 @@ def evaluate_with(
         unknown &= ~racing
     rest = boards[unknown]
     if len(rest):
-        outcomes[unknown] = _outcomes(rest, chances(rest))
+        found = np.empty((len(rest), OUTCOMES), np.float32)
+        _write_outcomes(rest, chances(rest), found)
+        outcomes[unknown] = found
     return outcomes
 
 
@@ -103,26 +105,22 @@ def _student_chances(student: Student, desk: Desk, boards: Boards, chances: Floa
 @compiled
 def _write_known(boards: Boards, columns: Columns, outcomes: Floats, unknown: npt.NDArray[np.bool_]) -> None:
     """Write the chances of games that are over and of what the tables cover; mark the others."""
-    ending = np.empty(CHANCES, np.float32)
     for row in range(boards.shape[0]):
         unknown[row] = False
-        if write_ending(boards[row], ending):
-            outcomes[row, :LOSE] = 0.0
+        if write_ending(boards[row], outcomes[row, 1:]):  # five chances; those of losing more are last in both
+            outcomes[row, WIN] = 0.0
             outcomes[row, LOSE] = 1.0
-            outcomes[row, LOSE + 1] = ending[3]
-            outcomes[row, LOSE + 2] = ending[4]
         elif not bearoff_chances(boards[row], columns, outcomes[row]):
             unknown[row] = True
 
 
 @compiled
-def _outcomes(boards: Boards, chances: Floats) -> Floats:
-    """Return six chances made of five, without what the laws rule out.
+def _write_outcomes(boards: Boards, chances: Floats, outcomes: Floats) -> None:
+    """Write six chances made of five, without what the laws rule out.
 
     Who has borne off a checker loses no gammon; once the sides have passed each other, who has nobody left in the
     other's home board loses no backgammon.
     """
-    outcomes = np.empty((boards.shape[0], OUTCOMES), np.float32)
     for row in range(boards.shape[0]):
         own, theirs, rearmost, theirs_rearmost = 0, 0, 0, 0
         for cell in range(CELLS):
@@ -132,15 +130,15 @@ def _outcomes(boards: Boards, chances: Floats) -> Floats:
                 rearmost = cell
             elif count < 0:
                 theirs -= count
-                theirs_rearmost = max(theirs_rearmost, BAR - cell)
+                if theirs_rearmost == 0:
+                    theirs_rearmost = BAR - cell
         race = rearmost + theirs_rearmost < BAR
         win = chances[row, 0]
         win_gammon = min(chances[row, 1], win) if theirs == CHECKERS else np.float32(0)
-        lose_gammon = min(chances[row, 3], 1 - win) if own == CHECKERS else np.float32(0)
+        lose_gammon = min(chances[row, 3], np.float32(1) - win) if own == CHECKERS else np.float32(0)
         outcomes[row, 0] = win
         outcomes[row, 1] = win_gammon
         outcomes[row, 2] = 0 if race and theirs_rearmost < 19 else min(chances[row, 2], win_gammon)
         outcomes[row, 3] = 1 - win
         outcomes[row, 4] = lose_gammon
         outcomes[row, 5] = 0 if race and rearmost < 19 else min(chances[row, 4], lose_gammon)
-    return outcomes

@@ -27,8 +27,10 @@ Places = npt.NDArray[np.int32]
 OUT_OF_REACH: Final = np.float32(1e9)
 """More than any equity; compiled functions are fast because they know no infinity."""
 
-MOVER: Final = 1
-"""The side that has just played, among the rows of `Scales`; the opponent, then on roll, is 0."""
+HEIGHT: Final = CHECKERS + 1
+"""How many rows of `Scales` a point of a side has: of no checker, of one, and so on; point 25 is the bar, 0 is off."""
+MOVER: Final = CELLS * HEIGHT
+"""Where the rows of the side begin that has just played; those of the opponent, then on roll, come before them."""
 
 
 @frozen
@@ -44,7 +46,7 @@ class Scales(NamedTuple):
     """A pruner made ready to weigh all plays of a roll, and room for that; each thread needs its own."""
 
     rows: Floats
-    """What so many checkers of a side on a point add, shape (2, 26, 16, hidden); point 25 is the bar, 0 is off."""
+    """What so many checkers of a side on a point add, shape (2 * 26 * HEIGHT, hidden); see MOVER."""
     threshold: Floats
     outward: Floats
     offset: Floats
@@ -53,6 +55,8 @@ class Scales(NamedTuple):
     plays: Boards
     scratch: Scratch
     values: Floats
+    changed: npt.NDArray[np.int64]
+    """Of a play which rows give way to which, shape (54, 2): at most one a cell and side, and those of checkers off."""
     ending: Floats
     mirror: Board
 
@@ -60,7 +64,7 @@ class Scales(NamedTuple):
 def new_scales(pruner: Pruner) -> Scales:
     """Return a pruner's scales."""
     hidden = len(pruner.threshold)
-    rows = np.zeros((2, CELLS, CHECKERS + 1, hidden), np.float32)
+    rows = np.zeros((2, CELLS, HEIGHT, hidden), np.float32)
     for side, inward in enumerate((pruner.inward[:RAW], pruner.inward[RAW:])):
         for count in range(1, CHECKERS + 1):
             for point in range(1, BAR):
@@ -71,7 +75,7 @@ def new_scales(pruner: Pruner) -> Scales:
             rows[side, 0, count] = np.float32(count / CHECKERS) * inward[OFF_UNIT]
     plays, scratch = plays_and_scratch()
     return Scales(
-        rows,
+        rows.reshape(-1, hidden),
         np.ascontiguousarray(pruner.threshold),
         np.ascontiguousarray(pruner.outward),
         np.ascontiguousarray(pruner.offset),
@@ -80,6 +84,7 @@ def new_scales(pruner: Pruner) -> Scales:
         plays,
         scratch,
         np.zeros(MOST_PLAYS, np.float32),
+        np.zeros((2 * CELLS + 2, 2), np.int64),
         np.zeros(CHANCES, np.float32),
         np.zeros(CELLS, np.int8),
     )
@@ -137,52 +142,65 @@ def expand(scales: Scales, boards: Boards, margin: np.float32, most: int, found:
 def _write_before(scales: Scales, board: Board) -> None:
     """Add up the first layer for a board of the mover, as it is before he plays."""
     rows, before = scales.rows, scales.before
-    own, theirs = 0, 0
-    for cell in range(CELLS):
-        own += max(board[cell], 0)
-        theirs -= min(board[cell], 0)
+    own, theirs = CHECKERS, CHECKERS
     for unit in range(before.shape[0]):
-        off = rows[MOVER, 0, CHECKERS - own, unit] + rows[0, 0, CHECKERS - theirs, unit]
-        before[unit] = scales.threshold[unit] + off
-    for cell in range(CELLS):
-        count = board[cell]
-        if count != 0:
-            side, point = (MOVER, cell) if count > 0 else (0, BAR - cell)
-            for unit in range(before.shape[0]):
-                before[unit] += rows[side, point, abs(count), unit]
+        before[unit] = scales.threshold[unit]
+    for cell in range(CELLS + 2):
+        if cell < CELLS:
+            count = int(board[cell])
+            if count == 0:
+                continue
+            if count > 0:
+                own -= count
+                row = MOVER + cell * HEIGHT + count
+            else:
+                theirs += count
+                row = (BAR - cell) * HEIGHT - count
+        else:
+            row = MOVER + own if cell == CELLS else theirs
+        for unit in range(before.shape[0]):
+            before[unit] += rows[row, unit]
 
 
 @inner
 def _weigh(scales: Scales, board: Board, count: int) -> None:
     """Write into `values` about what each play is worth to the opponent, in points without a cube."""
     rows, before, hidden, plays, values = scales.rows, scales.before, scales.hidden, scales.plays, scales.values
-    outward, offset, units = scales.outward, scales.offset, scales.hidden.shape[0]
+    outward, offset, units, changed = scales.outward, scales.offset, scales.hidden.shape[0], scales.changed
     off = CHECKERS
     for cell in range(1, CELLS):
-        off -= max(board[cell], 0)
+        off -= max(int(board[cell]), 0)
     for play in range(count):
-        for unit in range(units):
-            hidden[unit] = before[unit]
+        changes = 0
         left = off
         for cell in range(CELLS):
-            old, new = board[cell], plays[play, cell]
+            old, new = int(board[cell]), int(plays[play, cell])
             if old == new:
                 continue
             left += max(old, 0) - max(new, 0)
             # Rows of no checkers are zero, and a point is never both sides'.
-            for unit in range(units):
-                hidden[unit] += rows[MOVER, cell, max(new, 0), unit] - rows[MOVER, cell, max(old, 0), unit]
+            changed[changes, 0] = MOVER + cell * HEIGHT + max(old, 0)
+            changed[changes, 1] = MOVER + cell * HEIGHT + max(new, 0)
+            changes += 1
             if old < 0 or new < 0:
-                for unit in range(units):
-                    hidden[unit] += rows[0, BAR - cell, max(-new, 0), unit] - rows[0, BAR - cell, max(-old, 0), unit]
+                changed[changes, 0] = (BAR - cell) * HEIGHT + max(-old, 0)
+                changed[changes, 1] = (BAR - cell) * HEIGHT + max(-new, 0)
+                changes += 1
         if left > off:
             if left == CHECKERS:
                 values[play] = _lost(scales, plays[play])
                 continue
+            changed[changes, 0] = MOVER + off
+            changed[changes, 1] = MOVER + left
+            changes += 1
+        for unit in range(units):
+            hidden[unit] = before[unit]
+        for change in range(changes):
+            old, new = changed[change, 0], changed[change, 1]
             for unit in range(units):
-                hidden[unit] += rows[MOVER, 0, left, unit] - rows[MOVER, 0, off, unit]
+                hidden[unit] += rows[new, unit] - rows[old, unit]
         value = np.float32(-1)
-        for chance in range(CHANCES):
+        for chance in range(offset.shape[0]):
             total = offset[chance]
             for unit in range(units):
                 total += max(hidden[unit], np.float32(0)) * outward[chance, unit]

@@ -156,23 +156,17 @@ def _double(board: Board, number: int, plays: Boards, scratch: Scratch) -> int:
     count = 0
     longest = 0
     depth = 0
-    source0, source1, source2, source3 = BAR, 0, 0, 0
+    starts = BAR  # from where the next checker of this depth may start; above five bits, the same of the last depth
     for cell in range(CELLS):
         scratch[0, cell] = board[cell]
     while depth >= 0:
-        start = source0 if depth == 0 else source1 if depth == 1 else source2 if depth == 2 else source3
+        start = starts & 31
         source = next_source(scratch[depth], number, start) if start else 0
         if not source:
             depth -= 1
+            starts >>= 5
             continue
-        if depth == 0:
-            source0, source1 = source - 1, source
-        elif depth == 1:
-            source1, source2 = source - 1, source
-        elif depth == 2:
-            source2, source3 = source - 1, source
-        else:
-            source3 = source - 1
+        starts += source - 1 - start
         if depth + 1 > longest:
             longest = depth + 1
             count = 0
@@ -182,4 +176,5 @@ def _double(board: Board, number: int, plays: Boards, scratch: Scratch) -> int:
         if depth < 3:
             move(scratch[depth], scratch[depth + 1], source, number)
             depth += 1
+            starts = starts << 5 | source
     return count

@@ -8,13 +8,15 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board, Boards, swap
+from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board, Boards, swapped
 from fibsbot.engine.compiled import compiled, inner
 from fibsbot.engine.shots import write_shots
 from fibsbot.engine.units import BAR_UNIT, COUNTS, INPUTS, OFF_UNIT, SIDE, Inputs, Unit
 
 AHEAD: Final = 12
 """How many points before a checker decide whether it escapes."""
+BLOCKS: Final = (1 << AHEAD) - 1
+"""So many sets of them there are, but one."""
 
 
 def _escapes() -> npt.NDArray[np.float32]:
@@ -45,50 +47,43 @@ ESCAPES: Final = _escapes()
 def encode_all(boards: Boards) -> Inputs:
     """Return the inputs of boards, shape (n, INPUTS) for n boards of shape (n, 26)."""
     inputs = np.empty((len(boards), INPUTS), np.float32)
-    encode_into(boards, inputs, ESCAPES)
+    _encode(np.stack((boards, swapped(boards)), axis=1).reshape(-1, CELLS), inputs.reshape(-1, SIDE), ESCAPES)
     return inputs
 
 
-@compiled
-def encode_into(boards: Boards, inputs: Inputs, escapes: Inputs) -> None:
-    """Write the inputs of each board into the row of the same number.
+def _encode(sides: Boards, inputs: Inputs, escapes: Inputs) -> None:
+    """Write the inputs of boards, each as who is on roll sees it and then, in the next row, as the opponent does.
 
-    One function for all of it: each level of functions is compiled, and improved by the compiler, once more.
+    Args:
+        sides: Shape (2 n, 26); an odd row is the one before it, swapped.
+        inputs: Shape (2 n, SIDE).
+        escapes: ESCAPES.
     """
-    mirror = np.empty(CELLS, np.int8)
-    for row in range(boards.shape[0]):
-        board = boards[row]
-        swap(board, mirror)
-        contact = _rearmost(board) + _rearmost(mirror) > BAR
-        for first in range(0, INPUTS, SIDE):
-            own, theirs = (mirror, board) if first else (board, mirror)
-            side = inputs[row, first : first + SIDE]
-            side[:] = 0.0
-            _write_checkers(own, side)
-            _write_points(own, side)
-            _write_blockade(theirs, side, escapes)
-            if contact:
-                _write_way_home(own, side, escapes)
-                write_shots(own, side)
-            else:
-                side[Unit.RACE] = 1.0
+    write_counts(sides, inputs)
+    write_blocks(sides, inputs, escapes)
+    write_shots(sides, inputs)
 
 
-@inner
-def _rearmost(board: Board) -> int:
-    for point in range(BAR, 0, -1):
-        if board[point] > 0:
-            return point
-    return 0
+encode_into: Final = compiled(_encode)
+"""The same for compiled functions. For Python's use the compiler would work on each part twice."""
+
+
+@compiled
+def write_counts(sides: Boards, inputs: Inputs) -> None:
+    """Write what follows from where a side's own checkers are; all other inputs of it become 0."""
+    for row in range(sides.shape[0]):
+        for unit in range(SIDE):
+            inputs[row, unit] = 0.0
+        _write_checkers(sides[row], inputs[row])
+        _write_points(sides[row], inputs[row])
 
 
 @inner
 def _write_checkers(board: Board, inputs: Inputs) -> None:
-    """Write what follows from where the side's own checkers are."""
     pips, squares, checkers, rearmost = 0, 0, 0, 0
     outfield, rear, deep, stacked, crossovers, to_come, spare = 0, 0, 0, 0, 0, 0, 0
     for point in range(1, CELLS):
-        count = board[point]
+        count = int(board[point])
         if count <= 0:
             continue
         pips += point * count
@@ -100,7 +95,8 @@ def _write_checkers(board: Board, inputs: Inputs) -> None:
             inputs[first + min(count, 3) - 1] = 1.0
             if count > 3:
                 inputs[first + 3] = (count - 3) * 0.5
-            stacked += max(count - 4, 0)
+            if count > 4:
+                stacked += count - 4
         if point > 6:
             crossovers += count * ((point - 1) // 6)
             to_come += count * (point - 6)
@@ -127,7 +123,8 @@ def _write_checkers(board: Board, inputs: Inputs) -> None:
     inputs[Unit.SPARE] = spare / 60
     inputs[Unit.OFF] = 1.0 if off > 0 else 0.0
     inputs[Unit.OFF_HALF] = 1.0 if off > 7 else 0.0
-    inputs[Unit.OFF_LAST] = max(off - 10, 0) / 5
+    if off > 10:
+        inputs[Unit.OFF_LAST] = (off - 10) / 5
     if checkers:
         mean = pips / checkers
         inputs[Unit.SPREAD] = max(squares / checkers - mean * mean, 0.0) ** 0.5 / 10
@@ -137,7 +134,6 @@ def _write_checkers(board: Board, inputs: Inputs) -> None:
 
 @inner
 def _write_points(board: Board, inputs: Inputs) -> None:
-    """Write what follows from the points that the side has made."""
     home, run, longest, place, anchors, foremost, deepest = 0, 0, 0, 0, 0, 0, 0
     for point in range(1, BAR):
         if board[point] < 2:
@@ -164,46 +160,40 @@ def _write_points(board: Board, inputs: Inputs) -> None:
     inputs[Unit.BACK_GAME] = 1.0 if anchors > 1 else 0.0
 
 
-@inner
-def _blocked(board: Board, point: int) -> int:
-    """Return which of the points before a checker are held by the opponent; see ESCAPES."""
-    blocked = 0
-    for ahead in range(1, min(AHEAD, point - 1) + 1):
-        if board[point - ahead] <= -2:
-            blocked |= 1 << (ahead - 1)
-    return blocked
-
-
-@inner
-def _write_blockade(mirror: Board, inputs: Inputs, escapes: Inputs) -> None:
-    """Write how the side holds the opponent's checkers, who sees `mirror`."""
-    theirs = _rearmost(mirror)
-    least, caught = 1.0, 0.0
-    for point in range(theirs, 12, -1):
-        escape = escapes[_blocked(mirror, point)]
-        if point == theirs:
-            inputs[Unit.ESCAPE] = escape
-        least = min(least, escape)
-        caught += 1 - escape
-    if theirs > 12:
-        inputs[Unit.LEAST_ESCAPE] = least
-        inputs[Unit.CONTAINMENT] = caught / 12
-
-
-@inner
-def _write_way_home(board: Board, inputs: Inputs, escapes: Inputs) -> None:
-    """Write how freely the side's checkers outside can come home."""
-    free, stuck = 0.0, 0.0
-    for point in range(7, CELLS):
-        count = board[point]
-        if count > 0:
-            escape = escapes[_blocked(board, point)]
-            free += count * escape * (point - 6)
-            stuck += count * (1 - escape)
-    inputs[Unit.FREE] = free / 100
-    inputs[Unit.STUCK] = stuck / 8
-    if board[BAR]:
-        closed = 0
-        for point in range(19, BAR):
-            closed += board[point] <= -2
-        inputs[Unit.DANCE] = (closed / 6) ** 2
+@compiled
+def write_blocks(sides: Boards, inputs: Inputs, escapes: Inputs) -> None:
+    """Write how freely a side's checkers come home, how the opponent holds them, and whether this is a race."""
+    for row in range(sides.shape[0]):
+        board, own, theirs = sides[row], inputs[row], inputs[row ^ 1]
+        rearmost, last, blocked = BAR, 0, 0
+        while rearmost > 0 and board[rearmost] <= 0:
+            rearmost -= 1
+        while last < BAR and board[last] >= 0:
+            last += 1
+        for point in range(1, BAR):
+            if board[point] < -1:
+                blocked |= 1 << (BAR - point)
+        least, caught, free, stuck, escape = 1.0, 0.0, 0.0, 0.0, 0.0
+        for point in range(7, rearmost + 1):
+            escape = float(escapes[blocked >> (BAR + 1 - point) & BLOCKS])
+            if point > 12:
+                least = min(least, escape)
+                caught += 1 - escape
+            count = board[point]
+            if count > 0:
+                free += count * escape * (point - 6)
+                stuck += count * (1 - escape)
+        if rearmost > 12:
+            theirs[Unit.ESCAPE] = escape
+            theirs[Unit.LEAST_ESCAPE] = least
+            theirs[Unit.CONTAINMENT] = caught / 12
+        if rearmost <= last:
+            own[Unit.RACE] = 1.0
+            continue
+        own[Unit.FREE] = free / 100
+        own[Unit.STUCK] = stuck / 8
+        if board[BAR]:
+            closed = 0
+            for point in range(19, BAR):
+                closed += board[point] < -1
+            own[Unit.DANCE] = (closed / 6) ** 2

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from fibsbot.engine.boards import BAR, Board
+from fibsbot.engine.boards import BAR, Board, Boards
 from fibsbot.engine.compiled import compiled, inner
 from fibsbot.engine.rolls import DICE
 from fibsbot.engine.units import Inputs, Unit
@@ -20,21 +20,23 @@ _DOUBLES: Final = sum(1 << bit for bit, (high, low) in enumerate(DICE) if high =
 
 
 @compiled
-def write_shots(board: Board, inputs: Inputs) -> None:
-    """Write the three inputs of a player who sees the board and throws next: HIT, DOUBLE_HIT, HIT_PIPS.
+def write_shots(sides: Boards, inputs: Inputs) -> None:
+    """Write HIT, DOUBLE_HIT and HIT_PIPS of each side, shape (n, 26), that throws next, shape of the inputs (n, SIDE).
 
     Of several blots that a roll hits the one that loses most counts for the pips.
     """
-    some, two, cost = 0, 0, 0
-    for point in range(BAR - 1, 0, -1):
-        if board[point] == -1:
-            rolls = _shots_from_the_bar(board, point) if board[BAR] else _shots(board, point)
-            cost += point * _weight(rolls & ~some)
-            two |= rolls & some
-            some |= rolls
-    inputs[Unit.HIT] = _weight(some) / 36
-    inputs[Unit.DOUBLE_HIT] = _weight(two) / 36
-    inputs[Unit.HIT_PIPS] = cost / 36 / 12
+    for row in range(sides.shape[0]):
+        board = sides[row]
+        some, two, cost = 0, 0, 0
+        for point in range(BAR - 1, 0, -1):
+            if board[point] == -1:
+                rolls = _shots_from_the_bar(board, point) if board[BAR] else _shots(board, point)
+                cost += point * _weight(rolls & ~some)
+                two |= rolls & some
+                some |= rolls
+        inputs[row, Unit.HIT] = _weight(some) / 36
+        inputs[row, Unit.DOUBLE_HIT] = _weight(two) / 36
+        inputs[row, Unit.HIT_PIPS] = cost / 36 / 12
 
 
 @inner
@@ -56,14 +58,15 @@ def _weight(rolls: int) -> int:
 def _shots(board: Board, point: int) -> int:
     """Return the rolls that hit the blot on a point, with nobody on the bar."""
     rolls = 0
-    for number in range(1, min(6, BAR - 1 - point) + 1):
+    farthest = min(6, BAR - 1 - point)  # with a plain 6 the compiler writes each loop out, which takes it a second
+    for number in range(1, farthest + 1):
         if board[point + number] > 0:
             rolls |= _WITH[number]
-    for high in range(2, 7):
+    for high in range(2, farthest + 1):
         for low in range(1, min(high, BAR - point - high)):
             if board[point + high + low] > 0 and (board[point + high] > -2 or board[point + low] > -2):
                 rolls |= 1 << (high * (high - 1) // 2 + low - 1)
-    for number in range(1, 7):
+    for number in range(1, farthest + 1):
         source = point
         for _ in range(4):
             source += number

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board
+from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board, Boards, swap
 from fibsbot.engine.compiled import compiled, inner
 from fibsbot.engine.inputs import ESCAPES, encode_into
-from fibsbot.engine.units import INPUTS, Inputs
+from fibsbot.engine.units import INPUTS, SIDE, Inputs
 
 Floats = npt.NDArray[np.float32]
 
@@ -38,6 +38,8 @@ class Student(NamedTuple):
 class Desk(NamedTuple):
     """Room to value a position; each thread needs its own."""
 
+    sides: Boards
+    """The position as each side sees it, shape (2, 26)."""
     inputs: Inputs
     hidden: Floats
     chances: Floats
@@ -59,6 +61,7 @@ def new_student(hidden: int, seed: int) -> Student:
 def new_desk(student: Student) -> Desk:
     """Return room for a student's work."""
     return Desk(
+        sides=np.zeros((2, CELLS), np.int8),
         inputs=np.zeros(INPUTS, np.float32),
         hidden=np.zeros(student.threshold.shape[0], np.float32),
         chances=np.zeros(CHANCES, np.float32),
@@ -79,10 +82,19 @@ def write_ending(board: Board, chances: Floats) -> bool:
             if cell > 18:
                 behind = 1
     gammon = 1.0 if left == CHECKERS else 0.0
-    chances[:3] = 0.0
+    for chance in range(3):
+        chances[chance] = 0.0
     chances[3] = gammon
     chances[4] = gammon * behind
     return True
+
+
+@inner
+def look_at(desk: Desk, board: Board) -> None:
+    """Lay the inputs of a position on the desk."""
+    desk.sides[0] = board
+    swap(board, desk.sides[1])
+    encode_into(desk.sides, desk.inputs.reshape(2, SIDE), desk.escapes)
 
 
 @inner
@@ -111,7 +123,7 @@ def value(student: Student, desk: Desk, board: Board) -> float:
     """Return the cubeless equity of a position for the player on roll, and leave the chances on the desk."""
     chances = desk.chances
     if not write_ending(board, chances):
-        encode_into(board.reshape(1, CELLS), desk.inputs.reshape(1, INPUTS), desk.escapes)
+        look_at(desk, board)
         forward(student, desk)
         chances[1] = min(chances[1], chances[0])
         chances[2] = min(chances[2], chances[1])

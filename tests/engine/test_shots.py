@@ -19,8 +19,8 @@ from tests.strategies_positions import positions
 
 def written(position: Position) -> tuple[float, float, float]:
     """Return HIT, DOUBLE_HIT and HIT_PIPS of who is on roll."""
-    inputs = np.zeros(SIDE, np.float32)
-    write_shots(board_of(position), inputs)
+    (inputs,) = found = np.zeros((1, SIDE), np.float32)
+    write_shots(board_of(position)[np.newaxis], found)
     return float(inputs[Unit.HIT]), float(inputs[Unit.DOUBLE_HIT]), float(inputs[Unit.HIT_PIPS])
 
 

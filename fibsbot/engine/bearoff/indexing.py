@@ -75,12 +75,14 @@ def numbers(board: Board) -> tuple[int, int]:
             if left > 0 or other > 0:
                 return -1, -1
             continue
-        mine += max(left, 0)
-        theirs += max(other, 0)
-        if max(mine, theirs) > CHECKERS:
+        if left > 0:
+            mine += left
+        if other > 0:
+            theirs += other
+        if mine > CHECKERS or theirs > CHECKERS:
             return -1, -1
         own += _CHOOSE[mine, POINTS + 1 - point]
         opponent += _CHOOSE[theirs, POINTS + 1 - point]
-    if max(own, opponent) == 0:
+    if own == 0 and opponent == 0:
         return -1, -1
     return own, opponent

@@ -56,18 +56,18 @@ _FIFTEEN: Final = size(CHECKERS - 1)
 
 
 @inner
-def _gammon(throws: npt.NDArray[np.float32], first: npt.NDArray[np.float32], later: int) -> float:
+def _gammon(throws: npt.NDArray[np.float32], first: npt.NDArray[np.float32]) -> float:
     """Return the chance that a side is done before the other's first checker is off.
 
-    The side that is done has thrown `later` times more than the other when it has just thrown: 1 on roll, else 0.
+    `throws` begins with the throw of the side that comes before the other's first one is over.
     """
     chance = 0.0
     still = 1.0
     for count in range(len(first)):
         # Where the other has thrown `count` times, its first checker is still there with the chance `still`.
         still -= first[count]
-        if count + later < len(throws):
-            chance += throws[count + later] * still
+        if count < len(throws):
+            chance += throws[count] * still
     return chance
 
 
@@ -75,7 +75,7 @@ def _gammon(throws: npt.NDArray[np.float32], first: npt.NDArray[np.float32], lat
 def _chances(own: int, opponent: int, columns: Columns, out: npt.NDArray[np.float32]) -> None:
     """Write the six chances of two covered positions, of which at most one is 0."""
     win = gammon = lose_gammon = 0.0
-    if max(own, opponent) < len(columns.pairs):
+    if own < len(columns.pairs) and opponent < len(columns.pairs):
         win = columns.pairs[own, opponent, WIN]
     elif own == 0:
         win = 1.0
@@ -87,15 +87,17 @@ def _chances(own: int, opponent: int, columns: Columns, out: npt.NDArray[np.floa
             still -= theirs[count - 1]
             win += mine[count] * still
         if opponent >= _FIFTEEN:
-            gammon = _gammon(mine, columns.first[opponent - _FIFTEEN], 1)
+            gammon = _gammon(mine[1:], columns.first[opponent - _FIFTEEN])
         if own >= _FIFTEEN:
-            lose_gammon = _gammon(theirs, columns.first[own - _FIFTEEN], 0)
+            lose_gammon = _gammon(theirs, columns.first[own - _FIFTEEN])
     # Sums of rounded chances may miss 0, 1 and each other by the last digit.
-    out[:] = 0.0
-    out[WINS] = min(max(win, 0.0), 1.0)
-    out[WIN_GAMMON] = min(max(gammon, 0.0), out[WINS])
-    out[LOSE] = 1 - out[WINS]
-    out[LOSE_GAMMON] = min(max(lose_gammon, 0.0), out[LOSE])
+    win = min(max(win, 0.0), 1.0)
+    for outcome in range(len(out)):
+        out[outcome] = 0.0
+    out[WINS] = win
+    out[WIN_GAMMON] = min(max(gammon, 0.0), win)
+    out[LOSE] = 1 - win
+    out[LOSE_GAMMON] = min(max(lose_gammon, 0.0), 1 - win)
 
 
 @compiled
@@ -105,7 +107,7 @@ def chances(board: Board, columns: Columns, out: npt.NDArray[np.float32]) -> boo
     Returns False, and writes nothing, for a board that is not covered. Backgammons are impossible with all home.
     """
     own, opponent = numbers(board)
-    if own < 0 or max(own, opponent) >= len(columns.throws):
+    if own < 0 or own >= len(columns.throws) or opponent >= len(columns.throws):
         return False
     _chances(own, opponent, columns, out)
     return True
@@ -118,7 +120,7 @@ def money(board: Board, columns: Columns, out: npt.NDArray[np.float32]) -> bool:
     Returns False, and writes nothing, for a board that the two-sided table does not cover.
     """
     own, opponent = numbers(board)
-    if own < 0 or max(own, opponent) >= len(columns.pairs):
+    if own < 0 or own >= len(columns.pairs) or opponent >= len(columns.pairs):
         return False
     for column in range(COLUMNS):  # one by one: to copy a row takes seconds to compile
         out[column] = columns.pairs[own, opponent, column]

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fibsbot.engine.compiled import compiled, inner
-from fibsbot.engine.outcomes import LOSE, WIN
+from fibsbot.engine.outcomes import LOSE, LOSE_BACKGAMMON, LOSE_GAMMON, WIN, WIN_BACKGAMMON, WIN_GAMMON
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -51,6 +51,7 @@ def hold(
     lost: Floats,
     turnable: Flags,
     jacoby: bool,  # noqa: FBT001 - compiled functions take no keywords
+    points: Floats,
     values: Floats,
 ) -> None:
     """Write what positions are worth while nobody turns the cube before this throw, shape (n, 4); see the columns.
@@ -64,10 +65,10 @@ def hold(
         turnable: whether player and opponent have use for turning a cube at each level, shape (levels, 2). Where the
             last level can still be turned, the game is for money and all further levels are like it.
         jacoby: whether gammons count only once the cube has been turned.
+        points: room for what `market` writes, shape (2, levels + 1).
         values: where to write.
     """
-    levels = won.shape[0]
-    take, cash = np.empty(levels + 1), np.empty(levels + 1)  # from 1 on they are written, and level 0 is of no use
+    take, cash = points[0], points[1]
     for row in range(outcomes.shape[0]):
         chances = outcomes[row]
         _market(chances, won, lost, turnable, take, cash)
@@ -78,9 +79,9 @@ def hold(
             if jacoby and column == CENTRED:
                 high, low = won[0, 0], lost[0, 0]
             else:
-                high, low = _mean(chances, WIN, won[level]), _mean(chances, LOSE, lost[level])
+                high, low = _means(chances, won[level], lost[level])
             left = take[level + 1] if turnable[level, 1] and column != OWNED else 0.0
-            right = cash[level + 1] if turnable[level, 0] and column in (CENTRED, OWNED) else 1.0
+            right = cash[level + 1] if turnable[level, 0] and column <= OWNED else 1.0
             passed, cashed = lost[level, 0], won[level, 0]
             live = _bent(win, low, high, left, passed, right, cashed)
             last = left > LEAST and right < 1 - LEAST and not (turnable[level + 1, 0] or turnable[level + 1, 1])
@@ -103,12 +104,10 @@ def hold(
 def market(chances: Floats, won: Floats, lost: Floats, turnable: Flags, points: Floats) -> None:
     """Write between which chances to win a cube turned to each level is in the market, if it is live from there on.
 
-    Column 0 of `points`, shape (levels, 2), is from where the player takes the opponent's double to this level, column
-    1 until where the opponent takes the player's. Row 0 means nothing.
+    Row 0 of `points`, shape (2, levels + 1), is from where the player takes the opponent's double to this level, row 1
+    until where the opponent takes the player's. Column 0 is of no use and left as it is.
     """
-    take, cash = np.zeros(won.shape[0] + 1), np.ones(won.shape[0] + 1)
-    _market(chances, won, lost, turnable, take, cash)
-    points[:, 0], points[:, 1] = take[:-1], cash[:-1]
+    _market(chances, won, lost, turnable, points[0], points[1])
 
 
 @inner
@@ -117,14 +116,15 @@ def _market(chances: Floats, won: Floats, lost: Floats, turnable: Flags, take: F
     last = levels - 1
     if turnable[last, 0] and turnable[last, 1]:  # for money
         stake = won[last, 0]
-        high, low = _mean(chances, WIN, won[last]) / stake, -_mean(chances, LOSE, lost[last]) / stake
+        high, low = _means(chances, won[last], lost[last])
+        high, low = high / stake, -low / stake
         for level in range(1, levels + 1):
             take[level] = (low - 0.5) / (high + low + 0.5)
             cash[level] = (low + 1) / (high + low + 0.5)
         return
     take[levels], cash[levels] = 0.0, 1.0
     for level in range(last, 0, -1):
-        high, low = _mean(chances, WIN, won[level]), _mean(chances, LOSE, lost[level])
+        high, low = _means(chances, won[level], lost[level])
         up = cash[level + 1] if turnable[level, 0] else 1.0
         down = take[level + 1] if turnable[level, 1] else 0.0
         # The player's own cube is worth less than a pass below this point, the opponent's more than a pass above that.
@@ -182,12 +182,19 @@ def _missed(win: float, corner: float, bend: float, swing: float) -> float:
 
 
 @inner
-def _mean(chances: Any, first: int, worths: Any) -> float:
-    """Return what a game that was won (or lost) is worth on average, gammons and backgammons in their proportion."""
-    total = chances[first]
+def _means(chances: Any, won: Any, lost: Any) -> tuple[float, float]:
+    """Return what a game that was won, and one that was lost, is worth on average."""
+    high = _mean(chances[WIN], chances[WIN_GAMMON], chances[WIN_BACKGAMMON], won)
+    low = _mean(chances[LOSE], chances[LOSE_GAMMON], chances[LOSE_BACKGAMMON], lost)
+    return high, low
+
+
+@inner
+def _mean(total: float, gammons: float, backgammons: float, worths: Any) -> float:
+    """Return what a game is worth if it ends that way, gammons and backgammons in their proportion."""
     if total < LEAST:
         return float(worths[0])
-    gammon, backgammon = _share(chances[first + 1], total), _share(chances[first + 2], total)
+    gammon, backgammon = _share(gammons, total), _share(backgammons, total)
     return float(worths[0] + gammon * (worths[1] - worths[0]) + backgammon * (worths[2] - worths[1]))
 
 

@@ -105,7 +105,8 @@ class Stakes:
         chances = np.ascontiguousarray(outcomes, np.float64).reshape(-1, OUTCOMES)
         values = np.empty((len(chances), janowski.COLUMNS))
         spread = np.ascontiguousarray(np.broadcast_to(np.asarray(efficiency, np.float64), (len(chances), 3)))
-        janowski.hold(chances, spread, self._won, self._lost, self._turnable, self.jacoby, values)
+        points = np.empty((2, len(self._won) + 1))
+        janowski.hold(chances, spread, self._won, self._lost, self._turnable, self.jacoby, points, values)
         return values
 
     def values(self, outcomes: Outcomes, efficiency: Floats) -> Floats:
@@ -154,10 +155,10 @@ class Stakes:
 
     def market(self, outcomes: Outcomes) -> Floats:
         """Return the live market of one position at each level, shape (levels, 2); see `janowski.market`."""
-        points = np.empty((len(self._won), 2))
+        points = np.zeros((2, len(self._won) + 1))
         chances = np.ascontiguousarray(outcomes, np.float64)
         janowski.market(chances, self._won, self._lost, self._turnable, points)
-        return points
+        return points[:, :-1].T
 
     @property
     def tables(self) -> tuple[Floats, Floats, Flags]:

@@ -82,35 +82,28 @@ def find(cache: Cache, boards: Boards, batch: int, places: Places, unknown: Plac
     return count
 
 
-@compiled
-def fill(cache: Cache, places: Places, unknown: Places, valued: Floats, outcomes: Floats) -> None:
-    """Keep the chances of what has been valued and write those of all boards."""
-    for count in range(unknown.shape[0]):
-        place = places[unknown[count]]
-        if place >= 0:
-            for outcome in range(OUTCOMES):
-                cache.outcomes[place, outcome] = valued[count, outcome]
-    for row in range(places.shape[0]):
-        place = places[row]
-        for outcome in range(OUTCOMES):
-            outcomes[row, outcome] = cache.outcomes[place, outcome] if place >= 0 else valued[-1 - place, outcome]
+def fill(cache: Cache, places: Places, unknown: Places, valued: Floats) -> Floats:
+    """Keep the chances of what has been valued and return those of all boards, shape (n, 6)."""
+    asked = places[unknown]
+    cache.outcomes[asked[asked >= 0]] = valued[asked >= 0]
+    without = places < 0
+    outcomes = cache.outcomes[np.where(without, 0, places)]
+    outcomes[without] = valued[-1 - places[without]]
+    return outcomes
 
 
-@compiled
 def forget(cache: Cache, places: Places, unknown: Places) -> None:
     """Give back the places of boards that were not valued after all."""
-    for count in range(unknown.shape[0]):
-        if places[unknown[count]] >= 0:
-            cache.boards[places[unknown[count]], 0] = NOBODY
+    asked = places[unknown]
+    cache.boards[asked[asked >= 0], 0] = NOBODY
 
 
 @compiled
 def distinct(boards: Boards, table: Places, first: Places, number: Places) -> int:
     """Write the rows of boards that are met for the first time and the number of each board among these.
 
-    Returns how many there are. `table` is room of a size that is a power of 2 and above the number of boards.
+    Returns how many there are. `table` is -1 all over, its size a power of 2 and above the number of boards.
     """
-    table[:] = -1
     size = table.shape[0]
     count = 0
     for row in range(boards.shape[0]):

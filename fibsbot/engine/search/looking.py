@@ -61,7 +61,7 @@ class Looker:
         outcomes = np.empty((len(boards), OUTCOMES), np.float32)
         for first in range(0, len(boards), BATCH):
             self.clock.check()
-            self._evaluate(boards[first : first + BATCH], outcomes[first : first + BATCH])
+            outcomes[first : first + BATCH] = self._evaluate(boards[first : first + BATCH])
         return outcomes
 
     def values(self, cubes: Cubes, side: int, lines: Lines, boards: Boards, plies: int) -> Looked:
@@ -125,7 +125,7 @@ class Looker:
                 return found[:count], slots[:count]
             room *= 2
 
-    def _evaluate(self, boards: Boards, outcomes: Outcomes) -> None:
+    def _evaluate(self, boards: Boards) -> Outcomes:
         self._batch += 1
         places, unknown = np.empty(len(boards), np.int32), np.empty(len(boards), np.int32)
         count = find(self._cache, boards, self._batch, places, unknown)
@@ -136,24 +136,27 @@ class Looker:
             forget(self._cache, places, unknown)
             raise
         self.evaluations += count
-        fill(self._cache, places, unknown, np.asarray(valued, np.float32), outcomes)
+        return fill(self._cache, places, unknown, np.asarray(valued, np.float32))
 
     def distinct(self, boards: Boards) -> tuple[Boards, Places]:
         """Return each board once, and for each which of these it is."""
-        table = np.empty(1 << (2 * len(boards)).bit_length(), np.int32)
+        table = np.full(1 << (2 * len(boards)).bit_length(), -1, np.int32)
         first, number = np.empty(len(boards), np.int32), np.empty(len(boards), np.int32)
         count = distinct(boards, table, first, number)
         return boards[first[:count]], number
 
 
-@compiled
 def least_of_slots(worths: Worths, slots: Places, count: int) -> npt.NDArray[np.int64]:
     """Return where in each slot the least worth stands, by column, shape (count, columns)."""
-    best = np.empty((count, worths.shape[1]), np.int64)
-    best[:] = -1
+    best = np.full((count, worths.shape[1]), -1)
+    _write_least(worths, slots, best)
+    return best
+
+
+@compiled
+def _write_least(worths: Worths, slots: Places, best: npt.NDArray[np.int64]) -> None:
     for place in range(slots.shape[0]):
         for column in range(worths.shape[1]):
             held = best[slots[place], column]
             if held < 0 or worths[place, column] < worths[held, column]:
                 best[slots[place], column] = place
-    return best

@@ -9,9 +9,7 @@ import numpy as np
 from fibsbot.engine.boards import CELLS, Board, Boards, boards_of, swap
 from fibsbot.engine.compiled import compiled, inner
 from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
-from fibsbot.engine.inputs import encode_into
-from fibsbot.engine.student import CHANCES, Desk, Floats, Student, forward, new_desk, value, write_ending
-from fibsbot.engine.units import INPUTS
+from fibsbot.engine.student import CHANCES, Desk, Floats, Student, forward, look_at, new_desk, value, write_ending
 from fibsbot.position import Position
 
 MOST_TURNS = 2000
@@ -90,7 +88,7 @@ def _learn(student: Student, table: Table, games: int, seed: int, rate: np.float
             while turn == 0 and one == other:
                 other = np.random.randint(1, 7)  # noqa: NPY002
             count = generate(board, max(one, other), min(one, other), table.plays, table.scratch)
-            encode_into(board.reshape(1, CELLS), table.desk.inputs.reshape(1, INPUTS), table.desk.escapes)
+            look_at(table.desk, board)
             if count:
                 board[:] = table.plays[best_play(student, teacher, table.plays, count, swapped)]
             swap(board, swapped)

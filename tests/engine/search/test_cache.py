@@ -21,8 +21,7 @@ def test_batch_after_batch_gives_what_the_evaluator_gives(batches: list[list[int
         boards: Boards = SOME[batch]
         places, unknown = np.empty(len(batch), np.int32), np.empty(len(batch), np.int32)
         unknown = unknown[: find(cache, boards, number, places, unknown)]
-        outcomes = np.empty((len(batch), 6), np.float32)
-        fill(cache, places, unknown, evaluator.evaluate(boards[unknown]), outcomes)
+        outcomes = fill(cache, places, unknown, evaluator.evaluate(boards[unknown]))
         assert (evaluator.evaluate(boards) == outcomes).all()
 
 
@@ -32,7 +31,7 @@ def test_a_position_is_valued_once() -> None:
     places, unknown = np.empty(60, np.int32), np.empty(60, np.int32)
     count = find(cache, boards, 1, places, unknown)
     assert len(np.unique(SOME, axis=0)) == count
-    fill(cache, places, unknown[:count], Recounted().evaluate(boards[unknown[:count]]), np.empty((60, 6), np.float32))
+    fill(cache, places, unknown[:count], Recounted().evaluate(boards[unknown[:count]]))
     assert 0 == find(cache, boards, 2, places, unknown)
 
 
@@ -48,7 +47,7 @@ def test_what_was_not_valued_after_all_is_forgotten() -> None:
 def test_each_board_is_met_once(picked: list[int]) -> None:
     boards = SOME[picked]
     first, number = np.empty(len(boards), np.int32), np.empty(len(boards), np.int32)
-    count = distinct(boards, np.empty(128, np.int32), first, number)
+    count = distinct(boards, np.full(128, -1, np.int32), first, number)
     kept = boards[first[:count]]
     assert len(np.unique(kept, axis=0)) == count
     assert (boards == kept[number]).all()
