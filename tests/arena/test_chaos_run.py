@@ -21,7 +21,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def short_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, dict[str, Any], Path]:
     """Run for some seconds, with faults that come thick; return the exit status, the report and the folder."""
     folder = tmp_path_factory.mktemp("chaos")
-    command = ["soak", "--chaos", "--minutes", "0.3", "--pairs", "3", "--rate", "100", "--seed", "3", "--json"]
+    command = ["soak", "--chaos", "--minutes", "0.2", "--pairs", "3", "--rate", "100", "--seed", "3", "--json"]
     result = CliRunner().invoke(
         main, [*command, "--length", "1", "--log-dir", str(folder / "logs"), "--plot", str(folder / "plot.svg")]
     )

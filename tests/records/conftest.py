@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no thread sweep."""
-    monkeypatch.setattr(Archive, "sweep_in_background", lambda _: None)
+def by_hand() -> Iterator[None]:
+    """Let no thread sweep, also after a test has undone what it has patched."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Archive, "sweep_in_background", lambda _: None)
+        yield

@@ -1,11 +1,11 @@
 """Writes records into the store as they come, and never in the way of the play.
 
 `put` only appends to a queue; one thread writes, and commits what is there: at once after a rest, else when the rest
-is over. So whatever was put a few hundredths of a second ago survives the death of the process. On SQLite a commit does
-not wait for the disk (`synchronous = NORMAL`): the operating system has the data, which is what counts when a process
-is killed. When the power fails the last transactions may be missing, but the file is whole. Because a lost match would
-be worse than a lost decision, a transaction with the course of a match in it does wait for the disk (`FULL`), and takes
-along what came before it.
+is over. What was put and is not written yet is in a file as well (`waiting`): if the process is killed, the next one to
+write into the store writes that first. On SQLite a commit does not wait for the disk (`synchronous = NORMAL`): the
+operating system has the data, which is what counts when a process is killed. When the power fails the last transactions
+may be missing, but the file is whole. Because a lost match would be worse than a lost decision, a transaction with the
+course of a match in it does wait for the disk (`FULL`), and takes along what came before it.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from fibsbot.records.store.entries import Entry
 from fibsbot.records.store.ledger import HANDLERS, enter
 from fibsbot.records.store.migrations import prepare
 from fibsbot.records.store.schema import WRITERS
+from fibsbot.records.store.waiting import LeftOver, WaitingFile, left_over
 
 LIMIT: Final = 20_000
 """Records that wait in memory at most while the database is away."""
@@ -42,7 +43,7 @@ REST: Final = 4
 record and for a hundred, and while it goes on the bots get only a part of the processor that Python gives one thread at
 a time."""
 LONGEST_REST: Final = 0.02
-"""Seconds: what is not written yet does not survive the end of the process."""
+"""Seconds: nobody who looks into the store waits for longer, and little is left over when the process is killed."""
 PAUSES: Final = (0.5, 30.0)
 """Seconds before the first next attempt, and before any later one; each is twice as long as the one before."""
 WARNING_INTERVAL: Final = 3600.0
@@ -86,6 +87,7 @@ class StoreWriter:
         self._sequence = 0
         """The number of the last of our records that the database has."""
         self._buffer = Buffer(limit)
+        self._copy = WaitingFile(self._url, self._id)
         self._changed = threading.Condition()
         self._numbers = 0
         self._closing: float | None = None
@@ -112,7 +114,9 @@ class StoreWriter:
                 self.lost += 1
                 return
             self._numbers += 1
-            self.lost += self._buffer.put(known[0], Entry(self._numbers, account, name, dict(fields), at))
+            entry = Entry(self._numbers, account, name, dict(fields), at)
+            self.lost += self._buffer.put(known[0], entry)
+            self._copy.add(entry)
             self._changed.notify_all()
 
     @property
@@ -139,6 +143,7 @@ class StoreWriter:
         self._thread.join(deadline + 1.0)
         with self._changed:
             left = len(self._buffer)
+            self._copy.close()
         if left:
             self.lost += left
             _log.error("store closed before everything was written", store=shown(self._url), records=left)
@@ -206,11 +211,16 @@ class StoreWriter:
             dear = any(HANDLERS[entry.name][0] is Rank.COURSE for entry in batch)
             opened: Any = connection.connection.driver_connection
             opened.execute(f"PRAGMA synchronous = {'FULL' if dear else 'NORMAL'}")
-        with connection.begin():
-            unusable = enter(connection, batch)
-            mark = {"sequence": batch[-1].number, "seen": dt.datetime.now(dt.UTC)}
-            connection.execute(update(WRITERS).where(WRITERS.c.id == self._id).values(mark))
+        unusable = self._enter(connection, batch, self._id)
         self._sequence = batch[-1].number
+        return unusable
+
+    def _enter(self, connection: Connection, entries: list[Entry], writer: str) -> int:
+        """Write records in one transaction, which says how far their writer is; return how many say nothing usable."""
+        with connection.begin():
+            unusable = enter(connection, entries)
+            mark = {"sequence": entries[-1].number, "seen": dt.datetime.now(dt.UTC)}
+            connection.execute(update(WRITERS).where(WRITERS.c.id == writer).values(mark))
         for entry, error in unusable:
             self._tell_dropped(entry, error)
         return len(unusable)
@@ -222,6 +232,8 @@ class StoreWriter:
             self.lost += lost
             recovered, self.trouble = self.trouble is not None, None
             left = len(self._buffer)
+            if not left:
+                self._copy.clear()
             self._changed.notify_all()
         if recovered:
             _log.info("store can be written again", store=shown(self._url), waiting=left, lost=self.lost)
@@ -290,7 +302,8 @@ class StoreWriter:
             prepare(self._engine)
             self._connection = self._engine.connect()
             self._file = self._file_now()
-            self._sign_in(self._connection)
+            self._sequence = self._sign_in(self._connection, self._id)
+            self._take_over(self._connection)
         return self._connection
 
     def _file_now(self) -> tuple[int, int] | None:
@@ -302,17 +315,38 @@ class StoreWriter:
             return None
         return found.st_dev, found.st_ino
 
-    def _sign_in(self, connection: Connection) -> None:
-        """Find out how much of ours the database has: a connection may break when nobody knows whether it has it."""
+    def _sign_in(self, connection: Connection, writer: str) -> int:
+        """Return how much of a writer's the database has: one may end when nobody knows whether a commit has."""
         now = dt.datetime.now(dt.UTC)
         with connection.begin():
             connection.execute(delete(WRITERS).where(WRITERS.c.seen < now - KEPT))
-            known = connection.scalar(select(WRITERS.c.sequence).where(WRITERS.c.id == self._id))
+            known = connection.scalar(select(WRITERS.c.sequence).where(WRITERS.c.id == writer))
             if known is None:
-                who = {"id": self._id, "host": socket.gethostname(), "process": os.getpid(), "program": __version__}
+                who = {"id": writer, "host": socket.gethostname(), "process": os.getpid(), "program": __version__}
                 row = {**who, "started": now, "seen": now, "sequence": 0}
                 connection.execute(insert(WRITERS), row)
-        self._sequence = known or 0
+        return known or 0
+
+    def _take_over(self, connection: Connection) -> None:
+        """Write what waited when another process was killed."""
+        for left in left_over(self._url):
+            if left.entries and left.at > dt.datetime.now(dt.UTC) - KEPT:  # of older ones nobody knows what is stored
+                try:
+                    self._write_left_over(connection, left)
+                except Exception as error:
+                    if _is_trouble(error):
+                        raise
+                    left.put_aside()
+                    _log.warning("records of a killed process not stored", file=str(left.path), error=reason(error))
+                    continue
+            left.remove()
+
+    def _write_left_over(self, connection: Connection, left: LeftOver) -> None:
+        sequence = self._sign_in(connection, left.writer)
+        entries = [entry for entry in left.entries if entry.number > sequence and entry.name in HANDLERS]
+        if entries:
+            unusable = self._enter(connection, entries, left.writer)
+            _log.info("records of a killed process stored", store=shown(self._url), records=len(entries) - unusable)
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None

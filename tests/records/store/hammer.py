@@ -12,6 +12,8 @@ import datetime as dt
 import os
 import sys
 
+import structlog
+
 from fibsbot.records.store import Outcome, Store, StoreWriter
 from tests.records.store.telling import XGID
 
@@ -24,6 +26,7 @@ def made(url: str, account: str) -> int:
 
 def main(url: str, rounds: str, *accounts: str) -> None:
     """Write so many rounds, or until somebody kills us."""
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     writer = StoreWriter(url)
 
     def put(account: str, name: str, /, **fields: object) -> None:
@@ -31,7 +34,12 @@ def main(url: str, rounds: str, *accounts: str) -> None:
 
     with Store.open(url) as store:
         going_on = {match.account for match in store.matches() if match.outcome in (Outcome.SAVED, Outcome.PLAYING)}
-    first = 1 + max(made(url, account) for account in accounts)
+    numbers = {account: made(url, account) for account in accounts}
+    first = 1 + max(numbers.values())
+
+    def decide(account: str, number: int) -> None:
+        put(account, "decision", phase="move", turn=number, xgid=XGID, dice=(3, 1), answer="8/5 6/5")
+
     for account in accounts:
         put(account, "logged_in", name=account)
         if account in going_on:
@@ -40,9 +48,11 @@ def main(url: str, rounds: str, *accounts: str) -> None:
         else:
             put(account, "match_started", opponent="ford", length=25, resumed=False)
             put(account, "game_started", opponent="ford", game=1)
+        for number in range(numbers[account] + 1, first):  # a kill came when only some had put the last one
+            decide(account, number)
     for number in range(first, first + int(rounds)):
         for account in accounts:
-            put(account, "decision", phase="move", turn=number, xgid=XGID, dice=(3, 1), answer="8/5 6/5")
+            decide(account, number)
         assert writer.flush()
         os.write(1, f"{number}\n".encode())
     assert writer.close()

@@ -72,9 +72,9 @@ def players(port: int, writer: StoreWriter, *names: str, logs: Path | None = Non
     return supervisor(*plans, strategies={"plain": lambda: Lively(next(seeds))}, hooks=Hooks(keep=writer.put))
 
 
-def over_or_has(tasks: Iterable[asyncio.Task[None]], url: str, enough: int) -> bool:
+def over_or_has(tasks: Iterable[asyncio.Task[None]], store: Store, enough: int) -> bool:
     """Whether there are so many entries, or one of these has ended."""
-    return any(task.done() for task in tasks) or has(url, enough)
+    return any(task.done() for task in tasks) or has(store, enough)
 
 
 async def play_with_breaks(url: str, sittings: Iterable[int], **fields: Any) -> None:
@@ -84,10 +84,11 @@ async def play_with_breaks(url: str, sittings: Iterable[int], **fields: Any) -> 
         theirs = StoreWriter(url)
         ford = asyncio.create_task(players(server.port, theirs, "ford", **fields).run())
         for more in (*sittings, 10**9):
-            ours, before = StoreWriter(url), entries(url)
+            ours = StoreWriter(url)
             marvin = players(server.port, ours, "marvin", **fields)
             playing = asyncio.create_task(marvin.run())
-            await until(partial(over_or_has, [playing, ford], url, before + more), 60)
+            with Store.open(url) as store:
+                await until(partial(over_or_has, [playing, ford], store, entries(store) + more), 60)
             marvin.order(Order.QUIT)
             await playing
             assert ours.close()
@@ -104,15 +105,15 @@ def remembered(url: str, account: str) -> list[Transcript]:
         return [store.transcript(match) for match in store.matches(account=account)]
 
 
-def entries(url: str) -> int:
+def entries(store: Store) -> int:
     """Return how many entries there are."""
-    with Store.open(url) as store, store.reading() as connection:
+    with store.reading() as connection:
         return connection.scalar(select(func.count()).select_from(ENTRIES)) or 0
 
 
-def has(url: str, enough: int) -> bool:
+def has(store: Store, enough: int) -> bool:
     """Whether there are so many entries."""
-    return entries(url) >= enough
+    return entries(store) >= enough
 
 
 async def test_both_players_remember_the_same_whole_matches(url: str, tmp_path: Path) -> None:
@@ -161,7 +162,8 @@ async def test_kill_9_in_mid_match_costs_at_most_what_nobody_can_know(url: str, 
     async with server, asyncio.timeout(240), player(truth, server.port, "ford") as ford:
         for _ in range(KILLS):
             async with player(url, server.port, "marvin", "ford") as marvin:
-                await until(partial(has, url, entries(url) + chance.randint(1, 12)), 60)
+                with Store.open(url) as store:
+                    await until(partial(has, store, entries(store) + chance.randint(1, 12)), 60)
                 assert marvin.returncode is None
         async with player(url, server.port, "marvin", "ford") as marvin:
             assert [0, 0] == [await it.wait() for it in (marvin, ford)]
