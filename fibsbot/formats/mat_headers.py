@@ -91,8 +91,8 @@ def _known(transcript: Transcript) -> Iterator[tuple[str, str]]:
     if transcript.started:
         started = transcript.started.astimezone(dt.UTC)
         yield "EventDate", f"{started.year:04}.{started.month:02}.{started.day:02}"
-        if started.time() != dt.time():  # midnight: nobody has told more than the day
-            yield "EventTime", f"{started.hour:02}.{started.minute:02}"
+        if (time := f"{started.hour:02}.{started.minute:02}") != "00.00":  # midnight: nobody has told more than the day
+            yield "EventTime", time
     yield "Variation", "Backgammon"
     yield from _known_laws(transcript)
     if _xg_number(number) != number:

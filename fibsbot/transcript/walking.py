@@ -65,8 +65,8 @@ class Decision:
 
     @property
     def forced(self) -> bool:
-        """Whether there was nothing to choose: a dance, or the only play."""
-        dice = self.state.dice if self.state.phase is Phase.MOVE else None
+        """Whether there was nothing to choose: a dance, or the only play. Nobody has to resign."""
+        dice = self.state.dice if self.state.phase is Phase.MOVE and isinstance(self.answer, Play) else None
         return dice is not None and not has_choice(self.state.position.points, dice)
 
     @property

@@ -352,6 +352,7 @@ def test_a_day_without_a_time_stays_one() -> None:
     match = read_mat(f'; [EventDate "2022.12.24"]\n{PLAIN}')
     assert dt.datetime(2022, 12, 24, tzinfo=dt.UTC) == match.started
     assert "EventTime" not in write_mat(match)
+    assert "EventTime" not in write_mat(evolve(match, started=dt.datetime(2022, 12, 24, 0, 0, 59, tzinfo=dt.UTC)))
 
 
 def test_files_of_old_programs_are_no_utf_8(tmp_path: Path) -> None:

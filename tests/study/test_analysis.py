@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fibsbot.match import CubeAction, MatchState, Phase
@@ -98,6 +98,7 @@ def made(match: Transcript) -> list[Decision]:
 
 
 @given(SEEDS)
+@example(729254206)  # somebody resigns who has only one play
 @settings(max_examples=20)
 def test_every_decision_is_judged_in_its_order(seed: int) -> None:
     match = simulate(seed, games=2, gaps=True)

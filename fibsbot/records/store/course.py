@@ -46,7 +46,7 @@ def begin(book: Book, opponent_id: int, length: int | None, at: dt.datetime) -> 
     """A new match begins; a saved one with the same opponent is none any more."""
     for match in _leave_others(book, opponent_id):
         if match.length == length and at - match.started <= SAME and not _played(book, match):
-            book.change(match, outcome=Outcome.PLAYING, seen=at, why=None)
+            book.change(match, outcome=Outcome.PLAYING, seen=at, why=None, before=book.rating())
             return
         vanish(book, match, at)
     book.add_match(opponent_id, at, length=length, outcome=Outcome.PLAYING, score=(0, 0), before=book.rating())

@@ -249,6 +249,20 @@ def test_an_experience_that_grew_by_something_else_tells_nothing(bot: Teller, ex
     assert (Outcome.UNSEEN, False) == (bot.match().outcome, bot.match().inferred)
 
 
+def test_a_match_that_begins_once_more_begins_at_the_rating_of_now(bot: Teller) -> None:
+    bot.log_in(1500.0, 10)
+    bot.start("arthur", 5)
+    bot.start("ford", 1)
+    bot.win_game(1, (1, 0))
+    bot.end("ford", 1, score=(1, 0))
+    bot.rate(1502.0, 11)
+    bot.start("arthur", 5)
+    bot.win_game(5, (5, 0))
+    bot.end("arthur", 5, score=(5, 0))
+    bot.rate(1506.0, 16)
+    assert {"ford": 2.0, "arthur": 4.0} == {match.opponent: match.gain for match in bot.matches()}
+
+
 def test_a_rating_that_another_match_explains_tells_nothing(bot: Teller) -> None:
     last_move(bot, 5)
     bot.log_in(1500.0, 10)

@@ -174,7 +174,7 @@ def test_a_locked_file_is_waited_for_and_nothing_is_lost(tmp_path: Path, monkeyp
 @pytest.mark.usefixtures("impatient")
 def test_when_too_many_wait_decisions_go_and_matches_stay(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
-    with writing(path, limit=20) as writer:
+    with writing(path, limit=20, pauses=(2.0, 2.0)) as writer:  # what is just being written cannot go
         with locked(path):
             decide(writer, 1)
             assert until(lambda: not writer.healthy)
