@@ -101,10 +101,10 @@ def check_server(bottle: Bottle) -> None:
 
 @pytest.mark.slow
 def test_whatever_line_is_lost_the_match_is_finished() -> None:
-    chosen, usual = lines_of(11)
+    chosen, usual = lines_of(29)
     assert 40 < len(chosen), "few kinds of lines were tried"
     for line in chosen:
-        with match(11, losing(line.bot, line.number, down=line.down)) as bottle:
+        with match(29, losing(line.bot, line.number, down=line.down)) as bottle:
             check(bottle, usual + RECOVERY)
 
 
