@@ -18,6 +18,8 @@ from fibsbot.position import Position
 CELLS: Final = 26
 BAR: Final = 25
 CHECKERS: Final = 15
+WIDE: Final = 0
+"""Added to what stands in a cell, makes a whole number of the usual width of it: each width is compiled by itself."""
 
 Board: TypeAlias = npt.NDArray[np.int8]
 """One board, shape (26,)."""

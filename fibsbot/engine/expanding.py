@@ -13,7 +13,7 @@ import numpy.typing as npt
 from attrs import field, frozen
 from attrs.validators import ge, le
 
-from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board, Boards, swap
+from fibsbot.engine.boards import BAR, CELLS, CHECKERS, WIDE, Board, Boards, swap
 from fibsbot.engine.compiled import compiled, inner
 from fibsbot.engine.generator import MOST_PLAYS, Scratch, generate, plays_and_scratch
 from fibsbot.engine.network import Floats
@@ -95,8 +95,8 @@ def expand(scales: Scales, boards: Boards, margin: np.float32, most: int, found:
     """Write what the plays leave that deserve a look, seen by the opponent, and the slot of each; return how many.
 
     A slot is `row * 21 + roll`, the rolls in the order 1-1, 2-1, 2-2, 3-1 and so on; none is left out, a dance leaves
-    the board. Returns -1 where there is no room for all. A play deserves a look if it is among so many (`most`) best
-    and not further than the margin below the best. Games that are over have no rolls: leave them out.
+    the board. Returns -1 where there is no room for all. A play deserves a look if it is among so many best (`most`, at
+    most MOST_PLAYS) and not further than the margin below the best. Games that are over have no rolls: leave them out.
     """
     plays, values = scales.plays, scales.values
     count = 0
@@ -106,7 +106,7 @@ def expand(scales: Scales, boards: Boards, margin: np.float32, most: int, found:
         slot = row * ROLLS
         for high in range(1, 7):
             for low in range(1, high + 1):
-                if count + min(most, MOST_PLAYS) > found.shape[0]:
+                if count + most > found.shape[0]:
                     return -1
                 of = generate(board, high, low, plays, scales.scratch)
                 if of < 2:
@@ -147,7 +147,7 @@ def _write_before(scales: Scales, board: Board) -> None:
         before[unit] = scales.threshold[unit]
     for cell in range(CELLS + 2):
         if cell < CELLS:
-            count = int(board[cell])
+            count = board[cell]
             if count == 0:
                 continue
             if count > 0:
@@ -169,12 +169,12 @@ def _weigh(scales: Scales, board: Board, count: int) -> None:
     outward, offset, units, changed = scales.outward, scales.offset, scales.hidden.shape[0], scales.changed
     off = CHECKERS
     for cell in range(1, CELLS):
-        off -= max(int(board[cell]), 0)
+        off -= max(WIDE + board[cell], 0)
     for play in range(count):
         changes = 0
         left = off
         for cell in range(CELLS):
-            old, new = int(board[cell]), int(plays[play, cell])
+            old, new = WIDE + board[cell], WIDE + plays[play, cell]
             if old == new:
                 continue
             left += max(old, 0) - max(new, 0)

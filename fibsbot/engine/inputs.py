@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board, Boards, swapped
+from fibsbot.engine.boards import BAR, CELLS, CHECKERS, WIDE, Board, Boards, swapped
 from fibsbot.engine.compiled import compiled, inner
 from fibsbot.engine.shots import write_shots
 from fibsbot.engine.units import BAR_UNIT, COUNTS, INPUTS, OFF_UNIT, SIDE, Inputs, Unit
@@ -83,7 +83,7 @@ def _write_checkers(board: Board, inputs: Inputs) -> None:
     pips, squares, checkers, rearmost = 0, 0, 0, 0
     outfield, rear, deep, stacked, crossovers, to_come, spare = 0, 0, 0, 0, 0, 0, 0
     for point in range(1, CELLS):
-        count = int(board[point])
+        count = WIDE + board[point]
         if count <= 0:
             continue
         pips += point * count
@@ -173,9 +173,10 @@ def write_blocks(sides: Boards, inputs: Inputs, escapes: Inputs) -> None:
         for point in range(1, BAR):
             if board[point] < -1:
                 blocked |= 1 << (BAR - point)
-        least, caught, free, stuck, escape = 1.0, 0.0, 0.0, 0.0, 0.0
+        least = escape = np.float32(1)
+        caught, free, stuck = 0.0, 0.0, 0.0
         for point in range(7, rearmost + 1):
-            escape = float(escapes[blocked >> (BAR + 1 - point) & BLOCKS])
+            escape = escapes[blocked >> (BAR + 1 - point) & BLOCKS]
             if point > 12:
                 least = min(least, escape)
                 caught += 1 - escape

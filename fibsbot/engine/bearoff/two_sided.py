@@ -42,34 +42,23 @@ _AFTERWARDS: Final = np.array([0, 1, 3, 2])
 
 @compiled
 def _means(begins: npt.NDArray[np.int64], lists: Numbers, values: Values, out: Values) -> None:
-    """Write what each position, a row of `out`, has before the throw, if `values` is what the opponent has after it."""
-    for row in range(len(out)):
-        out[row] = 0.0
-        for throw in range(ROLLS):
-            place = row * ROLLS + throw
-            for column in range(COLUMNS):
-                least = 2.0
-                for it in range(begins[place], begins[place + 1]):
-                    least = min(least, values[lists[it], _AFTERWARDS[column]])
-                out[row, column] -= CHANCE_OF_ROLL[throw] * least
+    """Take from `out`, which is 0, what each position has before the throw, the rows of it and of `values` alike.
 
-
-@compiled
-def _means_of_one(begins: npt.NDArray[np.int64], lists: Numbers, values: Values, out: Values) -> None:
-    """Do the same for one position against many: `values` has a row for each position that it can come to.
-
-    Rows hold opponent and column in one, and `out` the columns as the opponent has them: so they are run through fast.
+    `values` is what the opponent has after the throw, a row for each position that it can lead to. What stands in a row
+    is all the same here: it is run through at once, which is fast where many opponents are in one row.
     """
-    least = np.empty(len(out))
-    out[:] = 0.0
-    for throw in range(ROLLS):
-        least[:] = 2.0
-        for it in range(begins[throw], begins[throw + 1]):
-            row = values[lists[it]]
-            for place in range(len(out)):
-                least[place] = min(least[place], row[place])
-        for place in range(len(out)):
-            out[place] -= CHANCE_OF_ROLL[throw] * least[place]
+    width = out.shape[1]
+    least = np.empty(width)
+    for row in range(out.shape[0]):
+        for throw in range(ROLLS):
+            for place in range(width):
+                least[place] = 2.0
+            for it in range(begins[row * ROLLS + throw], begins[row * ROLLS + throw + 1]):
+                position = lists[it]
+                for place in range(width):
+                    least[place] = min(least[place], values[position, place])
+            for place in range(width):
+                out[row, place] -= CHANCE_OF_ROLL[throw] * least[place]
 
 
 def _settled(means: Values) -> Values:
@@ -97,14 +86,14 @@ def solve_pairs(moves: Numbers, show: Callable[[int], None]) -> Pairs:
     """What the cube played well is worth: [opponent, on roll, column]. Who has borne off has won."""
     values[0] = -1.0
     for number in range(1, count):
-        means = np.empty((number, COLUMNS))
-        _means_of_one(begins[number * ROLLS :], lists, values.reshape(count, -1), means.reshape(-1))
+        means = np.zeros((number, COLUMNS))
+        _means(begins[number * ROLLS :], lists, values.reshape(count, -1), means.reshape(1, -1))
         means = means[:, _AFTERWARDS]
         means[0] = -1.0
         pairs[number, :number] = means
         current = values[:number, number] = _settled(means)
-        means = np.empty((number, COLUMNS))
-        _means(begins[ROLLS:], lists, current, means)
+        means = np.zeros((number, COLUMNS))
+        _means(begins[ROLLS:], lists, current[:, _AFTERWARDS], means)
         pairs[1 : number + 1, number] = means
         values[number, 1 : number + 1] = _settled(means)
         show(2 * number)
