@@ -22,6 +22,7 @@ from fibsbot.engine.outcomes import Outcomes
 from fibsbot.engine.packaged import FOLDER, load_networks
 from fibsbot.engine.pruner import Pruner
 from fibsbot.engine.search import Limits, Ranking, Reading, Searcher
+from fibsbot.engine.search.looking import least_of_slots
 from fibsbot.engine.warming import compiled_by_two, is_cold
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play, Position
@@ -63,6 +64,7 @@ class Engine:
                 boards = boards_of([_OPENING.position])
                 engine.evaluate(boards)
                 engine.searcher.cubes(_OPENING).final(boards)
+                least_of_slots(np.zeros((1, 1)), np.zeros(1, np.int32), 1)
         return engine
 
     @property

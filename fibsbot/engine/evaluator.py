@@ -10,7 +10,7 @@ import numpy.typing as npt
 from attrs import frozen
 
 from fibsbot.engine.bearoff import NO_COLUMNS, Columns
-from fibsbot.engine.bearoff.lookup import chances as bearoff_chances
+from fibsbot.engine.bearoff.lookup import write_chances
 from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Boards
 from fibsbot.engine.compiled import compiled
 from fibsbot.engine.inputs import encode_all
@@ -75,8 +75,7 @@ def evaluate_with(
 ) -> Outcomes:
     """Return six chances a board: what laws and tables know, of races what `race` says, of the others `chances`."""
     outcomes = np.empty((len(boards), OUTCOMES), np.float32)
-    unknown = np.empty(len(boards), np.bool_)
-    _write_known(boards, columns, outcomes, unknown)
+    unknown = _write_known(boards, columns, outcomes)
     if race is not None and (racing := unknown & is_race(boards)).any():
         outcomes[racing] = race.evaluate(boards[racing], columns)
         unknown &= ~racing
@@ -90,9 +89,15 @@ def evaluate_with(
 
 def is_known(boards: Boards, columns: Columns) -> npt.NDArray[np.bool_]:
     """Return for each board whether its game is over or the bear-off tables cover it, shape (n,)."""
-    unknown = np.empty(len(boards), np.bool_)
-    _write_known(boards, columns, np.empty((len(boards), OUTCOMES), np.float32), unknown)
-    return ~unknown
+    return ~_write_known(boards, columns, np.empty((len(boards), OUTCOMES), np.float32))
+
+
+def _write_known(boards: Boards, columns: Columns, outcomes: Floats) -> npt.NDArray[np.bool_]:
+    """Write the chances of games that are over and of what the tables cover; return which boards are neither."""
+    unknown = np.ones(len(boards), np.bool_)
+    _write_endings(boards, outcomes, unknown)
+    write_chances(boards, columns, outcomes, unknown)
+    return unknown
 
 
 @compiled
@@ -103,15 +108,12 @@ def _student_chances(student: Student, desk: Desk, boards: Boards, chances: Floa
 
 
 @compiled
-def _write_known(boards: Boards, columns: Columns, outcomes: Floats, unknown: npt.NDArray[np.bool_]) -> None:
-    """Write the chances of games that are over and of what the tables cover; mark the others."""
+def _write_endings(boards: Boards, outcomes: Floats, unknown: npt.NDArray[np.bool_]) -> None:
     for row in range(boards.shape[0]):
-        unknown[row] = False
         if write_ending(boards[row], outcomes[row, 1:]):  # five chances; those of losing more are last in both
             outcomes[row, WIN] = 0.0
             outcomes[row, LOSE] = 1.0
-        elif not bearoff_chances(boards[row], columns, outcomes[row]):
-            unknown[row] = True
+            unknown[row] = False
 
 
 @compiled

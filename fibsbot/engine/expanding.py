@@ -19,7 +19,6 @@ from fibsbot.engine.generator import MOST_PLAYS, Scratch, generate, plays_and_sc
 from fibsbot.engine.network import Floats
 from fibsbot.engine.pruner import Pruner
 from fibsbot.engine.rolls import ROLLS
-from fibsbot.engine.student import CHANCES, write_ending
 from fibsbot.engine.units import BAR_UNIT, COUNTS, OFF_UNIT, RAW
 
 Places = npt.NDArray[np.int32]
@@ -29,6 +28,8 @@ OUT_OF_REACH: Final = np.float32(1e9)
 
 HEIGHT: Final = CHECKERS + 1
 """How many rows of `Scales` a point of a side has: of no checker, of one, and so on; point 25 is the bar, 0 is off."""
+OVER: Final = np.float32(-4)
+"""What a play is taken for that ends the game: less than any, nothing is better for the mover."""
 MOVER: Final = CELLS * HEIGHT
 """Where the rows of the side begin that has just played; those of the opponent, then on roll, come before them."""
 
@@ -57,8 +58,6 @@ class Scales(NamedTuple):
     values: Floats
     changed: npt.NDArray[np.int64]
     """Of a play which rows give way to which, shape (54, 2): at most one a cell and side, and those of checkers off."""
-    ending: Floats
-    mirror: Board
 
 
 def new_scales(pruner: Pruner) -> Scales:
@@ -85,8 +84,6 @@ def new_scales(pruner: Pruner) -> Scales:
         scratch,
         np.zeros(MOST_PLAYS, np.float32),
         np.zeros((2 * CELLS + 2, 2), np.int64),
-        np.zeros(CHANCES, np.float32),
-        np.zeros(CELLS, np.int8),
     )
 
 
@@ -188,7 +185,7 @@ def _weigh(scales: Scales, board: Board, count: int) -> None:
                 changes += 1
         if left > off:
             if left == CHECKERS:
-                values[play] = _lost(scales, plays[play])
+                values[play] = OVER
                 continue
             changed[changes, 0] = MOVER + off
             changed[changes, 1] = MOVER + left
@@ -200,18 +197,10 @@ def _weigh(scales: Scales, board: Board, count: int) -> None:
             for unit in range(units):
                 hidden[unit] += rows[new, unit] - rows[old, unit]
         value = np.float32(-1)
-        for chance in range(offset.shape[0]):
+        for chance in range(offset.shape[0]):  # with a plain 5 the compiler writes all of it out five times
             total = offset[chance]
             for unit in range(units):
                 total += max(hidden[unit], np.float32(0)) * outward[chance, unit]
             sure = np.float32(1) / (np.float32(1) + np.exp(-total))
             value += 2 * sure if chance == 0 else sure if chance < 3 else -sure
         values[play] = value
-
-
-@inner
-def _lost(scales: Scales, play: Board) -> float:
-    """Return what a game is worth to the opponent that a play ends."""
-    swap(play, scales.mirror)
-    write_ending(scales.mirror, scales.ending)
-    return -1.0 - float(scales.ending[3]) - float(scales.ending[4])

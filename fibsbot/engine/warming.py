@@ -20,10 +20,9 @@ from fibsbot.engine.expanding import Filter, expand
 from fibsbot.engine.network import Network
 from fibsbot.engine.outcomes import OUTCOMES, Outcomes
 from fibsbot.engine.pruner import pruner_of, raw_columns
-from fibsbot.engine.rolls import ROLLS
 from fibsbot.engine.search.filters import Filters
 from fibsbot.engine.search.lines import Cubes
-from fibsbot.engine.search.looking import Looker, least_of_slots
+from fibsbot.engine.search.looking import Looker
 from fibsbot.match import MatchState
 from fibsbot.position import Position
 
@@ -76,10 +75,9 @@ def _compile() -> None:
     boards = boards_of([Position.start()])
     pruner = pruner_of(Network.new((8,), 1, len(raw_columns())))
     looker = Looker(_Nobody(), pruner, Filters(), 64)
-    found, slots = looker.expand(boards, Filter())
+    found, _ = looker.expand(boards, Filter())
     looker.evaluate(found)
     looker.distinct(found)
-    least_of_slots(np.zeros((len(found), 1)), slots, ROLLS)
     cubes = Cubes.of(MatchState(Position.start(), length=7), NO_COLUMNS)
     cubes.values(0, (cubes.start,), boards, np.zeros((1, OUTCOMES), np.float32))
 

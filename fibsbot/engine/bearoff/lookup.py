@@ -1,7 +1,7 @@
-"""What the tables say of a board, for compiled loops: plain functions of one int8[26] board and the tables.
+"""What the tables say of boards, shape (n, 26), in compiled loops that allocate nothing.
 
-A loop gets the tables as one argument, a `Columns`. Where there are no tables it gets `NO_COLUMNS`, with which every
-function answers that it does not know, so that the loop needs no second version.
+They get the tables as one argument, a `Columns`. Where there are no tables it is `NO_COLUMNS`, with which every
+function answers that it does not know, so that nobody needs a second version.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import numpy.typing as npt
 from fibsbot.engine.bearoff.indexing import numbers, size
 from fibsbot.engine.bearoff.one_sided import LONGEST, LONGEST_FIRST
 from fibsbot.engine.bearoff.two_sided import COLUMNS, WIN
-from fibsbot.engine.boards import CHECKERS, Board
+from fibsbot.engine.boards import CHECKERS, Boards
 from fibsbot.engine.compiled import compiled, inner
 from fibsbot.engine.outcomes import LOSE, LOSE_GAMMON, WIN_GAMMON
 from fibsbot.engine.outcomes import WIN as WINS
 
 Singles: TypeAlias = npt.NDArray[np.float32]
+Flags: TypeAlias = npt.NDArray[np.bool_]
 
 
 class Columns(NamedTuple):
@@ -101,30 +102,31 @@ def _chances(own: int, opponent: int, columns: Columns, out: npt.NDArray[np.floa
 
 
 @compiled
-def chances(board: Board, columns: Columns, out: npt.NDArray[np.float32]) -> bool:
-    """Write the chances of who is on roll, in the order of `engine.outcomes`, into `out` (float32[6]).
+def write_chances(boards: Boards, columns: Columns, out: npt.NDArray[np.float32], unknown: Flags) -> None:
+    """Write the chances of those unknown boards that are covered, a row each, and mark them as known.
 
-    Returns False, and writes nothing, for a board that is not covered. Backgammons are impossible with all home.
+    `out` has shape (n, 6), in the order of `engine.outcomes`. Backgammons are impossible with all home.
     """
-    own, opponent = numbers(board)
-    if own < 0 or own >= len(columns.throws) or opponent >= len(columns.throws):
-        return False
-    _chances(own, opponent, columns, out)
-    return True
+    for row in range(boards.shape[0]):
+        if unknown[row]:
+            own, opponent = numbers(boards[row])
+            if own >= 0 and own < len(columns.throws) and opponent < len(columns.throws):
+                _chances(own, opponent, columns, out[row])
+                unknown[row] = False
 
 
 @compiled
-def money(board: Board, columns: Columns, out: npt.NDArray[np.float32]) -> bool:
-    """Write the exact figures of a board with few checkers into `out` (float32[4], the columns of `two_sided`).
+def write_money(boards: Boards, columns: Columns, out: npt.NDArray[np.float32], few: Flags) -> None:
+    """Tell which boards the two-sided table covers, and write the exact figures of these, a row each.
 
-    Returns False, and writes nothing, for a board that the two-sided table does not cover.
+    `out` has shape (n, 4), in the columns of `two_sided`.
     """
-    own, opponent = numbers(board)
-    if own < 0 or own >= len(columns.pairs) or opponent >= len(columns.pairs):
-        return False
-    for column in range(COLUMNS):  # one by one: to copy a row takes seconds to compile
-        out[column] = columns.pairs[own, opponent, column]
-    return True
+    for row in range(boards.shape[0]):
+        own, opponent = numbers(boards[row])
+        few[row] = own >= 0 and own < len(columns.pairs) and opponent < len(columns.pairs)
+        if few[row]:
+            for column in range(COLUMNS):  # one by one: to copy a row takes seconds to compile
+                out[row, column] = columns.pairs[own, opponent, column]
 
 
 @compiled

@@ -14,9 +14,8 @@ import numpy.typing as npt
 from attrs import define, field
 
 from fibsbot.engine.bearoff import Columns
-from fibsbot.engine.bearoff.lookup import money
+from fibsbot.engine.bearoff.lookup import write_money
 from fibsbot.engine.boards import Boards
-from fibsbot.engine.compiled import compiled
 from fibsbot.engine.cube import CENTRED, COLUMN, DEFAULT, LOST, OWNED, TURNED, Efficiency, Stakes
 from fibsbot.engine.cube.janowski import Floats
 from fibsbot.engine.outcomes import Outcomes
@@ -131,7 +130,7 @@ class Cubes:
     def final(self, boards: Boards) -> npt.NDArray[np.bool_]:
         """Return which positions nothing is gained by looking ahead from: games that are over, and what is exact."""
         few = np.empty(len(boards), np.bool_)
-        _write_money(boards, self.columns, few, np.empty((len(boards), 4), np.float32))
+        write_money(boards, self.columns, np.empty((len(boards), 4), np.float32), few)
         if not self._exact and self.stakes(0, 0).live:
             few[:] = False
         return np.asarray(few | _over(boards))
@@ -142,17 +141,9 @@ class Cubes:
             return None, np.empty((0, 4))
         few = np.empty(len(boards), np.bool_)
         figures = np.empty((len(boards), 4), np.float32)
-        _write_money(boards, self.columns, few, figures)
+        write_money(boards, self.columns, figures, few)
         return (few if few.any() else None), figures[few].astype(np.float64)
 
 
 def _over(boards: Boards) -> npt.NDArray[np.bool_]:
     return np.asarray(~(boards < 0).any(axis=1) | ~(boards > 0).any(axis=1))
-
-
-@compiled
-def _write_money(
-    boards: Boards, columns: Columns, few: npt.NDArray[np.bool_], figures: npt.NDArray[np.float32]
-) -> None:
-    for row in range(boards.shape[0]):
-        few[row] = money(boards[row], columns, figures[row])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.engine.bearoff import NO_COLUMNS, Money, NotCoveredError, Tables
-from fibsbot.engine.bearoff.lookup import chances, money
+from fibsbot.engine.bearoff.lookup import write_chances, write_money
 from fibsbot.engine.boards import Board, boards_of, position_of
 from fibsbot.engine.outcomes import LOSE, LOSE_BACKGAMMON, LOSE_GAMMON, WIN, WIN_BACKGAMMON, WIN_GAMMON
 from fibsbot.match import Owner
@@ -46,12 +46,13 @@ def test_covered_is_what_has_passed_and_come_home(tables: Tables, board: Board) 
 
 @given(HOME)
 def test_one_board_and_many_are_told_the_same(tables: Tables, board: Board) -> None:
-    one, exact = np.empty(6, np.float32), np.empty(4, np.float32)
-    assert chances(board, tables.columns, one)
-    assert np.array_equal(one, tables.evaluate(np.array([board, board]))[1])
-    few = tables.covers_money(board[None])[0]
-    assert few == money(board, tables.columns, exact)
-    assert not few or np.array_equal(exact, tables.evaluate_money(board[None])[0])
+    one, exact, marks = np.empty((1, 6), np.float32), np.empty((1, 4), np.float32), np.array([True])
+    write_chances(board[None], tables.columns, one, marks)
+    assert not marks
+    assert np.array_equal(one[0], tables.evaluate(np.array([board, board]))[1])
+    write_money(board[None], tables.columns, exact, marks)
+    assert marks == tables.covers_money(board[None])
+    assert not marks or np.array_equal(exact, tables.evaluate_money(board[None]))
 
 
 @pytest.mark.parametrize(
@@ -72,9 +73,11 @@ def test_games_that_are_over_are_what_they_are(
 
 
 def test_without_tables_nothing_is_known() -> None:
-    board, out = board_of(FIFTEEN, FIFTEEN), np.empty(6, np.float32)
-    assert not chances(board, NO_COLUMNS, out)
-    assert not money(board, NO_COLUMNS, out[:4])
+    board, out, marks = board_of(FIFTEEN, FIFTEEN), np.empty((1, 6), np.float32), np.array([True])
+    write_chances(board[None], NO_COLUMNS, out, marks)
+    assert marks
+    write_money(board[None], NO_COLUMNS, np.empty((1, 4), np.float32), marks)
+    assert not marks
     assert not Tables(NO_COLUMNS).covers(board[None])[0]
     with pytest.raises(NotCoveredError):
         Tables(NO_COLUMNS).evaluate(board[None])
