@@ -19,10 +19,9 @@ import numpy.typing as npt
 from fibsbot.engine.bearoff import Columns, Tables, compute
 from fibsbot.engine.bearoff.indexing import size
 from fibsbot.engine.bearoff.keeping import keep, load
-from fibsbot.engine.bearoff.lookup import chances
+from fibsbot.engine.bearoff.lookup import write_chances
 from fibsbot.engine.bearoff.two_sided import WIN
 from fibsbot.engine.boards import Boards
-from fibsbot.engine.compiled import compiled
 
 GNUBG: Final = Path("/var/lib/gnubg/gnubg_ts0.bd")
 GNUBG_HEAD: Final = 40
@@ -31,13 +30,9 @@ BOARDS: Final = 200_000
 REPEATS: Final = 5
 
 
-@compiled
-def look_up(boards: Boards, columns: Columns, out: npt.NDArray[np.float32]) -> int:
-    """Ask for each board by itself, as search and training do."""
-    known = 0
-    for place in range(len(boards)):
-        known += chances(boards[place], columns, out)
-    return known
+def look_up(boards: Boards, columns: Columns, out: npt.NDArray[np.float32]) -> None:
+    """Ask as search and training do."""
+    write_chances(boards, columns, out, np.ones(len(boards), np.bool_))
 
 
 def random_boards(most: int) -> Boards:
@@ -102,7 +97,7 @@ def main() -> None:
     tables = [computed(checkers) for checkers in (8, 7, 6)][-1]
     if GNUBG.exists():
         print(f"  equities, against gnubg's of 16 bits: {difference_from_gnubg(tables)}")
-    out = np.empty(6, np.float32)
+    out = np.empty((BOARDS, 6), np.float32)
     for what, boards in {"up to 15 checkers": random_boards(15), "up to 6 checkers": random_boards(6)}.items():
         one = BOARDS / seconds(partial(look_up, boards, tables.columns, out)) / 1e6
         many = BOARDS / seconds(partial(tables.evaluate, boards)) / 1e6
