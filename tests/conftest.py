@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
-settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=10)
+settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=6)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 # What a script starts in the background ignores Ctrl-C, and so would every program that a test starts.

@@ -344,6 +344,7 @@ async def test_how_long_it_took_is_told_apart() -> None:
     pool.close()
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(["answers", "raises", "hangs", "gone"]), max_size=25), st.integers(1, 3))
 @settings(max_examples=25)
 def test_whatever_strategies_do_every_question_is_answered(deeds: list[str], size: int) -> None:

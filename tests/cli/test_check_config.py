@@ -56,6 +56,7 @@ def checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Check:
     return run
 
 
+@pytest.mark.slow
 def test_a_good_file_is_called_good_and_told_in_short(checked: Check) -> None:
     result = checked(GOOD)
     assert 0 == result.exit_code
@@ -165,6 +166,7 @@ def test_a_file_that_no_bot_can_run_with_is_a_problem(checked: Check, text: str,
     assert 1 == result.stderr.count("bot.toml")
 
 
+@pytest.mark.slow
 def test_the_sample_lacks_a_name_and_a_password_and_nothing_else(checked: Check) -> None:
     result = checked(sample())
     assert 78 == result.exit_code

@@ -147,6 +147,7 @@ def test_other_programs_matches_are_replayed(tmp_path: Path) -> None:
 # -- what is wrong --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_strict_fails_at_the_first_difference() -> None:
     result = fibsbot("replay", "--strict", "-q", str(LIES))
     assert 1 == result.returncode

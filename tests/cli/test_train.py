@@ -98,6 +98,7 @@ def test_what_was_measured_is_drawn(recipe: Path, tmp_path: Path) -> None:
     assert_refused(run(recipe, "--plot", str(picture)), "expected rounds that were measured (--benchmark), found none")
 
 
+@pytest.mark.slow
 def test_a_recipe_that_cannot_be_followed_is_told_in_one_line(recipe: Path) -> None:
     recipe.write_text(RECIPE.replace("games", "weeks"))
     assert_refused(run(recipe), f"{recipe}: extra fields found (weeks) @ recipe.student")

@@ -74,6 +74,7 @@ def test_at_home_it_says_what_the_tables_say(tables: Tables, own: list[int], the
     assert np.allclose(tables.evaluate(board), RACE.evaluate(board, tables.columns), atol=1e-5)
 
 
+@pytest.mark.slow
 @given(st.lists(races(), min_size=1, max_size=6))
 def test_the_evaluator_asks_it_about_races_alone(tables: Tables, some: list[Position]) -> None:
     boards = boards_of(some)

@@ -119,6 +119,7 @@ def test_no_text_breaks_a_reader(kind: Format, text: str) -> None:
     bears(kind, text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*READERS, Format.SNOWIE], ids=lambda kind: kind.value)
 def test_a_huge_line_is_refused_soon(kind: Format) -> None:
     for piece in ("a", "(", "[", "X: (6 5) ", " is X - ", "1;", "{}", "\\", "W[31hefe]", "(;GM[6];W[double]"):

@@ -107,6 +107,7 @@ def test_nothing_is_asked_that_leaves_no_choice(transcript: Transcript) -> None:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=5)
 @given(transcripts(lengths=(0, 1), odd_names=False))
 def test_a_strategy_that_judges_itself_prefers_its_own_plays(transcript: Transcript) -> None:

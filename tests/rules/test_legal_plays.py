@@ -26,6 +26,7 @@ def test_one_roll_from_the_opening_position_leaves_447_positions() -> None:
     assert Count(positions=447, without_play=0) == count_next(START.items())
 
 
+@pytest.mark.slow
 def test_two_rolls_from_the_opening_position_leave_202_782_positions() -> None:
     assert Count(positions=202_782, without_play=0) == count_next(next_level(START).items())
 

@@ -55,6 +55,7 @@ def test_a_point_more_is_worth_more(own: int, other: int) -> None:
     assert chance >= match_equity(own, other - 1, crawford_played=False)
 
 
+@pytest.mark.slow
 def test_the_longest_match_is_no_trouble() -> None:
     assert pytest.approx(0.5) == match_equity(99, 99, crawford_played=False)
     assert 0.99 < match_equity(1, 99, crawford_played=False) < 1

@@ -158,6 +158,7 @@ def studied(transcript: Transcript, luck: tuple[float, float] = (0.3, 0.1)) -> M
     return MatchStudy(transcript, "luck", (), (a, b))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.sampled_from([1, 2, 3]))
 @settings(max_examples=20)
 def test_what_both_have_without_luck_is_one(seed: int, length: int) -> None:

@@ -20,6 +20,7 @@ def test_a_list_for_money_and_at_a_score(ask: Asking) -> None:
     check("best_match", ask.text("best", f"{HOLDING}:1:-1:-1:64:3:5:0:7:10", "--plies", "0", "--count", "99"))
 
 
+@pytest.mark.slow
 def test_plays_that_cannot_be_chosen_are_called_so(ask: Asking) -> None:
     assert "No checker can move.\n" in ask.text("best", DANCE, "--plies", "1")
     assert "Forced: there is no other play.\n" in ask.text("best", ONLY, "--plies", "1")

@@ -10,6 +10,7 @@ from fibsbot.cli import EXIT_USAGE
 from tests.cli.asking.asked import HOLDING, START, Asking, check
 
 
+@pytest.mark.slow
 def test_what_people_read(ask: Asking) -> None:
     check("cube_money", ask.text("cube", START, "--plies", "1"))
     check("cube_match", ask.text("cube", f"{HOLDING}:0:0:1:00:3:4:0:7:10", "--plies", "0"))

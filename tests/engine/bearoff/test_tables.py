@@ -92,6 +92,7 @@ def test_to_be_on_roll_and_to_have_the_cube_never_hurts(tables: Tables) -> None:
     assert (pairs[..., WIN] + pairs[..., WIN].T >= 1 - 1e-6).all()
 
 
+@pytest.mark.slow
 @requires_gnubg_tables
 def test_throws_are_those_of_gnubg(tables: Tables) -> None:
     generator = np.random.default_rng(7)

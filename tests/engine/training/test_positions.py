@@ -14,6 +14,7 @@ PRUNER = toy_pruner()
 WILD = Variety(wild=1, random=1, early=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variety", [Variety(), WILD, Variety(wild=0, random=0, early=1)])
 def test_they_are_possible_and_not_over(variety: Variety) -> None:
     boards = play_positions(PRUNER, 700, variety, seed=1)

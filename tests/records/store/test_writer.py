@@ -174,7 +174,7 @@ def test_a_locked_file_is_waited_for_and_nothing_is_lost(tmp_path: Path, monkeyp
 @pytest.mark.usefixtures("impatient")
 def test_when_too_many_wait_decisions_go_and_matches_stay(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
-    with writing(path, limit=20, pauses=(2.0, 2.0)) as writer:  # what is just being written cannot go
+    with writing(path, limit=20, pauses=(0.8, 0.8)) as writer:  # what is just being written cannot go
         with locked(path):
             decide(writer, 1)
             assert until(lambda: not writer.healthy)
@@ -219,6 +219,7 @@ def test_close_does_not_wait_for_ever(tmp_path: Path) -> None:
         assert 5 == writer.lost
 
 
+@pytest.mark.slow
 def test_a_server_that_goes_and_comes_back_is_waited_for(postgres: Postgres) -> None:
     url = postgres.make("going")
     warnings: list[str] = []
@@ -253,6 +254,7 @@ def test_a_server_that_is_away_at_the_start_is_waited_for(postgres: Postgres) ->
         assert [1] == [opponent.times(Fact.INVITED) for opponent in store.opponents()]
 
 
+@pytest.mark.slow
 def test_a_connection_that_the_server_ends_is_made_again(postgres: Postgres) -> None:
     url = postgres.make("ended")
     with writing(url, on_trouble=lambda _: None) as writer:
