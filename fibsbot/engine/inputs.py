@@ -21,23 +21,19 @@ BLOCKS: Final = (1 << AHEAD) - 1
 
 def _escapes() -> npt.NDArray[np.float32]:
     """Return the chance that a roll brings a checker more than 6 pips ahead, by which points before it are blocked."""
-    chances = np.zeros(1 << AHEAD, np.float32)
-    for blocked in range(1 << AHEAD):
-        rolls = sum(_escapes_by(blocked, one, other) for one, other in product(range(1, 7), repeat=2))
-        chances[blocked] = rolls / 36
-    return chances
+    blocked = np.arange(1 << AHEAD)
 
+    def is_open(ahead: int) -> npt.NDArray[np.bool_]:
+        return np.asarray((blocked >> (ahead - 1) & 1) == 0)  # beyond AHEAD every point is
 
-def _escapes_by(blocked: int, one: int, other: int) -> bool:
-    def is_open(ahead: int) -> bool:
-        return ahead > AHEAD or not blocked >> (ahead - 1) & 1
-
-    if one != other:
-        return one + other > 6 and is_open(one + other) and (is_open(one) or is_open(other))
-    steps = 0
-    while steps < 4 and is_open((steps + 1) * one):
-        steps += 1
-    return steps * one > 6
+    rolls = np.zeros(1 << AHEAD)
+    for one, other in product(range(1, 7), repeat=2):
+        if one != other:
+            if one + other > 6:
+                rolls += is_open(one + other) & (is_open(one) | is_open(other))
+        elif (steps := 6 // one + 1) <= 4:
+            rolls += np.all([is_open(step * one) for step in range(1, steps + 1)], axis=0)
+    return (rolls / 36).astype(np.float32)
 
 
 ESCAPES: Final = _escapes()
