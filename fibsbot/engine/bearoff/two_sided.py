@@ -42,10 +42,10 @@ _AFTERWARDS: Final = np.array([0, 1, 3, 2])
 
 @compiled
 def _means(begins: npt.NDArray[np.int64], lists: Numbers, values: Values, out: Values) -> None:
-    """Take from `out`, which is 0, what each position has before the throw, the rows of it and of `values` alike.
+    """Write what each position, a row of `out`, has before the throw; `out` comes full of 0.
 
-    `values` is what the opponent has after the throw, a row for each position that it can lead to. What stands in a row
-    is all the same here: it is run through at once, which is fast where many opponents are in one row.
+    `values` is what the opponent has after the throw, a row for each position that it can lead to. All of a row is
+    treated alike, column by column, which is fast where many opponents stand in one row.
     """
     width = out.shape[1]
     least = np.empty(width)

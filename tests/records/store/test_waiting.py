@@ -83,7 +83,7 @@ def test_what_waited_while_the_database_was_away_is_not_lost(tmp_path: Path) -> 
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             certain = told(process, 3000)
-    assert [path] != sorted(tmp_path.iterdir())
+    assert 1 == len([it for it in tmp_path.iterdir() if it.name.startswith("store.db.waiting-") and it.stat().st_size])
     StoreWriter(path).close()
     assert certain <= made(str(path), "marvin") <= certain + 1
     assert [path] == [it for it in tmp_path.iterdir() if it.is_file()]
@@ -154,13 +154,14 @@ def test_what_is_older_than_the_memory_of_the_database_is_left_out(tmp_path: Pat
     assert not file.exists()
 
 
-def test_records_wait_in_memory_where_no_file_can_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "state").touch()
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    waiting = WaitingFile(locate("sqlite:///" + str(tmp_path / "state" / "store.db")), "nobody")
+def test_where_no_file_can_be_made_nothing_is_raised_and_nothing_left(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    url = locate(tmp_path / "file" / "store.db")
+    waiting = WaitingFile(url, "nobody")
     waiting.add(Entry(1, "marvin", "logged_in", {}, NOON))
     waiting.clear()
     waiting.close()
+    assert [] == list(left_over(url))
 
 
 def test_fields_of_any_kind_keep_what_matters(tmp_path: Path) -> None:
