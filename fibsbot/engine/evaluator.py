@@ -12,7 +12,7 @@ from attrs import frozen
 from fibsbot.engine.bearoff import NO_COLUMNS, Columns
 from fibsbot.engine.bearoff.lookup import write_chances
 from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Boards
-from fibsbot.engine.compiled import compiled
+from fibsbot.engine.compiled import allocating, compiled
 from fibsbot.engine.inputs import encode_all
 from fibsbot.engine.network import Floats, Network
 from fibsbot.engine.outcomes import LOSE, OUTCOMES, WIN, Outcomes
@@ -100,16 +100,16 @@ def _write_known(boards: Boards, columns: Columns, outcomes: Floats) -> npt.NDAr
     return unknown
 
 
-@compiled
+@allocating
 def _student_chances(student: Student, desk: Desk, boards: Boards, chances: Floats) -> None:
-    for row in range(boards.shape[0]):
+    for row in range(len(boards)):
         value(student, desk, boards[row])
         chances[row] = desk.chances
 
 
 @compiled
 def _write_endings(boards: Boards, outcomes: Floats, unknown: npt.NDArray[np.bool_]) -> None:
-    for row in range(boards.shape[0]):
+    for row in range(len(boards)):
         if write_ending(boards[row], outcomes[row, 1:]):  # five chances; those of losing more are last in both
             outcomes[row, WIN] = 0.0
             outcomes[row, LOSE] = 1.0
@@ -123,7 +123,7 @@ def _write_outcomes(boards: Boards, chances: Floats, outcomes: Floats) -> None:
     Who has borne off a checker loses no gammon; once the sides have passed each other, who has nobody left in the
     other's home board loses no backgammon.
     """
-    for row in range(boards.shape[0]):
+    for row in range(len(boards)):
         own, theirs, rearmost, theirs_rearmost = 0, 0, 0, 0
         for cell in range(CELLS):
             count = boards[row, cell]

@@ -97,13 +97,13 @@ def expand(scales: Scales, boards: Boards, margin: np.float32, most: int, found:
     """
     plays, values = scales.plays, scales.values
     count = 0
-    for row in range(boards.shape[0]):
+    for row in range(len(boards)):
         board = boards[row]
         before_is_known = False
         slot = row * ROLLS
         for high in range(1, 7):
             for low in range(1, high + 1):
-                if count + most > found.shape[0]:
+                if count + most > len(found):
                     return -1
                 of = generate(board, high, low, plays, scales.scratch)
                 if of < 2:
@@ -140,7 +140,7 @@ def _write_before(scales: Scales, board: Board) -> None:
     """Add up the first layer for a board of the mover, as it is before he plays."""
     rows, before = scales.rows, scales.before
     own, theirs = CHECKERS, CHECKERS
-    for unit in range(before.shape[0]):
+    for unit in range(len(before)):
         before[unit] = scales.threshold[unit]
     for cell in range(CELLS + 2):
         if cell < CELLS:
@@ -155,7 +155,7 @@ def _write_before(scales: Scales, board: Board) -> None:
                 row = (BAR - cell) * HEIGHT - count
         else:
             row = MOVER + own if cell == CELLS else theirs
-        for unit in range(before.shape[0]):
+        for unit in range(len(before)):
             before[unit] += rows[row, unit]
 
 
@@ -163,7 +163,7 @@ def _write_before(scales: Scales, board: Board) -> None:
 def _weigh(scales: Scales, board: Board, count: int) -> None:
     """Write into `values` about what each play is worth to the opponent, in points without a cube."""
     rows, before, hidden, plays, values = scales.rows, scales.before, scales.hidden, scales.plays, scales.values
-    outward, offset, units, changed = scales.outward, scales.offset, scales.hidden.shape[0], scales.changed
+    outward, offset, units, changed = scales.outward, scales.offset, len(scales.hidden), scales.changed
     off = CHECKERS
     for cell in range(1, CELLS):
         off -= max(WIDE + board[cell], 0)
@@ -197,7 +197,7 @@ def _weigh(scales: Scales, board: Board, count: int) -> None:
             for unit in range(units):
                 hidden[unit] += rows[new, unit] - rows[old, unit]
         value = np.float32(-1)
-        for chance in range(offset.shape[0]):  # with a plain 5 the compiler writes all of it out five times
+        for chance in range(len(offset)):  # with a plain 5 the compiler writes all of it out five times
             total = offset[chance]
             for unit in range(units):
                 total += max(hidden[unit], np.float32(0)) * outward[chance, unit]

@@ -67,7 +67,7 @@ encode_into: Final = compiled(_encode)
 @compiled
 def write_counts(sides: Boards, inputs: Inputs) -> None:
     """Write what follows from where a side's own checkers are; all other inputs of it become 0."""
-    for row in range(sides.shape[0]):
+    for row in range(len(sides)):
         for unit in range(SIDE):
             inputs[row, unit] = 0.0
         _write_checkers(sides[row], inputs[row])
@@ -146,7 +146,7 @@ def _write_points(board: Board, inputs: Inputs) -> None:
             if foremost == 0:
                 foremost = BAR - point
     inputs[Unit.HOME] = home / 6
-    inputs[Unit.HOME_SQUARED] = (home / 6) ** 2
+    inputs[Unit.HOME_SQUARED] = home * home / 36
     inputs[Unit.PRIME] = longest / 6
     if longest > 2:
         inputs[Unit.PRIME_PLACE] = place / 24
@@ -159,7 +159,7 @@ def _write_points(board: Board, inputs: Inputs) -> None:
 @compiled
 def write_blocks(sides: Boards, inputs: Inputs, escapes: Inputs) -> None:
     """Write how freely a side's checkers come home, how the opponent holds them, and whether this is a race."""
-    for row in range(sides.shape[0]):
+    for row in range(len(sides)):
         board, own, theirs = sides[row], inputs[row], inputs[row ^ 1]
         rearmost, last, blocked = BAR, 0, 0
         while rearmost > 0 and board[rearmost] <= 0:
@@ -193,4 +193,4 @@ def write_blocks(sides: Boards, inputs: Inputs, escapes: Inputs) -> None:
             closed = 0
             for point in range(19, BAR):
                 closed += board[point] < -1
-            own[Unit.DANCE] = (closed / 6) ** 2
+            own[Unit.DANCE] = closed * closed / 36

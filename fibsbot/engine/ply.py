@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from fibsbot.engine.boards import CELLS, Boards
-from fibsbot.engine.compiled import compiled
+from fibsbot.engine.compiled import allocating
 from fibsbot.engine.evaluator import Evaluator
 from fibsbot.engine.expanding import Filter, Places, Scales, expand
 from fibsbot.engine.network import Floats
@@ -42,15 +42,15 @@ def one_ply(evaluator: Evaluator, scales: Scales, boards: Boards, chosen: Filter
     return Ahead(outcomes, left)
 
 
-@compiled
+@allocating
 def _settle(found: Boards, theirs: Floats, equities: Floats, slots: Places, outcomes: Floats, left: Boards) -> None:
     """Write what the best play of each roll leaves, and the mean over the rolls, seen by who is on roll."""
     outcomes[:] = 0.0
     place = 0
-    while place < slots.shape[0]:
+    while place < len(slots):
         slot = slots[place]
         best = place
-        while place < slots.shape[0] and slots[place] == slot:
+        while place < len(slots) and slots[place] == slot:
             if equities[place] < equities[best]:
                 best = place
             place += 1

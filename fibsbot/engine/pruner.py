@@ -51,13 +51,13 @@ def pruner_of(network: Network) -> Pruner:
 
 @inner
 def _add(hidden: Floats, weights: Floats, row: int) -> None:
-    for unit in range(hidden.shape[0]):
+    for unit in range(len(hidden)):
         hidden[unit] += weights[row, unit]
 
 
 @inner
 def _add_some(hidden: Floats, weights: Floats, row: int, amount: np.float32) -> None:
-    for unit in range(hidden.shape[0]):
+    for unit in range(len(hidden)):
         hidden[unit] += amount * weights[row, unit]
 
 
@@ -67,7 +67,8 @@ def prune_value(pruner: Pruner, board: Board) -> float:
     chances = pruner.chances
     if not write_ending(board, chances):
         hidden, inward = pruner.hidden, pruner.inward
-        hidden[:] = pruner.threshold
+        for unit in range(len(hidden)):
+            hidden[unit] = pruner.threshold[unit]
         own, theirs = 0, 0
         for cell in range(CELLS):
             count = board[cell]
@@ -91,7 +92,7 @@ def prune_value(pruner: Pruner, board: Board) -> float:
         _add_some(hidden, inward, RAW + OFF_UNIT, np.float32((CHECKERS - theirs) / CHECKERS))
         for chance in range(CHANCES):
             total = pruner.offset[chance]
-            for unit in range(hidden.shape[0]):
+            for unit in range(len(hidden)):
                 total += max(hidden[unit], np.float32(0)) * pruner.outward[chance, unit]
             chances[chance] = np.float32(1) / (np.float32(1) + np.exp(-total))
     return float(2 * chances[0] - 1 + chances[1] + chances[2] - chances[3] - chances[4])

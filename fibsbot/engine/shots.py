@@ -25,7 +25,7 @@ def write_shots(sides: Boards, inputs: Inputs) -> None:
 
     Of several blots that a roll hits the one that loses most counts for the pips.
     """
-    for row in range(sides.shape[0]):
+    for row in range(len(sides)):
         board = sides[row]
         some, two, cost = 0, 0, 0
         for point in range(BAR - 1, 0, -1):
@@ -34,8 +34,8 @@ def write_shots(sides: Boards, inputs: Inputs) -> None:
                 cost += point * _weight(rolls & ~some)
                 two |= rolls & some
                 some |= rolls
-        inputs[row, Unit.HIT] = _weight(some) / 36
-        inputs[row, Unit.DOUBLE_HIT] = _weight(two) / 36
+        inputs[row, Unit.HIT] = _weight(some | two) / 36
+        inputs[row, Unit.DOUBLE_HIT] = _weight(two & some) / 36
         inputs[row, Unit.HIT_PIPS] = cost / 36 / 12
 
 

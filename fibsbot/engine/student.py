@@ -63,7 +63,7 @@ def new_desk(student: Student) -> Desk:
     return Desk(
         sides=np.zeros((2, CELLS), np.int8),
         inputs=np.zeros(INPUTS, np.float32),
-        hidden=np.zeros(student.threshold.shape[0], np.float32),
+        hidden=np.zeros(len(student.threshold), np.float32),
         chances=np.zeros(CHANCES, np.float32),
         escapes=ESCAPES,
     )
@@ -92,7 +92,8 @@ def write_ending(board: Board, chances: Floats) -> bool:
 @inner
 def look_at(desk: Desk, board: Board) -> None:
     """Lay the inputs of a position on the desk."""
-    desk.sides[0] = board
+    for cell in range(CELLS):
+        desk.sides[0, cell] = board[cell]
     swap(board, desk.sides[1])
     encode_into(desk.sides, desk.inputs.reshape(2, SIDE), desk.escapes)
 
@@ -101,10 +102,10 @@ def look_at(desk: Desk, board: Board) -> None:
 def forward(student: Student, desk: Desk) -> None:
     """Write the chances of the position whose inputs lie on the desk."""
     hidden, chances, inputs = desk.hidden, desk.chances, desk.inputs
-    units = hidden.shape[0]
+    units = len(hidden)
     for unit in range(units):
         hidden[unit] = student.threshold[unit]
-    for place in range(inputs.shape[0]):
+    for place in range(len(inputs)):
         value = inputs[place]
         if value != 0.0:
             for unit in range(units):

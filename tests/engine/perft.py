@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from fibsbot.engine.boards import Board, swap
-from fibsbot.engine.compiled import compiled
+from fibsbot.engine.compiled import allocating
 from fibsbot.engine.generator import MOST_PLAYS, generate
 
 
-@compiled
+@allocating
 def perft(board: Board, depth: int) -> int:
     """Count the positions that so many rolls lead to; see `fibsbot.rules.perft`."""
     plays = np.zeros((depth, MOST_PLAYS, 26), np.int8)

@@ -107,7 +107,7 @@ def write_chances(boards: Boards, columns: Columns, out: npt.NDArray[np.float32]
 
     `out` has shape (n, 6), in the order of `engine.outcomes`. Backgammons are impossible with all home.
     """
-    for row in range(boards.shape[0]):
+    for row in range(len(boards)):
         if unknown[row]:
             own, opponent = numbers(boards[row])
             if own >= 0 and own < len(columns.throws) and opponent < len(columns.throws):
@@ -121,7 +121,7 @@ def write_money(boards: Boards, columns: Columns, out: npt.NDArray[np.float32], 
 
     `out` has shape (n, 4), in the columns of `two_sided`.
     """
-    for row in range(boards.shape[0]):
+    for row in range(len(boards)):
         own, opponent = numbers(boards[row])
         few[row] = own >= 0 and own < len(columns.pairs) and opponent < len(columns.pairs)
         if few[row]:

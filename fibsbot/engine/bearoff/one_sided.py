@@ -65,7 +65,7 @@ def _solve(moves: Numbers, first: int, last: int, best: Numbers, means: Floats, 
                     if means[other] < means[after]:
                         after = other
                 mean += weight * means[after]
-                for throws in range(chances.shape[1] - 1):
+                for throws in range(len(chances[0]) - 1):
                     chances[number, throws + 1] += weight * chances[after, throws]
         means[number] = mean
 

@@ -41,15 +41,14 @@ _AFTERWARDS: Final = np.array([0, 1, 3, 2])
 
 
 @compiled
-def _means(begins: npt.NDArray[np.int64], lists: Numbers, values: Values, out: Values) -> None:
+def _means(begins: npt.NDArray[np.int64], lists: Numbers, values: Values, least: Values, out: Values) -> None:
     """Write what each position, a row of `out`, has before the throw; `out` comes full of 0.
 
     `values` is what the opponent has after the throw, a row for each position that it can lead to. All of a row is
-    treated alike, column by column, which is fast where many opponents stand in one row.
+    treated alike, column by column, which is fast where many opponents stand in one row. `least` is room for a row.
     """
-    width = out.shape[1]
-    least = np.empty(width)
-    for row in range(out.shape[0]):
+    width = len(least)
+    for row in range(len(out)):
         for throw in range(ROLLS):
             for place in range(width):
                 least[place] = 2.0
@@ -87,13 +86,13 @@ def solve_pairs(moves: Numbers, show: Callable[[int], None]) -> Pairs:
     values[0] = -1.0
     for number in range(1, count):
         means = np.zeros((number, COLUMNS))
-        _means(begins[number * ROLLS :], lists, values.reshape(count, -1), means.reshape(1, -1))
+        _means(begins[number * ROLLS :], lists, values.reshape(count, -1), np.empty(means.size), means.reshape(1, -1))
         means = means[:, _AFTERWARDS]
         means[0] = -1.0
         pairs[number, :number] = means
         current = values[:number, number] = _settled(means)
         means = np.zeros((number, COLUMNS))
-        _means(begins[ROLLS:], lists, current[:, _AFTERWARDS], means)
+        _means(begins[ROLLS:], lists, np.ascontiguousarray(current[:, _AFTERWARDS]), np.empty(COLUMNS), means)
         pairs[1 : number + 1, number] = means
         values[number, 1 : number + 1] = _settled(means)
         show(2 * number)

@@ -69,7 +69,7 @@ def hold(
         values: where to write.
     """
     take, cash = points[0], points[1]
-    for row in range(outcomes.shape[0]):
+    for row in range(len(outcomes)):
         chances = outcomes[row]
         _market(chances, won, lost, turnable, take, cash)
         win = min(max(chances[WIN], 0.0), 1.0)  # estimates may be off by what rounding does
@@ -112,7 +112,7 @@ def market(chances: Floats, won: Floats, lost: Floats, turnable: Flags, points: 
 
 @inner
 def _market(chances: Floats, won: Floats, lost: Floats, turnable: Flags, take: Floats, cash: Floats) -> None:
-    levels = won.shape[0]
+    levels = len(won)
     last = levels - 1
     if turnable[last, 0] and turnable[last, 1]:  # for money
         stake = won[last, 0]

@@ -65,9 +65,9 @@ def find(cache: Cache, boards: Boards, batch: int, places: Places, unknown: Plac
 
     Places below 0 are no places of the cache: -1 - n stands for the n-th of the boards that have to be valued.
     """
-    size = cache.used.shape[0]
+    size = len(cache.used)
     count = 0
-    for row in range(boards.shape[0]):
+    for row in range(len(boards)):
         place = _place(boards[row], size)
         if not _is_same(cache.boards[place], boards[row]):
             unknown[count] = row
@@ -104,9 +104,9 @@ def distinct(boards: Boards, table: Places, first: Places, number: Places) -> in
 
     Returns how many there are. `table` is -1 all over, its size a power of 2 and above the number of boards.
     """
-    size = table.shape[0]
+    size = len(table)
     count = 0
-    for row in range(boards.shape[0]):
+    for row in range(len(boards)):
         place = _place(boards[row], size)
         while table[place] >= 0 and not _is_same(boards[first[table[place]]], boards[row]):
             place = (place + 1) & (size - 1)

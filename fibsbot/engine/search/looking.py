@@ -155,8 +155,8 @@ def least_of_slots(worths: Worths, slots: Places, count: int) -> npt.NDArray[np.
 
 @compiled
 def _write_least(worths: Worths, slots: Places, best: npt.NDArray[np.int64]) -> None:
-    for place in range(slots.shape[0]):
-        for column in range(worths.shape[1]):
+    for place in range(len(slots)):
+        for column in range(len(best[0])):
             held = best[slots[place], column]
             if held < 0 or worths[place, column] < worths[held, column]:
                 best[slots[place], column] = place

@@ -16,7 +16,7 @@ from attrs import frozen
 
 from fibsbot.engine.bearoff import Columns
 from fibsbot.engine.boards import CELLS, Board, Boards, boards_of, swapped
-from fibsbot.engine.compiled import compiled
+from fibsbot.engine.compiled import allocating
 from fibsbot.engine.evaluator import Evaluator, is_known
 from fibsbot.engine.expanding import Filter, new_scales
 from fibsbot.engine.generator import successors
@@ -180,7 +180,7 @@ def targets(labels: Labels, trace: float) -> Floats:
     return found
 
 
-@compiled
+@allocating
 def _add_later(found: Floats, missed: Floats, followed: npt.NDArray[np.bool_], trace: np.float32) -> None:
     later = np.zeros(CHANCES, np.float32)  # what is to be added to the network's own chances of the next position
     for row in range(found.shape[0] - 1, -1, -1):

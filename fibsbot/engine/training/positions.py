@@ -9,7 +9,7 @@ from attrs import field, frozen
 from attrs.validators import and_, ge, le
 
 from fibsbot.engine.boards import CELLS, Board, Boards, boards_of, swap
-from fibsbot.engine.compiled import compiled, inner
+from fibsbot.engine.compiled import allocating, inner
 from fibsbot.engine.expanding import OUT_OF_REACH
 from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
 from fibsbot.engine.network import Floats
@@ -61,7 +61,7 @@ def play_positions(pruner: Pruner, count: int, variety: Variety, seed: int, kept
     return boards
 
 
-@compiled
+@allocating
 def _play(
     pruner: Pruner,
     room: _Room,

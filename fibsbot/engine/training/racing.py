@@ -22,7 +22,7 @@ from fibsbot.engine.bearoff import Columns
 from fibsbot.engine.bearoff.indexing import POINTS as HOME
 from fibsbot.engine.bearoff.one_sided import LONGEST as THROWS
 from fibsbot.engine.boards import CELLS, CHECKERS, Boards
-from fibsbot.engine.compiled import compiled
+from fibsbot.engine.compiled import allocating
 from fibsbot.engine.expanding import Places
 from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
 from fibsbot.engine.network import Floats, Network
@@ -185,7 +185,7 @@ def _expanded(sides: Sides) -> tuple[Sides, Places]:
         room *= 2
 
 
-@compiled
+@allocating
 def _expand(sides: Sides, plays: Boards, scratch: Scratch, found: Sides, slots: Places) -> int:
     """Write what all plays of all rolls leave, and the slot of each, `row * 21 + roll`; -1 where there is no room."""
     board = np.zeros(CELLS, np.int8)

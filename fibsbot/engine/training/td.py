@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fibsbot.engine.boards import CELLS, Board, Boards, boards_of, swap
-from fibsbot.engine.compiled import compiled, inner
+from fibsbot.engine.compiled import allocating, inner
 from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
 from fibsbot.engine.student import CHANCES, Desk, Floats, Student, forward, look_at, new_desk, value, write_ending
 from fibsbot.position import Position
@@ -75,7 +75,7 @@ def best_play(student: Student, desk: Desk, plays: Boards, count: int, swapped: 
     return best
 
 
-@compiled
+@allocating
 def _learn(student: Student, table: Table, games: int, seed: int, rate: np.float32) -> tuple[int, int, float]:
     np.random.seed(seed)  # noqa: NPY002 - compiled functions have no other generator of their own
     board, swapped, teacher = table.board, table.swapped, table.teacher
@@ -115,7 +115,7 @@ def _teach(student: Student, table: Table, rate: np.float32) -> float:
     for chance in range(CHANCES):
         target = np.float32(1.0) - seen[0] if chance == 0 else seen[chance + 2 if chance < 3 else chance - 2]
         miss = target - learned[chance]
-        difference += miss if chance in {1, 2} else -miss if chance else 2 * miss
+        difference += miss if 1 <= chance <= 2 else -miss if chance else 2 * miss
         step = rate * miss
         student.offset[chance] += step
         for unit in range(units):
