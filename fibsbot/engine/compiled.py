@@ -65,11 +65,8 @@ def is_missing(function: Callable[..., object]) -> bool:
 @functools.cache
 def _lean() -> dict[str, bool]:
     """Return options with which compiling is a tenth shorter, if this numba knows them: not all of them are public."""
-    try:
-        _njit(**_LEAN)(is_missing)
-    except (KeyError, TypeError):
-        return {}
-    return _LEAN
+    known = getattr(getattr(_njit(is_missing), "targetdescr", None), "options", None)
+    return {name: value for name, value in _LEAN.items() if hasattr(known, name)}
 
 
 @functools.cache

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from fibsbot.engine import compiled
+
 ROOT = Path(__file__).parents[2]
 BELOW = """
 from __future__ import annotations
@@ -59,6 +61,14 @@ def test_a_change_in_what_a_function_calls_compiles_it_anew(tmp_path: Path) -> N
     (tmp_path / "toy_below.py").write_text(BELOW.replace("FACTOR = 2", "FACTOR = 3"))
     assert "33" == ask(tmp_path, cache)
     assert "33 1" == ask(tmp_path, cache)
+
+
+def test_options_that_a_numba_does_not_know_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compiled._lean() == compiled._LEAN
+    monkeypatch.setattr(compiled, "_LEAN", {"an_option_of_old": True})
+    compiled._lean.cache_clear()
+    assert compiled._lean() == {}
+    compiled._lean.cache_clear()
 
 
 @pytest.mark.slow
