@@ -26,6 +26,8 @@ from fibsbot.records.store.entries import Entry
 WAITING: Final = ".waiting-"
 LARGEST: Final = 1 << 24
 """Bytes of a file at most: as many records as may wait, and more."""
+TRIES: Final = 3
+"""How often a file is opened that others remove."""
 
 
 class WaitingFile:
@@ -116,13 +118,17 @@ def left_over(url: URL) -> Iterator[LeftOver]:
 def _locked(path: Path) -> int:
     """Open a file of ours. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(file)
-        raise
-    return file
+    for _ in range(TRIES):
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(file).st_nlink:
+                return file
+        except OSError:
+            os.close(file)
+            raise
+        os.close(file)  # before we had the lock another process took it for one that was left over, and removed it
+    raise OSError(f"{path} is removed again and again")
 
 
 def _place(url: URL) -> Path:

@@ -16,6 +16,8 @@ import psycopg
 import pytest
 from attrs import frozen
 
+from tests.records.store.telling import Teller
+
 BIN: Final = max(Path("/usr/lib/postgresql").glob("*/bin"), default=Path("/nowhere"))
 USER: Final = "postgres"
 """PostgreSQL refuses to run as root; then it runs as this user."""
@@ -97,3 +99,10 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return str(tmp_path / "store.sqlite")
     server: Postgres = request.getfixturevalue("postgres")
     return server.make(f"store_{next(_numbers)}")
+
+
+@pytest.fixture
+def bot(url: str) -> Iterator[Teller]:
+    """Tell an empty store, as a bot does, what happens."""
+    with Teller(url) as teller:
+        yield teller

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import fcntl
 import os
 import random
 import sqlite3
@@ -127,6 +128,29 @@ def test_what_a_living_process_has_put_is_its_own(tmp_path: Path) -> None:
     living.close()
     (left,) = left_over(url)
     assert ("living", 1) == (left.writer, len(left.entries))
+
+
+def test_a_file_that_another_process_removes_before_it_is_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = locate(tmp_path / "store.db")
+    lock, calls, removed = fcntl.flock, [], []
+
+    def late(file: int, how: int) -> None:
+        calls.append(file)
+        if len(calls) == 1:
+            for left in left_over(url):
+                removed.append(left.writer)
+                left.remove()
+        lock(file, how)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fcntl, "flock", late)
+        living = WaitingFile(url, "living")
+        living.add(Entry(1, "marvin", "logged_in", {}, NOON))
+        living.close()
+    (left,) = left_over(url)
+    assert (["living"], "living", 1) == (removed, left.writer, len(left.entries))
 
 
 def test_what_no_database_would_take_is_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
