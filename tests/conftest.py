@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
-settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=6)
+settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=4)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 # What a script starts in the background ignores Ctrl-C, and so would every program that a test starts.
@@ -22,3 +23,8 @@ def _unconfigured_log() -> Iterator[None]:
     """Forget how a command under test has set up this process's log."""
     yield
     structlog.reset_defaults()
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was imported and collected out of every search for garbage: a sixteenth of the time."""
+    gc.freeze()

@@ -68,6 +68,7 @@ def test_each_pair_leaves_two_logs(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_command_prints_one_json_object_and_its_status_tells_whether_all_went_well() -> None:
     result = CliRunner().invoke(main, ["soak", "--matches", "1", "--length", "1", "--strategy", "random", "--json"])
     report = json.loads(result.stdout)

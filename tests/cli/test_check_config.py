@@ -132,6 +132,7 @@ def test_a_strategy_that_does_not_work_is_a_problem(checked: Check, monkeypatch:
     assert [f"{said}: what a state 5"] == result.stderr.splitlines()
 
 
+@pytest.mark.slow
 def test_a_store_that_no_bot_can_use_is_a_problem(checked: Check) -> None:
     result = checked(GOOD + 'store = "mysql://host/name"')
     assert 78 == result.exit_code
@@ -188,6 +189,7 @@ def test_what_is_doubtful_is_a_warning_and_fails_only_if_it_shall(checked: Check
     assert 0 == checked(GOOD, "--strict").exit_code
 
 
+@pytest.mark.slow
 def test_the_documentation_shows_what_is_printed(checked: Check) -> None:
     page = (Path(__file__).parents[2] / "docs/configuration.md").read_text(encoding="utf-8")
     shown = textwrap.dedent(page.partition("    $ fibsbot check-config my.toml\n")[2].partition("\n\n")[0])
@@ -203,6 +205,7 @@ def test_the_documentation_shows_what_is_printed(checked: Check) -> None:
     assert shown.replace("my.toml", "bot.toml") == (result.stderr + result.stdout).rstrip()
 
 
+@pytest.mark.slow
 def test_each_account_is_told_of(checked: Check) -> None:
     Path("marvin").write_text(SECRET)
     Path("marvin").chmod(0o600)

@@ -103,6 +103,7 @@ def test_what_a_strategy_would_have_done(match: str, monkeypatch: pytest.MonkeyP
     check("replay_decided.golden", result.stdout)
 
 
+@pytest.mark.slow
 def test_the_documentation_knows_every_kind_and_field(match: str, watched: str) -> None:
     page = (Path(__file__).parent.parent.parent / "docs" / "replay.md").read_text()
     found = [row for file in (match, watched, str(LIES)) for row in rows(replay(file, "--json"))]
@@ -212,6 +213,7 @@ def test_bad_input_is_told_with_status_2(arguments: list[str], text: str) -> Non
     assert f"Error: {text}" in result.stderr
 
 
+@pytest.mark.slow
 def test_bad_input_is_told_in_one_line() -> None:
     result = fibsbot("replay", str(WATCHED), "--speed", "fast")
     assert (2, 1) == (result.returncode, len(result.stderr.splitlines())), result.stderr

@@ -79,6 +79,7 @@ def test_people_get_a_line_of_words(recipe: Path) -> None:
     assert re.fullmatch(r"student_games 10  seconds \d+", run(recipe).stdout.splitlines()[0])
 
 
+@pytest.mark.slow
 def test_what_was_measured_is_drawn(recipe: Path, tmp_path: Path) -> None:
     folder = recipe.parent / "folder"
     folder.mkdir()

@@ -170,6 +170,7 @@ async def test_a_server_that_goes_mute_is_noticed() -> None:
         assert b"" == await connection.read(5), "it is closed"
 
 
+@pytest.mark.slow
 async def test_a_server_that_takes_nothing_is_left_before_memory_runs_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fibsbot.client.connection.BUFFER", 2**12)
 

@@ -186,6 +186,7 @@ def test_the_files_of_others_are_left_alone(many: Path, clock: Clock) -> None:
     assert sorted([*others, "marvin.jsonl"]) == listed(many.parent)
 
 
+@pytest.mark.slow
 def test_a_flooding_server_cannot_fill_the_disk(path: Path) -> None:
     rotation = Rotation(max_bytes=2**16, max_total_bytes=2**18)
     with SessionLog(path, rotation=rotation) as log:

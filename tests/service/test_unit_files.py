@@ -90,6 +90,7 @@ def test_the_strategy_of_the_sample_can_work_in_the_unit() -> None:
     assert megabytes(says["MemoryMax"][0]) > megabytes(says["MemoryHigh"][0])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux")
 def test_the_engine_does_not_start_where_memory_cannot_become_code(tmp_path: Path) -> None:
     """This is why the unit does without MemoryDenyWriteExecute=; where it works one day, the unit may have it again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from attrs import evolve
 
 from fibsbot.match import CubeAction
@@ -20,6 +21,7 @@ def short() -> Transcript:
     return evolve(match, games=tuple(evolve(game, entries=game.entries[:3], result=None) for game in match.games))
 
 
+@pytest.mark.slow
 def test_the_parts_make_the_whole() -> None:
     match, ticks = short(), []
     unseen = evolve(match, games=())

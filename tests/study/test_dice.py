@@ -176,6 +176,7 @@ def test_loaded_dice_are_found() -> None:
         assert sure == (test.p_value < 0.001)
 
 
+@pytest.mark.slow
 @given(SEEDS, SEEDS)
 @settings(max_examples=10)
 def test_statistics_of_matches_add_up(one: int, other: int) -> None:

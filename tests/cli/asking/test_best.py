@@ -15,6 +15,7 @@ DANCE = "XGID=-BBBBB-------------bbbbbbA:0:0:1:66:0:0:0:0:10"
 ONLY = "XGID=----------------------bbA-:0:0:1:66:0:0:0:0:10"
 
 
+@pytest.mark.slow
 def test_a_list_for_money_and_at_a_score(ask: Asking) -> None:
     check("best_money", ask.text("best", START, "--dice", "61", "--plies", "0", "--count", "4"))
     check("best_match", ask.text("best", f"{HOLDING}:1:-1:-1:64:3:5:0:7:10", "--plies", "0", "--count", "99"))

@@ -46,6 +46,7 @@ def test_every_option_is_on_the_page(name: str) -> None:
     assert [] == [option for option in options if f"`{option}" not in PAGE]
 
 
+@pytest.mark.slow
 def test_every_field_is_on_the_page(ask: Asking, tmp_path: Path) -> None:
     for words in (["eval", START], ["best", START, "--dice", "31"], ["cube", START]):
         assert set() == unknown(json.loads(ask.text(*words, "--plies", "0", "--json")))

@@ -30,6 +30,7 @@ def test_what_was_kept_is_what_is_loaded(small: Tables, cache: Path) -> None:
     assert not any(column.flags.writeable for column in loaded.columns)
 
 
+@pytest.mark.slow
 def test_usual_tables_load_quickly(tables: Tables, cache: Path) -> None:
     path = cache / "tables"
     keep(tables, path)

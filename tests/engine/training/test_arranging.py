@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fibsbot.engine.bearoff import compute
+from fibsbot.engine.bearoff import Columns, compute
 from fibsbot.engine.boards import Boards, position_of
 from fibsbot.engine.evaluator import is_known
 from fibsbot.engine.training.arranging import arrange
@@ -14,18 +14,22 @@ from fibsbot.engine.training.positions import Variety
 from fibsbot.position import Position
 from tests.engine.toys import toy_teacher
 
-COLUMNS = compute(2, lambda _: None).columns
+
+@pytest.fixture(scope="module")
+def columns() -> Columns:
+    """Compute small tables."""
+    return compute(2, lambda _: None).columns
 
 
 @pytest.fixture(scope="module")
-def many() -> Boards:
+def many(columns: Columns) -> Boards:
     """Arrange some hundreds."""
     rng = np.random.default_rng(1)
-    return np.array([arrange(rng, COLUMNS) for _ in range(600)])
+    return np.array([arrange(rng, columns) for _ in range(600)])
 
 
-def test_they_are_possible_and_not_known(many: Boards) -> None:
-    assert not is_known(many, COLUMNS).any()
+def test_they_are_possible_and_not_known(many: Boards, columns: Columns) -> None:
+    assert not is_known(many, columns).any()
     for board in many:
         assert not position_of(board).status()
         assert not position_of(board).over
@@ -46,8 +50,8 @@ def test_they_are_of_all_kinds(many: Boards) -> None:
     assert [] == [kind for kind, found in kinds.items() if found.sum() < 3]
 
 
-def test_the_seed_decides_which() -> None:
-    one, same = (arrange(np.random.default_rng(7), COLUMNS) for _ in range(2))
+def test_the_seed_decides_which(columns: Columns) -> None:
+    one, same = (arrange(np.random.default_rng(7), columns) for _ in range(2))
     assert (one == same).all()
 
 

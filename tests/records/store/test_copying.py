@@ -62,6 +62,7 @@ def test_a_backup_is_one_file(tmp_path: Path) -> None:
     assert ["copy.sqlite"] == [path.name for path in (tmp_path / "backups").iterdir()]
 
 
+@pytest.mark.slow
 def test_a_backup_made_while_a_bot_writes_shows_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, copy = str(tmp_path / "store.sqlite"), tmp_path / "copy.sqlite"
     fill(path, 3000)

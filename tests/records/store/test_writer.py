@@ -171,6 +171,7 @@ def test_a_locked_file_is_waited_for_and_nothing_is_lost(tmp_path: Path, monkeyp
     assert warning.startswith(f"the store {path} cannot be written: database is locked;")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("impatient")
 def test_when_too_many_wait_decisions_go_and_matches_stay(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"

@@ -13,6 +13,7 @@ from fibsbot.strategies.foreign.child import GRACE, Child
 YES: Final = shutil.which("yes")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(YES is None, reason="there is no program called yes")
 def test_who_writes_faster_than_can_be_read_is_ended_all_the_same() -> None:
     assert YES is not None
