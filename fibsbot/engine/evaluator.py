@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,12 @@ from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Boards
 from fibsbot.engine.compiled import allocating, compiled
 from fibsbot.engine.inputs import encode_all
 from fibsbot.engine.network import Floats, Network
-from fibsbot.engine.outcomes import LOSE, OUTCOMES, WIN, Outcomes
+from fibsbot.engine.outcomes import LOSE, LOSE_BACKGAMMON, LOSE_GAMMON, OUTCOMES, Outcomes
 from fibsbot.engine.race import RaceNetwork, is_race
-from fibsbot.engine.student import CHANCES, Desk, Student, new_desk, value, write_ending
+from fibsbot.engine.student import CHANCES, Desk, Student, new_desk, value
+
+_THEIR_HOME: Final = BAR - 6
+"""The first cell from which a gammon lost is a backgammon: their home board and the bar."""
 
 
 @runtime_checkable
@@ -94,10 +97,21 @@ def is_known(boards: Boards, columns: Columns) -> npt.NDArray[np.bool_]:
 
 def _write_known(boards: Boards, columns: Columns, outcomes: Floats) -> npt.NDArray[np.bool_]:
     """Write the chances of games that are over and of what the tables cover; return which boards are neither."""
-    unknown = np.ones(len(boards), np.bool_)
-    _write_endings(boards, outcomes, unknown)
+    unknown = np.asarray((boards < 0).any(axis=1))
+    if not unknown.all():
+        outcomes[~unknown] = _lost(boards[~unknown])
     write_chances(boards, columns, outcomes, unknown)
     return unknown
+
+
+def _lost(boards: Boards) -> Outcomes:
+    """Return the chances of who is on roll where the other one has borne off all checkers."""
+    gammon = boards.clip(0).sum(axis=1) == CHECKERS
+    outcomes = np.zeros((len(boards), OUTCOMES), np.float32)
+    outcomes[:, LOSE] = 1
+    outcomes[:, LOSE_GAMMON] = gammon
+    outcomes[:, LOSE_BACKGAMMON] = gammon & (boards[:, _THEIR_HOME:] > 0).any(axis=1)
+    return outcomes
 
 
 @allocating
@@ -105,15 +119,6 @@ def _student_chances(student: Student, desk: Desk, boards: Boards, chances: Floa
     for row in range(len(boards)):
         value(student, desk, boards[row])
         chances[row] = desk.chances
-
-
-@compiled
-def _write_endings(boards: Boards, outcomes: Floats, unknown: npt.NDArray[np.bool_]) -> None:
-    for row in range(len(boards)):
-        if write_ending(boards[row], outcomes[row, 1:]):  # five chances; those of losing more are last in both
-            outcomes[row, WIN] = 0.0
-            outcomes[row, LOSE] = 1.0
-            unknown[row] = False
 
 
 @compiled

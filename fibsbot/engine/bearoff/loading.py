@@ -74,6 +74,9 @@ def build(checkers: int, folder: Path | None, tell: Callable[[str], None]) -> tu
 @contextlib.contextmanager
 def _progress() -> Iterator[Callable[[float], None]]:
     """Show how far it is, if somebody watches."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
     from rich.console import Console  # noqa: PLC0415 - only who computes needs it
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn  # noqa: PLC0415
 
@@ -83,7 +86,6 @@ def _progress() -> Iterator[Callable[[float], None]]:
         TaskProgressColumn(),
         console=Console(stderr=True),
         transient=True,
-        disable=not sys.stderr.isatty(),
     ) as bar:
         task = bar.add_task("", total=None)
         yield lambda part: bar.update(task, completed=part, total=1)
