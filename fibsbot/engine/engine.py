@@ -63,6 +63,7 @@ class Engine:
             if cold:
                 boards = boards_of([_OPENING.position])
                 engine.evaluate(boards)
+                engine.searcher.looker.distinct(boards)
                 engine.searcher.cubes(_OPENING).final(boards)
                 least_of_slots(np.zeros((1, 1)), np.zeros(1, np.int32), 1)
         return engine

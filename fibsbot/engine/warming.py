@@ -77,7 +77,6 @@ def _compile() -> None:
     looker = Looker(_Nobody(), pruner, Filters(), 64)
     found, _ = looker.expand(boards, Filter())
     looker.evaluate(found)
-    looker.distinct(found)
     cubes = Cubes.of(MatchState(Position.start(), length=7), NO_COLUMNS)
     cubes.values(0, (cubes.start,), boards, np.zeros((1, OUTCOMES), np.float32))
 
