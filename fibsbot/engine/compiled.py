@@ -26,6 +26,7 @@ def compiled(function: Callable[Arguments, Result]) -> Callable[Arguments, Resul
     """Compile a function of numbers and arrays at its first call.
 
     It must make no arrays, nor copy one to another; of one that does numba says "NRT required", and it is `allocating`.
+    For `array.shape[0]` and for powers numba compiles functions of its own; `len(array)` and products need none.
     It runs without Python's lock, so that threads run side by side, and what was compiled is kept beside the source or,
     where that cannot be written, in the user's cache; where neither can, each process compiles for itself. A compiled
     function must not call itself: numba cannot load such a one from its cache.

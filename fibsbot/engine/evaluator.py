@@ -105,7 +105,10 @@ def _write_known(boards: Boards, columns: Columns, outcomes: Floats) -> npt.NDAr
 
 
 def _lost(boards: Boards) -> Outcomes:
-    """Return the chances of who is on roll where the other one has borne off all checkers."""
+    """Return the chances of who is on roll where the other one has borne off all checkers; see `student.write_ending`.
+
+    That one is for compiled loops; this one needs nothing compiled.
+    """
     gammon = boards.clip(0).sum(axis=1) == CHECKERS
     outcomes = np.zeros((len(boards), OUTCOMES), np.float32)
     outcomes[:, LOSE] = 1

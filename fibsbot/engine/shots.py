@@ -34,8 +34,9 @@ def write_shots(sides: Boards, inputs: Inputs) -> None:
                 cost += point * _weight(rolls & ~some)
                 two |= rolls & some
                 some |= rolls
+        # `two` is part of `some`. Of either alone numba would take the 0 of the beginning for a kind of its own.
         inputs[row, Unit.HIT] = _weight(some | two) / 36
-        inputs[row, Unit.DOUBLE_HIT] = _weight(two & some) / 36
+        inputs[row, Unit.DOUBLE_HIT] = _weight(some & two) / 36
         inputs[row, Unit.HIT_PIPS] = cost / 36 / 12
 
 

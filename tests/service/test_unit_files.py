@@ -101,7 +101,7 @@ def test_the_engine_does_not_start_where_memory_cannot_become_code(tmp_path: Pat
         [sys.executable, "-c", f"{deny}\n{engine}"], capture_output=True, text=True, check=False, env=environment
     )
     if found.returncode == 77:
-        pytest.skip("this kernel cannot deny it")
+        pytest.skip("this kernel cannot deny that memory becomes code (Linux 6.3 and newer can)")
     assert "executable memory" in found.stderr
 
 
