@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from fibsbot.engine.bearoff import Columns, Tables, compute
 from fibsbot.engine.bearoff.indexing import size
 from fibsbot.engine.bearoff.keeping import keep, load
-from fibsbot.engine.bearoff.lookup import write_chances
+from fibsbot.engine.bearoff.lookup import covered_chances, look_up
 from fibsbot.engine.bearoff.two_sided import WIN
 from fibsbot.engine.boards import Boards
 
@@ -30,9 +29,16 @@ BOARDS: Final = 200_000
 REPEATS: Final = 5
 
 
-def look_up(boards: Boards, columns: Columns, out: npt.NDArray[np.float32]) -> None:
+def chances(boards: Boards, columns: Columns) -> None:
     """Ask as search and training do."""
-    write_chances(boards, columns, out, np.ones(len(boards), np.bool_))
+    _, own, opponent = look_up(boards, columns.throws)
+    covered_chances(own, opponent, columns)
+
+
+def figures(boards: Boards, columns: Columns) -> None:
+    """Ask for what is exact, as search for money does."""
+    _, own, opponent = look_up(boards, columns.pairs)
+    columns.pairs[own, opponent]  # this gathers them
 
 
 def random_boards(most: int) -> Boards:
@@ -97,11 +103,9 @@ def main() -> None:
     tables = [computed(checkers) for checkers in (8, 7, 6)][-1]
     if GNUBG.exists():
         print(f"  equities, against gnubg's of 16 bits: {difference_from_gnubg(tables)}")
-    out = np.empty((BOARDS, 6), np.float32)
     for what, boards in {"up to 15 checkers": random_boards(15), "up to 6 checkers": random_boards(6)}.items():
-        one = BOARDS / seconds(partial(look_up, boards, tables.columns, out)) / 1e6
-        many = BOARDS / seconds(partial(tables.evaluate, boards)) / 1e6
-        print(f"{what:18} {one:5.2f} M look-ups/s in a compiled loop, {many:5.2f} M/s by Tables.evaluate")
+        both, exact = (BOARDS / seconds(partial(ask, boards, tables.columns)) / 1e6 for ask in (chances, figures))
+        print(f"{what:18} {both:5.2f} M boards/s have their chances, {exact:5.2f} M/s their exact figures or none")
 
 
 if __name__ == "__main__":

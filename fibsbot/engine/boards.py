@@ -43,6 +43,12 @@ def swapped(boards: Boards) -> Boards:
     return np.ascontiguousarray(-boards[..., ::-1])
 
 
+def have_passed(boards: Boards) -> npt.NDArray[np.bool_]:
+    """Return for each board whether the sides have passed each other and both have checkers left, shape (n,)."""
+    rearmost = BAR - (boards > 0)[:, ::-1].argmax(axis=1)
+    return np.asarray(rearmost < (boards < 0).argmax(axis=1))
+
+
 @compiled
 def swap(board: Board, seen: Board) -> None:
     """Write a board, seen by the other player, to `seen`."""

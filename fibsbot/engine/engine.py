@@ -61,10 +61,9 @@ class Engine:
             evaluator = NetworkEvaluator(name, networks.contact, columns, networks.race)
             engine = cls(evaluator, networks.pruner)
             if cold:
-                boards = boards_of([_OPENING.position])
-                engine.evaluate(boards)
-                engine.searcher.looker.distinct(boards)
-                engine.searcher.cubes(_OPENING).final(boards)
+                boards, looker = boards_of([_OPENING.position]), engine.searcher.looker
+                looker.evaluate(boards)
+                looker.distinct(boards)
                 least_of_slots(np.zeros((1, 1)), np.zeros(1, np.int32), 1)
         return engine
 

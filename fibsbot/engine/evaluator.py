@@ -10,7 +10,7 @@ import numpy.typing as npt
 from attrs import frozen
 
 from fibsbot.engine.bearoff import NO_COLUMNS, Columns
-from fibsbot.engine.bearoff.lookup import write_chances
+from fibsbot.engine.bearoff.lookup import covered_chances, look_up
 from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Boards
 from fibsbot.engine.compiled import allocating, compiled
 from fibsbot.engine.inputs import encode_all
@@ -100,7 +100,10 @@ def _write_known(boards: Boards, columns: Columns, outcomes: Floats) -> npt.NDAr
     unknown = np.asarray((boards < 0).any(axis=1))
     if not unknown.all():
         outcomes[~unknown] = _lost(boards[~unknown])
-    write_chances(boards, columns, outcomes, unknown)
+    places, own, opponent = look_up(boards, columns.throws)
+    if len(places):
+        outcomes[places] = covered_chances(own, opponent, columns)
+        unknown[places] = False
     return unknown
 
 

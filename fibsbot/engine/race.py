@@ -19,11 +19,12 @@ from attrs import frozen
 
 from fibsbot.engine.bearoff import Columns
 from fibsbot.engine.bearoff.indexing import POINTS as HOME
-from fibsbot.engine.bearoff.indexing import numbers_of, size
+from fibsbot.engine.bearoff.indexing import numbers_of
+from fibsbot.engine.bearoff.lookup import chances_of_throws, first_off
 from fibsbot.engine.bearoff.one_sided import LONGEST as THROWS
-from fibsbot.engine.boards import BAR, CHECKERS, Boards
+from fibsbot.engine.boards import BAR, CHECKERS, Boards, have_passed
 from fibsbot.engine.network import Floats, Network
-from fibsbot.engine.outcomes import LOSE, LOSE_GAMMON, OUTCOMES, WIN, WIN_GAMMON, Outcomes
+from fibsbot.engine.outcomes import Outcomes
 
 POINTS: Final = 18
 MOST_PIPS: Final = 180
@@ -42,9 +43,6 @@ Sides: TypeAlias = npt.NDArray[np.int8]
 """Checkers on the points 1 to 18, shape (n, 18)."""
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
-_FIFTEEN: Final = size(CHECKERS - 1)
-"""The lowest number of a bear-off position of 15 checkers."""
-
 
 def sides_of(boards: Boards) -> tuple[Sides, Sides]:
     """Return the own and the opponent's side of boards without contact, shape (n, 18) each."""
@@ -53,14 +51,14 @@ def sides_of(boards: Boards) -> tuple[Sides, Sides]:
 
 def is_race(boards: Boards) -> Mask:
     """Return for each board whether the sides have passed each other and are where `RaceNetwork` knows them."""
-    own, theirs = boards > 0, boards < 0
-    rearmost = BAR - own[:, ::-1].argmax(axis=1)
-    apart = (rearmost < theirs.argmax(axis=1)) & (rearmost <= POINTS) & ~theirs[:, : BAR - POINTS].any(axis=1)
-    found = np.flatnonzero(apart & own.any(axis=1))
-    apart[:] = False
-    one, other = sides_of(boards[found])
-    apart[found] = np.maximum(one @ PIPS, other @ PIPS) <= MOST_PIPS
-    return np.asarray(apart)
+    found = np.zeros(len(boards), np.bool_)
+    apart = np.flatnonzero(have_passed(boards))
+    if len(apart):
+        some = boards[apart]
+        near = (some[:, POINTS + 1 :] <= 0).all(axis=1) & (some[:, : BAR - POINTS] >= 0).all(axis=1)
+        one, other = sides_of(some)
+        found[apart] = near & (np.maximum(one @ PIPS, other @ PIPS) <= MOST_PIPS)
+    return found
 
 
 def encode_sides(sides: Sides) -> Floats:
@@ -90,12 +88,10 @@ class RaceNetwork:
         known = is_home(sides) & bool(len(columns.throws))
         numbers = numbers_of(sides[known, :HOME])
         throws[known] = columns.throws[numbers]
-        whole = sides.sum(axis=1) == CHECKERS
-        of_fifteen = numbers[whole[known]] - _FIFTEEN
-        first[known & whole, : columns.first.shape[1]] = columns.first[of_fifteen]
+        first[known, : columns.first.shape[1]] = first_off(numbers, columns)
         if not known.all():
             throws[~known], first[~known] = self.guess(sides[~known])
-        first[~whole] = np.eye(1, FIRST, dtype=np.float32)
+        first[sides.sum(axis=1) < CHECKERS] = np.eye(1, FIRST, dtype=np.float32)
         return throws, first
 
     def guess(self, sides: Sides) -> tuple[Floats, Floats]:
@@ -107,30 +103,12 @@ class RaceNetwork:
         own, theirs = sides_of(boards)
         throws, first = self.likely(np.concatenate([own, theirs]), columns)
         count = len(boards)
-        return race_chances(throws[:count], first[:count], throws[count:], first[count:])
+        return np.asarray(chances_of_throws(throws[:count], first[:count], throws[count:], first[count:]))
 
 
 def is_home(sides: Sides) -> Mask:
     """Return for each side whether all its checkers are on the points 1 to 6."""
     return np.asarray(~sides[:, HOME:].any(axis=1))
-
-
-def race_chances(own: Floats, own_first: Floats, theirs: Floats, their_first: Floats) -> Outcomes:
-    """Return the six chances of who is on roll, shape (n, 6), from both sides' numbers of throws."""
-    outcomes = np.zeros((len(own), OUTCOMES), np.float32)
-    outcomes[:, WIN] = np.einsum("nk,nk->n", own[:, 1:], _not_before(theirs)[:, 1:]).clip(0, 1)
-    outcomes[:, LOSE] = 1 - outcomes[:, WIN]
-    # Who is on roll has, when he is done, thrown once more than the opponent, and else as often as the opponent.
-    gammon = np.einsum("nk,nk->n", own[:, 1:FIRST], _not_before(their_first)[:, 1:])
-    lost = np.einsum("nk,nk->n", theirs[:, 1 : FIRST - 1], _not_before(own_first)[:, 2:])
-    outcomes[:, WIN_GAMMON] = gammon.clip(0, outcomes[:, WIN])
-    outcomes[:, LOSE_GAMMON] = lost.clip(0, outcomes[:, LOSE])
-    return outcomes
-
-
-def _not_before(chances: Floats) -> Floats:
-    """Return how likely it is that not fewer than so many throws are needed."""
-    return np.asarray(chances[:, ::-1].cumsum(axis=1)[:, ::-1])
 
 
 def split(sums: Floats) -> tuple[Floats, Floats]:

@@ -75,8 +75,7 @@ def _compile() -> None:
     boards = boards_of([Position.start()])
     pruner = pruner_of(Network.new((8,), 1, len(raw_columns())))
     looker = Looker(_Nobody(), pruner, Filters(), 64)
-    found, _ = looker.expand(boards, Filter())
-    looker.evaluate(found)
+    looker.expand(boards, Filter())
     cubes = Cubes.of(MatchState(Position.start(), length=7), NO_COLUMNS)
     cubes.values(0, (cubes.start,), boards, np.zeros((1, OUTCOMES), np.float32))
 

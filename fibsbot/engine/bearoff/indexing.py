@@ -19,11 +19,12 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.boards import BAR, CHECKERS, Board, Boards
-from fibsbot.engine.compiled import compiled
+from fibsbot.engine.boards import BAR, CHECKERS, Boards
 
 Counts: TypeAlias = npt.NDArray[np.integer[Any]]
 """Checkers on the points 1 to 6, shape (..., 6)."""
+Places: TypeAlias = npt.NDArray[np.int64]
+"""Numbers of positions, or which rows of an array are meant."""
 
 POINTS: Final = 6
 
@@ -43,46 +44,23 @@ def all_counts(checkers: int) -> Counts:
     return np.ascontiguousarray(np.diff(highest, axis=1, prepend=np.int8(0))[:, ::-1])
 
 
-def numbers_of(counts: Counts) -> npt.NDArray[np.int64]:
+def numbers_of(counts: Counts) -> Places:
     """Return the numbers of positions of at most 15 checkers, given as rows of counts, shape (..., 6)."""
     highest = np.cumsum(counts[..., ::-1], axis=-1, dtype=np.int64)
     return np.asarray(_CHOOSE[highest, np.arange(1, POINTS + 1)].sum(axis=-1))
 
 
-def numbers_on(boards: Boards) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the numbers of the own and of the opponent's side on each of many boards; see `numbers`."""
-    cells = boards.astype(np.int64)
-    own = cells[:, 1 : POINTS + 1].clip(0)
-    opponent = -cells[:, BAR - 1 : BAR - POINTS - 1 : -1].clip(max=0)
-    good = (cells[:, POINTS + 1 :] <= 0).all(axis=1) & (cells[:, : BAR - POINTS] >= 0).all(axis=1)
-    good &= np.maximum(own.sum(axis=1), opponent.sum(axis=1)) <= CHECKERS
-    good &= (own + opponent).any(axis=1)
-    # Number 0 stands in for positions that have none.
-    own, opponent = (numbers_of(np.where(good[:, None], counts, 0)) for counts in (own, opponent))
-    return np.where(good, own, -1), np.where(good, opponent, -1)
+def numbers_on(boards: Boards) -> tuple[Places, Places, Places]:
+    """Return which of many boards have numbers, and on these those of the own and of the opponent's side.
 
-
-@compiled
-def numbers(board: Board) -> tuple[int, int]:
-    """Return the numbers of the own and of the opponent's side.
-
-    They are -1 unless all checkers of both sides that are left are home, at most 15 of each and one of either.
+    A board has them if all checkers of both sides that are left are home, at most 15 of each and one of either.
     """
-    own = opponent = mine = theirs = 0
-    for point in range(BAR, 0, -1):
-        left, other = board[point], -board[BAR - point]
-        if point > POINTS:
-            if left > 0 or other > 0:
-                return -1, -1
-            continue
-        if left > 0:
-            mine += left
-        if other > 0:
-            theirs += other
-        if mine > CHECKERS or theirs > CHECKERS:
-            return -1, -1
-        own += _CHOOSE[mine, POINTS + 1 - point]
-        opponent += _CHOOSE[theirs, POINTS + 1 - point]
-    if own == 0 and opponent == 0:
-        return -1, -1
-    return own, opponent
+    home = (boards[:, POINTS + 1 :] <= 0).all(axis=1) & (boards[:, : BAR - POINTS] >= 0).all(axis=1)
+    places = np.flatnonzero(home)
+    if not len(places):  # as nearly always
+        return places, places, places
+    cells = boards[places].astype(np.int64)
+    own, opponent = cells[:, 1 : POINTS + 1], -cells[:, BAR - 1 : BAR - POINTS - 1 : -1]
+    many = np.maximum(own.sum(axis=1), opponent.sum(axis=1))
+    lawful = (many > 0) & (many <= CHECKERS)
+    return places[lawful], numbers_of(own[lawful]), numbers_of(opponent[lawful])

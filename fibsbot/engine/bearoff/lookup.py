@@ -1,30 +1,29 @@
-"""What the tables say of boards, shape (n, 26), in compiled loops that allocate nothing.
+"""What the tables say of many boards at once, shape (n, 26).
 
-They get the tables as one argument, a `Columns`. Where there are no tables it is `NO_COLUMNS`, with which every
-function answers that it does not know, so that nobody needs a second version.
+Everybody gets the tables as one argument, a `Columns`. Where there are no tables it is `NO_COLUMNS`, which covers
+nothing, so that nobody needs a second version.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.bearoff.indexing import numbers, size
+from fibsbot.engine.bearoff.indexing import Places, numbers_on, size
 from fibsbot.engine.bearoff.one_sided import LONGEST, LONGEST_FIRST
 from fibsbot.engine.bearoff.two_sided import COLUMNS, WIN
 from fibsbot.engine.boards import CHECKERS, Boards
-from fibsbot.engine.compiled import compiled, inner
-from fibsbot.engine.outcomes import LOSE, LOSE_GAMMON, WIN_GAMMON
+from fibsbot.engine.outcomes import LOSE, LOSE_GAMMON, OUTCOMES, WIN_GAMMON
 from fibsbot.engine.outcomes import WIN as WINS
 
 Singles: TypeAlias = npt.NDArray[np.float32]
-Flags: TypeAlias = npt.NDArray[np.bool_]
+Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 
 
 class Columns(NamedTuple):
-    """The tables as arrays that nobody may write to; a named tuple, which numba takes as one argument."""
+    """The tables as arrays that nobody may write to."""
 
     throws: Singles
     """Chance that a side needs exactly so many throws to bear off all; shape (n, 32)."""
@@ -51,88 +50,63 @@ NO_COLUMNS: Final = frozen_columns(
     np.empty((0, 0, COLUMNS), np.float32),
 )
 """Tables that cover nothing."""
-
-_FIFTEEN: Final = size(CHECKERS - 1)
+FIFTEEN: Final = size(CHECKERS - 1)
 """The lowest number of a position of 15 checkers."""
 
 
-@inner
-def _gammon(throws: npt.NDArray[np.float32], first: npt.NDArray[np.float32]) -> float:
-    """Return the chance that a side is done before the other's first checker is off.
+def look_up(boards: Boards, of: Singles) -> tuple[Places, Places, Places]:
+    """Return which boards a column covers on both sides, and on these the own and the opponent's number."""
+    places, own, opponent = numbers_on(boards)
+    there = np.maximum(own, opponent) < len(of)
+    return places[there], own[there], opponent[there]
 
-    `throws` begins with the throw of the side that comes before the other's first one is over.
+
+def covered_chances(own: Places, opponent: Places, columns: Columns) -> Floats:
+    """Return the six chances of two covered sides by their numbers, of which at most one is 0, shape (n, 6).
+
+    The order is that of `engine.outcomes`. Backgammons are impossible with all home.
     """
-    chance = 0.0
-    still = 1.0
-    for count in range(len(first)):
-        # Where the other has thrown `count` times, its first checker is still there with the chance `still`.
-        still -= first[count]
-        if count < len(throws):
-            chance += throws[count] * still
-    return chance
+    mine, theirs = columns.throws[own].astype(np.float64), columns.throws[opponent].astype(np.float64)
+    outcomes = chances_of_throws(mine, first_off(own, columns), theirs, first_off(opponent, columns))
+    few = np.flatnonzero(np.maximum(own, opponent) < len(columns.pairs))
+    outcomes[few, WINS] = columns.pairs[own[few], opponent[few], WIN]
+    outcomes[few, LOSE] = 1 - outcomes[few, WINS]
+    return outcomes
 
 
-@inner
-def _chances(own: int, opponent: int, columns: Columns, out: npt.NDArray[np.float32]) -> None:
-    """Write the six chances of two covered positions, of which at most one is 0."""
-    win = gammon = lose_gammon = 0.0
-    if own < len(columns.pairs) and opponent < len(columns.pairs):
-        win = columns.pairs[own, opponent, WIN]
-    elif own == 0:
-        win = 1.0
-        gammon = 1.0 if opponent >= _FIFTEEN else 0.0
-    else:
-        mine, theirs = columns.throws[own], columns.throws[opponent]
-        still = 1.0
-        for count in range(1, LONGEST):
-            still -= theirs[count - 1]
-            win += mine[count] * still
-        if opponent >= _FIFTEEN:
-            gammon = _gammon(mine[1:], columns.first[opponent - _FIFTEEN])
-        if own >= _FIFTEEN:
-            lose_gammon = _gammon(theirs, columns.first[own - _FIFTEEN])
-    # Sums of rounded chances may miss 0, 1 and each other by the last digit.
-    win = min(max(win, 0.0), 1.0)
-    for outcome in range(len(out)):
-        out[outcome] = 0.0
-    out[WINS] = win
-    out[WIN_GAMMON] = min(max(gammon, 0.0), win)
-    out[LOSE] = 1 - win
-    out[LOSE_GAMMON] = min(max(lose_gammon, 0.0), 1 - win)
+def first_off(numbers: Places, columns: Columns) -> Singles:
+    """Return the chances that a side needs exactly so many throws until its first checker is off, shape (n, 12)."""
+    first = np.zeros((len(numbers), LONGEST_FIRST), np.float32)
+    whole = numbers >= FIFTEEN
+    first[whole] = columns.first[numbers[whole] - FIFTEEN]
+    first[~whole, 0] = 1
+    return first
 
 
-@compiled
-def write_chances(boards: Boards, columns: Columns, out: npt.NDArray[np.float32], unknown: Flags) -> None:
-    """Write the chances of those unknown boards that are covered, a row each, and mark them as known.
+def chances_of_throws(own: Floats, own_first: Floats, theirs: Floats, their_first: Floats) -> Floats:
+    """Return the six chances of who is on roll in a race, shape (n, 6), from both sides' numbers of throws.
 
-    `out` has shape (n, 6), in the order of `engine.outcomes`. Backgammons are impossible with all home.
+    `own` and `theirs` are the chances that all checkers are off after exactly 0, 1, 2 ... throws, `own_first` and
+    `their_first` that the first one is.
     """
-    for row in range(len(boards)):
-        if unknown[row]:
-            own, opponent = numbers(boards[row])
-            if own >= 0 and own < len(columns.throws) and opponent < len(columns.throws):
-                _chances(own, opponent, columns, out[row])
-                unknown[row] = False
+    outcomes = np.zeros((len(own), OUTCOMES), own.dtype)
+    outcomes[:, WINS] = _both(own, _not_before(theirs)).clip(0, 1)
+    outcomes[:, LOSE] = 1 - outcomes[:, WINS]
+    # Who is on roll has, when he is done, thrown once more than the opponent, unless he was done before; and else as
+    # often as the opponent.
+    left, own_left = _not_before(their_first), _not_before(own_first)[:, 1:]
+    gammon = _both(own[:, 1:], left[:, 1:]) + own[:, 0] * left[:, 1]
+    outcomes[:, WIN_GAMMON] = gammon.clip(0, outcomes[:, WINS])
+    outcomes[:, LOSE_GAMMON] = _both(theirs, own_left).clip(0, outcomes[:, LOSE])
+    return outcomes
 
 
-@compiled
-def write_money(boards: Boards, columns: Columns, out: npt.NDArray[np.float32], few: Flags) -> None:
-    """Tell which boards the two-sided table covers, and write the exact figures of these, a row each.
-
-    `out` has shape (n, 4), in the columns of `two_sided`.
-    """
-    for row in range(len(boards)):
-        own, opponent = numbers(boards[row])
-        few[row] = own >= 0 and own < len(columns.pairs) and opponent < len(columns.pairs)
-        if few[row]:
-            for column in range(COLUMNS):  # one by one: to copy a row takes seconds to compile
-                out[row, column] = columns.pairs[own, opponent, column]
+def _both(chances: Floats, others: Floats) -> Floats:
+    """Return the sum of the products of each row's columns, as far as both go."""
+    width = min(chances.shape[1], others.shape[1])
+    return np.asarray(np.einsum("nk,nk->n", chances[:, :width], others[:, :width]))
 
 
-@compiled
-def all_chances(
-    own: npt.NDArray[np.int64], opponent: npt.NDArray[np.int64], columns: Columns, out: npt.NDArray[np.float32]
-) -> None:
-    """Write the chances of many pairs of covered positions, given by their numbers, into the rows of `out`."""
-    for row in range(len(own)):
-        _chances(own[row], opponent[row], columns, out[row])
+def _not_before(chances: Floats) -> Floats:
+    """Return how likely it is that not fewer than so many throws are needed."""
+    return np.asarray(1 - (chances.cumsum(axis=1) - chances))

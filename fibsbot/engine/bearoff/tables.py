@@ -9,13 +9,12 @@ import numpy as np
 import numpy.typing as npt
 from attrs import field, frozen
 
-from fibsbot.engine.bearoff.indexing import all_counts, numbers_on, size
-from fibsbot.engine.bearoff.lookup import Columns, Singles, all_chances, frozen_columns
+from fibsbot.engine.bearoff.indexing import Places, all_counts, size
+from fibsbot.engine.bearoff.lookup import Columns, Singles, covered_chances, frozen_columns, look_up
 from fibsbot.engine.bearoff.moves import single_moves
 from fibsbot.engine.bearoff.one_sided import LONGEST, solve_all, solve_first
 from fibsbot.engine.bearoff.two_sided import CENTRED, OWNED, THEIRS, WIN, solve_pairs
 from fibsbot.engine.boards import CELLS, CHECKERS, Board, Boards, position_of
-from fibsbot.engine.outcomes import OUTCOMES
 from fibsbot.match import Owner
 
 PIPS_A_THROW: Final = 49 / 6
@@ -93,7 +92,7 @@ class Side:
 
 @frozen
 class Tables:
-    """The tables. `columns` is what compiled functions get (see `lookup`)."""
+    """The tables. `columns` is what search and training get (see `lookup`)."""
 
     columns: Columns = field(repr=False)
 
@@ -118,9 +117,7 @@ class Tables:
         """
         own, opponent = self._numbers(boards, self.columns.throws)
         _check(own, boards)
-        found = np.empty((len(boards), OUTCOMES), np.float32)
-        all_chances(own, opponent, self.columns, found)
-        return found
+        return covered_chances(own, opponent, self.columns).astype(np.float32)
 
     def covers_money(self, boards: Boards) -> npt.NDArray[np.bool_]:
         """Return for each board whether `money` knows it, shape (n,): few checkers on both sides."""
@@ -146,13 +143,14 @@ class Tables:
         position = position_of(board)
         return self._side(own[0], position.pips), self._side(opponent[0], position.opponent_pips)
 
-    def _numbers(self, boards: Boards, of: Singles) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _numbers(self, boards: Boards, of: Singles) -> tuple[Places, Places]:
         """Return the numbers of both sides, -1 where one of them is not in the column `of`."""
         if boards.ndim != 2 or boards.shape[1] != CELLS or boards.dtype != np.int8:
             raise ValueError(f"expected boards of shape (n, {CELLS}) and int8, got {boards.shape} and {boards.dtype}")
-        own, opponent = numbers_on(boards)
-        known = np.maximum(own, opponent) < len(of)
-        return np.where(known, own, -1), np.where(known, opponent, -1)
+        numbers = np.full((2, len(boards)), -1)
+        places, *found = look_up(boards, of)
+        numbers[:, places] = found
+        return numbers[0], numbers[1]
 
     def _side(self, number: int, pips: int) -> Side:
         throws = self.columns.throws[number].astype(float)
@@ -187,7 +185,7 @@ def compute(checkers: int, show: Callable[[float], None]) -> Tables:
     return Tables(frozen_columns(throws.astype(np.float32), first.astype(np.float32), means.astype(np.float32), pairs))
 
 
-def _check(numbers: npt.NDArray[np.int64], boards: Boards) -> None:
+def _check(numbers: Places, boards: Boards) -> None:
     """Raise NotCoveredError for the first board without a number."""
     if len(numbers) and numbers.min() < 0:
         place = int(numbers.argmin())

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from attrs import frozen
 
-from fibsbot.engine.boards import BAR, Boards, boards_of
+from fibsbot.engine.boards import CELLS, Boards, boards_of, have_passed
 from fibsbot.engine.cube.janowski import Floats
 from fibsbot.position import Position
 
@@ -48,15 +48,15 @@ class Efficiency:
 
         Shape (n, 3) for boards of shape (n, 26).
         """
-        cells = np.asarray(boards, np.int64).reshape(-1, BAR + 1)
-        points = np.arange(BAR + 1)
-        last = np.where(cells > 0, points, 0).max(axis=1)
-        first = np.where(cells < 0, points, BAR + 1).min(axis=1)
-        pips = np.maximum(cells, 0) @ points
-        beyond = np.maximum(pips[:, None] - np.array(self.race_dead), 0.0)
-        racing = np.array(self.race_most) * beyond / (beyond + np.array(self.race_half))
-        racing = np.column_stack([racing, self.race_swing * (1 - racing[:, 1])])
-        return np.where((last > first)[:, None], np.array([*self.contact, self.contact_swing]), racing)
+        found = np.empty((len(boards), 3))
+        found[:] = *self.contact, self.contact_swing
+        races = np.flatnonzero(have_passed(boards))
+        if len(races):
+            pips = boards[races].clip(0) @ np.arange(CELLS)
+            beyond = np.maximum(pips[:, None] - np.array(self.race_dead), 0.0)
+            racing = np.array(self.race_most) * beyond / (beyond + np.array(self.race_half))
+            found[races] = np.column_stack([racing, self.race_swing * (1 - racing[:, 1])])
+        return found
 
     def of_position(self, position: Position) -> Floats:
         """Return the same for one position, shape (3,)."""

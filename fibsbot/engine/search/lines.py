@@ -14,7 +14,8 @@ import numpy.typing as npt
 from attrs import define, field
 
 from fibsbot.engine.bearoff import Columns
-from fibsbot.engine.bearoff.lookup import write_money
+from fibsbot.engine.bearoff.indexing import Places
+from fibsbot.engine.bearoff.lookup import look_up
 from fibsbot.engine.boards import Boards
 from fibsbot.engine.cube import CENTRED, COLUMN, DEFAULT, LOST, OWNED, TURNED, Efficiency, Stakes
 from fibsbot.engine.cube.janowski import Floats
@@ -100,7 +101,7 @@ class Cubes:
         for level in {line.level for line in lines}:
             stakes = self.stakes(side, level)
             worths = stakes.values(outcomes, spread)
-            if few is not None:
+            if len(few):
                 held = figures[:, 1:] * (stakes.cube / stakes.unit)
                 exact = held.copy()
                 if stakes.can_double(Owner.PLAYER):
@@ -120,7 +121,7 @@ class Cubes:
         for level in {line.level for line in lines}:
             stakes = self.stakes(side, level)
             worths = stakes.hold(outcomes, spread)[:, :TURNED]
-            if few is not None:
+            if len(few):
                 worths[few] = figures[:, 1:] * (stakes.cube / stakes.unit)
             for column, line in enumerate(lines):
                 if line.level == level:
@@ -129,21 +130,14 @@ class Cubes:
 
     def final(self, boards: Boards) -> npt.NDArray[np.bool_]:
         """Return which positions nothing is gained by looking ahead from: games that are over, and what is exact."""
-        few = np.empty(len(boards), np.bool_)
-        write_money(boards, self.columns, np.empty((len(boards), 4), np.float32), few)
-        if not self._exact and self.stakes(0, 0).live:
-            few[:] = False
-        return np.asarray(few | _over(boards))
+        final = np.logical_not((boards < 0).any(axis=1) & (boards > 0).any(axis=1))
+        if self._exact or not self.stakes(0, 0).live:
+            final[look_up(boards, self.columns.pairs)[0]] = True
+        return np.asarray(final)
 
-    def _known(self, boards: Boards) -> tuple[npt.NDArray[np.bool_] | None, Floats]:
-        """Return which boards the tables know for money, None if none, and the figures of these."""
-        if not self._exact or not len(self.columns.pairs):
-            return None, np.empty((0, 4))
-        few = np.empty(len(boards), np.bool_)
-        figures = np.empty((len(boards), 4), np.float32)
-        write_money(boards, self.columns, figures, few)
-        return (few if few.any() else None), figures[few].astype(np.float64)
-
-
-def _over(boards: Boards) -> npt.NDArray[np.bool_]:
-    return np.asarray(~(boards < 0).any(axis=1) | ~(boards > 0).any(axis=1))
+    def _known(self, boards: Boards) -> tuple[Places, Floats]:
+        """Return which boards the tables know for money, and the figures of these, shape (k, 4)."""
+        if not self._exact:
+            return np.empty(0, np.int64), np.empty((0, 4))
+        few, own, opponent = look_up(boards, self.columns.pairs)
+        return few, self.columns.pairs[own, opponent].astype(np.float64)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.engine.bearoff import NO_COLUMNS, Money, NotCoveredError, Tables
-from fibsbot.engine.bearoff.lookup import write_chances, write_money
+from fibsbot.engine.bearoff.lookup import covered_chances, look_up
 from fibsbot.engine.boards import Board, boards_of, position_of
 from fibsbot.engine.outcomes import LOSE, LOSE_BACKGAMMON, LOSE_GAMMON, WIN, WIN_BACKGAMMON, WIN_GAMMON
 from fibsbot.match import Owner
@@ -46,13 +46,14 @@ def test_covered_is_what_has_passed_and_come_home(tables: Tables, board: Board) 
 
 @given(HOME)
 def test_one_board_and_many_are_told_the_same(tables: Tables, board: Board) -> None:
-    one, exact, marks = np.empty((1, 6), np.float32), np.empty((1, 4), np.float32), np.array([True])
-    write_chances(board[None], tables.columns, one, marks)
-    assert not marks
-    assert np.array_equal(one[0], tables.evaluate(np.array([board, board]))[1])
-    write_money(board[None], tables.columns, exact, marks)
-    assert marks == tables.covers_money(board[None])
-    assert not marks or np.array_equal(exact, tables.evaluate_money(board[None]))
+    _, own, opponent = look_up(board[None], tables.columns.throws)
+    one = covered_chances(own, opponent, tables.columns)
+    assert np.array_equal(one[0].astype(np.float32), tables.evaluate(np.array([board, board]))[1])
+    places, own, opponent = look_up(np.array([board, board]), tables.columns.pairs)
+    assert ([0, 1] if tables.covers_money(board[None])[0] else []) == places.tolist()
+    assert not len(places) or np.array_equal(
+        tables.columns.pairs[own, opponent][:1], tables.evaluate_money(board[None])
+    )
 
 
 @pytest.mark.parametrize(
@@ -73,11 +74,9 @@ def test_games_that_are_over_are_what_they_are(
 
 
 def test_without_tables_nothing_is_known() -> None:
-    board, out, marks = board_of(FIFTEEN, FIFTEEN), np.empty((1, 6), np.float32), np.array([True])
-    write_chances(board[None], NO_COLUMNS, out, marks)
-    assert marks
-    write_money(board[None], NO_COLUMNS, np.empty((1, 4), np.float32), marks)
-    assert not marks
+    board = board_of(FIFTEEN, FIFTEEN)
+    assert not any(map(len, look_up(board[None], NO_COLUMNS.throws)))
+    assert not any(map(len, look_up(board[None], NO_COLUMNS.pairs)))
     assert not Tables(NO_COLUMNS).covers(board[None])[0]
     with pytest.raises(NotCoveredError):
         Tables(NO_COLUMNS).evaluate(board[None])

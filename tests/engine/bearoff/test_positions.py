@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.engine.bearoff.indexing import all_counts, numbers, numbers_of, numbers_on, size
+from fibsbot.engine.bearoff.indexing import all_counts, numbers_of, numbers_on, size
 from fibsbot.engine.bearoff.moves import Numbers, positions_after, single_moves
 from fibsbot.engine.boards import BAR, CELLS, Board, swapped
 from fibsbot.match import Dice
-from tests.engine.bearoff.witnesses import NOTHING, after, board_of
+from tests.engine.bearoff.witnesses import after, board_of
 
 Rows: TypeAlias = list[list[list[int]]]
 
@@ -24,6 +24,12 @@ LEFT = SIDE.filter(any)
 HOSTILE = st.lists(st.integers(-128, 127), min_size=CELLS, max_size=CELLS).map(lambda cells: np.array(cells, np.int8))
 DICE = st.tuples(st.integers(1, 6), st.integers(1, 6))
 ALL = all_counts(15)
+
+
+def numbers(board: Board) -> tuple[int, int] | None:
+    """Return the numbers on one board."""
+    places, own, opponent = numbers_on(board[None])
+    return (int(own[0]), int(opponent[0])) if len(places) else None
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +59,10 @@ def test_positions_of_a_small_table_are_the_first_of_a_large_one() -> None:
 @given(LEFT, SIDE)
 def test_both_sides_of_a_board_have_their_numbers(own: tuple[int, ...], opponent: tuple[int, ...]) -> None:
     board = board_of(own, opponent)
-    mine, theirs = numbers(board)
-    assert (own, opponent) == (tuple(ALL[mine]), tuple(ALL[theirs]))
-    assert (theirs, mine) == numbers(swapped(board))
+    found = numbers(board)
+    assert found is not None
+    assert (own, opponent) == tuple(tuple(ALL[number]) for number in found)
+    assert found[::-1] == numbers(swapped(board))
 
 
 @given(SIDE, LEFT, st.integers(7, BAR))
@@ -64,25 +71,26 @@ def test_with_a_checker_outside_there_are_no_numbers(
 ) -> None:
     board = board_of(own, opponent)
     board[cell] = 1
-    assert (-1, -1) == numbers(board) == numbers(swapped(board))
+    assert numbers(board) is numbers(swapped(board)) is None
 
 
 @given(HOSTILE)
 def test_no_board_leads_out_of_the_table(board: Board) -> None:
     found = numbers(board)
-    assert -1 <= min(found) <= max(found) < size(15)
+    assert found is None or 0 <= min(found) <= max(found) < size(15)
 
 
 @given(st.lists(st.one_of(st.builds(board_of, SIDE, SIDE), HOSTILE), max_size=5))
 def test_many_boards_have_the_numbers_of_each(boards: list[Board]) -> None:
-    own, opponent = numbers_on(np.array(boards, np.int8).reshape(-1, CELLS))
-    assert [numbers(board) for board in boards] == list(zip(own, opponent, strict=True))
+    numbered = zip(*(them.tolist() for them in numbers_on(np.array(boards, np.int8).reshape(-1, CELLS))), strict=True)
+    found = {place: (own, opponent) for place, own, opponent in numbered}
+    assert list(map(numbers, boards)) == [found.get(place) for place in range(len(boards))]
 
 
 @pytest.mark.slow
 @given(own=LEFT, dice=DICE)
 def test_a_throw_leaves_what_the_rules_say(rows: Rows, own: tuple[int, ...], dice: Dice) -> None:
-    number = numbers(board_of(own, NOTHING))[0]
+    number = int(numbers_of(np.array(own)))
     left = positions_after(rows, number, *dice)
     assert after(own, (max(dice), min(dice))) == {tuple(ALL[it]) for it in left}
 

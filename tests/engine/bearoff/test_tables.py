@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fibsbot.engine.bearoff import Tables
-from fibsbot.engine.bearoff.indexing import numbers, size
+from fibsbot.engine.bearoff.indexing import numbers_of, size
 from fibsbot.engine.bearoff.two_sided import CENTRED, OWNED, THEIRS, WIN
 from fibsbot.engine.outcomes import LOSE_BACKGAMMON, LOSE_GAMMON, WIN_BACKGAMMON, WIN_GAMMON
 from tests.engine.bearoff.witnesses import (
@@ -28,7 +28,7 @@ STACK: Counts = (0, 0, 0, 0, 0, 15)
 
 
 def number(counts: Counts) -> int:
-    return numbers(board_of(counts, STACK))[0]
+    return int(numbers_of(np.array(counts)))
 
 
 def test_throws_of_few_checkers_are_those_of_a_recursion_with_fractions(tables: Tables) -> None:
