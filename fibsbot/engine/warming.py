@@ -1,6 +1,6 @@
 """The first start of all: what the engine needs is compiled by two processes, and what one compiles the other finds.
 
-`python -m fibsbot.engine.warming` is the second one. Later starts load what was kept, and do nothing of this.
+Later starts load what was kept, and do nothing of this.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import gc
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 
@@ -26,6 +27,8 @@ from fibsbot.engine.search.looking import Looker
 from fibsbot.match import MatchState
 from fibsbot.position import Position
 
+_SECOND: Final = f"import gc; gc.disable(); from {__name__} import compile_looking; compile_looking()"
+
 
 def is_cold() -> bool:
     """Whether nothing has been compiled yet, and what will be can be kept."""
@@ -40,7 +43,7 @@ def compiled_by_two() -> Iterator[None]:
         with contextlib.suppress(OSError):
             held.enter_context(
                 subprocess.Popen(  # noqa: S603 - ourselves
-                    [sys.executable, "-m", __name__],
+                    [sys.executable, "-c", _SECOND],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -71,15 +74,11 @@ class _Nobody:
         return np.zeros((len(boards), OUTCOMES), np.float32)
 
 
-def _compile() -> None:
+def compile_looking() -> None:
+    """Compile what looking ahead needs, as the second process."""
     boards = boards_of([Position.start()])
     pruner = pruner_of(Network.new((8,), 1, len(raw_columns())))
     looker = Looker(_Nobody(), pruner, Filters(), 64)
     looker.expand(boards, Filter())
     cubes = Cubes.of(MatchState(Position.start(), length=7), NO_COLUMNS)
     cubes.values(0, (cubes.start,), boards, np.zeros((1, OUTCOMES), np.float32))
-
-
-if __name__ == "__main__":
-    with _nothing_collected():
-        _compile()
