@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -13,17 +11,14 @@ from fibsbot.cli.asking.options import (
     PLIES,
     before_throw,
     json_option,
+    limits_of,
     networks_option,
     opened_engine,
     plies_option,
     position_argument,
     read_position,
 )
-from fibsbot.cli.asking.wording import chances, chances_row, equity, headings, in_match, rounded, worth_row
 from fibsbot.cli.positions import ids_of, print_state
-from fibsbot.engine.cube import Stakes
-from fibsbot.engine.search import Limits, Reading
-from fibsbot.match import MatchState
 
 
 @click.command("eval")
@@ -41,32 +36,14 @@ def evaluate(position: str, *, plies: int | None, networks: Path | None, as_json
     state, note = before_throw(read_position(position))
     depths = range((PLIES if plies is None else plies) + 1)
     with opened_engine(networks) as engine:
-        readings = [engine.read(state, Limits(depth)) for depth in depths]
+        readings = [engine.read(state, limits_of(depth, None)) for depth in depths]
+    from fibsbot.cli.asking.evaluating_sheet import Sheet  # noqa: PLC0415 - loads numba
+
+    sheet = Sheet(state, readings)
     if as_json:
-        rows = [_row(state, depth, it) for depth, it in zip(depths, readings, strict=True)]
-        click.echo(json.dumps({**ids_of(state), "evaluator": engine.name, "note": note, "plies": rows}))
+        click.echo(json.dumps({**ids_of(state), "evaluator": engine.name, "note": note, "plies": sheet.rows()}))
         return
     print_state(state)
     click.echo("")
-    click.echo("\n".join(_lines(state, readings)))
+    click.echo("\n".join(sheet.lines()))
     click.echo(f"\nby {engine.name}" + (f"; {note}" if note else ""))
-
-
-def _row(state: MatchState, plies: int, reading: Reading) -> dict[str, Any]:
-    return {
-        "plies": plies,
-        "chances": chances_row(reading.outcomes),
-        "cubeless": rounded(reading.cubeless),
-        **worth_row(Stakes.of(state), reading.equity),
-        "evaluations": reading.effort.evaluations,
-        "seconds": round(reading.effort.seconds, 4),
-    }
-
-
-def _lines(state: MatchState, readings: list[Reading]) -> Iterator[str]:
-    stakes = Stakes.of(state)
-    yield f"{'':6}{headings()}{'cubeless':>10}{'cubeful':>9}" + (f"{'MWC':>10}" if stakes.match else "")
-    for plies, it in enumerate(readings):
-        worths = f"{equity(it.cubeless):>10}{equity(it.equity):>9}"
-        chance = f"{in_match(stakes, it.equity):>10}" if stakes.match else ""
-        yield f"{plies}-ply {chances(it.outcomes)}{worths}{chance}"

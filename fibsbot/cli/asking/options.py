@@ -1,4 +1,7 @@
-"""What the commands have in common that ask the engine: positions, how deep to look, which networks."""
+"""What the commands have in common that ask the engine: positions, how deep to look, which networks.
+
+Numba takes a third of a second to load, so no command imports the engine before it knows that it was asked rightly.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import contextlib
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 from attrs import evolve
@@ -14,11 +17,12 @@ from attrs import evolve
 from fibsbot.cli import UserError
 from fibsbot.cli.positions import read_state
 from fibsbot.cli.progress import shown_waiting
-from fibsbot.engine.engine import Engine
-from fibsbot.engine.network import NetworkError
-from fibsbot.engine.search import Limits
-from fibsbot.engine.search.answers import MOST_PLIES
 from fibsbot.match import MatchState, Phase
+from fibsbot.strategies.engine.options import MOST_PLIES
+
+if TYPE_CHECKING:
+    from fibsbot.engine.engine import Engine
+    from fibsbot.engine.search import Limits
 
 PLIES: Final = 2
 """How deep is looked where nobody says otherwise."""
@@ -72,6 +76,8 @@ def with_search_options(command: _Command) -> _Command:
 
 def limits_of(plies: int | None, seconds: float | None) -> Limits:
     """Return how far to look: so many plies, or as many as fit into a time."""
+    from fibsbot.engine.search import Limits  # noqa: PLC0415 - loads numba
+
     if plies is None:
         plies = PLIES if seconds is None else MOST_PLIES
     return Limits(plies, seconds)
@@ -98,6 +104,14 @@ def before_throw(state: MatchState) -> tuple[MatchState, str | None]:
     return rolling, None
 
 
+def check_may_double(state: MatchState, expected: str) -> None:
+    """Raise UserError, with what was expected, where the player on roll may not turn the cube or has no use for it."""
+    from fibsbot.engine.cube import Stakes  # noqa: PLC0415 - loads numba
+
+    if not Stakes.of(state).can_double(state.owner):
+        raise UserError(f"expected {expected}, got another one")
+
+
 @contextlib.contextmanager
 def opened_engine(networks: Path | None, *, warm: bool = False) -> Iterator[Engine]:
     """Give the engine, and show that somebody is thinking where that takes long; else raise UserError.
@@ -105,6 +119,9 @@ def opened_engine(networks: Path | None, *, warm: bool = False) -> Iterator[Engi
     A decision that has a time needs a warm engine: what is compiled or loaded first would be taken off its time.
     """
     with shown_waiting("thinking"):
+        from fibsbot.engine.engine import Engine  # noqa: PLC0415 - loads numba
+        from fibsbot.engine.network import NetworkError  # noqa: PLC0415 - loads numba
+
         try:
             engine = Engine.load(networks) if networks else Engine.load()
         except NetworkError as error:

@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 from attrs import define, frozen
@@ -20,30 +20,22 @@ from fibsbot.cli.asking.best import thrown
 from fibsbot.cli.asking.options import (
     PLIES,
     before_throw,
+    check_may_double,
     json_option,
+    limits_of,
     networks_option,
     opened_engine,
     read_position,
 )
-from fibsbot.cli.asking.rollout_sheet import Sheet, running
 from fibsbot.cli.numbers import FiniteRange
 from fibsbot.cli.positions import ids_of, print_state
 from fibsbot.cli.progress import told_to_stop
-from fibsbot.engine.cube import Stakes
-from fibsbot.engine.engine import Engine
-from fibsbot.engine.rollout import (
-    Candidate,
-    Plan,
-    RolloutError,
-    RolloutResult,
-    cube_actions,
-    plays_of,
-    position,
-)
-from fibsbot.engine.rollout import rollout as roll_out
-from fibsbot.engine.search import Limits
 from fibsbot.match import MatchState, Phase
 from fibsbot.notation import format_play
+
+if TYPE_CHECKING:
+    from fibsbot.engine.engine import Engine
+    from fibsbot.engine.rollout import Candidate, Plan, RolloutResult
 
 PLAYS: Final = 3
 """Plays that are rolled out where nobody says otherwise."""
@@ -105,10 +97,14 @@ def rollout(  # noqa: PLR0913 - one argument an option
     position before the throw. All cores play, with the same dice for all candidates and the luck taken out. Ctrl-C
     ends it and tells what is there; with --out FILE, the same command goes on later, even after a kill.
     """
-    plan = Plan(trials=trials, truncated=truncate, cubeful=not no_cube, seed=seed, error=error, apart=apart)
     asked = _asked(where, dice=dice, plays=plays, cube=cube_decision)
     if asked.cube and no_cube:
         raise click.UsageError("expected a cube to decide on, or --no-cube, got both")
+    from fibsbot.engine.engine import Engine  # noqa: PLC0415 - loads numba
+    from fibsbot.engine.rollout import Plan, RolloutError  # noqa: PLC0415 - loads numba
+    from fibsbot.engine.rollout import rollout as roll_out  # noqa: PLC0415 - loads numba
+
+    plan = Plan(trials=trials, truncated=truncate, cubeful=not no_cube, seed=seed, error=error, apart=apart)
     with opened_engine(networks) as engine:
         candidates = _candidates(engine, asked)
         name = engine.name
@@ -144,8 +140,7 @@ def _asked(where: str, *, dice: str | None, plays: int | None, cube: bool) -> _A
         if dice or plays:
             raise click.UsageError("expected --cube, or --dice and --plays, which concern a throw, got both")
         rolling, note = before_throw(state)
-        if not Stakes.of(rolling).can_double(rolling.owner):
-            raise UserError("expected a cube that the player may turn and can use, got another one")
+        check_may_double(rolling, "a cube that the player may turn and can use")
         return _Asked(rolling, cube=True, note=note)
     if dice or state.phase is Phase.MOVE:
         return _Asked(thrown(state, dice), plays or PLAYS)
@@ -156,11 +151,13 @@ def _asked(where: str, *, dice: str | None, plays: int | None, cube: bool) -> _A
 
 def _candidates(engine: Engine, asked: _Asked) -> Sequence[Candidate]:
     """Return what is rolled out; of the plays, those that look best two rolls ahead."""
+    from fibsbot.engine.rollout import cube_actions, plays_of, position  # noqa: PLC0415 - loads numba
+
     if asked.cube:
         return cube_actions(asked.state)
     if not asked.plays:
         return position(asked.state)
-    chosen = [it.play for it in engine.rank(asked.state, limits=Limits(PLIES)).plays[: asked.plays]]
+    chosen = [it.play for it in engine.rank(asked.state, limits=limits_of(PLIES, None)).plays[: asked.plays]]
     return plays_of(asked.state, chosen, [format_play(it, asked.state.position) for it in chosen])
 
 
@@ -180,6 +177,8 @@ class _Found:
 @contextlib.contextmanager
 def _progress(plan: Plan) -> Iterator[Callable[[RolloutResult], None]]:
     """Show how far it is and what has come of it so far, while somebody watches."""
+    from fibsbot.cli.asking.rollout_sheet import running  # noqa: PLC0415 - loads numba
+
     bar = Progress(
         TextColumn("games"),
         BarColumn(bar_width=20),
@@ -203,6 +202,8 @@ def _tell(asked: _Asked, found: _Found, name: str, *, as_json: bool) -> None:
     if found.result is None:
         click.echo("fibsbot rollout: interrupted before the first 36 games were played", err=True)
         sys.exit(EXIT_INTERRUPTED)
+    from fibsbot.cli.asking.rollout_sheet import Sheet  # noqa: PLC0415 - loads numba
+
     sheet = Sheet(asked.state, found.result, cube=asked.cube, finished=found.finished)
     if as_json:
         click.echo(json.dumps({**ids_of(asked.state), "evaluator": name, "note": asked.note, **sheet.row()}))
