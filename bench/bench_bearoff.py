@@ -15,11 +15,11 @@ from typing import Final
 
 import numpy as np
 
-from fibsbot.engine.bearoff import Columns, Tables, compute
+from fibsbot.engine.bearoff import Columns, Tables
+from fibsbot.engine.bearoff.computing import compute
 from fibsbot.engine.bearoff.indexing import size
 from fibsbot.engine.bearoff.keeping import keep, load
-from fibsbot.engine.bearoff.lookup import covered_chances, look_up
-from fibsbot.engine.bearoff.two_sided import WIN
+from fibsbot.engine.bearoff.lookup import WIN, covered_chances, look_up
 from fibsbot.engine.boards import Boards
 
 GNUBG: Final = Path("/var/lib/gnubg/gnubg_ts0.bd")

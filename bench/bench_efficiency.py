@@ -24,7 +24,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.bearoff import load_tables, two_sided
+from fibsbot.engine.bearoff import load_tables, lookup
 from fibsbot.engine.bearoff.indexing import all_counts
 from fibsbot.engine.cube import CENTRED, DEFAULT, LOST, OWNED, Stakes
 from fibsbot.match import MatchState
@@ -120,11 +120,11 @@ def bearoffs() -> tuple[npt.NDArray[np.int64], Floats, Worths] | None:
     found = pairs[np.ix_(many, many)].reshape(-1, pairs.shape[-1]).astype(np.float64)
     return (
         own,
-        found[:, two_sided.WIN],
+        found[:, lookup.WIN],
         {
-            CENTRED: found[:, two_sided.CENTRED],
-            OWNED: found[:, two_sided.OWNED],
-            LOST: found[:, two_sided.THEIRS],
+            CENTRED: found[:, lookup.CENTRED],
+            OWNED: found[:, lookup.OWNED],
+            LOST: found[:, lookup.THEIRS],
         },
     )
 

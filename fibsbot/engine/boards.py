@@ -1,4 +1,4 @@
-"""Boards as arrays: what the engine's compiled functions see instead of a Position.
+"""Boards as arrays: what the engine sees instead of a Position.
 
 A board is 26 cells of int8 as in `Position.points`: seen by one player, own checkers positive, 1 to 24 the points, 25
 the own bar, 0 the opponent's bar (never positive). Checkers borne off are those that are missing from 15.
@@ -12,7 +12,6 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.compiled import compiled
 from fibsbot.position import Position
 
 CELLS: Final = 26
@@ -47,10 +46,3 @@ def have_passed(boards: Boards) -> npt.NDArray[np.bool_]:
     """Return for each board whether the sides have passed each other and both have checkers left, shape (n,)."""
     rearmost = BAR - (boards > 0)[:, ::-1].argmax(axis=1)
     return np.asarray(rearmost < (boards < 0).argmax(axis=1))
-
-
-@compiled
-def swap(board: Board, seen: Board) -> None:
-    """Write a board, seen by the other player, to `seen`."""
-    for cell in range(CELLS):
-        seen[cell] = -board[BAR - cell]

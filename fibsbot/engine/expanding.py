@@ -13,9 +13,9 @@ import numpy.typing as npt
 from attrs import field, frozen
 from attrs.validators import ge, le
 
-from fibsbot.engine.boards import BAR, CELLS, CHECKERS, WIDE, Board, Boards, swap
+from fibsbot.engine.boards import BAR, CELLS, CHECKERS, WIDE, Board, Boards
 from fibsbot.engine.compiled import compiled, inner
-from fibsbot.engine.generator import MOST_PLAYS, Scratch, generate, plays_and_scratch
+from fibsbot.engine.generator import MOST_PLAYS, Scratch, generate, plays_and_scratch, swap
 from fibsbot.engine.network import Floats
 from fibsbot.engine.pruner import Pruner
 from fibsbot.engine.rolls import ROLLS

@@ -37,6 +37,13 @@ def successors(board: Board, high: int, low: int) -> Boards:
     return plays[:count] if count else board.reshape(1, CELLS).copy()
 
 
+@compiled
+def swap(board: Board, seen: Board) -> None:
+    """Write a board, seen by the other player, to `seen`."""
+    for cell in range(CELLS):
+        seen[cell] = -board[BAR - cell]
+
+
 @inner
 def bears_off_from(board: Board, number: int) -> int:
     """Return the point from which a number bears a checker off, 0 if from none."""

@@ -20,8 +20,8 @@ from attrs import frozen
 from fibsbot.engine.bearoff import Columns
 from fibsbot.engine.bearoff.indexing import POINTS as HOME
 from fibsbot.engine.bearoff.indexing import numbers_of
+from fibsbot.engine.bearoff.lookup import LONGEST as THROWS
 from fibsbot.engine.bearoff.lookup import chances_of_throws, first_off
-from fibsbot.engine.bearoff.one_sided import LONGEST as THROWS
 from fibsbot.engine.boards import BAR, CHECKERS, Boards, have_passed
 from fibsbot.engine.network import Floats, Network
 from fibsbot.engine.outcomes import Outcomes

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board, Boards, swap
+from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board, Boards
 from fibsbot.engine.compiled import compiled, inner
+from fibsbot.engine.generator import swap
 from fibsbot.engine.inputs import ESCAPES, encode_into
 from fibsbot.engine.units import INPUTS, SIDE, Inputs
 

@@ -28,7 +28,7 @@ HEAVY: Final = (
 """What takes long to import; the messages of the protocol are more than a hundred classes."""
 IMPORTED: Final = {
     "analyse --help": "",
-    "bearoff --help": "numba numpy",
+    "bearoff --help": "numpy",
     "best --help": "",
     "check-config --help": "",
     "convert --help": "",
@@ -57,6 +57,7 @@ IMPORTED: Final = {
     "strategies --help": "",
     "train --help": "",
     "ubgi --help": "asyncio structlog",
+    "bearoff": "numpy",
     "best nothing": "",
     "check-config nothing.toml": "",
     "convert nothing.mat out.sgf": "",

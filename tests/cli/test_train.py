@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fibsbot.cli import EXIT_INTERRUPTED, EXIT_USAGE, main
-from fibsbot.engine.bearoff import compute
+from fibsbot.engine.bearoff.computing import compute
 from fibsbot.engine.bearoff.keeping import keep, path_for
 
 ROOT: Final = Path(__file__).parents[2]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fibsbot.engine.boards import Board, swap
+from fibsbot.engine.boards import Board
 from fibsbot.engine.compiled import allocating
-from fibsbot.engine.generator import MOST_PLAYS, generate
+from fibsbot.engine.generator import MOST_PLAYS, generate, swap
 
 
 @allocating

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.engine.boards import boards_of, position_of, swap, swapped
+from fibsbot.engine.boards import boards_of, position_of, swapped
+from fibsbot.engine.generator import swap
 from fibsbot.position import Position
 from tests.engine.toys import board_of
 from tests.strategies_positions import positions

@@ -76,7 +76,7 @@ def test_where_nothing_can_be_kept_functions_are_compiled_all_the_same(tmp_path:
     nowhere = tmp_path / "file"
     nowhere.touch()
     done = subprocess.run(
-        [sys.executable, "-c", "from fibsbot.engine.boards import swap"],
+        [sys.executable, "-c", "from fibsbot.engine.generator import swap"],
         cwd=ROOT,
         env={**os.environ, "NUMBA_CACHE_DIR": str(nowhere), "NUMBA_CACHE_LOCATOR_CLASSES": "UserProvidedCacheLocator"},
         capture_output=True,

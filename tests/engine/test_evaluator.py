@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.engine.bearoff import NO_COLUMNS, Columns, compute
+from fibsbot.engine.bearoff import NO_COLUMNS, Columns
+from fibsbot.engine.bearoff.computing import compute
 from fibsbot.engine.boards import BAR, boards_of
 from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator, StudentEvaluator, is_known
 from fibsbot.engine.outcomes import (

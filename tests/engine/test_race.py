@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.engine.bearoff import NO_COLUMNS, Tables, compute
-from fibsbot.engine.bearoff.one_sided import LONGEST as THROWS
+from fibsbot.engine.bearoff import NO_COLUMNS, Tables
+from fibsbot.engine.bearoff.computing import compute
+from fibsbot.engine.bearoff.lookup import LONGEST as THROWS
 from fibsbot.engine.boards import Boards, boards_of, swapped
 from fibsbot.engine.evaluator import NetworkEvaluator
 from fibsbot.engine.outcomes import LOSE, WIN

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from attrs import frozen
 
-from fibsbot.engine.bearoff import compute
+from fibsbot.engine.bearoff.computing import compute
 from fibsbot.engine.boards import Board, Boards, boards_of
 from fibsbot.engine.evaluator import NetworkEvaluator
 from fibsbot.engine.expanding import Filter

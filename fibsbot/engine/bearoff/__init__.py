@@ -6,6 +6,6 @@ tables are and how good they are is in `docs/bearoff.md`.
 
 from fibsbot.engine.bearoff.loading import build, load_tables
 from fibsbot.engine.bearoff.lookup import NO_COLUMNS, Columns
-from fibsbot.engine.bearoff.tables import Money, NotCoveredError, Side, Tables, compute
+from fibsbot.engine.bearoff.tables import Money, NotCoveredError, Side, Tables
 
-__all__ = ["NO_COLUMNS", "Columns", "Money", "NotCoveredError", "Side", "Tables", "build", "compute", "load_tables"]
+__all__ = ["NO_COLUMNS", "Columns", "Money", "NotCoveredError", "Side", "Tables", "build", "load_tables"]

@@ -24,10 +24,8 @@ import numpy.typing as npt
 from attrs import frozen
 
 from fibsbot.engine.bearoff.indexing import size
-from fibsbot.engine.bearoff.lookup import Columns
-from fibsbot.engine.bearoff.one_sided import LONGEST, LONGEST_FIRST
+from fibsbot.engine.bearoff.lookup import COLUMNS, LONGEST, LONGEST_FIRST, Columns
 from fibsbot.engine.bearoff.tables import Tables
-from fibsbot.engine.bearoff.two_sided import COLUMNS
 from fibsbot.engine.boards import CHECKERS
 
 FORMAT: Final = "fibsbot bear-off tables"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from fibsbot.engine.bearoff.keeping import Kept, UnusableError, keep, load, path_for
-from fibsbot.engine.bearoff.tables import Tables, compute
+from fibsbot.engine.bearoff.tables import Tables
 
 USUAL: Final = 6
 """Checkers a side in the two-sided table, unless somebody asks for more."""
@@ -61,6 +61,8 @@ def load_tables(
 
 def build(checkers: int, folder: Path | None, tell: Callable[[str], None]) -> tuple[Tables, Kept | None]:
     """Compute the tables and keep them; where that is impossible it is told, and None stands for the file."""
+    from fibsbot.engine.bearoff.computing import compute  # noqa: PLC0415 - loads numba
+
     with _progress() as show:
         tables = compute(checkers, show)
     path = path_for(checkers, folder)

@@ -12,14 +12,27 @@ import numpy as np
 import numpy.typing as npt
 
 from fibsbot.engine.bearoff.indexing import Places, numbers_on, size
-from fibsbot.engine.bearoff.one_sided import LONGEST, LONGEST_FIRST
-from fibsbot.engine.bearoff.two_sided import COLUMNS, WIN
 from fibsbot.engine.boards import CHECKERS, Boards
 from fibsbot.engine.outcomes import LOSE, LOSE_GAMMON, OUTCOMES, WIN_GAMMON
 from fibsbot.engine.outcomes import WIN as WINS
 
 Singles: TypeAlias = npt.NDArray[np.float32]
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
+
+LONGEST: Final = 32
+"""Columns of the distribution of throws until all are off, which can take 30; 32 fill two cache lines."""
+LONGEST_FIRST: Final = 12
+"""Columns until the first is off, which can take 10 throws."""
+
+WIN: Final = 0
+"""Column: the chance to win, without a cube."""
+CENTRED: Final = 1
+"""Column: equity of not doubling now, the cube in the middle."""
+OWNED: Final = 2
+"""Column: equity of not doubling now, the cube on the side of who is on roll."""
+THEIRS: Final = 3
+"""Column: equity where the opponent has the cube; half of what double and take is worth."""
+COLUMNS: Final = 4
 
 
 class Columns(NamedTuple):
@@ -32,7 +45,7 @@ class Columns(NamedTuple):
     means: Singles
     """Mean number of throws to bear off all; shape (n,)."""
     pairs: Singles
-    """Exact figures of few checkers, shape (m, m, 4): [on roll, opponent, column of `two_sided`]."""
+    """Exact figures of few checkers, shape (m, m, 4): [on roll, opponent, WIN to THEIRS]."""
 
 
 def frozen_columns(throws: Singles, first: Singles, means: Singles, pairs: Singles) -> Columns:

@@ -17,16 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from fibsbot.engine.bearoff.indexing import POINTS, size
+from fibsbot.engine.bearoff.lookup import LONGEST, LONGEST_FIRST
 from fibsbot.engine.bearoff.moves import FACES, Numbers
 from fibsbot.engine.boards import CHECKERS
 from fibsbot.engine.compiled import compiled, inner
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-LONGEST: Final = 32
-"""Columns of the distribution of throws until all are off, which can take 30; 32 fill two cache lines."""
-LONGEST_FIRST: Final = 12
-"""Columns until the first is off, which can take 10 throws."""
 CHUNK: Final = 2_000
 """Positions solved between two looks at the progress bar."""
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 from attrs import field, frozen
 
-from fibsbot.engine.bearoff.indexing import Places, all_counts, size
-from fibsbot.engine.bearoff.lookup import Columns, Singles, covered_chances, frozen_columns, look_up
-from fibsbot.engine.bearoff.moves import single_moves
-from fibsbot.engine.bearoff.one_sided import LONGEST, solve_all, solve_first
-from fibsbot.engine.bearoff.two_sided import CENTRED, OWNED, THEIRS, WIN, solve_pairs
+from fibsbot.engine.bearoff.indexing import Places, size
+from fibsbot.engine.bearoff.lookup import (
+    CENTRED,
+    LONGEST,
+    OWNED,
+    THEIRS,
+    WIN,
+    Columns,
+    Singles,
+    covered_chances,
+    look_up,
+)
 from fibsbot.engine.boards import CELLS, CHECKERS, Board, Boards, position_of
 from fibsbot.match import Owner
 
@@ -124,7 +130,7 @@ class Tables:
         return self._numbers(boards, self.columns.pairs)[0] >= 0
 
     def evaluate_money(self, boards: Boards) -> npt.NDArray[np.float32]:
-        """Return exact figures, shape (n, 4), in the columns of `two_sided`. Raises NotCoveredError."""
+        """Return exact figures, shape (n, 4), in the columns of `lookup`. Raises NotCoveredError."""
         own, opponent = self._numbers(boards, self.columns.pairs)
         _check(own, boards)
         return np.asarray(self.columns.pairs[own, opponent])
@@ -158,31 +164,6 @@ class Tables:
         mean = float(self.columns.means[number])
         deviation = float(np.sqrt(max(throws @ counts**2 - (throws @ counts) ** 2, 0.0)))
         return Side(pips, mean, deviation, tuple(np.trim_zeros(throws, "b").tolist()))
-
-
-def compute(checkers: int, show: Callable[[float], None]) -> Tables:
-    """Compute the tables: one-sided for 15 checkers, two-sided for up to `checkers` each.
-
-    `show` is told now and then what part is done, 0 to 1.
-    """
-    moves = single_moves(all_counts(CHECKERS))
-    few = size(checkers)
-    # Measured: a position of one side costs as much as five pairs.
-    total = 5 * (len(moves) + len(moves) - size(CHECKERS - 1)) + few**2
-    done = 0
-
-    def shown(weight: int) -> Callable[[int], None]:
-        def add(count: int) -> None:
-            nonlocal done
-            done += weight * count
-            show(min(done / total, 1.0))
-
-        return add
-
-    means, throws = solve_all(moves, shown(5))
-    first = solve_first(moves, shown(5))
-    pairs = solve_pairs(moves[:few], shown(1))
-    return Tables(frozen_columns(throws.astype(np.float32), first.astype(np.float32), means.astype(np.float32), pairs))
 
 
 def _check(numbers: Places, boards: Boards) -> None:

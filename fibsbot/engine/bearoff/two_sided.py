@@ -18,6 +18,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from fibsbot.engine.bearoff.lookup import CENTRED, COLUMNS, OWNED, THEIRS, WIN
 from fibsbot.engine.bearoff.moves import Numbers, all_throws
 from fibsbot.engine.compiled import compiled
 from fibsbot.engine.rolls import CHANCE_OF_ROLL, ROLLS
@@ -25,16 +26,6 @@ from fibsbot.engine.rolls import CHANCE_OF_ROLL, ROLLS
 Pairs: TypeAlias = npt.NDArray[np.float32]
 """The table, shape (on roll, opponent, 4)."""
 Values: TypeAlias = npt.NDArray[np.float64]
-
-WIN: Final = 0
-"""Column: the chance to win, without a cube."""
-CENTRED: Final = 1
-"""Column: equity of not doubling now, the cube in the middle."""
-OWNED: Final = 2
-"""Column: equity of not doubling now, the cube on the side of who is on roll."""
-THEIRS: Final = 3
-"""Column: equity where the opponent has the cube; half of what double and take is worth."""
-COLUMNS: Final = 4
 
 _AFTERWARDS: Final = np.array([0, 1, 3, 2])
 """In which column the opponent looks after a play: my cube is the opponent's cube seen from there."""

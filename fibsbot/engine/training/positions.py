@@ -8,10 +8,10 @@ import numpy as np
 from attrs import field, frozen
 from attrs.validators import and_, ge, le
 
-from fibsbot.engine.boards import CELLS, Board, Boards, boards_of, swap
+from fibsbot.engine.boards import CELLS, Board, Boards, boards_of
 from fibsbot.engine.compiled import allocating, inner
 from fibsbot.engine.expanding import OUT_OF_REACH
-from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
+from fibsbot.engine.generator import Scratch, generate, plays_and_scratch, swap
 from fibsbot.engine.network import Floats
 from fibsbot.engine.pruner import Pruner, prune_value
 from fibsbot.engine.student import CHANCES, write_ending

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from fibsbot.engine.bearoff import Columns
 from fibsbot.engine.bearoff.indexing import POINTS as HOME
-from fibsbot.engine.bearoff.one_sided import LONGEST as THROWS
+from fibsbot.engine.bearoff.lookup import LONGEST as THROWS
 from fibsbot.engine.boards import CELLS, CHECKERS, Boards
 from fibsbot.engine.compiled import allocating
 from fibsbot.engine.expanding import Places

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fibsbot.engine.boards import CELLS, Board, Boards, boards_of, swap
+from fibsbot.engine.boards import CELLS, Board, Boards, boards_of
 from fibsbot.engine.compiled import allocating, inner
-from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
+from fibsbot.engine.generator import Scratch, generate, plays_and_scratch, swap
 from fibsbot.engine.student import CHANCES, Desk, Floats, Student, forward, look_at, new_desk, value, write_ending
 from fibsbot.position import Position
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fibsbot.engine.bearoff import Tables, compute
+from fibsbot.engine.bearoff import Tables
+from fibsbot.engine.bearoff.computing import compute
 from fibsbot.engine.bearoff.keeping import cache_folder
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from fibsbot.engine.bearoff import Tables
 from fibsbot.engine.bearoff.indexing import numbers_of, size
-from fibsbot.engine.bearoff.two_sided import CENTRED, OWNED, THEIRS, WIN
+from fibsbot.engine.bearoff.lookup import CENTRED, OWNED, THEIRS, WIN
 from fibsbot.engine.outcomes import LOSE_BACKGAMMON, LOSE_GAMMON, WIN_BACKGAMMON, WIN_GAMMON
 from tests.engine.bearoff.witnesses import (
     Counts,

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from fibsbot.engine.bearoff import Tables, compute
+from fibsbot.engine.bearoff import Tables
+from fibsbot.engine.bearoff.computing import compute
 from fibsbot.engine.boards import Boards, boards_of
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.evaluator import NetworkEvaluator

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fibsbot.engine.bearoff import NO_COLUMNS, Tables, compute
+from fibsbot.engine.bearoff import NO_COLUMNS, Tables
+from fibsbot.engine.bearoff.computing import compute
 from fibsbot.engine.boards import Boards, boards_of
 from fibsbot.engine.cube import COLUMN, LOST, OWNED, Stakes
 from fibsbot.engine.evaluator import NetworkEvaluator

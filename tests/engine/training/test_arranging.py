@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fibsbot.engine.bearoff import Columns, compute
+from fibsbot.engine.bearoff import Columns
+from fibsbot.engine.bearoff.computing import compute
 from fibsbot.engine.boards import Boards, position_of
 from fibsbot.engine.evaluator import is_known
 from fibsbot.engine.training.arranging import arrange

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 import pytest
 
-from fibsbot.engine.bearoff import NO_COLUMNS, compute
+from fibsbot.engine.bearoff import NO_COLUMNS
+from fibsbot.engine.bearoff.computing import compute
 from fibsbot.engine.bearoff.keeping import keep, path_for
 from fibsbot.engine.network import Network, NetworkError
 from fibsbot.engine.training.following import Workshop

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fibsbot.engine.bearoff import Tables, compute
+from fibsbot.engine.bearoff import Tables
+from fibsbot.engine.bearoff.computing import compute
 from fibsbot.engine.bearoff.indexing import numbers_of
 from fibsbot.engine.boards import boards_of
 from fibsbot.engine.race import RaceNetwork, Sides, is_home

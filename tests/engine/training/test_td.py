@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fibsbot.engine.bearoff import compute
+from fibsbot.engine.bearoff.computing import compute
 from fibsbot.engine.boards import boards_of
 from fibsbot.engine.evaluator import NetworkEvaluator, StudentEvaluator
 from fibsbot.engine.outcomes import WIN
