@@ -18,7 +18,7 @@ from fibsbot.cli.analyse_sheet import Sums, match_lines, match_row, sums_table
 from fibsbot.cli.matches import Asked, Work, are_few, found_matches, with_match_options
 from fibsbot.cli.progress import shown_progress
 from fibsbot.cli.stores import store_errors
-from fibsbot.strategies.engine.options import MOST_PLIES
+from fibsbot.engine import MOST_PLIES
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.strategies.names import DEFAULT
 from fibsbot.study.many import opened_judge

@@ -18,6 +18,7 @@ from fibsbot.engine.network import Floats, Network
 from fibsbot.engine.outcomes import LOSE, LOSE_BACKGAMMON, LOSE_GAMMON, OUTCOMES, Outcomes
 from fibsbot.engine.race import RaceNetwork, is_race
 from fibsbot.engine.student import CHANCES, Desk, Student, new_desk, value
+from fibsbot.engine.units import Inputs
 
 _THEIR_HOME: Final = BAR - 6
 """The first cell from which a gammon lost is a backgammon: their home board and the bar."""
@@ -49,10 +50,12 @@ class NetworkEvaluator:
     columns: Columns = NO_COLUMNS
     """The bear-off tables."""
     race: RaceNetwork | None = None
+    encode: Callable[[Boards], Inputs] = encode_all
+    """What the network sees of boards."""
 
     def evaluate(self, boards: Boards) -> Outcomes:
         """Return the chances of who is on roll, shape (n, 6)."""
-        return evaluate_with(boards, self.columns, lambda rest: self.network.chances(encode_all(rest)), self.race)
+        return evaluate_with(boards, self.columns, lambda rest: self.network.chances(self.encode(rest)), self.race)
 
 
 @frozen(eq=False)

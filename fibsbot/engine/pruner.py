@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board
+from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Board, Boards
 from fibsbot.engine.compiled import compiled, inner
+from fibsbot.engine.inputs import encode_all
 from fibsbot.engine.network import Floats, Network
 from fibsbot.engine.student import CHANCES, write_ending
-from fibsbot.engine.units import BAR_UNIT, COUNTS, OFF_UNIT, RAW, SIDE
+from fibsbot.engine.units import BAR_UNIT, COUNTS, OFF_UNIT, RAW, SIDE, Inputs
 
 
 class Pruner(NamedTuple):
@@ -34,6 +35,11 @@ class Pruner(NamedTuple):
 def raw_columns() -> npt.NDArray[np.intp]:
     """Return which of a position's inputs a pruner sees, shape (2 * RAW,)."""
     return np.concatenate([np.arange(RAW), SIDE + np.arange(RAW)])
+
+
+def encode_raw(boards: Boards) -> Inputs:
+    """Return what a pruner sees of boards, shape (n, 2 * RAW)."""
+    return encode_all(boards)[:, raw_columns()]
 
 
 def pruner_of(network: Network) -> Pruner:

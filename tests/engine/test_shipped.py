@@ -29,6 +29,13 @@ def test_the_openings_on_which_everybody_agrees(engine: Engine, dice: tuple[int,
     assert play == format_play(best.play, state.position)
 
 
+def test_each_network_has_a_card_that_says_how_it_came_about_and_what_it_is_worth() -> None:
+    cards = tomllib.loads((FOLDER / CARDS).read_text())
+    assert {it.stem for it in FOLDER.glob("*.npz")} == cards.keys() - {"name"}
+    for name in cards.keys() - {"name"}:
+        assert {"sha256", "recipe", "shape", "labels", "hours", "pr"} <= cards[name].keys()
+
+
 def test_a_card_names_a_recipe_that_can_be_followed() -> None:
     card = tomllib.loads((FOLDER / CARDS).read_text())["contact"]
     recipe = read_recipe(FOLDER.parent / "recipes" / card["recipe"])

@@ -17,8 +17,8 @@ from attrs import evolve
 from fibsbot.cli import UserError
 from fibsbot.cli.positions import read_state
 from fibsbot.cli.progress import shown_waiting
+from fibsbot.engine import MOST_PLIES
 from fibsbot.match import MatchState, Phase
-from fibsbot.strategies.engine.options import MOST_PLIES
 
 if TYPE_CHECKING:
     from fibsbot.engine.engine import Engine

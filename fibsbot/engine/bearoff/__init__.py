@@ -1,7 +1,7 @@
 """Exact bear-off tables: one-sided for 15 checkers on 6 points, two-sided with the cube for few checkers.
 
-`load_tables` gives the tables, `Tables` answers for many boards, `lookup` for one within compiled loops. What the
-tables are and how good they are is in `docs/bearoff.md`.
+`load_tables` gives the tables, `Tables` answers who asks, `lookup` search and training; `computing` makes them. What
+the tables are and how good they are is in `docs/bearoff.md`.
 """
 
 from fibsbot.engine.bearoff.loading import build, load_tables

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from attrs import frozen
 
+from fibsbot.engine import MOST_PLIES
 from fibsbot.engine.cube import Verdict
 from fibsbot.engine.outcomes import Outcomes, cubeless_equity
 from fibsbot.position import Play, Position
-
-MOST_PLIES: Final = 4
-"""How deep a search may be told to look: each ply takes about thirty times as long."""
 
 
 @frozen

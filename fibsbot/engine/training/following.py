@@ -33,7 +33,7 @@ from fibsbot.engine.boards import CELLS, Boards
 from fibsbot.engine.evaluator import NetworkEvaluator, StudentEvaluator, is_known
 from fibsbot.engine.network import Floats, Network, NetworkError, load_arrays, mean_of, write_whole
 from fibsbot.engine.packaged import HISTORY, PRECISION
-from fibsbot.engine.pruner import Pruner, pruner_of, raw_columns
+from fibsbot.engine.pruner import Pruner, encode_raw, pruner_of, raw_columns
 from fibsbot.engine.race import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork, Sides
 from fibsbot.engine.student import Student, new_student
 from fibsbot.engine.training.backends import NUMPY, Backend
@@ -184,8 +184,12 @@ class Workshop:
         if not path.exists():
             network = self._new_pruner()
             labels = self._labels(number - 1, _PRUNER_WINDOW)
-            self._fit(f"pruner {number}", network, labels, _PRUNER_FIT, raw=True)
+            loss = self._fit(f"pruner {number}", network, labels, _PRUNER_FIT, raw=True)
             network.save(path, self._precision(number - 1))
+            row = {"pruner": number, "shape": network.shape, "labels": len(labels[0]), "loss": round(loss, 6)}
+            self._measure(
+                row, NetworkEvaluator(f"pruner {number}", Network.load(path), self.columns, encode=encode_raw)
+            )
         return pruner_of(Network.load(path))
 
     def _precision(self, number: int) -> npt.DTypeLike:

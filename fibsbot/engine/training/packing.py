@@ -45,10 +45,11 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
         "shape": contact.shape,
         "student_games": max((row["student_games"] for row in history if "student_games" in row), default=0),
         "labels": sum(steps.chunks(one) * steps.chunk for one in range(number + 1)),
-        "hours": round(sum(row["seconds"] for row in history) / 3600, 2),
+        "hours": _hours([row for row in history if "race_round" not in row]),
     }
-    figures = {name.replace("-", "_").lower(): last[name] for name in _FIGURES if name in last}
     races = [row for row in history if "race_round" in row]
+    # A kill may have come between a pruner and its row.
+    pruned = [row for row in history if row.get("pruner") == number + 1]
     name = f"contact {contact.shape}, {which}"
     if races:
         name += f"; races, round {races[-1]['race_round']}"
@@ -56,9 +57,9 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
         "# What the networks are that come along. `fibsbot train --pack` writes this file.",
         f'name = "{name}"',
         "",
-        *_table("contact", {"sha256": _sha256(target / CONTACT)} | card | figures),
+        *_table("contact", {"sha256": _sha256(target / CONTACT)} | card | _figures(last, _FIGURES)),
         "",
-        *_table("pruner", {"sha256": _sha256(target / PRUNER), "recipe": recipe.name, "shape": pruner.shape}),
+        *_table("pruner", _pruner_card(pruner, pruned, target) | {"recipe": recipe.name}),
     ]
     if races:
         lines += ["", *_table("race", _pack_race(folder, races, target) | {"recipe": recipe.name})]
@@ -111,15 +112,29 @@ def _chosen(history: list[dict[str, Any]], last: dict[str, Any], folder: Path) -
     return f"round {number}", network_path(folder, number), last
 
 
+def _pruner_card(pruner: Network, rows: list[dict[str, Any]], target: Path) -> dict[str, Any]:
+    card: dict[str, Any] = {"sha256": _sha256(target / PRUNER), "shape": pruner.shape}
+    for row in rows[-1:]:
+        card |= {"labels": row["labels"], "hours": _hours([row]), **_figures(row, _FIGURES)}
+    return card
+
+
 def _pack_race(folder: Path, rounds: list[dict[str, Any]], target: Path) -> dict[str, Any]:
     """Write the network for races, which is small enough for single precision; return its card."""
     last = rounds[-1]
     race = Network.load(folder / f"race-{last['race_round']}.npz", RACE_OUTPUTS)
     race.save(target / RACE)
-    figures = {name.lower(): last[name] for name in ("PR", "race") if name in last}
     labels = sum(row["labels"] for row in rounds)
-    card = {"rounds": len(rounds), "shape": race.shape, "labels": labels}
-    return {"sha256": _sha256(target / RACE)} | card | figures
+    card = {"rounds": len(rounds), "shape": race.shape, "labels": labels, "hours": _hours(rounds)}
+    return {"sha256": _sha256(target / RACE)} | card | _figures(last, ("PR", "race"))
+
+
+def _hours(rows: list[dict[str, Any]]) -> float:
+    return round(sum(float(row["seconds"]) for row in rows) / 3600, 2)
+
+
+def _figures(row: dict[str, Any], names: tuple[str, ...]) -> dict[str, float]:
+    return {name.replace("-", "_").lower(): row[name] for name in names if name in row}
 
 
 def _sha256(path: Path) -> str:

@@ -8,7 +8,8 @@ from typing import Final, Self
 
 from attrs import frozen
 
-MOST_PLIES: Final = 4
+from fibsbot.engine import MOST_PLIES
+
 _PLIES: Final = ("plies", "chequer", "cube")
 
 

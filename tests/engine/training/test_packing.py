@@ -73,6 +73,8 @@ def test_what_is_packed_is_what_was_trained_with_its_history_and_a_card(home: Pa
     assert ("before.toml", 2, "260-6-4-5", 10, 240) == tuple(
         card[key] for key in ("recipe", "rounds", "shape", "student_games", "labels")
     )
+    pruner = tomllib.loads((home / "packed" / CARDS).read_text())["pruner"]
+    assert ("before.toml", "196-4-5", 240, 0.0) == tuple(pruner[key] for key in ("recipe", "shape", "labels", "hours"))
     assert (home / "before" / HISTORY).read_text() == (home / "packed" / HISTORY).read_text()
 
 
