@@ -64,7 +64,7 @@ def _in_parallel(  # noqa: PLR0913, PLR0917 - what replay_all was given, and whe
     try:
         for number, source in enumerate(sources):
             text = folder / str(number)
-            with deaf(signal.SIGINT) if not number else contextlib.nullcontext():  # the first one starts the processes
+            with deaf(signal.SIGINT):  # as long as there are fewer than `jobs`, it starts a process
                 waiting.append((text, pool.submit(_replay_into, source, task, text)))
             if len(waiting) == AHEAD:
                 yield _told(*waiting.popleft(), write, meter)

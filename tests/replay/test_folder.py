@@ -143,7 +143,7 @@ def started(path: Path) -> tuple[subprocess.Popen[str], list[int]]:
         workers = [pid for pid in children(process.pid) if "spawn_main" in command_of(pid)]
         if len(workers) == 2:
             return process, workers
-        time.sleep(0.05)
+        time.sleep(0.001)  # a worker that hears Ctrl-C does so while it starts
     raise TimeoutError("expected two processes")
 
 
