@@ -34,6 +34,11 @@ def say(text):
     print(text, flush=True)
 
 
+def wait_for(path):
+    while not os.path.exists(path):
+        time.sleep(0.005)
+
+
 def greet():
     assert sys.stdin.readline() == "ubgi\\n"
     say("id name fake")
@@ -45,7 +50,7 @@ if mode == "dies-at-start":
 if mode == "hangs-at-start":
     time.sleep(3600)
 if mode == "starts-slowly":
-    time.sleep(1.0)
+    wait_for(sys.argv[2])
 if mode == "floods-at-start":
     while True:
         print("info string loading", flush=True)
@@ -64,6 +69,10 @@ if mode == "dies-when-ready":
 if mode == "chatters":
     say("info string I was not asked")
     sys.stderr.write("and complain" * 100_000)
+if mode == "starts-slowly":
+    sys.stdin.readline()
+    wait_for(sys.argv[3])
+    say("double")
 for line in sys.stdin:
     if line in ("stop\\n", "quit\\n") and mode != "ignores-quit":
         if line == "quit\\n":

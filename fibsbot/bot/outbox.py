@@ -162,10 +162,8 @@ class Outbox:
         """Return the command that a message answers; the next one may go."""
         if self.in_flight is None or (self.in_flight.key is not None and isinstance(message, DEAF)):
             return None
-        replies = REPLIES.get(type(self.in_flight.command), ()) if self.in_flight.key is None else ()
-        if isinstance(message, (Refusal, *replies)):
-            return self._finish(message)
-        return None
+        replies = self.in_flight.key is None and _replies(self.in_flight.command, message)
+        return self._finish(message) if replies or isinstance(message, Refusal) else None
 
     def decision_closed(self, still_open: Key | None) -> None:
         """Take note which decision is open now: the one in flight is answered when it is not open any more.
@@ -234,3 +232,18 @@ class Outbox:
             return overtakes and isinstance(self.in_flight.command, Talk)
         self._forget_stale()
         return bool(self._waiting or (self._talk and self._desk.session.state in IDLE_TALK))
+
+
+def _replies(command: Command, message: Message) -> bool:
+    """Whether a message answers a command that carries out no decision, and does not refuse it.
+
+    Somebody else may accept an earlier invitation of ours while the command is on its way, which is still to be refused
+    then: who took it for answered would take the refusal for one of our first play.
+    """
+    if not isinstance(message, REPLIES.get(type(command), ())):
+        return False
+    asked = command.name if isinstance(command, c.Invite | c.Join) else None
+    match message:
+        case m.OpponentJoined(name=met) | m.OpponentResumed(name=met) | m.GameStarts(opponent=met):
+            return asked in (None, met)
+    return True

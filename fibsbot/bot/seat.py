@@ -59,11 +59,17 @@ class Seat:
                 self._wonder()
             case m.Board() if message.state.player == YOU and state is State.LOBBY:
                 self._wonder()
+            case m.YouArePlaying() | m.TwoGamesAtOnce() if state is State.LOBBY:
+                self._outbox.say(c.ShowBoard())
 
     def on_answered(self, answered: Answered) -> None:
-        """Wonder where we are when a `join` got no answer; believe that we watch nobody when we were told to stop."""
+        """Wonder where we are when the answer got lost that tells; watch nobody after we were told to stop."""
         command = answered.errand.command
-        if isinstance(command, c.Join) and answered.message is None and self._desk.session.state is State.LOBBY:
+        if (
+            isinstance(command, c.Join | c.ShowBoard)
+            and answered.message is None
+            and self._desk.session.state is State.LOBBY
+        ):
             self._wonder()
         elif isinstance(command, c.Unwatch) and self._desk.session.state is State.WATCHING:
             self._desk.session.state = State.LOBBY

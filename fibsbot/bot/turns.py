@@ -80,8 +80,6 @@ class Decision:
     due: float = 0.0
     """When it may go out at the earliest."""
     reply: Reply | None = None
-    unheard: bool = False
-    """Whether it is in doubt because no answer came, not because of a refusal."""
     made: Made | None = None
     """What is to be remembered of the reply; None once it is."""
     refused: list[Play] = field(factory=list)
@@ -154,7 +152,7 @@ class Turns:
         if decision is not None:
             self._doubt(decision, refused=answered.refused)
         elif isinstance(command, c.ShowBoard) and isinstance(answered.message, m.Board):
-            if self._unheard:
+            if self._doubted:
                 self._outbox.say(c.Time())  # the board may be an older one, but what answers this comes after ours
             else:
                 self._believe_board()
@@ -164,20 +162,18 @@ class Turns:
             self._outbox.say(c.ShowBoard())
 
     @property
-    def _unheard(self) -> bool:
-        """Whether the decision that seems open was sent, and nothing was heard of it."""
+    def _doubted(self) -> Decision | None:
+        """The decision that seems open although its command went out."""
         key = self._open_key()
         decision = self._decisions.get(key) if key else None
-        return decision is not None and decision.stage is Stage.IN_DOUBT and decision.unheard
+        return decision if decision is not None and decision.stage is Stage.IN_DOUBT else None
 
     def _doubt(self, decision: Decision, *, refused: bool) -> None:
         decision.stage = Stage.IN_DOUBT
-        decision.unheard = not refused
         self._outbox.say(c.ShowBoard())
         if refused and decision.reply:
             if decision.reply.play is not None:
                 decision.refused.append(decision.reply.play)
-                self._desk.track = evolve(self._desk.track, own_play=None)
             elif isinstance(decision.reply.command, c.Double):
                 self._cube_closed = decision.key.turn
                 decision.reply = Reply(c.Roll(), "roll")
@@ -186,12 +182,10 @@ class Turns:
         """Go by a board that was asked for: what is open after it is open.
 
         Boards look alike: while lines come late, the first board after `board` may be one that was on its way before.
-        A decision of which nothing was heard is sent again only when the answer to a further command has come: by then
-        the board that was asked for has come, too.
+        A decision that is in doubt is sent again only when the answer to a further command has come: by then the board
+        that was asked for has come, too. A refusal makes no difference: it may have been that of another command.
         """
-        key = self._open_key()
-        decision = self._decisions.get(key) if key else None
-        if decision is not None and decision.stage is Stage.IN_DOUBT:
+        if (decision := self._doubted) is not None:
             if decision.attempts >= MOST_ATTEMPTS:
                 self._desk.disconnect("the server takes none of our commands")
             elif decision.reply and decision.reply.play in decision.refused:

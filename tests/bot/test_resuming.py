@@ -71,6 +71,17 @@ def test_a_resumed_match_beyond_our_limits_is_left() -> None:
     assert State.LOBBY is script.agent.state
 
 
+def test_an_invitation_that_crosses_a_match_does_not_spoil_its_first_play() -> None:
+    script = Script().to_lobby(saved=saved("ford", "zaphod"))
+    assert ["invite ford"] == script.server(who("ford"), who("zaphod"), "6")
+    assert ["invite zaphod"] == script.server(TOOK) + script.wait(30)
+    shown = board(cells=AFTER_61, dice="6:4", score="1:3")
+    script.server("ford has joined you. Your running match was loaded.", shown)
+    assert [] == script.first_play(), "what zaphod was asked is still to be refused"
+    assert ["move 24-20 24-18"] == script.server("** You are already playing.")
+    assert [] == script.server(shown, "Please move 2 pieces.")
+
+
 def test_a_match_that_the_opponent_left_is_resumed_when_he_is_back() -> None:
     script = Script().to_my_roll()
     script.server("ford drops connection. The game was saved.", "8 ford ford drops connection.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fibsbot.bot.questions import Key
 from protocol.session import State
 from tests.bot.script import AFTER_61, ME, Script, board
@@ -46,6 +48,17 @@ def test_an_invitation_that_was_accepted_unheard_is_found_too() -> None:
     assert ["board"] == script.wait(2.1)
     script.server(board(turn=-1, other_dice="6:1"))
     assert State.THEIR_TURN is script.agent.state
+
+
+@pytest.mark.parametrize("refusal", ["** You are already playing.", "** You can't play two games at once"])
+def test_a_refusal_that_speaks_of_a_match_leads_to_it(refusal: str) -> None:
+    script = joined()
+    assert ["board"] == script.server(refusal)
+    assert [f"rawwho {ME}"] == script.wait(10.1), "the board was lost, too"
+    assert [] == script.server(PLAYING, "6")
+    assert ["board"] == script.wait(2.1)
+    assert [] == script.server(board(dice="6:4"))
+    assert 1 == len(script.first_play())
 
 
 def test_nobody_is_invited_while_we_may_be_playing() -> None:

@@ -134,7 +134,8 @@ def test_a_double_that_the_crawford_rule_forbids_becomes_a_roll() -> None:
     script = Script().to_my_roll()
     assert ["double"] == script.cube(CubeAction.DOUBLE)
     assert ["board"] == script.server("** The Crawford rule doesn't allow you to double in this game.")
-    assert ["roll"] == script.server(board(cells=AFTER_61))
+    assert ["time"] == script.server(board(cells=AFTER_61))
+    assert ["roll"] == script.server(TIME)
 
 
 # -- commands and lines that get lost, lines that are glued together ------------------------------------------------

@@ -14,7 +14,7 @@ from fibsbot.policy import Lengths, Policy
 from fibsbot.position import Move, Play
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from protocol.session import State
-from tests.bot.script import AFTER_61, ME, PROMPT, ROLLED_64, START_CELLS, Script, after, board
+from tests.bot.script import AFTER_61, ME, PROMPT, ROLLED_64, START_CELLS, TIME, Script, after, board
 
 NEXT_GAME = "Type 'join' if you want to play the next game, type 'leave' if you don't."
 ONE_CHECKER = "0:0:0:0:0:0:1:0:0:0:0:0:0:0:0:0:0:0:-5:-5:-5:0:0:0:0:0"
@@ -80,17 +80,28 @@ def test_a_play_that_the_server_refuses_is_followed_by_another_legal_one() -> No
     script = Script().to_my_move()
     first = script.first_play()
     assert ["board"] == script.server("** You can't move to 18 in your second move.")
-    second = script.server(ROLLED_64)
+    assert ["time"] == script.server(ROLLED_64)
+    second = script.server(TIME)
     assert 1 == len(second)
     assert first != second
     assert 1 == script.agent.counters.refusals
+
+
+def test_a_refusal_of_something_else_does_not_make_us_play_again() -> None:
+    script = Script().to_my_move()
+    cells = after(AFTER_61, script.plays()[0])
+    script.first_play()
+    assert ["board"] == script.server("** You are already playing.")
+    assert ["time"] == script.server(ROLLED_64), "it was on its way before we moved"
+    assert [] == script.server(board(cells=cells, turn=-1), board(cells=cells, turn=-1), TIME)
+    assert 0 == script.agent.counters.differences
 
 
 def test_a_server_that_refuses_everything_is_left_in_the_end() -> None:
     script = Script().to_my_move()
     script.first_play()
     for _ in range(10):
-        script.server("** You can't move to 18 in your second move.", ROLLED_64)
+        script.server("** You can't move to 18 in your second move.", ROLLED_64, TIME)
     assert [None] == [hang_up.end for hang_up in script.hang_ups]
     assert 5 == script.agent.counters.refusals - 5
 
@@ -252,7 +263,8 @@ def test_an_offer_that_crosses_our_roll() -> None:
     assert [] == script.verdict(accepted=False), "the server has not answered the roll yet"
     assert ["reject"] == script.server("** ford wanted to resign. Type 'accept' or 'reject'.")
     assert ["board"] == script.server("You reject. The game continues.")
-    assert ["roll"] == script.server(board(cells=AFTER_61)), "the decision was made, and is sent again"
+    assert ["time"] == script.server(board(cells=AFTER_61))
+    assert ["roll"] == script.server(TIME), "the decision was made, and is sent again"
 
 
 # -- games ----------------------------------------------------------------------------------------------------------

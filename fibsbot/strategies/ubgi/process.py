@@ -31,6 +31,8 @@ class UbgiProcess:
         """Start it and do not wait for it to be ready; raise EngineError where that fails."""
         self._child = Child(argv)
         self._ready = False
+        self._owes = False
+        """Whether it was asked and has not answered."""
         self._greetings = 0
         self._started = time.monotonic()
         self._child.tell("ubgi")
@@ -44,23 +46,36 @@ class UbgiProcess:
         """Return the engine's answer to a position.
 
         Raises:
-            NotReadyError: it has not got ready by the deadline (of `time.monotonic`), but may still do so.
+            NotReadyError: it has not got ready by the deadline (of `time.monotonic`), or too late to answer by then.
             SorryError: it has no answer.
             EngineError: it is late, or gone.
         """
+        in_time = self._ready
         try:
             self._await_ready(deadline)
+            if self._owes:
+                self._answer(deadline)
             self._child.lines.drain()
             self._child.tell(position)
-            answer = self._child.lines.read(deadline).strip()
-            for _ in range(CHATTER):
-                if not answer.startswith("info "):
-                    break
-                answer = self._child.lines.read(deadline).strip()
+            self._owes = True
+            answer = self._answer(deadline)
         except EndedError as error:
             raise EndedError(f"{error} ({self._child.epitaph()})") from None
+        except LateError:
+            if self._owes and not in_time:  # the start took what time it had; the answer is waited for next time
+                raise NotReadyError("got ready too late for this decision") from None
+            raise
         if answer == SORRY:
             raise SorryError("is sorry")
+        return answer
+
+    def _answer(self, deadline: float) -> str:
+        answer = self._child.lines.read(deadline).strip()
+        for _ in range(CHATTER):
+            if not answer.startswith("info "):
+                break
+            answer = self._child.lines.read(deadline).strip()
+        self._owes = False
         return answer
 
     def close(self) -> None:

@@ -22,11 +22,12 @@ from fibsbot.config.checking import check as check_config
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies.foreign.errors import EngineError, NotReadyError
+from fibsbot.strategies.foreign.errors import EngineError, LateError, NotReadyError
 from fibsbot.strategies.handmade import HandmadeStrategy
 from fibsbot.strategies.loader import StrategyError, check, load
 from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.strategies.ubgi import UbgiStrategy
+from fibsbot.strategies.ubgi.process import UbgiProcess
 from tests.engines import SOON, descendants, fake, gone, play_through
 
 OURS: Final = f"{shlex.quote(sys.executable)} -m fibsbot ubgi --strategy"
@@ -130,18 +131,36 @@ def test_an_engine_that_is_killed_between_two_decisions_costs_none(tmp_path: Pat
 
 
 def test_an_engine_that_starts_slowly_is_waited_for_decision_by_decision(tmp_path: Path) -> None:
-    strategy = UbgiStrategy(fake(tmp_path, "starts-slowly"), deadline=0.1)
-    began = time.monotonic()
-    lost = 0
-    while time.monotonic() - began < SOON:
-        try:
+    strategy = UbgiStrategy(fake(tmp_path, "starts-slowly", f"'{tmp_path / 'never'}'"), deadline=0.05)
+    before = descendants()
+    started: set[int] = set()
+    for _ in range(5):
+        with pytest.raises(NotReadyError, match="is not ready yet"):
             strategy.offer_double(START)
-        except NotReadyError:
-            lost += 1
-        else:
-            break
-    assert 5 < lost < 10 * (time.monotonic() - began) + 1
+        started = started or descendants() - before
+    assert started
+    assert started <= descendants(), "it was started again"
     strategy.close()
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_an_engine_that_gets_ready_at_the_last_moment_is_not_ended_for_it(tmp_path: Path, *, answers: bool) -> None:
+    begin, go_on = tmp_path / "begin", tmp_path / "go on"
+    engine = UbgiProcess(shlex.split(fake(tmp_path, "starts-slowly", f"'{begin}'", f"'{go_on}'")), 0.0)
+    begin.touch()
+    told = "is not ready yet"
+    while told == "is not ready yet":
+        with pytest.raises(NotReadyError) as late:
+            engine.ask("", time.monotonic() + 0.2)
+        told = str(late.value)
+    assert "got ready too late for this decision" == told
+    if answers:
+        go_on.touch()
+        assert "roll" == engine.ask("", time.monotonic() + SOON), "the answer to the first question is not taken for it"
+    else:
+        with pytest.raises(LateError):
+            engine.ask("", time.monotonic() + 0.2)
+    engine.close()
 
 
 def test_chatter_and_complaints_that_nobody_reads_hold_nothing_up(tmp_path: Path) -> None:
