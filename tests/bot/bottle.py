@@ -40,6 +40,7 @@ LATENCY: Final = 0.05
 """Seconds that a line is on its way."""
 THOUGHT: Final = 0.2
 """Seconds that a strategy thinks."""
+LOST: Final = "connection lost"
 PASSWORD_HASH: Final = "2$c2FsdA==$a2V5"
 
 
@@ -191,6 +192,10 @@ class Bottle:
             case Disconnect(reason, end):
                 bot.end = bot.end or end
                 self._hang_up(bot, reason, restarting=action.restarting)
+
+    def lose(self, name: str) -> None:
+        """Let a bot's connection break, if it has one; it comes back."""
+        self._hang_up(self.bots[name], LOST)
 
     def _wake(self, bot: Bot, at: float) -> None:
         if bot.wake_at == at and bot.up:

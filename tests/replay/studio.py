@@ -104,10 +104,6 @@ class Studio(Bottle):
             log.close()
         super().close()
 
-    def lose(self, name: str) -> None:
-        """Let a bot's connection break; it comes back."""
-        self._hang_up(self.bots[name], "connection lost")
-
     def say(self, name: str, line: str) -> None:
         """Let a bot say something of which its agent knows nothing."""
         self._say(self.bots[name], line)
