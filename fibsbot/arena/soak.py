@@ -14,6 +14,7 @@ from fibsbot.arena.pair import Entrant, play_pair
 from fibsbot.bot.actions import Record
 from fibsbot.bot.agent import Agent, DifferenceError
 from fibsbot.bot.runner import Observer, SessionResult
+from fibsbot.match import Phase
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
 
@@ -35,7 +36,7 @@ class Soak:
     pairs: int = 1
     """Pairs that play at the same time, each its share of the matches."""
     stall: float = 60.0
-    """Seconds without the end of a game, after which a pair counts as stuck and is stopped."""
+    """Seconds without a play, after which a pair counts as stuck and is stopped."""
     log_dir: Path | None = None
     """Where to write session logs, if anywhere."""
 
@@ -116,7 +117,8 @@ class _Watch(Observer):
         self.moved = time.monotonic()
 
     def on_record(self, record: Record, agent: Agent) -> None:  # noqa: ARG002 - the observer's signature
-        if record.name in {"game_ended", "match_started", "logged_in"}:
+        made = record.name == "decision" and record.fields.get("phase") == Phase.MOVE.value
+        if made or record.name in {"match_started", "logged_in"}:
             self.moved = time.monotonic()
         if record.name == "match_ended":
             self._on_match()
@@ -168,7 +170,7 @@ async def _play_share(  # noqa: PLR0913, PLR0917 - what `run` knows
         report.add(playing.result())
     except asyncio.CancelledError:
         report.stuck += 1
-        report.quote(f"{names[0]} and {names[1]}: no game ended within {soak.stall:g} s")
+        report.quote(f"{names[0]} and {names[1]}: nobody has made a play for {soak.stall:g} s")
     except ExceptionGroup as group:
         report.errors += 1
         report.differences += sum(isinstance(error, DifferenceError) for error in group.exceptions)

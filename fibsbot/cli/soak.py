@@ -50,7 +50,7 @@ PAIRS: Final = {False: 1, True: USUAL.pairs}
     default=60.0,
     show_default=True,
     type=FiniteRange(0, min_open=True),
-    help="Seconds before a pair counts as stuck.",
+    help="Seconds without a play before a pair counts as stuck.",
 )
 @click.option(
     "--log-dir", type=click.Path(file_okay=False, path_type=Path), help="Write session logs into this folder."
