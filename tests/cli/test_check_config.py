@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fibsbot.bot.fallback import LastResort
@@ -255,6 +255,7 @@ LINES = st.sampled_from(
 
 
 @pytest.mark.slow
+@settings(max_examples=40)
 @given(st.lists(LINES, max_size=8))
 def test_a_file_with_problems_keeps_what_is_right_in_it(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str]

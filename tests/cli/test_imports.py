@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -90,26 +89,19 @@ for line in sys.argv[sys.argv.index("--") + 1 :]:
 """Each line in a process of its own, which begins where all of them do."""
 
 
-@pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
-    """Run every line of the table."""
+@pytest.mark.slow
+def test_nothing_slow_is_imported_that_is_not_in_the_table(tmp_path: Path) -> None:
     command = [sys.executable, "-c", SCRIPT, *HEAVY, "--", *IMPORTED]
     done = subprocess.run(
         command,
         capture_output=True,
         check=True,
-        cwd=tmp_path_factory.mktemp("imports"),
+        cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         text=True,
         timeout=120,
     )
-    return dict(zip(IMPORTED, done.stdout.splitlines(), strict=True))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("line", IMPORTED)
-def test_nothing_slow_is_imported_that_is_not_in_the_table(imported: Mapping[str, str], line: str) -> None:
-    assert IMPORTED[line] == imported[line]
+    assert dict(zip(IMPORTED, done.stdout.splitlines(), strict=True)) == IMPORTED
 
 
 def test_the_table_has_every_command() -> None:

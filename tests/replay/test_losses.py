@@ -90,7 +90,7 @@ def outcomes(name: str, *, every: int) -> Counter[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", FULL)
 def test_a_line_that_is_lost_makes_no_play_wrong(name: str) -> None:
-    tally = outcomes(name, every=13)
+    tally = outcomes(name, every=26)
     assert sum(count for (_, outcome), count in tally.items() if outcome == "rebuilt")
     assert not tally["board", "gap"]
     assert not tally["moves", "gap"]

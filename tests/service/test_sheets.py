@@ -156,7 +156,7 @@ def test_a_match_is_in_the_store_as_it_was_played(store: tuple[Path, StoreWriter
 
 
 @pytest.mark.slow
-@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32), data=st.data(), lost=st.integers(0, 3), missed=st.integers(0, 3))
 def test_whenever_a_match_is_broken_off_the_paper_is_right_and_says_what_is_missing(
     store: tuple[Path, StoreWriter], seed: int, data: st.DataObject, lost: int, missed: int

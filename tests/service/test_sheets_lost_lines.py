@@ -20,7 +20,7 @@ from tests.bot.bottle import NOON, Bot, Bottle, Fault, doubling, losing, unharme
 from tests.bot.test_lost_lines import Lively, lines_of
 from tests.transcript.papers import assert_nothing_wrong, from_other_seat
 
-MOST: Final = 6
+MOST: Final = 4
 """So many kinds of lines are lost, one match each."""
 
 
