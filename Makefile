@@ -20,13 +20,13 @@ demo: $(STAMP) ## Play a whole match on an embedded server
 	@$(BIN)/fibsbot demo
 
 test: $(STAMP) ## Run all tests
-	$(BIN)/pytest -n auto --dist worksteal
+	$(BIN)/pytest -n auto
 
 test-fast: $(STAMP) ## Run the quick tests, with few examples of each property
-	$(BIN)/pytest -n auto --dist worksteal -m "not slow" --hypothesis-profile quick
+	$(BIN)/pytest -n auto -m "not slow" --hypothesis-profile quick
 
 coverage: $(STAMP) ## Run all tests and tell what they never reached; takes about twice as long
-	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term
+	$(BIN)/pytest -n auto --cov --cov-report=term
 
 lint: $(STAMP) ## Check style and types
 	$(BIN)/ruff check .
