@@ -3,17 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# The versions that were tested, from uv.lock. Without them, the newest that pyproject.toml allows: make CONSTRAINTS=
+CONSTRAINTS ?= --constraint config/constraints.txt
 
-.PHONY: demo test test-fast coverage lint format bench clean help
+.PHONY: demo test test-fast coverage lint format bench lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml config/constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "fibsbot needs Python 3.11 or newer, and '$(PYTHON)' is older; say 'make PYTHON=python3.11'" >&2; exit 2; }
 	@echo "Installing into $(VENV) (once) ..."
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable '.[dev]'
 	@touch $@
 
 demo: $(STAMP) ## Play a whole match on an embedded server
@@ -39,6 +41,10 @@ format: $(STAMP) ## Put the code into its form
 
 bench: $(STAMP) ## Measure; each figure beside its limit or peer
 	@set -e; for b in bench/bench_*.py; do echo "== $$b"; $(BIN)/python $$b; done
+
+lock: ## Take the newest versions that pyproject.toml allows; needs uv
+	uv lock --upgrade
+	uv export --quiet --frozen --extra dev --no-emit-project --no-hashes --no-annotate --no-header --output-file config/constraints.txt
 
 clean: ## Remove what make made
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
