@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from protocol.errors import BoardError, LocalProtocolError
 from protocol.words import Colour, Dice
@@ -31,7 +31,7 @@ class _Numbers(dict[str, int]):
 _NUMBERS: Final = _Numbers({str(number): number for number in range(-CHECKERS, 26)})
 
 
-@frozen
+@frozen(slots=False)
 class BoardState:
     """A `board:` line. Fields stand in the order of its tokens; the names are the specification's."""
 
@@ -97,13 +97,26 @@ class BoardState:
         Raises:
             BoardError: with the reason.
         """
+        state = cls.unchecked(text)
+        reason = state.flaw()
+        if reason:
+            raise BoardError(reason)
+        return state
+
+    @classmethod
+    def unchecked(cls, text: str) -> BoardState:
+        """Read a `board:` line whose fields may contradict each other: `flaw` says whether they do.
+
+        Raises:
+            BoardError: if the tokens are not those of a board.
+        """
         tokens = text.split(":")
         if tokens[0] != "board":
             raise BoardError("not a board line")
         if len(tokens) != TOKENS:
             raise BoardError(f"expected {TOKENS} tokens, got {len(tokens)}")
         values = list(map(_NUMBERS.__getitem__, tokens[3:]))
-        state = cls(
+        return cls(
             _name(tokens[1]),
             _name(tokens[2]),
             values[0],
@@ -120,10 +133,6 @@ class BoardState:
             _colour(values[38]),
             *values[39:],
         )
-        reason = state.flaw()
-        if reason:
-            raise BoardError(reason)
-        return state
 
     def to_line(self) -> str:
         """Write the `board:` line.
@@ -180,6 +189,23 @@ class BoardState:
         if self.direction not in (-1, 1):
             return f"expected the direction -1 or 1, got {self.direction}"
         return self._checker_flaw()
+
+    def repaired(self) -> BoardState | None:
+        """Return the board that is meant if the bars disagree and only the cells or only the counts can be right.
+
+        JIBS writes X's bar with O's sign, or into O's cell, while the counts are right. None if neither or both make 15
+        checkers a side.
+        """
+        x_cell, *between, o_cell = self.points
+        if self.colour is Colour.O:
+            by_counts = (-self.opponent_on_bar, *between, self.on_bar)
+            own, other = o_cell, -x_cell
+        else:
+            by_counts = (-self.on_bar, *between, self.opponent_on_bar)
+            own, other = -x_cell, o_cell
+        readings = (evolve(self, points=by_counts), evolve(self, on_bar=own, opponent_on_bar=other))
+        sound = [board for board in readings if board.flaw() is None]
+        return sound[0] if len(sound) == 1 else None
 
     def _checker_flaw(self) -> str | None:
         points = self.points

@@ -103,6 +103,14 @@ class Tellx(Command):
 
 
 @frozen
+class AlertCommand(Command):
+    """`alert X text`: a message that clients show more conspicuously (CLIP 1009)."""
+
+    name: str
+    text: str
+
+
+@frozen
 class Mail(Command):
     """`message X text`; without arguments, list the messages received."""
 
@@ -291,7 +299,7 @@ class ToggleCommand(Command):
 
 @frozen
 class SetCommand(Command):
-    """`set boardstyle 3`; without a value, tell it; without arguments, list all."""
+    """`set boardstyle 3`; without a value, tell it; without arguments, list all; `sortwho name` is short."""
 
     setting: Setting | None = None
     value: str | None = None
@@ -385,7 +393,7 @@ class Time(Command):
 
 @frozen
 class Help(Command):
-    """`help topic`"""
+    """`help topic`, also `man`"""
 
     topic: str | None = None
 

@@ -36,12 +36,13 @@ _ENDS: Final = re.compile(rb"[\r\n]")
 _TELNET: Final = re.compile(rb"\xff(?:\xfa(?:[^\xff]|\xff[^\xf0])*(?:\xff\xf0)?|[\xfb-\xfe].|(\xff)|.)?", re.DOTALL)
 _SUBNEGOTIATION: Final = re.compile(rb"\xff\xfa(?:[^\xff]|\xff[^\xf0])*\xff\xf0", re.DOTALL)
 _PRINTABLE: Final = bytes(code if 32 <= code < 127 else 32 if code == 9 else 63 for code in range(256))
+_PLAIN: Final = bytes(range(32, 127))
 _SILENT: Final = b"\x07\x00"
 _HEADS: Final = frozenset([prompt[0] for prompt in PROMPTS] + [_IAC, *_SILENT])
 """Bytes that a prompt can begin with."""
 
 
-@frozen
+@frozen(slots=False)
 class Line:
     """One logical line, or a prompt."""
 
@@ -99,6 +100,10 @@ class LineSplitter:
 
     def next_line(self) -> Line | None:
         """Return the next line, or None when more data are needed for it (or, after the end, none is left)."""
+        if self._searched == self._start and not self._skipping:
+            line = self._next_plain_line()
+            if line is not None:
+                return line
         if self._skipping and not self._skip():
             return None
         prompt = 0 if self._head is None else self._find_prompt(self._head)
@@ -108,6 +113,24 @@ class LineSplitter:
             return None
         self._head = None
         return self._next_full_line()
+
+    def _next_plain_line(self) -> Line | None:
+        """Return the next line if it is complete and holds nothing but printable ASCII, as nearly all do.
+
+        None says nothing: any other line is found by the general way, from the same place.
+        """
+        start, buffer = self._start, self._buffer
+        after = buffer.find(b"\n", start, start + self._max + 2) + 1
+        if not after:
+            return None
+        raw = bytes(buffer[start:after])
+        ending = raw.translate(None, _PLAIN)
+        if (ending != b"\r\n" or raw[-2] != _CR) and ending != b"\n":
+            return None
+        if len(raw) - len(ending) > self._max or (self._prompts and raw.startswith(PROMPTS)):
+            return None
+        self._consume(after)
+        return Line(raw[: -len(ending)].decode("ascii"), self._offset + start, raw, terminated=True)
 
     def _next_full_line(self) -> Line | None:
         end, after = self._find_end(_STOPS)
@@ -215,7 +238,8 @@ class LineSplitter:
     def _consume(self, after: int) -> None:
         self._start = self._searched = self._walked = after
         self._telnet = False
-        self._head = bytearray() if self._prompts else None
+        if self._head or (self._prompts and self._head is None):
+            self._head = bytearray()
 
     def _drop_consumed(self) -> None:
         del self._buffer[: self._start]

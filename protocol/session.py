@@ -138,7 +138,8 @@ def _board_case(board: BoardState) -> Case | None:
 # -- the table ------------------------------------------------------------------------------------------------------
 
 _ANYTIME_COMMANDS: Final = (
-    *(c.Shout, c.Kibitz, c.Say, c.Whisper, c.Tell, c.Tellx, c.Mail, c.Waitfor, c.Gag, c.Blind, c.Away, c.Back, c.Wave),
+    *(c.Shout, c.Kibitz, c.Say, c.Whisper, c.Tell, c.Tellx, c.AlertCommand, c.Mail, c.Waitfor),
+    *(c.Gag, c.Blind, c.Away, c.Back, c.Wave),
     *(c.ToggleCommand, c.SetCommand, c.Save, c.Address, c.Password),
     *(c.Who, c.Rawwho, c.Show, c.Whois, c.Where, c.Ratings, c.Last, c.Time, c.Help, c.Motd, c.About, c.Average),
     *(c.Dicetest, c.Version, c.Stat, c.Port, c.Clear, c.Oldboard, c.Oldmoves, c.Look),
@@ -159,6 +160,8 @@ _CLIENT: Final[tuple[tuple[Iterable[State], tuple[type[Command], ...], State | N
     ((State.THEIR_TURN,), (c.Resign,), None),
     ((State.THEY_DOUBLED,), (c.Accept, c.Reject, c.Redouble, c.Beaver, c.Raccoon, c.Otter), None),
     ((State.THEY_RESIGNED,), (c.Accept, c.Reject), None),
+    # Who offers to resign may play on before the answer.
+    ((State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN), (c.Accept, c.Reject), None),
     ((State.LOGIN, State.REGISTERING, *LOGGED_IN), (c.Bye,), None),
 )
 """States, what the client may say in them, and where it leads; None: where the server's answer leads."""
@@ -193,7 +196,8 @@ _SERVER: Final[tuple[tuple[Iterable[State], State, tuple[type[Message] | tuple[t
     (IN_MATCH, State.I_RESIGNED, ((m.ResignOffer, _you), m.AlreadyResigned, m.ResignPending)),
     (IN_MATCH, State.THEY_RESIGNED, ((m.ResignOffer, _other), m.AnswerResign)),
     (IN_MATCH, State.BETWEEN_GAMES, (m.GameWon, m.GaveUp, m.ResignAccepted, m.JoinNextGame)),
-    (IN_MATCH, State.LOBBY, (m.MatchWon, m.YouLeft, m.OpponentGone, m.YourGameSaved, m.NotPlaying, m.JoinWho)),
+    (IN_MATCH, State.LOBBY, (m.MatchWon, m.YouLeft, m.OpponentGone, m.YourGameSaved)),
+    (IN_MATCH, State.LOBBY, (m.NotPlaying, m.NobodyToLeave, m.JoinWho)),
     (IN_GAME - PENDING, State.MY_ROLL, ((m.Board, Case.YOUR_ROLL),)),
     (IN_GAME - PENDING, State.MY_MOVE, ((m.Board, Case.YOUR_MOVE),)),
     (IN_GAME - PENDING, State.THEIR_TURN, ((m.Board, Case.THEIR_TURN),)),

@@ -11,11 +11,11 @@ from attrs import frozen
 
 from protocol import messages as m
 from protocol.grammar import holds_free_text, parse
-from protocol.grammar.blocks import BLOCKS, Block
+from protocol.grammar.blocks import BANNER, BLOCKS, Block
 from protocol.lines import MAX_LINE, Line, LineSplitter
 
 
-@frozen
+@frozen(slots=False)
 class Received:
     """A message, and where it came from."""
 
@@ -29,11 +29,17 @@ class Received:
 class MessageReader:
     """Reads what a server sends. Blank lines are left out, except inside blocks such as the message of the day."""
 
-    def __init__(self, max_line: int = MAX_LINE) -> None:
-        """Start at the connection's first byte; `max_line` as for LineSplitter."""
+    def __init__(self, max_line: int = MAX_LINE, *, banner: bool = False) -> None:
+        """Start at the first byte.
+
+        Args:
+            max_line: as for LineSplitter.
+            banner: whether this is a connection's first byte, so that lines without a meaning belong to the banner. A
+                file may begin anywhere.
+        """
         self._splitter = LineSplitter(max_line)
         self._ready: deque[Received] = deque()
-        self._block: Block | None = None
+        self._block: Block | None = BANNER if banner else None
 
     def receive_data(self, data: bytes) -> None:
         """Take what was received; `b""` says that nothing will follow."""
@@ -56,7 +62,7 @@ class MessageReader:
         if not line.text.strip():
             return
         message = parse(line.text)
-        if _says_something(message):
+        if _says_something(message) and not isinstance(message, m.YouSay):
             self._ready.append(Received(self._in_context(line.text, message), line.text, line.offset))
             return
         offset = line.offset
@@ -82,12 +88,15 @@ class MessageReader:
             row: m.Message | None = self._block.row.read(text.lstrip())
             if row is not None:
                 return row
-        self._block = BLOCKS.get(type(message))
+        if self._block is not BANNER or not isinstance(message, _IN_BANNERS):
+            self._block = BLOCKS.get(type(message))
         return message
 
 
 _BREAKING: Final = (m.Board, m.WhoInfo, m.WhoEnd, m.Welcome, m.OwnInfo)
 """What ends a block whose last line got lost: lines too regular to be part of a text."""
+_IN_BANNERS: Final = (m.Unknown, m.ServerTime)
+"""What does not end the banner."""
 _MUTE: Final = (m.Unknown, m.RefusedBoard)
 """What no wording makes sense of."""
 
@@ -104,9 +113,15 @@ def unglue(text: str) -> list[str]:
     """Take a line apart to which other messages were glued (specification: "A Spanner In The Works").
 
     A line is cut only if it says nothing as a whole, and only behind complete messages without free text, so that
-    nothing a user wrote is ever taken for a message.
+    nothing another user wrote is ever taken for a message. The one exception is the echo of what we told somebody,
+    whose line BaldLies does not end: these are our own words, behind which a whole message can only be the server's.
     """
-    if len(text) > _LONGEST_GLUED or _says_something(parse(text)):
+    if len(text) > _LONGEST_GLUED:
+        return [text]
+    message = parse(text)
+    if isinstance(message, m.YouSay):
+        return _cut_echo(text)
+    if _says_something(message):
         return [text]
     return _cut(text, iter(range(_MOST_SEAMS))) or [text]
 
@@ -123,6 +138,16 @@ def _cut(text: str, tries: Iterator[int]) -> list[str]:
             if rest:
                 return [left, *rest]
     return []
+
+
+def _cut_echo(text: str) -> list[str]:
+    """Cut the echo of a `tell` before a message that was glued to it: one without free text, and more than a number."""
+    for seam, _ in zip(_SEAMS.finditer(text), range(_MOST_SEAMS), strict=False):
+        right = text[seam.start() :]
+        message = parse(right)
+        if not right.strip().isdigit() and _says_something(message) and not holds_free_text(message):
+            return [text[: seam.start()], right]
+    return [text]
 
 
 def _says_something(message: m.Message) -> bool:

@@ -81,13 +81,13 @@ def spoken(name: str, kind: _Speech) -> Form:
     return Form(name, kind, kind, write)
 
 
-def spoken_to(name: str, kind: type[c.Tell | c.Tellx]) -> Form:
+def spoken_to(name: str, kind: type[c.Tell | c.Tellx | c.AlertCommand]) -> Form:
     """Build a command with a name and the text that is said."""
 
     def read(text: str) -> c.Command:
         hearer, _, words = text.partition(" ")
         if not hearer:
-            raise BadArgumentError(m.UnknownCommand(name))
+            raise BadArgumentError(m.TellWhom())
         return kind(shortened(hearer), words.lstrip())
 
     def write(thing: Any) -> str:

@@ -24,7 +24,12 @@ class Block:
     ends it."""
 
 
+_PROSE: Final = says(m.ProseLine, "{text:text}")
+BANNER: Final = Block(_PROSE, None)
+"""What a server says before it asks for the name: the block that a connection begins with."""
 BLOCKS: Final[dict[type[m.Message], Block]] = {
+    m.GuestWelcome: Block(_PROSE, None),
+    m.Goodbye: Block(_PROSE, None),
     m.MotdStart: Block(says(m.MotdLine, "{text:text}"), MOTD_END),
     m.DicetestStart: Block(says(m.DicetestLine, "{text:text}"), DICETEST_END),
     # Its last line begins with a number, which might be CLIP's.

@@ -51,6 +51,13 @@ HEARD: Final[tuple[Wording[Any], ...]] = (
         " {timezone:word}",
         name="",
     ),
+    # JIBS: no address where the user gave none.
+    hears(
+        m.WhoInfo,
+        "5 {name} {opponent} {watching} {ready} {away} {rating} {experience} {idle} {login:seconds} {host:word}"
+        " {client}",
+        email=None,
+    ),
     # TigerGammon: the host once more at the end.
     hears(
         m.OwnInfo,

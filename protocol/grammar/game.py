@@ -32,10 +32,13 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     hears(m.ResumePoints, "points for user {player}: {points:number}"),
     # -- "Start a Game", "Player's Turn", "Opponent's Turn"
     says(m.GameStarts, "Starting a new game with {opponent}."),
+    hears(m.GameStarts, "Starting a new game with .", opponent=""),  # BaldLies, after a `join` that came fast
     says(m.OpeningRoll, "{player} rolled {player_die:die}, {opponent} rolled {opponent_die:die}"),
+    hears(m.OpeningRoll, "{player} rolled {player_die:die}, rolled {opponent_die:die}", opponent=""),
     says(m.CubeRaised, "The number on the doubling cube is now {cube}"),
     says(m.FirstMove, "It's your turn to move.", player=YOU),
     says(m.FirstMove, "{player} makes the first move."),
+    hears(m.FirstMove, "makes the first move.", player=""),
     says(m.RollOrDouble, "It's your turn. Please roll or double"),
     hears(m.RollOrDouble, "It's your turn to roll or double."),
     says(m.Rolls, "You roll {dice}.", player=YOU),
@@ -55,6 +58,7 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     says(m.DoubleAccepted, "{player} accepts the double.", cube=None),
     says(m.DoubleAccepted, "You accept the double. The cube shows {cube}.", player=YOU),
     says(m.DoubleAccepted, "{player} accepts the double. The cube shows {cube}."),
+    hears(m.DoubleAccepted, "{player} accepts the double.The cube shows {cube}."),  # JIBS
     says(m.YouRedouble, "You accept the double to {cube} and redouble."),
     says(m.RedoubleWait, "Please wait for {opponent} to accept or reject.", may_redouble=False),
     says(m.RedoubleWait, "Please wait for {opponent} to accept, reject or redouble.", may_redouble=True),
@@ -79,10 +83,20 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     says(m.GameWon, "{winner} wins the game and gets {points:points}.", watched=True),
     says(m.GameWon, "You win the game and get {points:points}. Congratulations!", winner=YOU, watched=False),
     says(m.GameWon, "{winner} wins the game and gets {points:points}. Sorry.", watched=False),
+    # JIBS; where O wins more than one point, its line lacks a word and shows a place of its template.
+    hears(m.GameWon, "You win the game and get {points:points}. Congratulation!", winner=YOU, watched=False),
+    hears(
+        m.GameWon,
+        "{points:number} win the game and get {{1}} points. Congratulation!",
+        winner=YOU,
+        watched=False,
+    ),
     says(m.GaveUp, "{loser} gives up. You win {points:points}.", winner=YOU),
     says(m.GaveUp, "You give up. {winner} wins {points:points}.", loser=YOU),
     says(m.GaveUp, "{loser} gives up. {winner} wins {points:points}."),
     hears(m.GaveUp, "{loser} gives up. {winner} win {points:points}."),
+    hears(m.GaveUp, "gives up. You win {points:points}.", loser="", winner=YOU),
+    hears(m.GaveUp, "You give up. wins {points:points}.", loser=YOU, winner=""),
     says(m.Score, "score in {length:bare_match}: {player1}-{points1} {player2}-{points2}"),
     says(m.JoinNextGame, "Type 'join' if you want to play the next game, type 'leave' if you don't."),
     says(m.WaitForJoin, "** Please wait for {name} to join too."),

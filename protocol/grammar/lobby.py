@@ -68,12 +68,14 @@ LOBBY: Final[tuple[Wording[Any], ...]] = (
     says(m.AlreadyLoggedIn, "** Warning: You are already logged in."),
     says(m.GuestWelcome, "Welcome to FIBS. You just logged in as guest."),
     hears(m.GuestWelcome, "Welcome to {:word}. You just logged in as guest."),
+    hears(m.GuestWelcome, "Welcome to {:word}.You just logged in as guest."),  # JIBS
     says(m.NameChosen, "Your name will be {name}"),
     says(m.NoPasswordHint, "Type in no password and hit Enter/Return if you want to change it now."),
     says(m.PasswordTooShort, "Minimal password length is 4 characters."),
     says(m.Registered, "You are registered."),
     says(m.BeginnerHint, "Type 'help beginner' to get started."),
     says(m.Goodbye, "                             Goodbye."),
+    hears(m.Goodbye, "Thanks for using this server!"),  # BaldLies
     says(m.ConnectionTimedOut, "Connection timed out."),
     says(m.RestartNotice, "*** ATTENTION ! FIBS will {restart:restart} in {delay:text}"),
     says(m.Shutdown, "** System administrator causes shutdown. FIBS is terminating."),
@@ -138,6 +140,7 @@ LOBBY: Final[tuple[Wording[Any], ...]] = (
     says(m.YouLookGreat, "You look great."),
     # -- "Game Reports"
     says(m.MatchReportStart, "{player1} and {player2} start {length:match}."),
+    hears(m.MatchReportStart, "{player1} and {player2} start a new {length:hyphen_match}."),
     says(m.MatchReportResume, "{player1} and {player2} are resuming their {length:hyphen_match}."),
     says(m.MatchReportEnd, "{winner} wins {length:match} against {loser}  {winner_points}-{loser_points} ."),
     says(m.MatchReportLeft, "{player} has left the game with {opponent}."),

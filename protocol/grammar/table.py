@@ -19,7 +19,7 @@ from protocol.grammar.fields import TEXT
 from protocol.grammar.game import GAME
 from protocol.grammar.lobby import LOBBY
 from protocol.grammar.refusals import REFUSALS
-from protocol.grammar.wording import Key, Slot, Wording
+from protocol.grammar.wording import KEY_WORDS, Key, Slot, Wording
 from protocol.messages import Board, Message, RefusedBoard, Unknown
 
 Shape: TypeAlias = tuple[bool, bool, bool, bool]
@@ -97,14 +97,20 @@ def parse(text: str) -> Message:
 
 def _parse_board(line: str) -> Message:
     try:
-        return Board(BoardState.from_line(line))
+        state = BoardState.unchecked(line)
     except BoardError as error:
         return RefusedBoard(line, str(error))
+    reason = state.flaw()
+    if reason is None:
+        return Board(state)
+    repaired = state.repaired()
+    return Board(repaired, reason) if repaired else RefusedBoard(line, reason)
 
 
 @lru_cache(REMEMBERED)
 def _parse_sentence(line: str) -> Message | None:
-    first, second, third, fourth = (*line.rstrip(" .").split(None, 4)[:4], "", "", "", "")[:4]
+    words = line.rstrip(" .").split(None, KEY_WORDS)[:KEY_WORDS]
+    first, second, third, fourth = (*(word.replace("'", "") for word in words), "", "", "", "")[:4]
     shapes = (*_BY_FIRST.get(first, ()), *_BY_SECOND.get(second, ()), *_BY_OTHERS)
     for a, b, c, d in shapes:
         drawer = _DRAWERS.get(

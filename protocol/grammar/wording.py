@@ -7,8 +7,10 @@ A template is the line as the server writes it, with fields in braces:
     {:phrase}        something that is read and forgotten
     {name:name<16}   a field filled up with blanks on the right to 16 places (or, with `>`, on the left)
 
-Reading is a little wider than writing: any number of blanks stands for a blank, and a full stop at the end, with or
-without blanks before it, may be there or not. Only free text at the end of a line is taken exactly as it comes.
+Reading is a little wider than writing: any number of blanks stands for a blank, a full stop at the end, with or without
+blanks before it, may be there or not, and an apostrophe within a word may be doubled or missing, as in
+`You can''t move.` (servers that mishandle their own templates). Only free text at the end of a line is taken exactly
+as it comes.
 """
 
 from __future__ import annotations
@@ -52,6 +54,8 @@ _FORMS: Final = {
 
 _SPEC: Final = re.compile(r"([a-z_]*)(?:([<>])([0-9]+))?")
 _TAIL: Final = r"[ .]*"
+_APOSTROPHE: Final = re.compile("(?<=[A-Za-z])'(?=[a-z])")
+"""Within a word, as in `can't`; those around a word are quotes."""
 
 
 @attrs.frozen
@@ -137,7 +141,7 @@ class Wording(Generic[T]):
         )
 
     def key(self) -> Key:
-        """Return the fixed ones among the first words of the lines that this wording reads."""
+        """Return the fixed ones among the first words of the lines that this wording reads, without apostrophes."""
         shape = "".join(
             part
             if isinstance(part, str)
@@ -150,7 +154,7 @@ class Wording(Generic[T]):
         for word in shape.strip(" ").rstrip(" .").split():
             if "\1" in word:
                 break
-            words.append(None if "\0" in word else word)
+            words.append(None if "\0" in word else word.replace("'", ""))
         words += [None] * KEY_WORDS
         return words[0], words[1], words[2], words[3]
 
@@ -236,7 +240,7 @@ def _literal(text: str, *, first: bool, last: bool) -> str:
         text = text.lstrip(" ")
     if last:
         text = text.rstrip(" .")
-    return " +".join(re.escape(word) for word in re.sub(" +", " ", text).split(" "))
+    return " +".join(_APOSTROPHE.sub("'{0,2}", re.escape(word)) for word in re.sub(" +", " ", text).split(" "))
 
 
 def _parse(cls: type[Any], template: str) -> Iterator[str | Slot]:

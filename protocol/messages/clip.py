@@ -63,7 +63,7 @@ class MotdEnd(Message):
     """`4`: the message of the day ends."""
 
 
-@frozen
+@frozen(slots=False)
 class WhoInfo(Message):
     """`5 ...`: the state of one user."""
 

@@ -47,7 +47,7 @@ class RollOrDouble(Message):
     """`It's your turn. Please roll or double`"""
 
 
-@frozen
+@frozen(slots=False)
 class Rolls(Message):
     """`You roll 6 and 4.` or `X rolls 3 and 1.`"""
 
@@ -83,7 +83,7 @@ class CannotMove(Message):
     player: str
 
 
-@frozen
+@frozen(slots=False)
 class Moves(Message):
     """`X moves 24-23 23-18 .`"""
 
@@ -91,11 +91,13 @@ class Moves(Message):
     moves: tuple[FibsMove, ...]
 
 
-@frozen
+@frozen(slots=False)
 class Board(Message):
     """`board:...`: the state of the game, board style 3."""
 
     state: BoardState
+    repaired: str | None = None
+    """How the line contradicted itself, if it did and only one board can be meant: then `state` is that board."""
 
 
 @frozen

@@ -13,6 +13,16 @@ class NotPlaying(Refusal):
 
 
 @frozen
+class GameAlreadyOver(Refusal):
+    """`** The game is already over.` (BaldLies)"""
+
+
+@frozen
+class IllegalMove(Refusal):
+    """`** Illegal move (unknown error, this should not happen)` (BaldLies): a refusal that names no reason."""
+
+
+@frozen
 class AlreadyRolled(Refusal):
     """`** You did already roll the dice.`"""
 
@@ -185,6 +195,11 @@ class AnswerResign(Refusal):
     """`** X wanted to resign. Type 'accept' or 'reject'.`"""
 
     name: str
+
+
+@frozen
+class MatchAlreadyOver(Refusal):
+    """`** The match is already over.`: no part of FIBS; BaldLies answers `join` and `board` so."""
 
 
 @frozen

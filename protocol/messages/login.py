@@ -13,6 +13,13 @@ from protocol.words import Setting, Toggle
 
 
 @frozen
+class ProseLine(Message):
+    """A line of the banner, of the instructions for guests or of the farewell; only the reader's context tells it."""
+
+    text: str
+
+
+@frozen
 class LoginPrompt(Message):
     """`login: `, without a newline. A second one says that the login failed."""
 

@@ -18,6 +18,13 @@ class UnknownCommand(Refusal):
 
 
 @frozen
+class CommandNotImplemented(Refusal):
+    """`** Not yet implemented: 'x'` (JIBS): the server knows the command's name and nothing else about it."""
+
+    command: str
+
+
+@frozen
 class NameTaken(Refusal):
     """`** Please use another name. 'X' is already used by someone else.`"""
 
@@ -113,6 +120,11 @@ class BlindSelf(Refusal):
 
 
 # -- invite and join --------------------------------------------------------------------------------------------------
+
+
+@frozen
+class TellWhom(Refusal):
+    """`** Tell whom?`: `tell`, `tellx` or `alert` without a name."""
 
 
 @frozen

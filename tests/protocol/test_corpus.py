@@ -5,6 +5,7 @@ The list stands in tests/data/protocol/unknown.txt, one part a source, a heading
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,7 +99,7 @@ def _filling(match: re.Match[str]) -> str:
 
 
 def unknown(name: str) -> list[str]:
-    reader = MessageReader()
+    reader = MessageReader(banner=name.startswith("session"))
     reader.receive_data("".join(f"{line}\r\n" for line in server_lines(name)).encode("ascii"))
     reader.receive_data(b"")
     records = iter(reader.next_message, None)
@@ -107,8 +108,9 @@ def unknown(name: str) -> list[str]:
 
 def listed(name: str) -> list[str]:
     """Read the list's part about a source."""
-    part = (DATA / "unknown.txt").read_text("ascii").split(f"=== {name}\n")[1].split("\n=== ")[0]
-    return [line for line in part.splitlines() if line and not line.startswith("--- ")]
+    part = (DATA / "unknown.txt").read_text("ascii").split(f"=== {name}\n")[1]
+    lines = itertools.takewhile(lambda line: not line.startswith("=== "), part.splitlines())
+    return [line for line in lines if line and not line.startswith("--- ")]
 
 
 @pytest.mark.parametrize("name", ["session_watch.txt", "client_test_lines.txt", "spec_example_lines.txt"])

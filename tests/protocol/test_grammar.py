@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import attrs
 import pytest
 from hypothesis import assume, given, settings
@@ -177,10 +179,70 @@ def test_particular_lines(line: str, message: m.Message) -> None:
         ("** bob has joined you for a 3 point match.", m.OpponentJoined),
         ("Value of boardstyle set to 3.", m.SettingChanged),
         ("Welcome to BaldLies. You just logged in as guest.", m.GuestWelcome),
+        ("Welcome to JIBS.You just logged in as guest.", m.GuestWelcome),
+        ("** Your name may only contain letters and the unserscore character _ .", m.NameInvalid),
+        ("Thanks for using this server!", m.Goodbye),
+        ("It's not your turn to move.", m.NotYourMove),
+        ("** game over at lib/BaldLies/Backgammon/Game.pm line 227.", m.GameAlreadyOver),
+        ("** Illegal move (unknown error, this should not happen) at lib/Game.pm line 433.", m.IllegalMove),
+        ("** You cannot move at lib/Game.pm line 311.", m.IllegalMove),
     ],
 )
 def test_lines_of_other_servers_are_understood(line: str, kind: type[m.Message]) -> None:
     assert kind is type(parse(line))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        # JIBS: apostrophes doubled, or lost with all that its template had behind them
+        ("You can''t move.", m.CannotMove(YOU)),
+        ("It''s your turn to move.", m.FirstMove(YOU)),
+        ("It''s your turn. Please roll or double", m.RollOrDouble()),
+        ("** You can''t play two games at once", m.TwoGamesAtOnce()),
+        ("** Theres no saved match with {0}. Please give a match length.", m.NoSavedMatch("{0}")),
+        ("** Dont know how to toggle {0}", m.UnknownToggle("{0}")),
+        ("bob accepts the double.The cube shows 2.", m.DoubleAccepted("bob", 2)),
+        ("You win the game and get 1 point. Congratulation!", m.GameWon(YOU, 1)),
+        ("2 win the game and get {1} points. Congratulation!", m.GameWon(YOU, 2)),
+        ("6 win the game and get {1} points. Congratulation!", m.GameWon(YOU, 6)),
+        ("bob and carol start a new 3-point match.", m.MatchReportStart("bob", "carol", 3)),
+        ("** Not yet implemented: 'rawwho'", m.CommandNotImplemented("rawwho")),
+        # BaldLies: no name where a player joined faster than it learned who the other is
+        ("The command `kibitz' is not yet implemented.", m.CommandNotImplemented("kibitz")),
+        ("Starting a new game with .", m.GameStarts("")),
+        ("You rolled 5,  rolled 1.", m.OpeningRoll(YOU, 5, "", 1)),
+        (" makes the first move.", m.FirstMove("")),
+        (" gives up. You win 1 point.", m.GaveUp("", YOU, 1)),
+        ("You give up.  wins 2 points.", m.GaveUp(YOU, "", 2)),
+        ("** There is no saved match with bob. Please give a match length.", m.NoSavedMatch("bob")),
+    ],
+)
+def test_what_other_servers_get_wrong_is_understood(line: str, message: m.Message) -> None:
+    assert message == parse(line)
+
+
+def test_a_list_of_users_may_lack_the_address() -> None:
+    assert BOB == parse("5 bob - - 1 0 6.93 5 1 2 host - ")
+
+
+_CONTRACTION = re.compile("(?<=[A-Za-z])'(?=[a-z])")
+
+
+_CONTRACTED = [it for it in SPOKEN if any(_CONTRACTION.search(part) for part in it.parts if isinstance(part, str))]
+
+
+@given(st.sampled_from(_CONTRACTED), st.sampled_from(["", "''"]), st.data())
+def test_an_apostrophe_within_a_word_may_be_doubled_or_missing(
+    wording: Wording[m.Message], apostrophe: str, data: st.DataObject
+) -> None:
+    """The words of the template, not those of users: what it says stays the same."""
+    message = data.draw(said(wording))
+    line = "".join(
+        _CONTRACTION.sub(apostrophe, part) if isinstance(part, str) else part.write(getattr(message, part.name), "")
+        for part in wording.parts
+    )
+    assert message == parse(line)
 
 
 def test_home_is_another_word_for_off() -> None:

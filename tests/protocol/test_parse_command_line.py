@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import io
 import json
+import tracemalloc
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO, cast
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 from fibsbot.cli import main
+from fibsbot.cli.parse import parse
 from fibsbot.records.session_writing import SessionLog
 
 DATA = Path(__file__).parents[1] / "data" / "protocol"
@@ -101,3 +106,70 @@ def test_a_log_of_another_version_is_told(tmp_path: Path) -> None:
     result = run(tmp_path / "log")
     assert 2 == result.exit_code
     assert "version 99" in result.stderr
+
+
+class Output:
+    """Standard output that counts how often it is written to."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def write(self, text: str) -> int:
+        """Take a text."""
+        self.texts.append(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Do nothing."""
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of the messages in it."""
+        return [json.loads(line)["kind"] for line in "".join(self.texts).splitlines()]
+
+
+def parse_into(output: Output, file: Path | str) -> Output:
+    assert parse.callback
+    with contextlib.redirect_stdout(cast("TextIO", output)):
+        parse.callback(file=str(file), unknown=False)
+    return output
+
+
+def test_messages_are_written_in_blocks(tmp_path: Path) -> None:
+    (tmp_path / "many").write_bytes(b"6\r\n" * 5000)
+    output = parse_into(Output(), tmp_path / "many")
+    assert ["who_end"] * 5000 == output.kinds
+    assert len(output.texts) <= 10
+
+
+def test_what_a_pipe_has_brought_is_printed_before_more_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    output = Output()
+    seen: list[list[str]] = []
+    coming = iter([b"login: ", b"\r\nYou roll 6 and 4.\r\n" + b"6\r\n" * 20, b"7 bob bob logs in.\r\n", b""])
+
+    class Pipe(io.RawIOBase):
+        def read1(self, _: int) -> bytes:
+            seen.append(output.kinds)
+            return next(coming)
+
+    monkeypatch.setattr(click, "open_file", lambda *_: Pipe())
+    parse_into(output, "-")
+    assert ["login_prompt", "rolls"] == seen[2][:2]
+    assert 22 == len(seen[2])
+    assert "logged_in" == seen[3][-1]
+
+
+@pytest.mark.parametrize("start", [b"", b'{"fibsbot_session_log": 1, "time": "2026-01-01T00:00:00+00:00"}\n'])
+def test_a_line_without_end_takes_no_memory(tmp_path: Path, start: bytes) -> None:
+    with gzip.open(tmp_path / "long.gz", "wb", compresslevel=1) as file:
+        file.write(start)
+        for _ in range(24):
+            file.write(b"x" * 2**20)
+        file.write(b"\n6\n")
+    tracemalloc.start()
+    try:
+        output = parse_into(Output(), tmp_path / "long.gz")
+        assert tracemalloc.get_traced_memory()[1] < 16 * 2**20
+    finally:
+        tracemalloc.stop()
+    assert start or "who_end" == output.kinds[-1]

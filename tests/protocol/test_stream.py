@@ -87,6 +87,21 @@ def test_glued_lines_are_taken_apart(parts: list[str]) -> None:
     assert parts == unglue("".join(parts))
 
 
+@pytest.mark.parametrize(
+    "glued", [WHO, START, "You roll 3 and 5.", "bob wants to play a 3 point match with you.", "** You're not playing."]
+)
+def test_the_echo_of_our_own_words_may_lack_its_end(glued: str) -> None:
+    """BaldLies: `16 name text` without a line's end."""
+    assert ["16 bob I play 5 point matches.", glued] == unglue(f"16 bob I play 5 point matches.{glued}")
+
+
+@pytest.mark.parametrize(
+    "text", ["16 bob at 17 o'clock", "16 bob ok6", "16 bob hm.12 bob You roll 3 and 5.", "16 a3 4"]
+)
+def test_the_echo_of_our_own_words_is_not_cut_for_less_than_a_message(text: str) -> None:
+    assert [text] == unglue(text)
+
+
 @given(boards(), st.sampled_from([m.WhoInfo, m.Says, m.Shouts, m.Kibitzes, m.LoggedIn, m.LoggedOut]), st.data())
 def test_whatever_is_glued_to_a_board_is_found(board: BoardState, kind: type[m.Message], data: st.DataObject) -> None:
     message = data.draw(st.sampled_from([wording for wording in SPOKEN if wording.cls is kind]).flatmap(said))
@@ -160,9 +175,35 @@ def test_kinds_known_by_their_context_are_read_back(kind: type[m.Message], data:
     if block.end is not None and isinstance(message, m.MotdLine | m.DicetestLine | m.StatLine):
         assume(not message.text.startswith(("> ", "login: ")))
         assume(not isinstance(parse(message.text), m.WhoEnd) and block.end.read(message.text.lstrip()) is None)
-    assume(not isinstance(message, m.AwayListed) or isinstance(parse(write(message)), m.Unknown))
+    assume(not isinstance(message, m.AwayListed | m.ProseLine) or isinstance(parse(write(message)), m.Unknown))
+    assume(not isinstance(message, m.ProseLine) or (message.text and message.text == message.text.lstrip()))
     received = read(f"{write(opener)}\r\n{write(message)}\r\n".encode("ascii"))
     assert [opener, message] == [record.message for record in received]
+
+
+BANNER = (
+    b"Welcome!\n   ____\nhave  a  look\n"
+    b"Friday, July 03 18:04:27 MEST   ( Fri Jul  3 16:04:27 2020 UTC )\nguests: guest\nlogin: "
+)
+
+
+def test_only_a_connection_begins_with_a_banner() -> None:
+    """The count of unknown lines is an alarm: a banner must not add to it."""
+
+    def of(*, banner: bool) -> list[str]:
+        reader = MessageReader(banner=banner)
+        reader.receive_data(BANNER + b"x\n")
+        return [record.message.kind() for record in iter(reader.next_message, None)]
+
+    prompt_and_rest = ["login_prompt", "unknown"]
+    assert [*["prose_line"] * 3, "server_time", "prose_line", *prompt_and_rest] == of(banner=True)
+    assert [*["unknown"] * 3, "server_time", "unknown", *prompt_and_rest] == of(banner=False)
+
+
+@pytest.mark.parametrize("first", ["Welcome to JIBS.You just logged in as guest.", "Thanks for using this server!"])
+def test_the_texts_for_guests_and_of_the_farewell_last_until_something_is_said(first: str) -> None:
+    text = f"{first}\nPlease register:\n  ONE NAME!\nYour name will be bob\nsomething\n"
+    assert ["prose_line", "prose_line", "name_chosen", "unknown"] == kinds(text)[1:]
 
 
 def test_prompts_are_messages() -> None:
