@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
 from numba import njit
+from numba.core.caching import IndexDataCacheFile
+
+from fibsbot.engine.code_cache import CheckedCacheFile
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -52,9 +55,10 @@ def _compile(function: Callable[..., Any], **options: bool) -> Callable[..., Any
         return cast("Callable[..., Any]", _njit(**how)(function))
     # Numba compares only the function's own file with what it has kept. What it calls, and constants, are compiled into
     # it and come from other files, too.
-    kept = getattr(getattr(compiler, "_cache", None), "_cache_file", None)
-    if kept is not None and hasattr(kept, "_source_stamp"):
-        kept._source_stamp = _stamp(Path(function.__code__.co_filename))  # noqa: SLF001 - there is no other way
+    cache: Any = getattr(compiler, "_cache", None)
+    if isinstance(plain := getattr(cache, "_cache_file", None), IndexDataCacheFile):
+        stamp = _stamp(Path(function.__code__.co_filename))
+        cache._cache_file = CheckedCacheFile(plain, stamp)  # noqa: SLF001 - there is no other way
     return cast("Callable[..., Any]", compiler)
 
 

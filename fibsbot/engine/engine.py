@@ -21,7 +21,7 @@ from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator
 from fibsbot.engine.outcomes import Outcomes
 from fibsbot.engine.packaged import FOLDER, load_networks
 from fibsbot.engine.pruner import Pruner
-from fibsbot.engine.search import Limits, Ranking, Reading, Searcher
+from fibsbot.engine.search import Compared, Limits, Ranking, Reading, Searcher
 from fibsbot.engine.search.looking import least_of_slots
 from fibsbot.engine.warming import compiled_by_two, is_cold
 from fibsbot.match import MatchState, Phase
@@ -80,9 +80,16 @@ class Engine:
         boards = positions if isinstance(positions, np.ndarray) else boards_of(positions)
         return self.evaluator.evaluate(boards)
 
-    def rank(self, state: MatchState, plays: Sequence[Play] | None = None, limits: Limits = DEFAULT) -> Ranking:
+    def rank(
+        self,
+        state: MatchState,
+        plays: Sequence[Play] | None = None,
+        limits: Limits = DEFAULT,
+        compared: Compared | None = None,
+    ) -> Ranking:
         """Return the plays of a throw, all legal ones unless some are given, the best first; phase MOVE.
 
+        `compared` says which of them are looked at as deep as the best one; without it, what falls behind is not.
         Raises ValueError where the position cannot be, the state has no dice, or there is no play to rank.
         """
         _check(state.position)
@@ -90,7 +97,7 @@ class Engine:
             if state.dice is None:
                 raise ValueError("expected a state with dice, got none")
             plays = legal_plays(state.position, state.dice) or (Play(),)
-        return self.searcher.rank(state, plays, limits)
+        return self.searcher.rank(state, plays, limits, compared)
 
     def read(self, state: MatchState, limits: Limits = DEFAULT) -> Reading:
         """Return what the position is worth before the throw and what to do with the cube; phase ROLL.
@@ -99,6 +106,14 @@ class Engine:
         """
         _check(state.position)
         return self.searcher.read(state, limits)
+
+    def value_rolls(self, state: MatchState) -> list[float]:
+        """Return what each roll is worth with its best play, without looking ahead, in the order of `engine.rolls`.
+
+        The dice of the state do not count. Raises ValueError where the position cannot be.
+        """
+        _check(state.position)
+        return self.searcher.value_rolls(state)
 
     def warm_up(self) -> None:
         """Compile whatever decisions need."""

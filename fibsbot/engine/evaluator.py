@@ -7,15 +7,16 @@ from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-from attrs import frozen
+from attrs import field, frozen
 
 from fibsbot.engine.bearoff import NO_COLUMNS, Columns
 from fibsbot.engine.bearoff.lookup import covered_chances, look_up
 from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Boards
 from fibsbot.engine.compiled import allocating, compiled
 from fibsbot.engine.inputs import encode_all
-from fibsbot.engine.network import Floats, Network
+from fibsbot.engine.network import Floats, Network, logistic
 from fibsbot.engine.outcomes import LOSE, LOSE_BACKGAMMON, LOSE_GAMMON, OUTCOMES, Outcomes
+from fibsbot.engine.quantized import Quantized, output_sums, quantize
 from fibsbot.engine.race import RaceNetwork, is_race
 from fibsbot.engine.student import CHANCES, Desk, Student, new_desk, value
 from fibsbot.engine.units import Inputs
@@ -52,10 +53,18 @@ class NetworkEvaluator:
     race: RaceNetwork | None = None
     encode: Callable[[Boards], Inputs] = encode_all
     """What the network sees of boards."""
+    _integers: Quantized = field(init=False, repr=False)
+
+    @_integers.default
+    def _quantize(self) -> Quantized:
+        return quantize(self.network)
 
     def evaluate(self, boards: Boards) -> Outcomes:
-        """Return the chances of who is on roll, shape (n, 6)."""
-        return evaluate_with(boards, self.columns, lambda rest: self.network.chances(self.encode(rest)), self.race)
+        """Return the chances of who is on roll, shape (n, 6), the same whatever boards are asked about beside."""
+        return evaluate_with(boards, self.columns, self._chances, self.race)
+
+    def _chances(self, boards: Boards) -> Floats:
+        return logistic(output_sums(self._integers, self.encode(boards)))
 
 
 @frozen(eq=False)

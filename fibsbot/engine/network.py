@@ -1,4 +1,7 @@
-"""Networks of several layers that value many positions at once, by numpy's matrix products."""
+"""Networks of several layers, by numpy's matrix products: as they are trained and kept.
+
+Where positions are valued, `engine.quantized` stands for them.
+"""
 
 from __future__ import annotations
 
@@ -73,11 +76,7 @@ class Network:
     def activations(self, inputs: Inputs) -> list[Floats]:
         """Return what each layer gives, the inputs first and the chances last."""
         layers = self.sums(inputs)
-        np.negative(layers[-1], out=layers[-1])
-        with np.errstate(over="ignore"):  # what is beyond all doubt is 0
-            np.exp(layers[-1], out=layers[-1])
-        layers[-1] += 1
-        np.reciprocal(layers[-1], out=layers[-1])
+        logistic(layers[-1])
         return layers
 
     def sums(self, inputs: Floats) -> list[Floats]:
@@ -123,6 +122,15 @@ class Network:
         if not all(array.dtype in _PRECISIONS and np.isfinite(array).all() for array in arrays.values()):
             raise NetworkError(f"{path}: expected finite weights in single or half precision, found others")
         return cls(*(tuple(array.astype(np.float32) for array in part) for part in (weights, thresholds)))
+
+
+def logistic(sums: Floats) -> Floats:
+    """Make chances of what outputs add up, in place, and return them."""
+    np.negative(sums, out=sums)
+    with np.errstate(over="ignore"):  # what is beyond all doubt is 0
+        np.exp(sums, out=sums)
+    sums += 1
+    return np.reciprocal(sums, out=sums)
 
 
 def mean_of(networks: Sequence[Network]) -> Network:

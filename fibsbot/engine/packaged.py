@@ -71,6 +71,8 @@ def _network(folder: Path, name: str, cards: dict[str, object], inputs: int, out
     if found != expected:
         raise NetworkError(f"{path}: expected sha256 {expected[:16]}..., found {found[:16]}...: the file is damaged")
     network = Network.load(path, outputs)
+    if len(network.weights) < 2:
+        raise NetworkError(f"{path}: expected a network with a hidden layer, found the shape {network.shape}")
     if len(network.weights[0]) != inputs:
         raise NetworkError(f"{path}: expected a network of {inputs} inputs, found the shape {network.shape}")
     return network

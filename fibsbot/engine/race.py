@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from attrs import frozen
+from attrs import field, frozen
 
 from fibsbot.engine.bearoff import Columns
 from fibsbot.engine.bearoff.indexing import POINTS as HOME
@@ -25,6 +25,7 @@ from fibsbot.engine.bearoff.lookup import chances_of_throws, first_off
 from fibsbot.engine.boards import BAR, CHECKERS, Boards, have_passed
 from fibsbot.engine.network import Floats, Network
 from fibsbot.engine.outcomes import Outcomes
+from fibsbot.engine.quantized import Quantized, output_sums, quantize
 
 POINTS: Final = 18
 MOST_PIPS: Final = 180
@@ -78,6 +79,11 @@ class RaceNetwork:
     """Knows how many throws a side needs."""
 
     network: Network
+    _integers: Quantized = field(init=False, repr=False)
+
+    @_integers.default
+    def _quantize(self) -> Quantized:
+        return quantize(self.network)
 
     def likely(self, sides: Sides, columns: Columns) -> tuple[Floats, Floats]:
         """Return how likely each number of throws is until all checkers of a side are off, and until the first is.
@@ -96,7 +102,7 @@ class RaceNetwork:
 
     def guess(self, sides: Sides) -> tuple[Floats, Floats]:
         """Return what the network alone says; for sides that are not done."""
-        return split(self.network.sums(encode_sides(sides))[-1])
+        return split(output_sums(self._integers, encode_sides(sides)))
 
     def evaluate(self, boards: Boards, columns: Columns) -> Outcomes:
         """Return the chances of who is on roll, shape (n, 6); for boards of which `is_race` is true."""

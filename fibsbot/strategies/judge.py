@@ -7,12 +7,31 @@ judge; nothing else registers it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from attrs import frozen
 
 from fibsbot.match import MatchState
 from fibsbot.position import Play
+
+Chances: TypeAlias = tuple[float, float, float, float, float, float]
+"""To win, to win at least a gammon, to win a backgammon, and the same lost; a backgammon counts as a gammon, too."""
+
+CHANCES: Final = ("win", "win_gammon", "win_backgammon", "lose", "lose_gammon", "lose_backgammon")
+"""What programs call them, in their order."""
+
+
+def all_chances(
+    win: float, win_gammon: float, win_backgammon: float, lose_gammon: float, lose_backgammon: float
+) -> Chances:
+    """Return all six chances from the five that programs say."""
+    return (win, win_gammon, win_backgammon, 1 - win, lose_gammon, lose_backgammon)
+
+
+def reversed_chances(chances: Chances) -> Chances:
+    """Return the chances of the opponent."""
+    win, win_gammon, win_backgammon, lose, lose_gammon, lose_backgammon = chances
+    return (lose, lose_gammon, lose_backgammon, win, win_gammon, win_backgammon)
 
 
 @frozen
@@ -25,6 +44,10 @@ class CubeValues:
     no_double: float
     double_take: float
     double_pass: float
+    plies: int | None = None
+    """Rolls that were looked ahead for all of them; None where the judge does not say."""
+    chances: Chances | None = None
+    """Of the player who may double, before the throw; None where the judge does not say."""
 
     @property
     def double(self) -> float:
@@ -37,6 +60,17 @@ class CubeValues:
         return max(self.no_double, self.double)
 
 
+@frozen
+class PlayValue:
+    """What a play is worth to who makes it; the unit is that of `Judge`."""
+
+    equity: float
+    plies: int | None = None
+    """Rolls that were looked ahead after the play; None where the judge does not say."""
+    chances: Chances | None = None
+    """That the play leaves to who makes it; None where the judge does not say."""
+
+
 @runtime_checkable
 class Judge(Protocol):
     """Values positions. Every method may take seconds and may raise; none changes what another returns.
@@ -47,7 +81,7 @@ class Judge(Protocol):
     """
 
     name: str
-    """The strategy's name."""
+    """The strategy's name. An attribute `details` may add version, networks and plies."""
 
     def value(self, state: MatchState) -> float:
         """Return what the position is worth before the throw to who is on roll, the cube played well; phase ROLL."""
@@ -66,5 +100,30 @@ class Judge(Protocol):
 
         Points are the player's own, those of the opponent negative. Only for a match of some length. This is what turns
         normalised equities into chances to win the match, and says what a gammon or a resignation is worth.
+        """
+        ...
+
+
+@runtime_checkable
+class RollJudge(Judge, Protocol):
+    """A judge that values all rolls of a position together, which is faster than one after the other."""
+
+    def value_rolls(self, state: MatchState) -> Sequence[float]:
+        """Return what each of the 21 rolls is worth, played best: 1-1, 2-1, 2-2, 3-1 and so on.
+
+        The phase is MOVE, and the dice of the state do not count. Equities are those of `value_plays`.
+        """
+        ...
+
+
+@runtime_checkable
+class DetailedJudge(Judge, Protocol):
+    """A judge that can say how far it has looked, and what the chances are."""
+
+    def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:
+        """Return what each play is worth, in their order; phase MOVE.
+
+        The play that was made, the best one and those that come close to it are looked at equally far. All others are
+        worth no more than the best.
         """
         ...

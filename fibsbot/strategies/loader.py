@@ -6,6 +6,7 @@ becomes a StrategyError with one line of text.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
@@ -76,24 +77,39 @@ def available() -> tuple[Origin, ...]:
     return tuple(sorted(map(_origin, points), key=lambda origin: (origin.name, origin.distribution)))
 
 
+def find(name: str) -> Origin:
+    """Return where the strategy of that name comes from, without importing it.
+
+    Raises StrategyError when no strategy or more than one has the name.
+    """
+    installed = available()
+    plain = name.partition(":")[0]
+    matching = [origin for origin in installed if origin.name == plain]
+    if not matching:
+        names = list(dict.fromkeys(origin.name for origin in installed))
+        near = difflib.get_close_matches(plain, names, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise StrategyError(f"no strategy is called {name!r}; {hint}installed are: {', '.join(names)}")
+    if len(matching) > 1:
+        places = " and ".join(origin.place for origin in matching)
+        raise StrategyError(f"more than one strategy is called {name!r}: {places}")
+    return matching[0]
+
+
 def load(name: str, **options: Any) -> Strategy:
     """Make the strategy of that name; the options go to its constructor, after what follows a colon in the name.
 
     Raises StrategyError when no strategy or more than one has the name, or when it cannot be made.
     """
-    installed = available()
-    plain, colon, argument = name.partition(":")
-    matching = [origin for origin in installed if origin.name == plain]
-    if not matching:
-        names = ", ".join(dict.fromkeys(origin.name for origin in installed))
-        raise StrategyError(f"no strategy is called {name!r}; installed are: {names}")
-    if len(matching) > 1:
-        places = " and ".join(origin.place for origin in matching)
-        raise StrategyError(f"more than one strategy is called {name!r}: {places}")
-    origin = matching[0]
+    origin = find(name)
+    _, colon, argument = name.partition(":")
     factory = origin.factory()
     try:
         strategy: object = factory(*([argument] if colon else []), **options)
+    except ValueError as error:
+        if not colon:
+            raise StrategyError(f"strategy {name!r} ({origin.place}) cannot be made: {_one_line(error)}") from error
+        raise StrategyError(f"strategy {name!r}: {' '.join(str(error).split())}") from error
     except (Exception, SystemExit) as error:
         raise StrategyError(f"strategy {name!r} ({origin.place}) cannot be made: {_one_line(error)}") from error
     if not isinstance(strategy, Strategy):

@@ -14,7 +14,7 @@ from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.handmade import HandmadeStrategy
 from fibsbot.strategies.handmade.strategy import BEAVER_FROM, SLACK
-from fibsbot.strategies.judge import Judge
+from fibsbot.strategies.judge import DetailedJudge, Judge, reversed_chances
 from fibsbot.strategies.loader import load
 from fibsbot.study.units import worth_of_points
 from tests.strategies_positions import dice, match_states, positions
@@ -46,8 +46,25 @@ def asked(state: MatchState, phase: Phase) -> MatchState:
 
 
 def test_it_is_found_as_a_judge() -> None:
-    assert isinstance(load("handmade"), Judge)
+    assert isinstance(load("handmade"), DetailedJudge)
     assert not isinstance(load("random"), Judge)
+
+
+@given(match_states(), dice())
+def test_it_says_that_it_looks_no_roll_ahead_and_what_the_chances_are(
+    state: MatchState, thrown: tuple[int, int]
+) -> None:
+    state = evolve(asked(state, Phase.MOVE), dice=thrown, cube=1, owner=Owner.CENTRED, crawford=False)
+    plays = legal_plays(state.position, thrown)[:3]
+    compared = STRATEGY.compare_plays(state, plays, plays[0]) if plays else []
+    for play, it in zip(plays, compared, strict=True):
+        assert (0, True) == (it.plies, it.chances is not None)
+        after = state.position.play(play)
+        if it.chances is not None and not after.over:
+            left = evolve(state, position=after, phase=Phase.ROLL, dice=None).swapped()
+            theirs = STRATEGY.value_cube(left)
+            assert theirs.plies == 0
+            assert pytest.approx(reversed_chances(it.chances)) == theirs.chances
 
 
 # -- it agrees with itself --------------------------------------------------------------------------------------

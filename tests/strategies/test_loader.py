@@ -19,6 +19,13 @@ from fibsbot.strategies.random_play import RandomStrategy
 Install = Callable[..., None]
 
 
+class Picky:
+    """A class that wants another argument."""
+
+    def __init__(self, speed: str = "") -> None:
+        raise ValueError(f"expected a speed,\n got {speed!r}")
+
+
 class Unwilling:
     """A class that cannot be made."""
 
@@ -95,9 +102,16 @@ def test_options_go_to_the_constructor() -> None:
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
     with pytest.raises(
-        StrategyError, match=r"no strategy is called 'gnu'; installed are: .*gnubg, handmade, random, ubgi"
+        StrategyError,
+        match=r"no strategy is called 'gnu'; did you mean 'gnubg'\? installed are: .*gnubg, handmade, random, ubgi",
     ):
         load("gnu")
+
+
+def test_an_argument_that_a_strategy_refuses_is_one_clean_line(install: Install) -> None:
+    install(("picky", f"{__name__}:Picky"))
+    with pytest.raises(StrategyError, match=r"^strategy 'picky:x': expected a speed, got 'x'$"):
+        load("picky:x")
 
 
 @pytest.mark.parametrize(
@@ -108,6 +122,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
         ("fibsbot.position:BAR", "is no class, but 25"),
         (f"{__name__}:Unwilling", "cannot be made: RuntimeError: out of luck"),
         (f"{__name__}:leave", "cannot be made: SystemExit: 3"),
+        (f"{__name__}:Picky", "cannot be made: ValueError: expected a speed"),
         (f"{__name__}:Halfway", "is no Strategy: it lacks accept_invitation, accept_resignation, answer_double"),
     ],
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fibsbot.engine.search.answers import Effort, Limits, RankedPlay, Ranking, Reading
+from fibsbot.engine.search.answers import Compared, Effort, Limits, RankedPlay, Ranking, Reading
 from fibsbot.engine.search.filters import Filters
 from fibsbot.engine.search.searcher import Searcher
 
-__all__ = ["Effort", "Filters", "Limits", "RankedPlay", "Ranking", "Reading", "Searcher"]
+__all__ = ["Compared", "Effort", "Filters", "Limits", "RankedPlay", "Ranking", "Reading", "Searcher"]

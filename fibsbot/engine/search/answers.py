@@ -29,6 +29,20 @@ class Limits:
             raise ValueError(f"expected a time above 0 seconds, got {self.seconds}")
 
 
+@frozen
+class Compared:
+    """Which plays are looked at as deep as the best one, so that their equities can be compared to the last digit."""
+
+    most: int = 5
+    """Plays, the best ones, that are looked at so."""
+    least: int = 1
+    """So many of them however far they are behind the best."""
+    margin: float = 0.16
+    """The others only if they are no further behind than this (GNU Backgammon's usual filter)."""
+    also: Play | None = None
+    """A play that is looked at so in any case: the one that was made."""
+
+
 @frozen(eq=False)
 class Effort:
     """What an answer has cost."""

@@ -25,6 +25,11 @@ class Clock:
             raise OutOfTimeError
 
     @property
+    def limited(self) -> bool:
+        """Whether there is a deadline."""
+        return self.seconds < math.inf
+
+    @property
     def elapsed(self) -> float:
         """Seconds since the clock was made."""
         return time.monotonic() - self.started

@@ -13,14 +13,16 @@ from fibsbot.engine.boards import Boards, boards_of, swapped
 from fibsbot.engine.cube import DEFAULT, LOST, Efficiency, Verdict
 from fibsbot.engine.evaluator import Evaluator
 from fibsbot.engine.expanding import Filter
+from fibsbot.engine.generator import successors
 from fibsbot.engine.outcomes import Outcomes, other_side
 from fibsbot.engine.pruner import Pruner
-from fibsbot.engine.search.answers import Effort, Limits, RankedPlay, Ranking, Reading
+from fibsbot.engine.rolls import DICE, ROLLS
+from fibsbot.engine.search.answers import Compared, Effort, Limits, RankedPlay, Ranking, Reading
 from fibsbot.engine.search.cache import SIZE
 from fibsbot.engine.search.clock import Clock, OutOfTimeError
 from fibsbot.engine.search.filters import Filters
 from fibsbot.engine.search.lines import OTHER, Cubes, Line
-from fibsbot.engine.search.looking import Looker
+from fibsbot.engine.search.looking import Looker, least_of_slots
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 
@@ -61,8 +63,10 @@ class Searcher:
         """Return the cubes that can come up from a state on."""
         return Cubes.of(state, self._columns, self._efficiency)
 
-    def rank(self, state: MatchState, plays: Sequence[Play], limits: Limits) -> Ranking:
-        """Return the plays, the best first."""
+    def rank(
+        self, state: MatchState, plays: Sequence[Play], limits: Limits, compared: Compared | None = None
+    ) -> Ranking:
+        """Return the plays, the best first; those that are to be compared are looked at as deep as the best one."""
         if not plays:
             raise ValueError("expected at least one play")
         looker = self._begin(limits)
@@ -78,6 +82,10 @@ class Searcher:
                 if limits.decided and len(kept) == 1:
                     break
                 self._deepen(cubes, boards, kept, plies)
+            if compared and plies:
+                wanted = positions.index(state.position.play(compared.also)) if compared.also else -1
+                for entry in _behind(entries, compared, plies, wanted):
+                    self._look(cubes, boards, [entry], plies)
         except OutOfTimeError:
             pass
         entries.sort(key=lambda entry: entry.rank)
@@ -85,6 +93,17 @@ class Searcher:
             RankedPlay(plays[it.number], positions[it.number], it.outcomes, it.equity, it.plies) for it in entries
         )
         return Ranking(ranked, Effort(entries[0].plies, looker.evaluations, looker.clock.elapsed))
+
+    def value_rolls(self, state: MatchState) -> list[float]:
+        """Return what each roll is worth with its best play, without looking ahead; every play is looked at."""
+        looker = self._begin(Limits(0))
+        cubes = self.cubes(state)
+        board = boards_of([state.position])[0]
+        left = [swapped(successors(board, high, low)) for high, low in DICE]
+        boards, slots = np.concatenate(left), np.repeat(np.arange(ROLLS, dtype=np.int32), [len(it) for it in left])
+        found = looker.values(cubes, 1, (Line(0, OTHER[cubes.start.column]),), boards, 0)
+        best = least_of_slots(found.worths, slots, ROLLS)
+        return [-float(found.worths[place, 0]) for place in best[:, 0]]
 
     def read(self, state: MatchState, limits: Limits) -> Reading:
         """Return what the position is worth before the throw, and what to do with the cube."""
@@ -119,8 +138,8 @@ class Searcher:
         return sorted(entries, key=lambda entry: entry.rank)
 
     def _deepen(self, cubes: Cubes, boards: Boards, entries: list[_Entry], plies: int) -> None:
-        """Look deeper at the plays that are left, the best first; one by one where that takes long."""
-        step = len(entries) if plies == 1 else 1
+        """Look deeper at the plays that are left, the best first; one by one where there is a deadline."""
+        step = 1 if plies > 1 and self.looker.clock.limited else len(entries)
         for first in range(0, len(entries), step):
             self._look(cubes, boards, entries[first : first + step], plies)
         entries.sort(key=lambda entry: entry.rank)
@@ -139,6 +158,20 @@ def _kept(entries: list[_Entry], chosen: Filter, plies: int) -> list[_Entry]:
     running = sorted((entry for entry in entries if entry.plies == plies), key=lambda entry: entry.rank)
     least = running[0].equity - chosen.margin
     return [entry for entry in running[: chosen.most] if entry.equity >= least]
+
+
+def _behind(entries: list[_Entry], compared: Compared, plies: int, also: int) -> list[_Entry]:
+    """Return the plays that are to be compared and have not been looked at so deep yet, the most promising first."""
+    deepest = max(entry.equity for entry in entries if entry.plies == plies)
+    ranked = sorted(entries, key=lambda entry: -entry.equity)
+    chosen = [
+        entry
+        for place, entry in enumerate(ranked)
+        if place < compared.least
+        or (place < compared.most and entry.equity >= deepest - compared.margin)
+        or entry.number == also
+    ]
+    return [entry for entry in chosen if entry.plies < plies]
 
 
 def _seconds(limits: Limits) -> float:

@@ -242,9 +242,11 @@ class Workshop:
                 race = RaceNetwork(Network.new(one.hidden, seed + number, RACE_INPUTS, RACE_OUTPUTS))
             how = self._plan(one.fit if one else plan.fit)
             steps = how.batches(len(labels.sides))
-            loss = self._shown(f"races {number}: fit", steps, fit_sides(race, labels, how))
-            race.network.save(path)
-            row = {"race_round": number, "race_shape": race.network.shape, "labels": len(labels.sides)}
+            network = race.network
+            loss = self._shown(f"races {number}: fit", steps, fit_sides(network, labels, how))
+            network.save(path)
+            race = RaceNetwork(network)
+            row = {"race_round": number, "race_shape": network.shape, "labels": len(labels.sides)}
             row |= {"loss": round(loss, 6)}
             self._measure(row, NetworkEvaluator(f"race {number}", contact, self.columns, race))
 

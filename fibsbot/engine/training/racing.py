@@ -222,13 +222,12 @@ def _traced(steps: list[_Step], trace: float, longest: int) -> tuple[Sides, Floa
     return np.concatenate(sides), np.concatenate(labels)
 
 
-def fit_sides(network: RaceNetwork, labels: SideLabels, plan: Plan) -> Iterator[Progress]:
-    """Change a network's weights in place, a batch a step; the loss is that of the mean number of throws."""
-    layers = network.network
-    adam = Adam([*layers.weights, *layers.thresholds])
+def fit_sides(network: Network, labels: SideLabels, plan: Plan) -> Iterator[Progress]:
+    """Change the weights of a race network in place, a batch a step; the loss is that of the mean number of throws."""
+    adam = Adam([*network.weights, *network.thresholds])
     loss = 0.0
     for batch in batches(len(labels.sides), plan):
-        miss, gradients = _gradients(layers, labels, batch)
+        miss, gradients = _gradients(network, labels, batch)
         adam.step(gradients, rate_of(plan, batch))
         loss = mean_loss(loss, miss, batch)
         yield Progress(batch.epoch, batch.number, batch.of, loss)

@@ -7,17 +7,19 @@ from typing import Final, Self
 
 from attrs import evolve, frozen
 
+from fibsbot import __version__
 from fibsbot.engine.cube import DEFAULT, Answer, Stakes, accepts, level_to_resign
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.met import match_chance
-from fibsbot.engine.outcomes import WIN
-from fibsbot.engine.search import Limits
+from fibsbot.engine.outcomes import WIN, Outcomes
+from fibsbot.engine.rolls import DICE
+from fibsbot.engine.search import Compared, Limits
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer
 from fibsbot.strategies.engine.options import EngineOptions
 from fibsbot.strategies.handmade.strategy import is_beavered
-from fibsbot.strategies.judge import CubeValues
+from fibsbot.strategies.judge import Chances, CubeValues, PlayValue
 
 HOPELESS: Final = 0.02
 """The chance to win, without looking ahead, above which nobody thinks of resigning."""
@@ -35,6 +37,13 @@ class Mind:
     def of(cls, engine: Engine, options: EngineOptions) -> Self:
         """Return the mind that these options describe."""
         return cls(engine, Limits(options.chequer, options.time, decided=True), Limits(options.cube, options.time))
+
+    @property
+    def details(self) -> str:
+        """Version, plies and networks."""
+        plays, cube = self.playing.plies, self.cube.plies
+        plies = f"{plays}-ply" if plays == cube else f"plays {plays}-ply, cube {cube}-ply"
+        return f"fibsbot {__version__}, {plies}, {self.engine.name}"
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
         """Choose the play that is worth most."""
@@ -79,10 +88,32 @@ class Mind:
         worths = {ranked.play: min(ranked.equity, ranking.best.equity) for ranked in ranking.plays}
         return [worths[play] for play in plays]
 
+    def value_rolls(self, state: MatchState) -> list[float]:
+        """Return what each of the 21 rolls is worth, played best; without looking ahead all are valued together."""
+        if not self.playing.plies:
+            return self.engine.value_rolls(state)
+        thrown = (evolve(state, phase=Phase.MOVE, dice=dice) for dice in DICE)
+        return [self.engine.rank(it, limits=evolve(self.playing, decided=False)).best.equity for it in thrown]
+
+    def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> list[PlayValue]:
+        """Return what each play is worth; the one that was made and those that come close are looked at as far."""
+        limits = evolve(self.playing, decided=False)
+        ranking = self.engine.rank(state, plays, limits, Compared(also=made))
+        most = ranking.best.equity
+        values = {it.play: PlayValue(min(it.equity, most), it.plies, _chances(it.outcomes)) for it in ranking.plays}
+        return [values[play] for play in plays]
+
     def value_cube(self, state: MatchState) -> CubeValues:
         """Return what doubling and not doubling is worth."""
-        verdict = self.engine.read(state, self.cube).verdict
-        return CubeValues(verdict.no_double, verdict.double_take, verdict.double_pass)
+        reading = self.engine.read(state, self.cube)
+        verdict = reading.verdict
+        return CubeValues(
+            verdict.no_double,
+            verdict.double_take,
+            verdict.double_pass,
+            reading.effort.plies,
+            _chances(reading.outcomes),
+        )
 
     def match_chance(self, state: MatchState, points: int) -> float:
         """Return how likely the match is won after so many points.
@@ -91,6 +122,11 @@ class Mind:
         """
         own, theirs = state.away
         return match_chance(own - max(points, 0), theirs - max(-points, 0), crawford_played=1 in state.away)
+
+
+def _chances(outcomes: Outcomes) -> Chances:
+    win, win_gammon, win_backgammon, lose, lose_gammon, lose_backgammon = outcomes.tolist()
+    return (win, win_gammon, win_backgammon, lose, lose_gammon, lose_backgammon)
 
 
 def _theirs(state: MatchState) -> MatchState:

@@ -9,7 +9,7 @@ from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAnswer, Opponent, PlayAnswer
 from fibsbot.strategies.engine.options import EngineOptions
-from fibsbot.strategies.judge import CubeValues
+from fibsbot.strategies.judge import CubeValues, PlayValue
 
 if TYPE_CHECKING:
     from fibsbot.engine.engine import Engine
@@ -64,6 +64,11 @@ class EngineStrategy:
     def close(self) -> None:
         """Nothing is held."""
 
+    @property
+    def details(self) -> str:
+        """Version, plies and networks."""
+        return self._mind.details
+
     # -- as a judge -----------------------------------------------------------------------------------------------
 
     def value(self, state: MatchState) -> float:
@@ -73,6 +78,14 @@ class EngineStrategy:
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
         """Return what each play is worth, none more than the one that the strategy would choose."""
         return self._mind.value_plays(state, plays)
+
+    def value_rolls(self, state: MatchState) -> Sequence[float]:
+        """Return what each of the 21 rolls is worth, played best."""
+        return self._mind.value_rolls(state)
+
+    def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:
+        """Return what each play is worth; the one that was made and those that come close are looked at as far."""
+        return self._mind.compare_plays(state, plays, made)
 
     def value_cube(self, state: MatchState) -> CubeValues:
         """Return what doubling and not doubling is worth."""

@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from attrs import evolve
 
@@ -21,6 +21,7 @@ from fibsbot.match import MatchState, Phase
 from fibsbot.position import Position
 from fibsbot.strategies.foreign.boards import board_line
 from fibsbot.strategies.foreign.errors import EngineError
+from fibsbot.strategies.judge import Chances, all_chances
 
 MOST_CUBE: Final = 1024
 """What it is told of higher cubes in an unlimited match, where the value plays no part; it stops at 4096."""
@@ -58,15 +59,25 @@ PROBE: Final = f"evaluation fibsboard {board_line(_BEHIND)} crawfordrule off pli
 
 def swaps_scores(answer: str) -> bool:
     """Return what the answer to `PROBE` tells: whether who is behind is said to be ahead. Raises EngineError."""
-    return last_number(answer) > 0.5
+    return evaluation(answer).value > 0.5
 
 
-def last_number(answer: str) -> float:
-    """Return the last of the six numbers that are answered to `evaluation`; raise EngineError where they are none."""
+class Evaluation(NamedTuple):
+    """What is answered to `evaluation`."""
+
+    value: float
+    """Points at a cube of 1, or the chance to win the match."""
+    chances: Chances
+    """Of the player on roll."""
+
+
+def evaluation(answer: str) -> Evaluation:
+    """Read the six numbers that are answered to `evaluation`; raise EngineError where they are none."""
     numbers = answer.split()
     if len(numbers) != 6 or not all(map(_NUMBER.fullmatch, numbers)):
         raise EngineError(f"expected six numbers, got {answer[:80]!r}")
-    return float(numbers[-1])
+    *chances, value = map(float, numbers)
+    return Evaluation(value, all_chances(*chances))
 
 
 def with_a_cube_that_fits(state: MatchState) -> MatchState:

@@ -14,21 +14,24 @@ from attrs import evolve
 
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Play, Position
-from fibsbot.rules.scoring import has_won, level_of
+from fibsbot.rules.scoring import Level, has_won, level_of
 from fibsbot.strategies.foreign.child import Child
 from fibsbot.strategies.foreign.errors import EndedError, EngineError
 from fibsbot.strategies.foreign.revival import Revival
-from fibsbot.strategies.gnubg.asking import with_a_cube_that_fits
+from fibsbot.strategies.gnubg.asking import Evaluation, with_a_cube_that_fits
 from fibsbot.strategies.gnubg.options import GnubgOptions
-from fibsbot.strategies.judge import CubeValues
+from fibsbot.strategies.judge import Chances, CubeValues, PlayValue, all_chances, reversed_chances
 
 MARK: Final = "=> "
+VALUES: Final = 4
+"""A row begins with what the best action, rolling, a taken and a passed double are worth to the player on roll."""
+CHANCES: Final = 5
+"""What may follow: the chances to win, to win a gammon and a backgammon, to lose a gammon and a backgammon."""
 CHATTER: Final = 1000
 """Lines that gnubg may say before an answer."""
 _WITNESS: Final = Path(__file__).with_name("witness.py")
 _OWNERS: Final = {Owner.CENTRED: -1, Owner.PLAYER: 1, Owner.OPPONENT: 0}
 Row: TypeAlias = list[float]
-"""What the best action, rolling, a double that is taken and one that is passed are worth to the player on roll."""
 
 
 class Valuer:
@@ -46,15 +49,15 @@ class Valuer:
 
     def value_cube(self, state: MatchState) -> CubeValues:
         """Return what the cube actions are worth."""
-        _, no_double, taken, passed = self._row(state)
-        return CubeValues(no_double, taken, passed)
+        _, no_double, taken, passed, *chances = self._row(state, chances=True)
+        return CubeValues(no_double, taken, passed, self._options.cube, all_chances(*chances))
 
     def value_plays(
-        self, state: MatchState, plays: Sequence[Play], evaluate: Callable[[MatchState], float]
-    ) -> Sequence[float]:
-        """Return what each play is worth.
+        self, state: MatchState, plays: Sequence[Play], evaluate: Callable[[MatchState], Evaluation]
+    ) -> Sequence[PlayValue]:
+        """Return what each play is worth, and the chances that it leaves.
 
-        `evaluate` is what the external mode says a position is worth before the throw: a hundred times as quick.
+        `evaluate` is what the external mode says of a position before the throw: a hundred times as quick.
         """
         return [self._after(state, state.position.play(play), evaluate) for play in plays]
 
@@ -72,19 +75,21 @@ class Valuer:
 
     def _asked_chance(self, state: MatchState, points: int) -> float:
         result = [_cube(evolve(state, cube=abs(points), owner=Owner.CENTRED)), math.copysign(1.0, points)]
-        return self._ask({"plies": 0, "cubeful": True, "positions": [], "results": [result]}, 0)[1][0]
+        return self._ask({"plies": 0, "cubeful": True, "chances": False, "positions": [], "results": [result]})[1][0]
 
     def close(self) -> None:
         """End it."""
         self._running.close()
 
-    def _after(self, state: MatchState, after: Position, evaluate: Callable[[MatchState], float]) -> float:
+    def _after(self, state: MatchState, after: Position, evaluate: Callable[[MatchState], Evaluation]) -> PlayValue:
         """Return what the position after a play is worth to who made it."""
+        plies = self._options.chequer
         if has_won(after):
-            return self._won(state, after)
+            return PlayValue(self._won(state, after), plies, _won_chances(after))
         theirs = evolve(state, position=after, phase=Phase.ROLL, dice=None).swapped()
-        value = evaluate(theirs)
-        return -(self._normalised(theirs, value) if state.length else value)
+        value, chances = evaluate(theirs)
+        equity = -(self._normalised(theirs, value) if state.length else value)
+        return PlayValue(equity, plies, reversed_chances(chances))
 
     def _won(self, state: MatchState, after: Position) -> float:
         """Return what a game that is won is worth."""
@@ -97,16 +102,17 @@ class Valuer:
         win, loss = self.match_chance(state, state.cube), self.match_chance(state, -state.cube)
         return (2 * chance - win - loss) / (win - loss)
 
-    def _row(self, state: MatchState) -> Row:
+    def _row(self, state: MatchState, *, chances: bool = False) -> Row:
         position = [_board(state.position), _cube(state), int(state.jacoby)]
-        question = {"plies": self._options.cube, "cubeful": not state.cubeless, "positions": [position], "results": []}
-        return self._ask(question, 1)[0][0]
+        cubeful = not state.cubeless
+        depth = {"plies": self._options.cube, "cubeful": cubeful, "chances": chances}
+        return self._ask({**depth, "positions": [position], "results": []})[0][0]
 
-    def _ask(self, question: dict[str, Any], count: int) -> tuple[list[Row], Row]:
-        """Return rows and chances; `count` is how many rows there have to be."""
+    def _ask(self, question: dict[str, Any]) -> tuple[list[Row], Row]:
+        """Return rows, and chances to win the match."""
         deadline = time.monotonic() + self._options.deadline
         line = json.dumps(question)
-        return self._running.ask(lambda it: _read(it.ask(line, deadline), count, len(question["results"])), deadline)
+        return self._running.ask(lambda it: _read(it.ask(line, deadline), question), deadline)
 
 
 class _Witness:
@@ -137,16 +143,24 @@ class _Witness:
         self._child.close()
 
 
-def _read(answer: str, rows: int, chances: int) -> tuple[list[Row], Row]:
-    """Read an answer; raise EngineError unless it has so many rows of four numbers and so many chances."""
+def _won_chances(after: Position) -> Chances:
+    """Return the chances of who has won."""
+    level = level_of(after)
+    return all_chances(1.0, float(level >= Level.GAMMON), float(level >= Level.BACKGAMMON), 0.0, 0.0)
+
+
+def _read(answer: str, question: dict[str, Any]) -> tuple[list[Row], Row]:
+    """Read an answer; raise EngineError unless it has as many rows, numbers in a row and chances as were asked for."""
+    rows, chances = len(question["positions"]), len(question["results"])
+    columns = VALUES + CHANCES if question["chances"] else VALUES
     try:
         values, found = json.loads(answer)
         numbers = [*found, *(number for row in values for number in row)]
-        shape = (len(values), {len(row) for row in values} - {4}, len(found))
+        shape = (len(values), {len(row) for row in values} - {columns}, len(found))
     except (ValueError, TypeError):
         raise EngineError(f"expected values as JSON, got {answer[:80]!r}") from None
     if shape != (rows, set(), chances) or not all(isinstance(it, int | float) and math.isfinite(it) for it in numbers):
-        raise EngineError(f"expected {rows} rows of four numbers and {chances} chances, got {answer[:80]!r}")
+        raise EngineError(f"expected {rows} rows of {columns} numbers and {chances} chances, got {answer[:80]!r}")
     return values, found
 
 

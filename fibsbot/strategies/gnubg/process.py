@@ -15,7 +15,7 @@ from fibsbot.match import MatchState
 from fibsbot.strategies.foreign.child import Child
 from fibsbot.strategies.foreign.errors import EndedError, EngineError
 from fibsbot.strategies.foreign.lines import Lines
-from fibsbot.strategies.gnubg.asking import PROBE, last_number, question, swaps_scores, value_question
+from fibsbot.strategies.gnubg.asking import PROBE, Evaluation, evaluation, question, swaps_scores, value_question
 from fibsbot.strategies.gnubg.options import GnubgOptions
 
 ADDRESS: Final = "127.0.0.1"
@@ -60,9 +60,9 @@ class GnubgProcess:
         """Return the answer to a decision; raise EngineError where there is none."""
         return self.ask(question(state, scores_swapped=self._scores_swapped), deadline)
 
-    def value(self, state: MatchState, plies: int, deadline: float) -> float:
-        """Return what a position is worth before the throw: points at a cube of 1, or the chance to win the match."""
-        return last_number(self.ask(value_question(state, plies, scores_swapped=self._scores_swapped), deadline))
+    def evaluate(self, state: MatchState, plies: int, deadline: float) -> Evaluation:
+        """Return what a position is worth before the throw."""
+        return evaluation(self.ask(value_question(state, plies, scores_swapped=self._scores_swapped), deadline))
 
     def ask(self, line: str, deadline: float) -> str:
         """Return the answer to one line, without blanks around it; raise EngineError where there is none."""

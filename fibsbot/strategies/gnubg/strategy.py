@@ -15,11 +15,12 @@ from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
 from fibsbot.strategies.foreign.revival import Revival
 from fibsbot.strategies.foreign.wording import chosen, one_of
+from fibsbot.strategies.gnubg.asking import Evaluation
 from fibsbot.strategies.gnubg.judging import Valuer
 from fibsbot.strategies.gnubg.options import GnubgOptions
 from fibsbot.strategies.gnubg.process import GnubgProcess
 from fibsbot.strategies.handmade.strategy import HandmadeStrategy, is_beavered
-from fibsbot.strategies.judge import CubeValues
+from fibsbot.strategies.judge import CubeValues, PlayValue
 
 OFFERS: Final = {"roll": CubeAction.ROLL, "double": CubeAction.DOUBLE}
 RESPONSES: Final = {"take": CubeAction.TAKE, "drop": CubeAction.PASS, "beaver": CubeAction.BEAVER}
@@ -97,6 +98,10 @@ class GnubgStrategy:
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
         """Return what each play is worth."""
+        return [it.equity for it in self.compare_plays(state, plays, plays[0])] if plays else []
+
+    def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:  # noqa: ARG002
+        """Return what each play is worth, all looked at equally far."""
         return self._valuer.value_plays(state, plays, partial(self._evaluated, plies=self._options.chequer))
 
     def value_cube(self, state: MatchState) -> CubeValues:
@@ -112,7 +117,7 @@ class GnubgStrategy:
     def _answer_beaver(self, state: MatchState) -> CubeAnswer:
         """Answer a beaver of our own double: a pass gives up half of the new stake, so a take may lose as much."""
         rolling = evolve(state, phase=Phase.ROLL, cube=2 * state.cube, owner=Owner.OPPONENT)
-        equity = 2 * self._evaluated(rolling, self._options.cube)
+        equity = 2 * self._evaluated(rolling, self._options.cube).value
         return CubeAnswer(CubeAction.TAKE if equity >= -1 else CubeAction.PASS, max(equity, -1.0))
 
     def _decide(self, state: MatchState, understand: Callable[[str], AnswerT]) -> AnswerT:
@@ -120,8 +125,8 @@ class GnubgStrategy:
             lambda process, deadline: understand(process.decide(state, deadline)), cubeful=not state.cubeless
         )
 
-    def _evaluated(self, state: MatchState, plies: int) -> float:
-        return self._ask(lambda process, deadline: process.value(state, plies, deadline))
+    def _evaluated(self, state: MatchState, plies: int) -> Evaluation:
+        return self._ask(lambda process, deadline: process.evaluate(state, plies, deadline))
 
     def _ask(self, ask: Callable[[GnubgProcess, float], AnswerT], *, cubeful: bool = True) -> AnswerT:
         deadline = time.monotonic() + self._options.deadline

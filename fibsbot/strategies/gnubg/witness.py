@@ -1,10 +1,11 @@
 """Run inside gnubg, by its own Python: reads questions about values from stdin, a JSON object a line, and answers them.
 
-A question is `{"plies": 0, "cubeful": true, "positions": [...], "results": [...]}`. A position is `[board, cube,
-jacoby]`: both sides' checkers on points 1 to 24 and the bar, the opponent's first, and the arguments of
+A question is `{"plies": 0, "cubeful": true, "chances": true, "positions": [...], "results": [...]}`. A position is
+`[board, cube, jacoby]`: both sides' checkers on points 1 to 24 and the bar, the opponent's first, and the arguments of
 `gnubg.cubeinfo`. It is answered by what the best action, rolling, a taken and a passed double are worth to the player
-on roll. A result is `[cube, equity]`, answered by the chance to win the match. An answer stands behind `=> `: gnubg
-itself chatters on the same stream.
+on roll; with `chances` followed by how likely that player is to win, to win at least a gammon, to win a backgammon, to
+lose at least a gammon and to lose a backgammon. A result is `[cube, equity]`, answered by the chance to win the match.
+An answer stands behind `=> `: gnubg itself chatters on the same stream.
 """
 
 from __future__ import annotations
@@ -28,10 +29,14 @@ def answer(question: dict[str, Any]) -> list[list[Any]]:
     values = []
     for board, cube, jacoby in question["positions"]:
         information = {**gnubg.cubeinfo(*cube), "jacoby": jacoby}
+        evaluated: tuple[float, ...] = ()
+        if question["chances"] or not context["cubeful"]:
+            evaluated = gnubg.evaluate(board, information, context)
         if context["cubeful"]:
-            values.append(list(gnubg.cfevaluate(board, information, context)[:4]))
+            row = list(gnubg.cfevaluate(board, information, context)[:4])
         else:
-            values.append([gnubg.evaluate(board, information, context)[5]] * 3 + [1.0])
+            row = [evaluated[5]] * 3 + [1.0]
+        values.append([*row, *evaluated[:5]] if question["chances"] else row)
     chances = [gnubg.eq2mwc(equity, gnubg.cubeinfo(*cube)) for cube, equity in question["results"]]
     return [values, chances]
 

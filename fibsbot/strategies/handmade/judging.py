@@ -6,19 +6,22 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final, TypeAlias
 
-from attrs import evolve
+from attrs import astuple, evolve
 
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import CHECKERS, Play, Position
 from fibsbot.rules.scoring import level_of
+from fibsbot.strategies import judge
 from fibsbot.strategies.handmade.chances import Chances
 from fibsbot.strategies.handmade.cube import Game, Worth
 from fibsbot.strategies.handmade.evaluate import chances
 from fibsbot.strategies.handmade.match_equity import worth_of
-from fibsbot.strategies.judge import CubeValues
+from fibsbot.strategies.judge import CubeValues, PlayValue
 
 DIGITS: Final = 6
 """Decimals to which plays are compared: what differs less is the same."""
+PLIES: Final = 0
+"""Rolls that are looked ahead: positions are valued as they stand."""
 Rank: TypeAlias = tuple[float, int]
 """By what plays are compared, the best the highest: what they are worth with the cube left alone, and then pips.
 
@@ -43,11 +46,12 @@ def value(state: MatchState) -> float:
     return _value(state, game_of(state, expected), expected.win)
 
 
-def value_plays(state: MatchState, plays: Sequence[Play]) -> list[float]:
-    """Return what each play is worth: what the opponent, who may double, loses by what it leaves.
+def compare_plays(state: MatchState, plays: Sequence[Play]) -> list[PlayValue]:
+    """Return what each play is worth, and the chances that it leaves.
 
-    Plays are compared with the cube left alone. One that would be worth more with it than the play which that prefers
-    is worth just as much: whoever judges by these figures plays as the strategy does.
+    It is worth what the opponent, who may double, loses by what it leaves. Plays are compared with the cube left alone.
+    One that would be worth more with it than the play which that prefers is worth just as much: whoever judges by these
+    figures plays as the strategy does.
     """
     boards = [state.position.play(play) for play in plays]
     left = [chances(board.swapped()) for board in boards]
@@ -59,12 +63,20 @@ def value_plays(state: MatchState, plays: Sequence[Play]) -> list[float]:
         for board, it in zip(boards, left, strict=True)
     ]
     most = values[ranks.index(max(ranks))]
-    return [min(it, most) for it in values]
+    return [
+        PlayValue(min(it, most), PLIES, _told(opponents.reversed())) for it, opponents in zip(values, left, strict=True)
+    ]
 
 
 def value_cube(state: MatchState) -> CubeValues:
     """Return what doubling and not doubling is worth to the player on roll, to whom the cube is open."""
-    return _cube_values(state, game_of(state, expected := chances(state.position)), expected.win)
+    expected = chances(state.position)
+    return evolve(_cube_values(state, game_of(state, expected), expected.win), plies=PLIES, chances=_told(expected))
+
+
+def _told(expected: Chances) -> judge.Chances:
+    """Return chances as every judge says them."""
+    return judge.all_chances(*astuple(expected))
 
 
 def cube_is_open(state: MatchState) -> bool:

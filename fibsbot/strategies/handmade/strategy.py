@@ -12,7 +12,7 @@ from fibsbot.strategies.handmade import judging
 from fibsbot.strategies.handmade.evaluate import chances
 from fibsbot.strategies.handmade.match_equity import chance_after, worth_of
 from fibsbot.strategies.handmade.resigning import certain_loss
-from fibsbot.strategies.judge import CubeValues
+from fibsbot.strategies.judge import CubeValues, PlayValue
 
 BEAVER_FROM: Final = 0.1
 """Points per game that a take must promise before it becomes a beaver."""
@@ -78,7 +78,11 @@ class HandmadeStrategy:
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
         """Return what each play is worth, none more than the one that the strategy would choose."""
-        return judging.value_plays(state, plays)
+        return [it.equity for it in judging.compare_plays(state, plays)]
+
+    def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:  # noqa: ARG002
+        """Return what each play is worth, without looking ahead, and the chances that it leaves."""
+        return judging.compare_plays(state, plays)
 
     def value_cube(self, state: MatchState) -> CubeValues:
         """Return what doubling and not doubling is worth."""

@@ -11,7 +11,7 @@ from fibsbot.engine.boards import Boards
 from fibsbot.engine.cube import cube_verdict
 from fibsbot.engine.expanding import Filter
 from fibsbot.engine.outcomes import Outcomes
-from fibsbot.engine.search import Filters, Limits, Searcher
+from fibsbot.engine.search import Compared, Filters, Limits, Searcher
 from fibsbot.engine.search.filters import ALL
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Position
@@ -55,6 +55,18 @@ def test_a_filter_leaves_out_what_is_too_far_behind_or_too_many() -> None:
     ranking = searcher(narrow).rank(STATE, PLAYS, Limits(2))
     assert {0, 1, 2} == {ranked.plies for ranked in ranking.plays}
     assert [2, 1, 1, 0] == [ranked.plies for ranked in ranking.plays[:4]]
+
+
+def test_what_is_compared_is_looked_at_equally_deep() -> None:
+    narrow = Filters((Filter(0.0, 1),) * 4, Filter(), Filter())
+    ours = searcher(narrow)
+    last = ours.rank(STATE, PLAYS, Limits(0)).plays[-1].play
+    assert [1, 0] == [it.plies for it in ours.rank(STATE, PLAYS, Limits(1)).plays[:2]]
+    ranking = ours.rank(STATE, PLAYS, Limits(1), Compared(4, 3, 0.0, also=last))
+    assert 4 == sum(it.plies == 1 for it in ranking.plays)
+    assert 1 == next(it.plies for it in ranking.plays if it.play == last)
+    wide = ours.rank(STATE, PLAYS, Limits(1), Compared(len(PLAYS), 1, 1000.0))
+    assert {1} == {it.plies for it in wide.plays}
 
 
 def test_what_is_decided_is_looked_at_no_further() -> None:

@@ -110,6 +110,6 @@ def test_a_network_learns_the_labels(tables: Tables) -> None:
     labels = labels_of(almost_home(300, 3), tables, 1.0)
     race = toy_race()
     before = missed(race, labels)
-    for _ in fit_sides(race, labels, Plan(epochs=400, batch=64, rate=0.01)):
+    for _ in fit_sides(race.network, labels, Plan(epochs=400, batch=64, rate=0.01)):
         pass
-    assert missed(race, labels) < 0.2 < before
+    assert missed(RaceNetwork(race.network), labels) < 0.2 < before

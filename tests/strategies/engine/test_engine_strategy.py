@@ -14,7 +14,7 @@ from fibsbot.engine.engine import Engine
 from fibsbot.engine.outcomes import Outcomes
 from fibsbot.engine.search import Limits
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
-from fibsbot.position import Position
+from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import Opponent, Strategy
 from fibsbot.strategies.engine import EngineStrategy
@@ -25,6 +25,9 @@ from tests.engine.engines import pip_engine, toy_engine, write_networks
 from tests.engine.toys import some_positions, toy_pruner
 
 RACE = Position.from_sides(own=[2, 2, 2, 2, 2, 2] + [0] * 19, opponent=[3, 3, 3, 0, 0, 0] + [0] * 19)
+
+
+CLOSED_OUT = Position.from_sides(own=[0] * 24 + [1], opponent=[2, 2, 2, 2, 2, 2] + [0] * 19)
 
 
 @pytest.fixture
@@ -107,6 +110,20 @@ def test_plays_are_valued_as_they_are_chosen(strategy: EngineStrategy) -> None:
         assert max(values) == pytest.approx(values[plays.index(chosen.play)], abs=1e-6)
 
 
+def test_what_was_made_is_compared_with_the_best_at_the_same_depth(strategy: EngineStrategy) -> None:
+    (position,) = some_positions(1, 6)
+    state = MatchState(position, length=5, phase=Phase.MOVE, dice=(4, 2))
+    plays = legal_plays(position, (4, 2))
+    worst = min(zip(plays, strategy.value_plays(state, plays), strict=True), key=lambda it: it[1])[0]
+    values = dict(zip(plays, strategy.compare_plays(state, plays, worst), strict=True))
+    best = max(values.values(), key=lambda it: it.equity)
+    assert best.plies == values[worst].plies == 1
+    for value in values.values():
+        assert value.equity <= best.equity
+        assert value.chances is not None
+        assert 1 == pytest.approx(value.chances[0] + value.chances[3], abs=1e-5)
+
+
 def test_cubes_are_valued_as_they_are_turned(strategy: EngineStrategy) -> None:
     for position in some_positions(10, 7):
         state = MatchState(position, length=5)
@@ -149,6 +166,9 @@ class Decided:
         return np.stack([win, win * (theirs == 15), 0 * win, lose, lose * (own == 15), 0 * win], 1).astype(np.float32)
 
 
+CLOSED_OUT = Position.from_sides(own=[0] * 24 + [1], opponent=[2, 2, 2, 2, 2, 2] + [0] * 19)
+
+
 @pytest.fixture
 def certain() -> EngineStrategy:
     return EngineStrategy("1", engine=Engine(Decided(), toy_pruner()))
@@ -178,3 +198,18 @@ def test_chances_after_a_game_are_those_of_the_table(strategy: EngineStrategy) -
 
 def test_anybody_may_play_it(strategy: EngineStrategy) -> None:
     assert None is strategy.accept_invitation(Opponent("ford"), 7)
+
+
+@pytest.mark.parametrize("plies", ["0", "1"])
+def test_rolls_are_worth_what_their_best_plays_are(plies: str) -> None:
+    strategy = EngineStrategy(plies, engine=toy_engine())
+    positions = some_positions(3 if plies == "0" else 1, 4)
+    for position in positions if plies == "1" else [*positions, Position.start(), RACE, CLOSED_OUT]:
+        state = MatchState(position, length=5, score=(2, 3), phase=Phase.MOVE)
+        best = []
+        for high in range(1, 7):
+            for low in range(1, high + 1):
+                thrown = evolve(state, dice=(high, low))
+                plays = legal_plays(position, (high, low)) or (Play(),)
+                best.append(max(strategy.value_plays(thrown, plays)))
+        assert best == strategy.value_rolls(state)

@@ -18,7 +18,7 @@ from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.foreign.errors import EngineError
 from fibsbot.strategies.gnubg import GnubgStrategy
 from fibsbot.strategies.handmade import HandmadeStrategy
-from fibsbot.strategies.judge import Judge
+from fibsbot.strategies.judge import DetailedJudge
 from tests.engines import descendants, gone
 from tests.formats.gnubg import requires_gnubg
 from tests.strategies_positions import match_states
@@ -40,7 +40,7 @@ def gnubg() -> Iterator[GnubgStrategy]:
 
 @requires_gnubg
 def test_it_is_a_judge(gnubg: GnubgStrategy) -> None:
-    assert isinstance(gnubg, Judge)
+    assert isinstance(gnubg, DetailedJudge)
 
 
 @requires_gnubg
@@ -111,14 +111,58 @@ def test_the_play_that_it_chooses_is_the_one_that_it_values_most(gnubg: GnubgStr
         assert max(values) == values[plays.index(gnubg.choose_play(moving, plays).play)]
 
 
+@requires_gnubg
+def test_it_says_how_far_it_looks(gnubg: GnubgStrategy) -> None:
+    moving = evolve(START, phase=Phase.MOVE, dice=(3, 1))
+    plays = legal_plays(moving.position, (3, 1))
+    compared = gnubg.compare_plays(moving, plays, plays[0])
+    assert gnubg.value_plays(moving, plays) == [it.equity for it in compared]
+    assert {gnubg.value_cube(START).plies} == {it.plies for it in compared} == {0}
+
+
+@requires_gnubg
+@pytest.mark.parametrize("length", [0, 7])
+def test_it_says_the_chances(gnubg: GnubgStrategy, length: int) -> None:
+    behind = Position((0, *(0,) * 17, 5, 5, 5, -5, -5, -5, *(0,) * 2))
+    state = evolve(START, position=behind, length=length)
+    chances = gnubg.value_cube(state).chances
+    assert chances is not None
+    assert chances[0] < 0.1, "the player on roll has the longer race"
+    assert 1 == pytest.approx(chances[0] + chances[3])
+    for won, gammon, backgammon in (chances[:3], chances[3:]):
+        assert won >= gammon >= backgammon
+    moving = evolve(state, phase=Phase.MOVE, dice=(2, 1))
+    plays = legal_plays(behind, (2, 1))
+    for it in gnubg.compare_plays(moving, plays, plays[0]):
+        assert it.chances is not None
+        assert it.chances[0] < 0.1
+    for it in gnubg.compare_plays(evolve(moving, cubeless=True), plays, plays[0]):
+        assert it.chances is not None
+        assert (it.plies, 0.1 > it.chances[0]) == (0, True)
+
+
+@requires_gnubg
+def test_the_chances_of_a_match_without_a_cube_are_those_of_one_with_a_cube(gnubg: GnubgStrategy) -> None:
+    cubeless, cubeful = (gnubg._valuer.value_cube(evolve(START, cubeless=it)).chances for it in (True, False))
+    assert cubeful == pytest.approx(cubeless, abs=1e-3)
+
+
+@requires_gnubg
+def test_a_game_that_is_won_has_the_chances_of_its_result(gnubg: GnubgStrategy) -> None:
+    gammon = Position((0, 1, 1, *(0,) * 19, -5, -5, -5, 0, *(0,)))
+    plays = legal_plays(gammon, (6, 5))
+    (won,) = gnubg.compare_plays(MatchState(gammon, phase=Phase.MOVE, dice=(6, 5)), plays, plays[0])
+    assert (1, 1, 0, 0, 0, 0) == won.chances
+
+
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
         ("=> what", "expected values as JSON"),
-        ("=> [[[1, 2, 3]], []]", "expected 1 rows of four numbers"),
-        ('=> [[[1, 2, 3, "4"]], []]', "expected 1 rows of four numbers"),
-        ("=> [[[1, 2, 3, NaN]], []]", "expected 1 rows of four numbers"),
-        ("=> [[], []]", "expected 1 rows of four numbers"),
+        ("=> [[[1, 2, 3]], []]", "expected 1 rows of 4 numbers"),
+        ('=> [[[1, 2, 3, "4"]], []]', "expected 1 rows of 4 numbers"),
+        ("=> [[[1, 2, 3, NaN]], []]", "expected 1 rows of 4 numbers"),
+        ("=> [[], []]", "expected 1 rows of 4 numbers"),
         ("=> 7", "expected values as JSON"),
         ("hello", "gave no answer in time|said more than"),
     ],
