@@ -1,9 +1,19 @@
-"""One bot against a hostile server: 10,000 connections, 100,000 lines, and matches on a real server in between.
+"""One bot against a hostile server, and the embedded server against hostile clients.
 
-What is measured: that the bot lives on and plays properly afterwards, what it said, what it wrote down, and how much
-memory it takes at each stop. The hostile server is that of `tests/bot/test_hostile_server.py`.
+The bot: 10,000 connections, 100,000 lines, and matches on a real server in between. What is measured: that the bot
+lives on and plays properly afterwards, what it said, what it wrote down, and how much memory it takes at each stop. The
+hostile server is that of `tests/bot/test_hostile_server.py`.
 
     python bench/bench_hostile.py [--connections N] [--lines N] [--matches N] [--seed N]
+    python bench/bench_hostile.py --flood 300
+
+The server: 300 clients send without end, some logged in, some guessing passwords, some without ever ending a line.
+What an honest client waits for its answers is measured before and meanwhile, in the same run, and so is SIGTERM.
+
+With `--lies N` no server is started: a bot with a store and a live page is fed N lines of made-up boards, throws and
+plays. Printed is how long a line took: nothing else in the bot's process runs meanwhile.
+
+    python bench/bench_hostile.py --lies 20000
 """
 
 from __future__ import annotations
@@ -22,9 +32,19 @@ from rich.table import Table
 from fibsbot.bot.runner import SessionResult
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
+from bench.flood import measure, percentile
+from bench.lies import feed_lies
 from tests.bot.hostility import Ordeal
 
 CONNECTIONS: Final = 10_000
+COMMANDS: Final = 60
+"""Of the honest client, before and during the flood."""
+LATENCY: Final = 100
+"""Milliseconds of the server's processor time until nine of ten commands are answered during the flood."""
+LOGGED_IN: Final = 5
+"""Seconds of its processor time until a login is answered."""
+STOPPED: Final = 3
+"""Seconds of its processor time until it has ended."""
 LINES: Final = 12
 """A connection, on average, but some connections end earlier: more than 100,000 in all."""
 
@@ -64,14 +84,39 @@ def report(ordeal: Ordeal, result: SessionResult, matches: int, log: Path, secon
         raise SystemExit(1)
 
 
+def report_flood(clients: int) -> None:
+    """Flood the embedded server, and print what an honest client noticed."""
+    flooded = measure(clients, COMMANDS)
+    table = Table("processor time of the server, ms", "quiet", f"{clients} flooding", "limit")
+    for title, share in (("command to answer, median", 0.5), ("command to answer, p90", 0.9)):
+        before, meanwhile = (1000 * percentile(seen, share) for seen in (flooded.quiet, flooded.flooded))
+        table.add_row(title, f"{before:.2f}", f"{meanwhile:.1f}", f"{LATENCY}")
+    table.add_row("login", "", f"{1000 * flooded.login:.0f}", f"{1000 * LOGGED_IN}")
+    table.add_row("SIGTERM to the end", "", f"{1000 * flooded.stop:.0f}", f"{1000 * STOPPED}")
+    Console().print(table)
+    slow = 1000 * percentile(flooded.flooded, 0.9) > LATENCY or flooded.login > LOGGED_IN or flooded.stop > STOPPED
+    if slow:
+        raise SystemExit(1)
+
+
 def main() -> None:
     """Read the options and run."""
-    parser = argparse.ArgumentParser(description="One bot against a hostile server.")
+    parser = argparse.ArgumentParser(
+        description="One bot against a hostile server; the server against hostile clients."
+    )
+    parser.add_argument("--flood", type=int, metavar="N", help="flood the embedded server with N clients instead")
     parser.add_argument("--connections", type=int, default=CONNECTIONS)
     parser.add_argument("--lines", type=int, default=LINES, help="on each connection, on average")
     parser.add_argument("--matches", type=int, default=5, help="on a real server, in between and at the end")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--lies", type=int, default=0, metavar="LINES", help="feed so many made-up lines to a bot")
     options = parser.parse_args()
+    if options.flood:
+        report_flood(options.flood)
+        return
+    if options.lies:
+        asyncio.run(feed_lies(options.seed, options.lies))
+        return
     with tempfile.TemporaryDirectory() as directory:
         log = Path(directory) / "log" / "marvin.jsonl"
         asyncio.run(run(Ordeal(options.seed, log, options.lines), options.connections, options.matches, log))

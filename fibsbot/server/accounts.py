@@ -60,18 +60,22 @@ def reserved(name: str) -> bool:
 
 
 class Passwords:
-    """Salted scrypt hashes, computed in one thread beside the event loop: logging in never stops the games."""
+    """Salted scrypt hashes, computed beside the event loop: logging in never stops the games.
+
+    One thread checks passwords and another one hashes new ones, so that guests who register delay nobody's login.
+    """
 
     def __init__(self, cost: int = 2**14) -> None:
         """Take the cost, scrypt's N; it is stored with every hash, so that it can be raised later."""
         self._cost = cost
-        self._executor = ThreadPoolExecutor(1, "passwords")
+        self._checking = ThreadPoolExecutor(1, "passwords")
+        self._hashing = ThreadPoolExecutor(1, "new-passwords")
         self._decoy = _encode(cost, secrets.token_bytes(16), bytes(32))
 
     async def hash(self, password: str) -> str:
         """Return what is stored instead of the password."""
         salt = secrets.token_bytes(16)
-        key = await self._derive(password, salt, self._cost)
+        key = await _derive(self._hashing, password, salt, self._cost)
         return _encode(self._cost, salt, key)
 
     async def verify(self, password: str, stored: str | None) -> bool:
@@ -80,16 +84,17 @@ class Passwords:
         None, for a user who does not exist, takes as long as a wrong password.
         """
         cost, salt, key = (stored or self._decoy).split("$")
-        derived = await self._derive(password, base64.b64decode(salt), int(cost))
+        derived = await _derive(self._checking, password, base64.b64decode(salt), int(cost))
         return hmac.compare_digest(derived, base64.b64decode(key)) and stored is not None
 
-    async def _derive(self, password: str, salt: bytes, cost: int) -> bytes:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, _scrypt, password.encode(), salt, cost)
-
     def close(self) -> None:
-        """End the thread."""
-        self._executor.shutdown(wait=True, cancel_futures=True)
+        """End the threads."""
+        for executor in (self._checking, self._hashing):
+            executor.shutdown(wait=True, cancel_futures=True)
+
+
+async def _derive(executor: ThreadPoolExecutor, password: str, salt: bytes, cost: int) -> bytes:
+    return await asyncio.get_running_loop().run_in_executor(executor, _scrypt, password.encode(), salt, cost)
 
 
 def _scrypt(password: bytes, salt: bytes, cost: int) -> bytes:

@@ -77,9 +77,9 @@ def say(world: World, user: User, command: c.Say) -> None:
     world.tell(world.users[user.opponent], m.Says(user.name, command.text))
 
 
-@HANDLERS.on(c.Tell, c.Tellx)
-def tell(world: World, user: User, command: c.Tell | c.Tellx) -> None:
-    """Talk to one user; `tellx` does it without an echo."""
+@HANDLERS.on(c.Tell, c.Tellx, c.AlertCommand)
+def tell(world: World, user: User, command: c.Tell | c.Tellx | c.AlertCommand) -> None:
+    """Talk to one user; `tellx` does it without an echo, `alert` with a line of its own kind."""
     other = world.find(command.name)
     if other is None:
         raise CommandError(m.NoSuchUser(command.name))
@@ -90,11 +90,12 @@ def tell(world: World, user: User, command: c.Tell | c.Tellx) -> None:
         raise CommandError(m.WontListen(other.name))
     if other.name in user.gagged:
         raise CommandError(m.YouDontListen())
-    if isinstance(command, c.Tell):
+    if not isinstance(command, c.Tellx):
         world.tell(user, m.YouSay(f"{other.name} {command.text}"))
     if other.away is not None:
         world.tell(user, m.UserIsAway(other.name, other.away))
-    world.tell(other, m.Says(user.name, command.text))
+    kind = m.Alert if isinstance(command, c.AlertCommand) else m.Says
+    world.tell(other, kind(user.name, command.text))
 
 
 @HANDLERS.on(c.Mail)

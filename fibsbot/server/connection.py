@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from attrs import define
+
+from fibsbot.server.fairness import Share, Turns
 from fibsbot.server.limits import Limits
 from fibsbot.server.telnet import ECHO_OFF, ECHO_ON, TelnetInput
 from fibsbot.server.world import Traffic
@@ -17,25 +20,56 @@ LINGER_TIME: Final = 0.1
 """Seconds that a client has to end the connection when the server has."""
 CLOSE_TIME: Final = 2.0
 """Seconds that it has to read what was sent last."""
-_CHUNK: Final = 4096
+_CHUNK: Final = 1024
+_LINGER_CHUNK: Final = 2**16
+_LINGER_READS: Final = 4
+"""Pieces of what it still sends that are read and thrown away; who sends more is cut off."""
 _EOL: Final = "\r\n"
+
+
+@define
+class _Bucket:
+    """What may be used: use empties it, and time fills it again."""
+
+    size: float
+    rate: float
+    """What comes back in a second."""
+    level: float
+    at: float
+    """When it was last looked at."""
+
+    def take(self, amount: float) -> float:
+        """Take from it; return the seconds to wait until there was enough."""
+        now = time.monotonic()
+        self.level = min(self.size, self.level + (now - self.at) * self.rate) - amount
+        self.at = now
+        return max(0.0, -self.level / self.rate)
 
 
 class Connection:
     """A client's connection."""
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limits: Limits, traffic: Traffic
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        limits: Limits,
+        traffic: Traffic,
+        turns: Turns | None = None,
     ) -> None:
-        """Take the streams of an accepted connection."""
+        """Take the streams of an accepted connection; `turns` are shared by all connections of a server."""
         self.host: str = (writer.get_extra_info("peername") or ("unknown",))[0]
         self._reader = reader
         self._writer = writer
         self._limits = limits
         self._traffic = traffic
         self._input = TelnetInput(limits.line)
-        self._credit = float(limits.burst)
-        self._credit_at = time.monotonic()
+        now = time.monotonic()
+        self._commands = _Bucket(limits.burst, limits.commands_per_second, limits.burst, now)
+        self._bytes = _Bucket(limits.burst_bytes, limits.bytes_per_second, limits.burst_bytes, now)
+        self._turns = turns or Turns()
+        self.share = Share()
+        """To be charged for what a line has made the server do."""
         self._prompted = False
         self._reading: asyncio.Timeout | None = None
         """Ends the read that is going on."""
@@ -50,19 +84,39 @@ class Connection:
             TimeoutError: if none came for the idle time.
             ConnectionError: if the connection broke.
         """
-        await self._wait_for_credit()
+        if wait := self._commands.take(1):
+            await asyncio.sleep(wait)
         while not self._input.lines:
             data = b"" if self.closed else await self._read()
             if not data:
                 return None
             self._traffic.received += len(data)
-            self._input.feed(data)
+            if wait := self._bytes.take(len(data)):
+                await asyncio.sleep(wait)
+            await self._turns.turn(self.share)
+            with self.charged():
+                self._input.feed(data)
             if self._input.answers:
                 self._write(bytes(self._input.answers))
                 self._input.answers.clear()
+        await self._turns.turn(self.share)
         self._prompted = False
         # Lines that came before the end are not for somebody who is no longer here.
         return None if self.closed else self._input.lines.popleft()
+
+    async def turn(self, expected: float) -> None:
+        """Wait until something may be done for this client that is likely to cost so many seconds."""
+        self.share.expected = expected
+        await self._turns.turn(self.share)
+
+    @contextlib.contextmanager
+    def charged(self) -> Iterator[None]:
+        """Charge the connection for the processor time of what is done within, without waiting for anything."""
+        began = time.thread_time()
+        try:
+            yield
+        finally:
+            self.share.charge(time.thread_time() - began)
 
     async def _read(self) -> bytes:
         """Read what there is; nothing at the end of the connection, whoever ends it."""
@@ -76,17 +130,6 @@ class Connection:
         finally:
             self._reading = None
         return b"" if self.closed else data
-
-    async def _wait_for_credit(self) -> None:
-        """Wait until the client may send its next command: a bucket that commands empty and time fills."""
-        now = time.monotonic()
-        rate = self._limits.commands_per_second
-        self._credit = min(self._limits.burst, self._credit + (now - self._credit_at) * rate) - 1
-        self._credit_at = now
-        if self._credit < 0:
-            await asyncio.sleep(-self._credit / rate)
-        elif self._input.lines:
-            await asyncio.sleep(0)
 
     # -- out --------------------------------------------------------------------------------------------------------
 
@@ -137,8 +180,10 @@ class Connection:
         try:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LINGER_TIME):
-                    while await self._reader.read(_CHUNK):
-                        pass
+                    for _ in range(_LINGER_READS):
+                        if not await self._reader.read(_LINGER_CHUNK):
+                            break
+                        await asyncio.sleep(0)  # else reading what is there already would never let go
             self._writer.close()
             async with asyncio.timeout(CLOSE_TIME):
                 await self._writer.wait_closed()

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from fibsbot.server import chat, going, info, lists, matches, offers, options, play, watching
+from fibsbot.server import chat, going, info, lists, matches, offers, options, play, texts, watching
 from fibsbot.server.handlers import Handlers
 from fibsbot.server.users import User
 from fibsbot.server.world import World
 from protocol import commands as c
 from protocol import messages as m
 from protocol.commands import Command
-from protocol.errors import CommandError
+from protocol.errors import CommandError, UnknownCommandError
 from protocol.grammar import parse_command
 from protocol.messages import Message, Refusal
 
 REPEAT: Final = "!!"
 """Repeats the last command (`help !!`)."""
-NOT_REPEATED: Final = (c.Shout, c.Tell, c.Tellx, c.Say, c.Kibitz, c.Whisper, c.Mail, c.Password)
+NOT_REPEATED: Final = (c.Shout, c.Tell, c.Tellx, c.AlertCommand, c.Say, c.Kibitz, c.Whisper, c.Mail, c.Password)
 
 HANDLERS: Final = Handlers()
 for _module in (chat, going, info, lists, matches, offers, options, play, watching):
@@ -35,7 +35,7 @@ def handle(world: World, user: User, line: str) -> None:
         text = user.last_command
     if text:
         try:
-            command = parse_command(text)
+            command = read(text)
             user.last_command = "" if isinstance(command, NOT_REPEATED) else text
             carry_out(world, user, command)
         except CommandError as error:
@@ -43,6 +43,21 @@ def handle(world: World, user: User, line: str) -> None:
     if user.away is not None:
         world.tell(user, m.YouAreAway())
     world.save()
+
+
+def read(text: str) -> Command:
+    """Read a line; the complete name of a help topic that is no command asks for that help.
+
+    Raises:
+        CommandError: with the refusal.
+    """
+    try:
+        return parse_command(text)
+    except UnknownCommandError:
+        topic = text.split(None, 1)[0]
+        if topic not in texts.topics():
+            raise
+        return c.Help(topic)
 
 
 def password_command(line: str) -> c.Password | None:

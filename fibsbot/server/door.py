@@ -10,8 +10,11 @@ from fibsbot.server import presence, texts
 from fibsbot.server.accounts import MIN_PASSWORD, Account, Passwords, reserved, valid_name
 from fibsbot.server.connection import Connection
 from fibsbot.server.dispatch import refused
+from fibsbot.server.fairness import LOGIN
+from fibsbot.server.guessing import Guessing
 from fibsbot.server.info import server_time
 from fibsbot.server.limits import Limits
+from fibsbot.server.tally import Tally
 from fibsbot.server.users import Mode, User
 from fibsbot.server.world import World
 from protocol import commands as c
@@ -32,6 +35,9 @@ class Door:
     world: World
     passwords: Passwords
     limits: Limits
+    guessing: Guessing
+    failed: Tally
+    """Of logins with a wrong name or password."""
 
     async def admit(self, connection: Connection) -> User | None:
         """Greet a connection and log its user in; None if there will be no user.
@@ -69,13 +75,29 @@ class Door:
             case _:
                 return None
         account = self.world.account(name)
-        if not await self.passwords.verify(password, account.password if account else None) or account is None:
+        stored = account.password if account else None
+        right = await self.guessing.check(
+            connection.host,
+            name,
+            lambda: self.passwords.verify(password, stored),
+            usual=account is not None and account.last_host == connection.host,
+        )
+        if not right:
+            self.failed.note(connection.host)
             return None
+        return await self._enter(connection, name, mode, client)
+
+    async def _enter(
+        self, connection: Connection, name: str, mode: Mode, client: str | None = None, *, new: bool = False
+    ) -> User | None:
+        """Let somebody in when it is their turn; None if the connection has ended."""
+        await connection.turn(LOGIN)
         # Somebody may have changed the account while the password was being checked.
         account = self.world.account(name)
         if account is None or connection.closed:
             return None
-        return presence.log_in(self.world, account, mode, connection.host, client)
+        with connection.charged():
+            return presence.log_in(self.world, account, mode, connection.host, client, new=new)
 
     # -- registration -----------------------------------------------------------------------------------------------
 
@@ -95,7 +117,7 @@ class Door:
                 if isinstance(command, c.Name):
                     account = await self._choose(connection, command.name)
                     if account is not None:
-                        return presence.log_in(self.world, account, Mode.TELNET, connection.host, new=True)
+                        return await self._enter(connection, account.name, Mode.TELNET, new=True)
                 elif isinstance(command, c.Help):
                     _say(connection, *texts.help_on(command.topic))
                 elif command is not None:

@@ -27,6 +27,12 @@ class Limits:
     """Commands that one connection may send in the long run; a faster one is read more slowly."""
     burst: int = 200
     """Commands that it may send at once before that."""
+    bytes_per_second: float = 2.0**16
+    """Bytes that one connection may send in the long run; more are read more slowly."""
+    burst_bytes: int = 2**16
+    """Bytes that it may send at once before that."""
+    receive_buffer: int = 2**14
+    """Bytes that the system keeps of what a connection has sent and we have not read (it may double them)."""
     accounts: int = 100_000
     """Users that can be registered."""
     password_cost: int = 2**14

@@ -47,7 +47,7 @@ _FILTERS: Final[dict[str, Callable[[User], bool]]] = {
 
 @HANDLERS.on(c.Who, c.Rawwho)
 def who(world: World, user: User, command: c.Who | c.Rawwho) -> None:
-    """List users. `who` sends no `6` behind the list (pitfall 6); `rawwho` always does."""
+    """List users. `who` sends a `6` only where there is nobody to list (pitfall 6); `rawwho` always does."""
     raw = isinstance(command, c.Rawwho)
     words = (command.argument or "").split()
     if words[:1] == ["count"]:
@@ -58,10 +58,10 @@ def who(world: World, user: User, command: c.Who | c.Rawwho) -> None:
     rows: list[Message] = [one.who_info(now) for one in sorted(chosen, key=_ORDERS[user.settings.sortwho])]
     if not user.clip:
         rows = [m.Unknown(write_telnet(row, number=number)) for number, row in enumerate(rows, 1)]
-    if not raw and not (rows and user.clip):
+    if not raw and not user.clip:
         world.tell(user, m.WhoHeader())
     world.tell(user, *rows)
-    if raw:
+    if raw or (user.clip and not rows):
         world.tell(user, m.WhoEnd())
 
 

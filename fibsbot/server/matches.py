@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from fibsbot.rules.game import Seat, Stage, next_game
@@ -122,10 +123,14 @@ def _join_next_game(world: World, user: User, table: Table) -> None:
     table.joined.add(seat)
     if len(table.joined) < 2:
         world.tell(user, m.WaitForJoin(table.names[seat.other]))
-        return
+    else:
+        _start_next_game(world, table)
+
+
+def _start_next_game(world: World, table: Table, *, resumed: bool = False) -> None:
     table.state = next_game(table.state)
     table.swap_colours()
-    turns.start_game(world, table)
+    turns.start_game(world, table, resumed=resumed)
 
 
 def _start(world: World, host: User, guest: User, length: int) -> None:
@@ -168,11 +173,9 @@ def _resume(world: World, host: User, guest: User) -> None:
         )
     _tell_watchers(world, table, m.MatchReportResume(host.name, guest.name, table.length))
     if table.between_games:
-        table.joined = set(Seat)
-        _join_next_game(world, host, table)
+        _start_next_game(world, table, resumed=True)
         return
-    if world.fixtures.quirks.board_after_resume:
-        show_boards(world, table)
+    show_boards(world, table, unless=partial(turns.asks_after_resume, world))
     _remind(world, table)
 
 
@@ -186,7 +189,7 @@ def _remind(world: World, table: Table) -> None:
     elif state.stage is Stage.MOVE:
         world.tell(table.users[state.turn], m.MovePrompt(table.can_move[state.turn]))
     else:
-        turns.go_on(world, table)
+        turns.go_on(world, table, asked=not world.fixtures.quirks.board_after_resume)
 
 
 def _sit_down(world: World, table: Table, host: User, guest: User) -> None:

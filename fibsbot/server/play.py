@@ -40,8 +40,7 @@ def roll(world: World, user: User, command: c.Roll) -> None:  # noqa: ARG001 - a
     _check_turn(table, seat, m.NotYourRoll())
     if table.state.stage is Stage.MOVE:
         raise CommandError(m.AlreadyRolled())
-    turns.roll(world, table)
-    turns.go_on(world, table)
+    turns.go_on(world, table, asked=turns.roll(world, table))
 
 
 @HANDLERS.on(c.Move)

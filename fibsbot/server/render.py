@@ -15,7 +15,7 @@ from protocol.words import YOU, Toggle
 
 BELL: Final = "\x07"
 CLEAR_SCREEN: Final = "\x1b[;H\x1b[2J"
-RINGING: Final = (m.Says, m.Invitation, m.ResumeInvitation)
+RINGING: Final = (m.Says, m.Alert, m.Invitation, m.ResumeInvitation)
 """What rings the bell of a user who has the toggle on."""
 SHARED: Final = (m.WhoInfo, m.WhoEnd, m.LoggedIn, m.LoggedOut, m.Shouts)
 """What many users are told at once, and what looks the same to all of them who use a client."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import sqlite3
 import time
 import traceback
@@ -19,10 +20,13 @@ from fibsbot.server.accounts import Account, Passwords
 from fibsbot.server.connection import CLOSE_TIME, Connection
 from fibsbot.server.dice import DiceSource, SeededDice, SystemDice
 from fibsbot.server.door import Door
+from fibsbot.server.fairness import Turns
+from fibsbot.server.guessing import Guessing
 from fibsbot.server.limits import Limits
 from fibsbot.server.options import change_password
 from fibsbot.server.render import SHARED, render
 from fibsbot.server.store import Store
+from fibsbot.server.tally import Tally
 from fibsbot.server.users import Mode, User
 from fibsbot.server.world import Fixtures, Quirks, World
 from protocol import messages as m
@@ -33,6 +37,10 @@ _log = structlog.get_logger(__name__)
 
 SAMPLE_EVERY: Final = 60.0
 """Seconds between two counts of users for `average`."""
+REFUSED_EVERY: Final = 1.0
+"""Seconds between two lines of the log about connections that are one too many."""
+GUESSED_EVERY: Final = 60.0
+"""Seconds between two lines of the log about logins that failed."""
 
 
 class Server:
@@ -72,9 +80,14 @@ class Server:
         store = Store(db, clock())
         self.world = World(Fixtures(store, source, clock, quirks=quirks or Quirks(), max_users=self.limits.connections))
         self.passwords = Passwords(self.limits.password_cost)
+        self._turns = Turns()
+        self._guessing = Guessing()
+        self._refused = Tally(REFUSED_EVERY, _log_refused)
+        self._failed_logins = Tally(GUESSED_EVERY, _log_failed_logins)
         self._connections: dict[User, Connection] = {}
         self._by_address: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._logging_in: set[asyncio.Task[None]] = set()
         self._open: set[Connection] = set()
         self._sampler: asyncio.Task[None] | None = None
         self.failure: sqlite3.Error | None = None
@@ -91,10 +104,15 @@ class Server:
             OSError: if the port is not free.
         """
         try:
-            self._server = await asyncio.start_server(self._accept, self.host, self.port, limit=2**13, backlog=1024)
+            self._server = await asyncio.start_server(
+                self._accept, self.host, self.port, limit=2**13, backlog=1024, start_serving=False
+            )
         except OSError:
             await self.stop()
             raise
+        for listening in self._server.sockets:  # those that it accepts take it over
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.limits.receive_buffer)
+        await self._server.start_serving()
         self.port = self._server.sockets[0].getsockname()[1]
         self.world.port = self.port
         self._sampler = asyncio.create_task(self._sample())
@@ -110,19 +128,27 @@ class Server:
         if self.failure is None:
             presence.shut_down(self.world)
         self._deliver(None)
-        for connection in self._open:
-            connection.close()
         if self._sampler is not None:
             self._sampler.cancel()
-        if self._tasks:
-            _, pending = await asyncio.wait(self._tasks, timeout=2 * CLOSE_TIME)
-            for task in pending:
-                task.cancel()
+        await self._end_connections()
+        for tally in (self._refused, self._failed_logins):
+            tally.close()
         self.passwords.close()
         self.world.store.close()
         if self._server is not None:
             await self._server.wait_closed()
             _log.info("stopped")
+
+    async def _end_connections(self) -> None:
+        """Close all connections, and wait until they are closed; within bounds."""
+        for connection in self._open:
+            connection.close()
+        for task in self._logging_in:  # some of them would have to wait for long before they may try again
+            task.cancel()
+        if self._tasks:
+            _, pending = await asyncio.wait(self._tasks, timeout=2 * CLOSE_TIME)
+            for task in pending:
+                task.cancel()
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -143,23 +169,26 @@ class Server:
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection from its beginning to its end."""
         task = asyncio.current_task()
-        connection = Connection(reader, writer, self.limits, self.world.traffic)
+        connection = Connection(reader, writer, self.limits, self.world.traffic, self._turns)
         if self._stopped:  # it came just before, and nobody would close it any more
             connection.abort()
             return
         host = connection.host
         full = self._by_address.total() >= self.limits.connections
         if task is None or full or self._by_address[host] >= self.limits.connections_per_address:
-            _log.warning("refused", host=host, connections=self._by_address.total())
+            self._refused.note(host)
             connection.abort()
             return
         self._tasks.add(task)
         self._open.add(connection)
         self._by_address[host] += 1
         try:
-            await self._serve(connection)
+            await self._serve(connection, task)
         except sqlite3.Error as error:
             self._fail(error)
+        except asyncio.CancelledError:
+            if not self._stopped:
+                raise
         except Exception as error:  # noqa: BLE001 - whatever went wrong, it is this connection that ends
             _log.error("connection failed", host=host, trace=_trace(error))
         finally:
@@ -170,22 +199,26 @@ class Server:
             if not self._by_address[host]:
                 del self._by_address[host]
 
-    async def _serve(self, connection: Connection) -> None:
-        door = Door(self.world, self.passwords, self.limits)
+    async def _serve(self, connection: Connection, task: asyncio.Task[None]) -> None:
+        door = Door(self.world, self.passwords, self.limits, self._guessing, self._failed_logins)
+        self._logging_in.add(task)
         try:
             async with asyncio.timeout(self.limits.login_time):
                 user = await door.admit(connection)
         except (TimeoutError, ConnectionError):
             user = None
+        finally:
+            self._logging_in.discard(task)
         if user is None:
             return
         self._connections[user] = connection
         _log.info("logged in", user=user.name, host=user.host, client=user.client)
-        self._deliver(user)
+        with connection.charged():
+            self._deliver(user)
         how = Departure.DROPPED
         try:
             while (line := await connection.read_line()) is not None:
-                await self._handle(user, line)
+                await self._handle(user, connection, line)
         except TimeoutError:
             how = Departure.TIMED_OUT
             self.world.tell(user, m.ConnectionTimedOut())
@@ -196,13 +229,14 @@ class Server:
             self._deliver(None)
             _log.info("logged out", user=user.name)
 
-    async def _handle(self, user: User, line: str) -> None:
+    async def _handle(self, user: User, connection: Connection, line: str) -> None:
         password = dispatch.password_command(line)
-        if password is None:
-            dispatch.handle(self.world, user, line)
-        else:
+        if password is not None:
             await change_password(self.world, user, self.passwords, password)
-        self._deliver(user)
+        with connection.charged():
+            if password is None:
+                dispatch.handle(self.world, user, line)
+            self._deliver(user)
 
     def _deliver(self, actor: User | None) -> None:
         """Send out what the world has to say; whoever sent the command gets a prompt even if nothing was said."""
@@ -244,6 +278,16 @@ class Server:
         while True:
             self.world.sample()
             await asyncio.sleep(SAMPLE_EVERY)
+
+
+def _log_refused(counts: Counter[str]) -> None:
+    ((busiest, _),) = counts.most_common(1)
+    _log.warning("too many connections", refused=counts.total(), addresses=len(counts), most_from=busiest)
+
+
+def _log_failed_logins(counts: Counter[str]) -> None:
+    ((busiest, _),) = counts.most_common(1)  # names are not logged: people type passwords there
+    _log.warning("failed logins", count=counts.total(), addresses=len(counts), most_from=busiest)
 
 
 def _trace(error: Exception) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from fibsbot.permissions import private_database
 from fibsbot.server.accounts import Account
 from fibsbot.server.settings import Settings
 
@@ -86,22 +87,27 @@ class Store:
     """The database. All methods are quick enough to be called from the event loop."""
 
     def __init__(self, path: Path | None, now: float) -> None:
-        """Open or create the database; None keeps everything in memory.
+        """Open or create the database, which only its owner may read; None keeps everything in memory.
 
         Raises:
             StoreError: if the file is no database of ours, or of a newer version.
         """
         try:
-            self._db = sqlite3.connect(path or ":memory:", isolation_level=None, timeout=1.0)
+            with private_database(path) if path else contextlib.nullcontext():
+                self._db = sqlite3.connect(path or ":memory:", isolation_level=None, timeout=1.0)
+                self._open(now)
         except sqlite3.Error as error:
-            raise StoreError(str(error)) from error
-        try:
-            self._open(now)
-        except (sqlite3.Error, StoreError) as error:
-            self._db.close()
             raise StoreError(str(error)) from error
 
     def _open(self, now: float) -> None:
+        """Set the database up; close it if that fails."""
+        try:
+            self._set_up(now)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _set_up(self, now: float) -> None:
         # One server a database: two would each believe that they alone know who is logged in.
         self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
         self._db.execute("PRAGMA journal_mode = WAL")

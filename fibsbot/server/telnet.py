@@ -19,10 +19,10 @@ ECHO_ON: Final = bytes((IAC, WONT, ECHO))
 MAX_ANSWERS: Final = 64
 """Options that are refused on one connection; who asks for more gets no answer."""
 
-_BACKSPACE, _DELETE = 0x08, 0x7F
-_LF, _CR, _NUL, _TAB = 0x0A, 0x0D, 0x00, 0x09
-_ENDS: Final = frozenset((_LF, _CR))
-_ERASES: Final = frozenset((_BACKSPACE, _DELETE))
+_ERASES: Final = b"\x08\x7f"
+"""Backspace and delete."""
+_DROPPED: Final = bytes(byte for byte in range(0x20) if byte not in b"\t\n\r\x08")
+_SHOWN: Final = bytes.maketrans(b"\t" + bytes(range(0x80, 0x100)), b" " + 0x80 * b"?")
 
 
 class TelnetInput:
@@ -48,46 +48,42 @@ class TelnetInput:
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes."""
-        if not self._in_command and IAC not in data and not self._after_cr and data.isascii():
-            self._feed_text(data)
-            return
-        for byte in data:
+        at = 0
+        while at < len(data):
             if self._in_command:
-                self._feed_command(byte)
-            elif byte == IAC:
-                self._in_command = True
+                self._feed_command(data[at])
+                at += 1
             else:
-                self._feed_byte(byte)
+                end = data.find(IAC, at)
+                self._in_command = end >= 0
+                end = end if end >= 0 else len(data)
+                self._feed_text(data[at:end].translate(_SHOWN, _DROPPED))
+                at = end + 1
 
-    def _feed_text(self, data: bytes) -> None:
-        """Take bytes without surprises, the usual case: whole printable lines that end with CR LF or LF."""
-        head, newline, tail = data.rpartition(b"\n")
-        body = head.replace(b"\r\n", b"\n").removesuffix(b"\r") + newline
-        if newline and not tail and not self._line and all(32 <= byte < 127 or byte == _LF for byte in body):
-            for line in body[:-1].split(b"\n"):
-                self.lines.append(line[: self._max_line].decode("ascii"))
+    def _feed_text(self, text: bytes) -> None:
+        """Take characters that may stand in a line, ends of lines, and what erases characters."""
+        if not text:
             return
-        for byte in data:
-            self._feed_byte(byte)
+        after_cr, self._after_cr = self._after_cr, text.endswith(b"\r")
+        if after_cr:
+            text = text.removeprefix(b"\n")
+        *pieces, rest = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        for piece in pieces:
+            self._add(piece)
+            self.lines.append(self._line.decode("ascii"))
+            self._line.clear()
+        self._add(rest)
 
-    def _feed_byte(self, byte: int) -> None:
-        after_cr, self._after_cr = self._after_cr, byte == _CR
-        if byte in _ENDS:
-            if not (after_cr and byte == _LF):
-                self.lines.append(self._line.decode("ascii"))
-                self._line.clear()
-        elif byte in _ERASES:
-            del self._line[-1:]
-        elif byte == _TAB:
-            self._add(0x20)
-        elif byte >= 0x80:
-            self._add(0x3F)
-        elif byte >= 0x20:
-            self._add(byte)
-
-    def _add(self, byte: int) -> None:
-        if len(self._line) < self._max_line:
-            self._line.append(byte)
+    def _add(self, piece: bytes) -> None:
+        """Add to the line that is not complete, as far as it may grow."""
+        if not (b"\b" in piece or b"\x7f" in piece):
+            self._line += piece[: max(0, self._max_line - len(self._line))]
+            return
+        for byte in piece:
+            if byte in _ERASES:
+                del self._line[-1:]
+            elif len(self._line) < self._max_line:
+                self._line.append(byte)
 
     def _feed_command(self, byte: int) -> None:
         """Take a byte after IAC. Of a subnegotiation only what shows its end is kept."""
@@ -108,7 +104,7 @@ class TelnetInput:
         else:
             self._end_command()
             if first == IAC:
-                self._add(0x3F)
+                self._add(b"?")
 
     def _end_command(self) -> None:
         self._command.clear()

@@ -1,5 +1,9 @@
 """The course of a game: opening, turns, what the server does by itself, and the end of game and match.
 
+A program that acts at every board gets one board for each decision, or asks for it: after `can't move` and in a resumed
+match no board comes by itself, and the board after a move is not sent to somebody for whom the server rolls at once,
+if it would show that a double is possible.
+
 Specification: "Start a Game", "Player's Turn", "Opponent's Turn", "End of a Game", "End of a Match", "Watching a Game".
 """
 
@@ -34,10 +38,11 @@ def throw(world: World, table: Table) -> Dice:
     return dice
 
 
-def start_game(world: World, table: Table) -> None:
+def start_game(world: World, table: Table, *, resumed: bool = False) -> None:
     """Begin a game: each player throws one die until they differ, and the higher one moves first.
 
-    The first move is announced with a board and without a request to move (docs/protocol.md, pitfall 8).
+    The first move is announced with a board and without a request to move (docs/protocol.md, pitfall 8). `resumed` says
+    that a match goes on with this game: then programs ask for the board themselves.
     """
     renew_laws(table)
     table.joined.clear()
@@ -55,7 +60,7 @@ def start_game(world: World, table: Table) -> None:
     seat = table.state.turn
     _note_mobility(table)
     announce(world, table, lambda view: m.FirstMove(view.name(seat)))
-    show_boards(world, table)
+    show_boards(world, table, unless=partial(asks_after_resume, world) if resumed else None)
     world.changed(table)
 
 
@@ -64,31 +69,60 @@ def _opening_roll(view: View, dice: Dice) -> Message:
     return m.OpeningRoll(view.name(seat), dice[seat], view.table.names[seat.other], dice[seat.other])
 
 
-def go_on(world: World, table: Table) -> None:
-    """Let the game go on until somebody has to decide: ask for double or roll, or roll for whoever cannot double."""
+def asks_after_resume(world: World, view: View) -> bool:
+    """Whether a user asks for the board of a resumed match: a player's program does."""
+    return not view.watched and view.reads_raw and not world.fixtures.quirks.board_after_resume
+
+
+def go_on(world: World, table: Table, *, asked: bool = False) -> None:
+    """Let the game go on until somebody has to decide: ask for double or roll, or roll for whoever cannot double.
+
+    `asked` is as for `roll`, of the first throw.
+    """
     world.changed(table)
     while table.state.stage is Stage.ROLL:
-        seat = table.state.turn
-        user = table.users[seat]
-        if user.settings[Toggle.DOUBLE] and refusal_to_double(table.state, seat) is None:
-            world.tell(user, m.RollOrDouble())
+        if not _rolls_automatically(table):
+            world.tell(table.users[table.state.turn], m.RollOrDouble())
             return
-        roll(world, table)
+        asked = roll(world, table, asked=asked)
 
 
-def roll(world: World, table: Table) -> None:
-    """Throw for the player on turn, and play if there is no choice or the player wants no other."""
+def _rolls_automatically(table: Table) -> bool:
+    """Whether the server rolls for the player on turn, who cannot double or does not want to be asked."""
+    seat = table.state.turn
+    return not table.users[seat].settings[Toggle.DOUBLE] or refusal_to_double(table.state, seat) is not None
+
+
+def roll(world: World, table: Table, *, asked: bool = False) -> bool:
+    """Throw for the player on turn, and play if there is no choice or the player wants no other.
+
+    Args:
+        world: the world.
+        table: the match.
+        asked: whether something has just happened after which clients ask for the board (`can't move`, a resumed
+            match): the player on turn does not get this throw's board as well.
+
+    Returns:
+        Whether the player cannot move, after which clients ask.
+    """
     seat, dice = table.state.turn, throw(world, table)
     table.state = game.roll(table.state, seat, dice)
     count = _note_mobility(table)
     announce(world, table, lambda view: m.Rolls(view.name(seat), dice))
-    show_boards(world, table, rolled=True)
-    settings, position = table.users[seat].settings, table.state.position
+    show_boards(world, table, rolled=True, unless=lambda view: asked and view.plays(seat))
     if count == 0:
         table.note_play(seat, dice, Play())
         table.state = game.play(table.state, seat, Play())
         announce(world, table, lambda view: m.CannotMove(view.name(seat)))
-        return
+        return True
+    _play_or_ask(world, table, seat, count)
+    return False
+
+
+def _play_or_ask(world: World, table: Table, seat: Seat, count: int) -> None:
+    """Make the play that the player's toggles leave to the server, or ask for one of `count` moves."""
+    dice = table.state.dice or (0, 0)
+    settings, position = table.users[seat].settings, table.state.position
     if settings[Toggle.GREEDY]:
         play = moves.greedy_play(position, dice)
         if play is not None:
@@ -135,8 +169,14 @@ def make_play(world: World, table: Table, play: Play, say: Callable[[View], Mess
     announce(world, table, say or (lambda view: None if view.plays(seat) else m.Moves(table.names[seat], made)))
     if table.state.stage is Stage.OVER:
         end_game(world, table)
-    else:
-        show_boards(world, table)
+        return
+    # What may double here would be doubled: the Crawford game shows 1, and who has `double` off is not asked.
+    rolls, turn = _rolls_automatically(table), table.state.turn
+
+    def repeats(view: View) -> bool:
+        return rolls and view.plays(turn) and view.sees_rolls and view.board().state.may_double
+
+    show_boards(world, table, unless=repeats)
 
 
 # -- the end --------------------------------------------------------------------------------------------------------

@@ -34,6 +34,16 @@ class View:
         """Whether this user is the player on a seat."""
         return seat is self.seat and not self.watched
 
+    @property
+    def reads_raw(self) -> bool:
+        """Whether this user reads raw boards, as programs do."""
+        return self.user.settings.boardstyle == 3
+
+    @property
+    def sees_rolls(self) -> bool:
+        """Whether this user gets a board after each roll."""
+        return self.reads_raw and self.user.settings[Toggle.MOREBOARDS]
+
     def board(self, *, requested: bool = False) -> m.Board:
         """Return the board as this user sees it."""
         state = self.table.board(
@@ -59,13 +69,15 @@ def announce(world: World, table: Table, say: Callable[[View], Message | None]) 
             world.tell(view.user, message)
 
 
-def show_boards(world: World, table: Table, *, rolled: bool = False) -> None:
-    """Send the board to everybody who wants it.
+def show_boards(
+    world: World, table: Table, *, rolled: bool = False, unless: Callable[[View], bool] | None = None
+) -> None:
+    """Send the board to everybody who wants it, except for those views for which `unless` holds.
 
     After a move those do who have `autoboard` on, after a roll those who have `moreboards` on and read raw boards: a
     person who looks at drawings would see each of them twice.
     """
     for view in views(world, table):
-        settings = view.user.settings
-        if settings[Toggle.MOREBOARDS] and settings.boardstyle == 3 if rolled else settings[Toggle.AUTOBOARD]:
+        wanted = view.sees_rolls if rolled else view.user.settings[Toggle.AUTOBOARD]
+        if wanted and not (unless and unless(view)):
             world.tell(view.user, view.board())

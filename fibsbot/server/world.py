@@ -30,8 +30,9 @@ class Quirks:
     glue_moves: bool = False
     """Whether the list of moves after a game begins on the line that tells the result, as on FIBS
     (`... Congratulations!Score is 1-0 in a 3 point match.`)."""
-    board_after_resume: bool = True
-    """Whether a resumed match begins with a board; FIBS does not always send one."""
+    board_after_resume: bool = False
+    """Whether a resumed match begins with a board for programs, too. They ask for one, as FIBS does not always send it:
+    with this they get two."""
 
 
 @frozen

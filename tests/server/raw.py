@@ -97,6 +97,9 @@ class Player:
     """Lines of a game that the grammar does not know."""
     boards: int = 0
     _to_open: bool = False
+    """Whether to move at the next board."""
+    _asked: bool = False
+    """Whether a board was asked for and has not come."""
 
     async def play(self) -> m.MatchWon:
         """Play until the match ends; return how."""
@@ -120,10 +123,16 @@ class Player:
             case m.Board(state):
                 self.board = state
                 self.boards += 1
+                self._asked = False
                 if self._to_open:
                     self._to_open = False
                     self.move()
+            case m.CannotMove() | m.YouResumed() | m.OpponentResumed():
+                self._asked = True
+                self.raw.send("board")
             case m.FirstMove("You"):
+                self._to_open = True
+            case m.MovePrompt() if self._asked:
                 self._to_open = True
             case m.MovePrompt() | m.ResignRejected("alice" | "bob"):
                 self.move()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 import pytest
 
 from fibsbot.server.texts import topics
@@ -9,6 +12,19 @@ from fibsbot.server.users import Mode, User
 from protocol.grammar.commands import FORMS
 from protocol.words import Toggle
 from tests.server.worlds import Room, boards, two_players
+
+# fmt: off
+LISTED_BY_FIBS: Final = (
+    "about", "accept", "address", "autologin", "average", "away", "back", "beaver", "beginner", "board",
+    "boardstyle", "bye", "client", "cls", "commands", "complaints", "countries", "crawford", "date", "dicetest",
+    "double", "erase", "formula", "gag", "help", "hostnames", "invite", "join", "kibitz", "last", "leave", "look",
+    "man", "message", "motd", "move", "names", "off", "oldboard", "oldmoves", "otter", "panic", "password", "pip",
+    "raccoon", "ratings", "rawboard", "rawwho", "redouble", "reject", "resign", "roll", "rules", "save", "say",
+    "set", "shout", "show", "shutdown", "sortwho", "stat", "tell", "time", "timezones", "tinyfugue", "toggle",
+    "unwatch", "version", "watch", "wave", "where", "whisper", "who", "whois", "!!",
+)
+# fmt: on
+"""What `help` lists on FIBS."""
 
 # -- lists ----------------------------------------------------------------------------------------------------------
 
@@ -24,7 +40,8 @@ def test_who_and_rawwho(room: Room, alice: User) -> None:
     assert [row.format("carol", 1), "6"] == room.told(alice, status=True)
     room.say(alice, "rawwho away")
     assert ["6"] == room.told(alice, status=True)
-    assert ["No  S  username        rating   exp login  idle from"] == room.say(alice, "who away")
+    assert [] == room.say(alice, "who away")
+    assert ["6"] == room.told(alice, status=True), "a client gets lines 5 and 6 only"
     room.say(alice, "who bob")
     assert [row.format("bob", 0)] == room.told(alice, status=True)
     assert ["** There is no one called nobody_here"] == room.say(alice, "rawwho nobody_here")
@@ -242,6 +259,70 @@ def test_the_last_command_can_be_repeated(room: Room, alice: User) -> None:
     assert [] == room.say(alice, "!!")
 
 
+@pytest.mark.parametrize("mode", [Mode.CLIP, Mode.TELNET])
+def test_every_name_that_fibs_lists_is_answered(mode: Mode) -> None:
+    """As a command, idle and at play, and as a topic of the help."""
+    room = Room()
+    bob = room.enter("bob")
+    for name in LISTED_BY_FIBS:
+        user = room.world.users.get("alice") or room.enter("alice", mode)
+        user.last_command = "port"
+        room.say(user, name)
+        idle = room.told(user, status=True)
+        user = room.world.users.get("alice") or room.enter("alice", mode)
+        helped = room.say(user, f"help {name}")
+        room.start(user, bob, 5)
+        room.say(user, name)
+        playing = room.told(user, status=True)
+        assert all((idle, helped, playing)), name
+        assert not re.search("Unknown command|No help", "".join((*idle, *helped, *playing))), name
+        if user.table is not None:
+            room.say(bob, "leave")
+
+
+def test_a_topic_that_is_no_command_is_shown(room: Room, alice: User) -> None:
+    for topic in ("rules", "formula", "tinyfugue", "toggle-ready", "rule1"):
+        assert room.say(alice, topic) == room.say(alice, f"help {topic}") == room.say(alice, f"man {topic}")
+    assert ["** Unknown command: 'tinyf'"] == room.say(alice, "tinyf"), "only a complete name"
+    assert room.say(alice, "man") == room.say(alice, "help")
+
+
+def test_sortwho(room: Room) -> None:
+    for name, rating in (("zoe", 1900.0), ("amy", 1700.0), ("kim", 1800.0)):
+        room.enter(name, rating=rating)
+    person = room.enter("person", Mode.TELNET, client=None)
+    program = room.world.users["zoe"]
+    orders = {
+        "login": ["zoe", "amy", "kim", "person"],
+        "name": ["amy", "kim", "person", "zoe"],
+        "rating": ["zoe", "kim", "amy", "person"],
+        "rrating": ["person", "amy", "kim", "zoe"],
+    }
+    for order, names in orders.items():
+        for user, place in ((person, 2), (program, 1)):
+            assert [f"Value of 'sortwho' set to {order}."] == room.say(user, f"sortwho {order}")
+            assert [f"Value of 'sortwho' is {order}"] == room.say(user, "sortwho")
+            room.say(user, "who")
+            rows = [line.split() for line in room.told(user, status=True)]
+            assert names == [row[place] for row in rows if row[place] in names]
+    refusal = "** Unknown value 'x'. Try 'login', 'name', 'rating' or 'rrating'."
+    assert [refusal] == room.say(person, "sortwho x")
+
+
+@pytest.mark.parametrize(("short", "answer"), [("rej", "reject"), ("red", "redouble"), ("res n", "resign n")])
+def test_short_forms_that_fit_one_command_only(short: str, answer: str) -> None:
+    """`re` fits three of them and is refused even where one could be meant."""
+    room, alice, bob = two_players((6, 4), length="unlimited")
+    room.say(alice, "move 1-7 12-16")
+    room.say(bob, "double")
+    assert ["** Unknown command: 're'"] == room.say(alice, "re")
+    first = room.say(alice, short)
+    again, other, bob = two_players((6, 4), length="unlimited")
+    again.say(other, "move 1-7 12-16")
+    again.say(bob, "double")
+    assert first == again.say(other, answer) != []
+
+
 def test_every_command_and_toggle_has_a_help_text(room: Room, alice: User) -> None:
     assert [] == [form.name for form in FORMS if form.name not in topics()]
     assert [] == [toggle.value for toggle in Toggle if f"toggle-{toggle.value}" not in topics()]
@@ -253,7 +334,9 @@ def test_every_command_and_toggle_has_a_help_text(room: Room, alice: User) -> No
 def test_help_lines_fit_on_a_screen_and_name_only_topics_that_exist() -> None:
     for name, lines in topics().items():
         assert max(map(len, lines)) <= 76, name
-    listed = " ".join(topics()["help"][10:]).split()
+    lines = topics()["help"]
+    listed = " ".join(lines[next(i for i, line in enumerate(lines) if "topics are:" in line) + 1 :]).split()
+    assert set(LISTED_BY_FIBS) <= set(listed)
     assert set() == set(listed) - set(topics())
 
 

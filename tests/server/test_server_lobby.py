@@ -75,6 +75,29 @@ def test_shouts_reach_who_is_not_silent(room: Room, alice: User, bob: User) -> N
     assert ["** Please type 'toggle silent' again before you shout."] == room.say(carol, "shout me too")
 
 
+def test_alerting(room: Room, alice: User, bob: User) -> None:
+    """As tell, but the other's client gets line 20."""
+    assert ["16 bob look here"] == room.say(alice, "alert bob look here")
+    assert ["20 alice look here"] == room.told(bob)
+    person = room.enter("person", Mode.TELNET, client=None)
+    assert ["16 person wake up"] == room.say(alice, "alert pers wake up")
+    assert ["*** alice: wake up"] == room.told(person)
+    assert ["You say: bob I do"] == room.say(person, "alert bob I do")
+    assert ["You say to yourself: hm"] == room.say(alice, "alert alice hm")
+    assert ["** There is no one called nobody_here"] == room.say(alice, "alert nobody_here hi")
+    assert ["** Tell whom?"] == room.say(alice, "alert")
+    room.say(bob, "toggle bell")
+    room.say(alice, "alert bob hi")
+    assert ["20 alice hi\x07"] == room.told(bob)
+    room.say(bob, "away at lunch")
+    assert ["16 bob hi", "bob is away: at lunch"] == room.say(alice, "alert bob hi")
+    room.say(alice, "gag bob")
+    assert ["** You can't talk if you won't listen."] == room.say(alice, "alert bob hi")
+    room.say(bob, "alert alice hi")
+    assert "** alice won't listen to you." in room.told(bob)
+    assert [] == room.told(alice)
+
+
 def test_telling(room: Room, alice: User, bob: User) -> None:
     assert ["16 bob good luck"] == room.say(alice, "tell bob good luck")
     assert ["12 alice good luck"] == room.told(bob)

@@ -7,6 +7,7 @@ import pytest
 from fibsbot.rules.game import Seat, Stage
 from fibsbot.server.users import User
 from fibsbot.server.world import Quirks
+from protocol import messages as m
 from protocol.words import Departure
 from tests.server.worlds import ListedDice, Room, boards, set_state, two_players
 
@@ -158,18 +159,23 @@ def test_a_resumed_match_goes_on_where_it_was_left() -> None:
         "match length: 3",
         "points for alice: 0",
         "points for bob: 0",
-        *before,
     ] == room.say(alice, "join bob")
     assert "alice has joined you. Your running match was loaded." == room.told(bob)[0]
     assert "Please move 2 pieces." == room.told(bob)[-1]
+    assert before == room.say(alice, "board")
     assert 2 == len(room.say(bob, "move 13-8 6-3")) + 1
 
 
-def test_a_server_can_be_asked_to_forget_the_board_after_a_resume() -> None:
-    room, alice, bob = two_players((6, 4), quirks=Quirks(board_after_resume=False))
+@pytest.mark.parametrize(("style", "asked", "count"), [(3, False, 0), (3, True, 1), (1, False, 1)])
+def test_a_resumed_match_begins_with_a_board_for_people_and_for_programs_of_servers_that_send_one(
+    style: int, count: int, *, asked: bool
+) -> None:
+    room, alice, bob = two_players((6, 4), quirks=Quirks(board_after_resume=asked))
     room.say(bob, "leave")
+    room.say(alice, f"set boardstyle {style}")
     room.say(bob, "invite alice")
-    assert not boards(room.say(alice, "join bob"))
+    room.say(alice, "join bob")
+    assert count == sum(isinstance(message, m.Board) for message in room.messages(alice))
 
 
 @pytest.mark.parametrize("offer", ["double", "resign n"])

@@ -149,7 +149,7 @@ async def test_a_port_in_use_is_one_line_and_status_2() -> None:
         process = await run("--port", str(server.port))
         _, stderr = await process.communicate()
     assert 2 == process.returncode
-    assert re.fullmatch(rb"[^\n]*cannot listen on 127.0.0.1:\d+: [^\n]*\n", stderr), stderr
+    assert re.fullmatch(rb"[^\n]*cannot listen on 127.0.0.1:\d+: [^\n]*--port[^\n]*\n", stderr), stderr
 
 
 @pytest.mark.parametrize("content", [b"this is no database, but it is long enough to be looked at" * 20, None])

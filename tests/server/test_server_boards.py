@@ -1,0 +1,188 @@
+"""A client that acts at each board gets one board for each decision, unless it asks for more."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, deque
+from typing import Final
+
+import pytest
+from attrs import define, field
+
+from fibsbot.fibs import play_to_fibs, player_position
+from fibsbot.position import Position
+from fibsbot.rules.game import Seat, Stage
+from fibsbot.rules.plays import legal_plays
+from fibsbot.server.dice import SeededDice
+from fibsbot.server.users import User
+from protocol import messages as m
+from protocol.board import BoardState
+from protocol.words import YOU
+from tests.server.worlds import Room, boards, no_boards, set_state, two_players
+
+LONGEST: Final = 3000
+"""Commands after which a match is taken to be stuck; hardly one has a third of that."""
+
+
+@define
+class BoardClient:
+    """A client that decides at boards alone, as long played on FIBS, and asks for those that do not come there."""
+
+    user: User
+    random: random.Random
+    saying: deque[str] = field(factory=deque)
+    """What it will send, in this order."""
+    asks: bool = False
+    """Whether it will ask for the board before anything else."""
+    offered: bool = False
+    """Whether a resignation waits for its answer: until then no board matters."""
+
+    def hear(self, message: m.Message) -> None:
+        """React to a message that is no board."""
+        match message:
+            case m.CannotMove() | m.OpponentDoubles() | m.OpponentRedoubles() | m.YouResumed() | m.OpponentResumed():
+                self.asks = True
+            case m.ResignRejected():
+                self.offered = False
+                self.asks = message.player != YOU
+            case m.ResignOffer():
+                self.offered = True
+                if message.player != YOU:
+                    self.saying.append(self.random.choice(("accept", "reject")))
+            case m.GameStarts():
+                self.offered = False
+                if self.random.random() < 0.3:
+                    self.saying.append("toggle double")
+            case m.JoinNextGame():
+                self.saying.append("join")
+            case m.ResumeInvitation() | m.Invitation():
+                self.saying.append(f"join {message.name}")
+
+    def act(self, board: BoardState) -> bool:
+        """Act at a board; return whether it asks for a decision."""
+        chance = self.random.random()
+        thrown = board.dice != (0, 0)
+        plays = legal_plays(player_position(board), board.dice) if thrown else ()
+        asked = board.turn is board.colour and (bool(plays) if thrown else board.may_double)
+        if self.offered or not (asked or board.was_doubled):
+            return False
+        if board.was_doubled:
+            self.saying.append("accept" if chance < 0.8 else "reject")
+        elif chance < 0.02:
+            self.saying.append(f"resign {self.random.choice('ngb')}")
+        elif not thrown:
+            self.saying.append("double" if chance < 0.2 else "roll")
+        else:
+            moves = play_to_fibs(self.random.choice(plays), board.direction)
+            self.saying.append("move " + " ".join(f"{move.source or 'bar'}-{move.target or 'off'}" for move in moves))
+        return True
+
+
+class Matches:
+    """Two such clients, who play, leave and resume."""
+
+    def __init__(self, seed: int) -> None:
+        """Log both in; the seed decides everything."""
+        self.random = random.Random(seed)
+        self.room = Room(SeededDice(seed))
+        self.clients = [BoardClient(self.room.enter(name), random.Random(f"{seed}{name}")) for name in ("alice", "bob")]
+        for client in self.clients:
+            self.room.say(client.user, "toggle automove")
+        self.happened: Counter[str] = Counter()
+        self._breaks = 0
+        """Rejected resignations and resumes: after each the same decision is to be taken again."""
+        self._decisions: set[tuple[object, ...]] = set()
+
+    def say(self, client: BoardClient, line: str) -> None:
+        """Let a client say a line, and both hear what comes of it."""
+        self.room.say(client.user, line)
+        told = {one.user: self.room.messages(one.user) for one in self.clients}
+        for one in self.clients:
+            self.hear(one, told[one.user])
+
+    def hear(self, client: BoardClient, messages: list[m.Message]) -> None:
+        """Let a client take in what it was told by the last line."""
+        before: m.Message | None = None
+        for message in messages:
+            assert not isinstance(message, m.Refusal) or isinstance(message, m.WaitForJoin), message
+            self.happened[message.kind()] += 1
+            if isinstance(before, m.CannotMove) and isinstance(message, m.Rolls) and message.player == YOU:
+                self.happened["automatic roll after a dance"] += 1
+            self._breaks += isinstance(message, m.ResignRejected)
+            if not isinstance(message, m.Board):
+                client.hear(message)
+            elif client.act(message.state):
+                table = client.user.table
+                assert table is not None
+                state = table.state
+                key = (client.user.name, table.throws, state.stage, state.cube, state.scores, self._breaks)
+                assert key not in self._decisions, f"a second board for {key}"
+                self._decisions.add(key)
+            before = message
+
+    def play(self, length: str) -> None:
+        """Play a whole match."""
+        host, guest = self.clients
+        self.room.say(guest.user, "toggle ready")
+        self.say(host, f"invite {guest.user.name} {length}")
+        for _ in range(LONGEST):
+            asking = next((client for client in self.clients if client.asks), None)
+            speaking = [client for client in self.clients if client.saying]
+            if asking is not None:
+                asking.asks = False
+                self.say(asking, "board")
+            elif not speaking:
+                break
+            elif host.user.table is not None and self.random.random() < 0.01:
+                self.leave_and_resume()
+            else:
+                client = self.random.choice(speaking)
+                self.say(client, client.saying.popleft())
+        assert host.user.table is guest.user.table is None, "nobody says anything, and the match is not over"
+
+    def leave_and_resume(self) -> None:
+        """Let one leave, in the middle of whatever it is, and invite the other to go on."""
+        host, guest = self.random.sample(self.clients, 2)
+        self.say(host, "leave")
+        self._breaks += 1
+        for client in self.clients:
+            client.saying.clear()
+            client.offered = False
+        self.say(host, f"invite {guest.user.name}")
+
+
+@pytest.mark.parametrize("length", ["1", "3", "7"])
+def test_each_decision_has_one_board_and_every_match_ends(length: str) -> None:
+    happened: Counter[str] = Counter()
+    for seed in range(4):
+        matches = Matches(seed)
+        matches.play(length)
+        happened += matches.happened
+    if length == "7":
+        kinds = (m.YouResumed, m.CannotMove, m.DoubleAccepted, m.ResignRejected)
+        assert all(happened[kind.kind()] for kind in kinds)
+        assert happened["automatic roll after a dance"]
+
+
+def test_no_board_comes_for_an_automatic_roll_after_a_dance_but_for_others_as_ever() -> None:
+    room, alice, bob = two_players((6, 4), (6, 6), (3, 1))
+    closed = Position.from_sides([2, 2, 2, 2, 2, 2, *[0] * 17, 3, 0], [0, 0, 0, 0, 0, 4, 0, 10, *[0] * 16, 1])
+    table = alice.table
+    assert table is not None
+    set_state(table, position=closed.swapped(), turn=Seat.B, stage=Stage.ROLL, dice=None, cube=2, owner=Seat.B)
+    room.say(bob, "roll")
+    told = room.told(alice)
+    assert ["bob can't move.", "You roll 3 and 1.", "Please move 2 pieces."] == told[-3:]
+    assert 2 == len(boards(room.told(bob)))
+
+
+def test_the_crawford_game_has_no_board_between_a_move_and_the_automatic_roll() -> None:
+    room, alice, bob = two_players((6, 4), (5, 2))
+    table = alice.table
+    assert table is not None
+    set_state(table, scores=(2, 0), crawford=True)
+    room.say(alice, "move 12-16 17-23")
+    told = room.told(bob)
+    assert ["alice moves 12-16 17-23 .", "You roll 5 and 2.", "Please move 2 pieces."] == no_boards(told)
+    assert [told[2]] == boards(told)
+    assert BoardState.from_line(told[2]).may_double

@@ -1,0 +1,243 @@
+"""Clients that send or try out passwords without end harm nobody but themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import stat
+from collections import Counter
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from attrs import define, evolve, field
+from hypothesis import given
+from structlog.testing import capture_logs
+
+from fibsbot.server.fairness import SLICE, Share, Turns
+from fibsbot.server.guessing import FIRST, FORGET, FREE, FREE_IN_ALL, LONGEST, LONGEST_FOR_A_NAME, Guessing
+from fibsbot.server.server import Server
+from fibsbot.server.store import Store
+from fibsbot.server.tally import Tally
+from tests.server.raw import CHEAP, PASSWORD, Raw
+
+FLOODING = 30
+
+
+# -- the processor --------------------------------------------------------------------------------------------------
+
+
+async def flood(turns: Turns, log: list[str], cost: float) -> None:
+    """Take turns without end."""
+    share = Share()
+    while True:
+        await turns.turn(share)
+        log.append("flood")
+        share.charge(cost)
+
+
+@pytest.mark.parametrize("cost", [SLICE / 100, SLICE, 10 * SLICE])
+async def test_who_asks_seldom_never_waits_for_a_flood(cost: float) -> None:
+    turns, log = Turns(), list[str]()
+    tasks = [asyncio.create_task(flood(turns, log, cost)) for _ in range(FLOODING)]
+    share, waits = Share(), list[int]()
+    for _ in range(20):
+        for _ in range(2 * FLOODING):  # less often than anybody of the flood
+            await asyncio.sleep(0)
+        log.clear()
+        await turns.turn(share)
+        waits.append(len(log))
+        share.charge(cost)
+    for task in tasks:
+        task.cancel()
+    # Once it is known what the flood costs, two slices of it at most come before.
+    assert max(waits[5:]) <= 2 * (SLICE / cost + 1), waits
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.floats(0, 0.1)), max_size=50))
+def test_nobody_is_forgotten(turns_taken: list[tuple[int, float]]) -> None:
+    async def run() -> None:
+        turns = Turns()
+        shares = [Share() for _ in range(3)]
+
+        async def one(number: int, cost: float) -> None:
+            await turns.turn(shares[number])
+            shares[number].charge(cost)
+
+        async with asyncio.timeout(5):
+            await asyncio.gather(*(one(number, cost) for number, cost in turns_taken))
+
+    asyncio.run(run())
+
+
+async def test_bytes_without_a_line_are_read_more_slowly_too() -> None:
+    limits = evolve(CHEAP, bytes_per_second=20_000.0, burst_bytes=1_000)
+    async with Server(limits=limits) as server:
+        await server.register("alice", PASSWORD)
+        raw = await Raw.log_in(server.port, "alice")
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        raw.send(8_000 * "x")
+        await raw.ask("port", "running on port")
+        assert loop.time() - began > 0.3
+
+
+# -- passwords ------------------------------------------------------------------------------------------------------
+
+
+@define
+class Watch:
+    """Time that passes only while somebody sleeps."""
+
+    now: float = 1000.0
+    slept: list[float] = field(factory=list)
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+async def wrong() -> bool:
+    """Check a wrong password."""
+    return False
+
+
+async def right() -> bool:
+    """Check the right one."""
+    return True
+
+
+def guessing() -> tuple[Guessing, Watch]:
+    """Return a guard and the time that it lives in."""
+    watch = Watch()
+    return Guessing(lambda: watch.now, watch.sleep), watch
+
+
+async def test_pauses_grow_for_one_name_from_one_address() -> None:
+    guard, watch = guessing()
+    for _ in range(FREE + 9):
+        assert not await guard.check("192.0.2.1", "ann", wrong, usual=True)
+    assert [min(FIRST * 2**n, LONGEST) for n in range(8)] == watch.slept
+    assert await guard.check("192.0.2.1", "ann", right, usual=True)
+    assert 0 == guard.pause("192.0.2.1", "ann", usual=True), "who knew it starts anew"
+
+
+async def test_many_names_from_one_address_are_paused_together_but_not_who_is_at_home_there() -> None:
+    guard, watch = guessing()
+    for number in range(FREE_IN_ALL + 10):
+        await guard.check("192.0.2.1", f"name{number}", wrong, usual=False)
+    assert LONGEST == watch.slept[-1]
+    assert LONGEST == guard.pause("192.0.2.1", "ann", usual=False)
+    assert 0 == guard.pause("192.0.2.1", "ann", usual=True)
+    assert 0 == guard.pause("192.0.2.2", "ann", usual=False)
+
+
+async def test_a_name_that_is_guessed_from_everywhere_stays_open_to_its_owner() -> None:
+    guard, _ = guessing()
+    for number in range(200):
+        await guard.check(f"192.0.2.{number}", "ann", wrong, usual=False)
+    assert 0 == guard.pause("198.51.100.1", "ann", usual=True)
+    assert LONGEST_FOR_A_NAME == guard.pause("198.51.100.1", "ann", usual=False)
+
+
+async def test_failures_are_forgotten_in_time() -> None:
+    guard, watch = guessing()
+    for _ in range(FREE + 5):
+        await guard.check("192.0.2.1", "ann", wrong, usual=False)
+    watch.now += FORGET + LONGEST
+    assert 0 == guard.pause("192.0.2.1", "ann", usual=False)
+
+
+async def test_one_password_is_checked_at_a_time_and_who_tried_least_goes_first() -> None:
+    guard, _ = guessing()
+    order: list[str] = []
+    checking = 0
+
+    async def check(name: str) -> bool:
+        nonlocal checking
+        checking += 1
+        assert 1 == checking
+        await asyncio.sleep(0)
+        checking -= 1
+        order.append(name)
+        return True
+
+    names = [*itertools.repeat("mallory", 20), "ann"]
+    await asyncio.gather(*(guard.check("192.0.2.1", name, lambda n=name: check(n), usual=True) for name in names))  # type: ignore[misc]
+    assert order.index("ann") <= 1
+
+
+async def test_a_waiter_that_gives_up_hands_its_place_on() -> None:
+    guard, _ = guessing()
+    gate = asyncio.Event()
+
+    async def slow() -> bool:
+        await gate.wait()
+        return True
+
+    tasks = [asyncio.create_task(guard.check("192.0.2.1", name, slow, usual=True)) for name in "abc"]
+    await asyncio.sleep(0)
+    tasks[1].cancel()
+    gate.set()
+    assert await tasks[0]
+    assert await tasks[2]
+    assert tasks[1].cancelled()
+
+
+async def test_guessing_is_logged_without_names_and_ends_with_the_server() -> None:
+    with capture_logs() as logged:
+        async with Server(limits=CHEAP) as server:
+            await server.register("alice", PASSWORD)
+            guessers = [await Raw.connect(server.port) for _ in range(2)]
+            for guesser in guessers:  # the second one has to wait for long, and does so until the server ends
+                for _ in range(CHEAP.login_attempts):
+                    guesser.send("connect secretword wrong")
+                if guesser is guessers[0]:
+                    await guesser.rest()  # until it is sent away
+            honest = await Raw.log_in(server.port, "alice")  # from the same address, under another name
+            assert "running on port" in await honest.ask("port", "running on port")
+    failed = [entry for entry in logged if entry["event"] == "failed logins"]
+    assert FREE <= sum(entry["count"] for entry in failed)
+    assert {"127.0.0.1"} == {entry["most_from"] for entry in failed}
+    assert len(failed) <= 2
+    assert "secretword" not in str(logged)
+
+
+# -- the log, and the database --------------------------------------------------------------------------------------
+
+
+async def test_what_happens_often_is_logged_together() -> None:
+    said: list[Counter[str]] = []
+    tally = Tally(3600, said.append)
+    for number in range(100):
+        tally.note(f"192.0.2.{number % 3}")
+    assert [1] == [counts.total() for counts in said]
+    tally.close()
+    assert [1, 99] == [counts.total() for counts in said]
+
+
+async def test_connections_that_are_refused_are_logged_together() -> None:
+    with capture_logs() as logged:
+        async with Server(limits=evolve(CHEAP, connections=1)) as server:
+            kept = await Raw.connect(server.port)
+            for _ in range(10):
+                _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+                writer.close()
+            await kept.ask("guest", "> ")
+    refused = [entry for entry in logged if entry["event"] == "too many connections"]
+    assert 10 == sum(entry["refused"] for entry in refused)
+    assert len(refused) <= 3
+
+
+def test_the_database_is_private_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        store = Store(tmp_path / "server.db", 0.0)
+    finally:
+        os.umask(before)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    store.close()
+    assert "server.db" in modes
+    assert {0o600} == set(modes.values()), modes
