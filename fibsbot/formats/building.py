@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final, Self
 
@@ -22,6 +23,8 @@ HIGHEST_CUBE: Final = 1 << 20
 """No file may say that a game is played for more; XGID and our own programs have no room for it."""
 HIGHEST_NUMBER: Final = 1 << 30
 """No file may have a longer match, higher scores or more games."""
+_PLACE: Final = re.compile(r"\bgame \d+, turn \d+: ")
+"""What an entry's place in the transcript says better."""
 
 
 @define
@@ -33,11 +36,15 @@ class Building:
     state: GameState
     """After the entries so far."""
     entries: list[Entry] = field(factory=list)
+    first: bool = False
+    """Whether the file begins with this game: what was played before it is not known."""
+    lost: str = ""
+    """Why the rest of the game cannot be read; empty if it can."""
 
     @classmethod
-    def of(cls, number: int, start: GameState) -> Self:
+    def of(cls, number: int, start: GameState, *, first: bool = False) -> Self:
         """Begin with a game's first state."""
-        return cls(number, start, start)
+        return cls(number, start, start, first=first)
 
     @property
     def over(self) -> bool:
@@ -70,19 +77,57 @@ class Building:
         """Add what was done with the cube; a double that answers one is a beaver."""
         if action is CubeAction.DOUBLE and self.state.stage is Stage.DOUBLED:
             action = CubeAction.BEAVER
+        if action is CubeAction.DOUBLE and self.state.crawford:
+            self._lift_crawford()
         self.add(Cube(seat=seat, action=action), line)
 
     def resign(self, seat: Seat, level: Level, line: int, *, accepted: bool = True) -> None:
         """Add an offer to resign with its answer."""
         self.add(Resign(seat=seat, level=level, accepted=accepted), line)
 
+    def lose(self, error: FormatError) -> None:
+        """Give up the rest of the game, of which something cannot be read."""
+        self.lost = self.lost or _PLACE.sub("", str(error))
+
+    def _lift_crawford(self) -> None:
+        """Take it for another than the Crawford game, as somebody doubles in it.
+
+        Where the file begins with it, that one was played before; else the match is played without the rule.
+        """
+        self.start, self.state = (
+            evolve(
+                state,
+                crawford=False,
+                post_crawford=self.first,
+                laws=evolve(state.laws, crawford=state.laws.crawford and self.first),
+            )
+            for state in (self.start, self.state)
+        )
+
     def finished(self, result: Result | None = None) -> Game:
-        """Return the game; `result` is what was told of its end where the entries do not come to one."""
+        """Return the game; `result` is what the file says of its end where the entries do not come to one."""
+        if self.lost:
+            then = self.state if self.over or result is None else ended(self.state, result)
+            self.entries.append(Gap(reason=self.lost, then=then))
+            self.state = then
         return Game(self.number, self.start, tuple(self.entries), self.state.result or result)
 
     def restart(self, start: GameState) -> None:
         """Begin in another state after all, as long as nothing has happened."""
         self.start = self.state = start
+
+
+def ended(state: GameState, result: Result) -> GameState:
+    """Return the end of a game of which only the result is known."""
+    a, b = state.scores
+    scores = (a + result.points, b) if result.winner is Seat.A else (a, b + result.points)
+    over = evolve(state, stage=Stage.OVER, scores=scores, result=result, dice=None, resignation=None)
+    return evolve(over, offered=0, answering=None, redoubles=0)
+
+
+def resigned_level(points: int, cube: int) -> Level:
+    """Return how much was resigned by what it counted, as gnubg sees it."""
+    return Level(min(max(-(-points // cube), 1), 3))
 
 
 def read_moves(position: Position, dice: Dice, moves: Sequence[tuple[int, int]]) -> Play | None:

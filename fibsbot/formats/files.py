@@ -100,3 +100,13 @@ UNSAYABLE: Final[Mapping[Format, tuple[str, ...]]] = {
 def lost(kind: Format, transcript: Transcript) -> list[str]:
     """Return what a match says and its text in this format does not, each in a few words."""
     return [what for what in UNSAYABLE.get(kind, ()) if _THERE[what](transcript)]
+
+
+def remarks(transcript: Transcript) -> Iterator[str]:
+    """Yield what a file did not say well, in a line each: points that cannot be, and what is missing."""
+    for game in transcript.games:
+        if points := transcript.tags.get(f"Points {game.number}"):
+            yield f"game {game.number}: points {points}"
+        for entry in game.entries:
+            if isinstance(entry, Gap):
+                yield f"game {game.number}: {entry.reason}"

@@ -7,6 +7,7 @@ keys are our own, for what the games cannot say:
 |---|---|
 | `Transcript ID` | the match's own number, where it is none that XG could read from `Match ID` |
 | `Start N` | what is not seen in game N's scores: `cube 2`, `Crawford`, `before Crawford`, `after Crawford` |
+| `Points N` | points that a file says and no cube and level make; game N counts what they can mean |
 | `Gap N` | what is missing in game N, of which only the result is told then |
 | `Rejected N` | resignations that were rejected |
 """

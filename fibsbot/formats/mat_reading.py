@@ -1,37 +1,32 @@
 """Reads `.mat` files: those of gnubg, XG, Jellyfish, Snowie, GamesGrid, BGBlitz, and our own.
 
 Nobody has ever written down what a `.mat` file is. This reader takes what those programs write, as gnubg's importer
-does, but it believes nothing: every throw, play and double is checked by the rules core.
+does, but it believes nothing: every throw, play and double is checked by the rules core. A turn that cannot be read
+costs the rest of its game, which is a gap then; the next game is read again.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final, NoReturn
+from typing import Final
 
 from attrs import define, evolve, field
 
-from fibsbot.formats.building import Building, with_beavers
+from fibsbot.formats.building import Building, resigned_level, with_beavers
 from fibsbot.formats.errors import FormatError, expected
+from fibsbot.formats.mat_games import GameReader
 from fibsbot.formats.mat_headers import NAMELESS, Headers
-from fibsbot.match import CubeAction, Dice
-from fibsbot.notation.plays import parse_play
-from fibsbot.position import Play
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import Laws
-from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import Ending, GameState, Result, Seat
-from fibsbot.transcript import Cube, Game, Throw, Transcript
+from fibsbot.transcript import Game, Gap, Resign, Throw, Transcript
 
 LONGEST_LINE: Final = 1000
 """Characters that a line of a game may have; no program writes more than a hundred."""
 HIGHEST_NUMBER: Final = 1_000_000
 """No game has a higher number; where a file says so, its games are counted."""
-RIGHT_HALF: Final = 10
-"""So many blanks before the only thing in a row say that it stands in its right half."""
-RIGHT_WINS: Final = 20
 """In this column or beyond, "Wins" stands in the right half."""
 
 _LENGTH: Final = re.compile(r"\s*(?:([0-9]{1,9})[ ]?points?|unlimited|money)[ ](?:match|session|game)\b", re.IGNORECASE)
@@ -39,16 +34,6 @@ _GAME: Final = re.compile(r"\s*Game\s+([0-9]{1,9})\b", re.IGNORECASE)
 _SCORES: Final = re.compile(r"(.*?) ?: ?([0-9]{1,9}) ?(.*?) ?: ?([0-9]{1,9})")
 """Of a line without runs of blanks. After a long name gnubg leaves no blank at all between the two halves."""
 _RATED: Final = re.compile(r"(.*?),[ ]*([0-9]{1,5}(?:\.[0-9]{1,6})?)")
-_NUMBER: Final = re.compile(r"\s*[0-9]{1,6}\)")
-_ACTION: Final = re.compile(
-    r"(?P<dice>[1-6][1-6]):|\b(?:(?P<double>(?:re)?doubles?)|(?P<redouble>beavers?|raccoons?|otters?)"
-    r"|(?P<take>takes?|accepts?)|(?P<drop>drops?|pass(?:es)?|rejects?)|(?P<win>wins?)|(?P<resign>resign(?:s|ed)?))\b",
-    re.IGNORECASE,
-)
-_DANCED: Final = re.compile(
-    r"(?:cannot|can't|can not)[ ]move|no[ ](?:moves?|plays?)|danc(?:e|es|ed)|-+|\(.*\)", re.IGNORECASE
-)
-_UNPLAYED: Final = re.compile(r"\?+")
 _START: Final = re.compile(r"(?:cube ([0-9]{1,7}))?(?:, )?(?:(after |before )?(Crawford))?")
 
 
@@ -138,9 +123,13 @@ class _Match:
     ratings: tuple[str, str] = ("", "")
     games: list[Game] = field(factory=list)
     past_crawford: bool = False
-    game: _Game | None = None
+    game: GameReader | None = None
     scores_due: int | None = None
     """The number of the game whose scores have to come next."""
+    problem: FormatError | None = None
+    """The first thing that could not be read."""
+    miscounted: str = ""
+    """Points of the last game that cannot be, as the file says them; empty if they can."""
 
     def __attrs_post_init__(self) -> None:
         self.laws, self.jacoby_open = self.headers.laws(self.length, self.begun)
@@ -176,8 +165,8 @@ class _Match:
         points = int(scores[2]), int(scores[4])
         self._settle(points)
         start = self._start(game, points, number)
-        self.past_crawford |= start.crawford or start.post_crawford
-        self.game = _Game(Building.of(game, start), self.headers.note("Gap", game) is not None, self.jacoby_open)
+        building = Building.of(game, start, first=not self.games)
+        self.game = GameReader(building, self.headers.note("Gap", game) is not None, self.jacoby_open)
         return True
 
     def _check_scores(self, line: str, number: int) -> None:
@@ -202,11 +191,39 @@ class _Match:
     def _end(self) -> None:
         """End the game that is being read."""
         if self.game:
-            self.games.append(self.game.finished())
-            self._learn(self.game.building.start.laws)
+            game = self.game.finished()
+            self.games.append(game)
+            self._learn(game.start.laws)
+            self.past_crawford |= game.start.crawford or game.start.post_crawford
+            self.miscounted = self.game.miscounted
+            if self.miscounted:
+                self.headers.tags[f"Points {game.number}"] = self.miscounted
+            self.problem = self.problem or self.game.problem
             self.game = None
 
     def _settle(self, scores: tuple[int, int]) -> None:
+        """See by the scores of the next game what the last one's result was, where the file does not say it well."""
+        last = self.games[-1] if self.games else None
+        if last is None:
+            return
+        gained = [new - old for new, old in zip(scores, last.start.scores, strict=True)]
+        points, end = max(gained), last.entries[-1] if last.entries else None
+        if min(gained) == 0 < points:
+            winner = Seat.A if gained[Seat.A] else Seat.B
+            if last.result is None and isinstance(end, Gap):
+                self.games[-1] = evolve(
+                    last, result=Result(winner, points, resigned_level(points, end.then.cube), Ending.RESIGNED)
+                )
+            elif self.miscounted and last.result and last.result.winner is winner and isinstance(end, Resign):
+                level = resigned_level(points, last.result.points // last.result.level)
+                entries = (*last.entries[:-1], evolve(end, level=level))
+                result = evolve(last.result, points=points, level=level)
+                self.games[-1] = evolve(last, entries=entries, result=result)
+                if self.miscounted.startswith(f"{points},"):  # the next score bears the file out
+                    del self.headers.tags[f"Points {last.number}"]
+        self._settle_jacoby(scores)
+
+    def _settle_jacoby(self, scores: tuple[int, int]) -> None:
         """See by the scores of the next game whether a gammon counted once; gnubg says "Wins 2 points" nevertheless."""
         last = self.games[-1] if self.games else None
         if not self.jacoby_open or last is None or last.result is None or last.result.level is Level.SINGLE:
@@ -222,12 +239,14 @@ class _Match:
         """Play on by the laws that a game has shown to be in force."""
         if laws.jacoby:
             self.jacoby_open = False
-            self.laws = evolve(self.laws, jacoby=True)
+        self.laws = evolve(self.laws, jacoby=self.laws.jacoby or laws.jacoby, crawford=laws.crawford)
 
     def finished(self) -> Transcript:
         """Return the match."""
         self._check_scores("the end of the match", self.begun)
         self._end()
+        if self.problem and not any(isinstance(entry, Throw) for game in self.games for entry in game.entries):
+            raise self.problem
         games = with_beavers(self.games, least=int(self.headers.beavers))
         return evolve(self.headers.transcript(self.names, self.ratings, self.length), games=games)
 
@@ -236,120 +255,3 @@ def _rated(name: str) -> tuple[str, str]:
     """Split what GamesGrid writes into name and rating."""
     rated = _RATED.fullmatch(name)
     return (rated[1].strip() or NAMELESS, rated[2]) if rated else (name or NAMELESS, "")
-
-
-@define
-class _Game:
-    """A game as it is read, row by row."""
-
-    building: Building
-    gap: bool
-    """Whether something is missing before its result."""
-    jacoby_open: bool
-    told: Result | None = None
-    """What the file says of the end."""
-    unplayed: tuple[int, str] | None = None
-    """Line and text of a throw whose play was not seen, with which the game must come to its end."""
-
-    def row(self, line: str, number: int) -> None:
-        """Take a line: what one player or both did, or who has won."""
-        numbered = _NUMBER.match(line)
-        begin = numbered.end() if numbered else 0
-        actions = list(_ACTION.finditer(line, begin))
-        before = line[begin : actions[0].start() if actions else len(line)].strip()
-        if before or not (actions or numbered):
-            raise expected("a row such as '1) 31: 8/5 6/5   42: 8/4 6/4'", line.strip(), number)
-        ends = [*(action.start() for action in actions[1:]), len(line)]
-        for place, (action, end) in enumerate(zip(actions, ends, strict=False)):
-            right = place > 0 or (numbered is not None and action.start() - begin >= RIGHT_HALF)
-            self._act(action, line[action.end() : end].strip(), Seat.B if right else Seat.A, number)
-
-    def _act(self, action: re.Match[str], rest: str, seat: Seat, line: int) -> None:
-        text = f"{action[0]} {rest}".strip()
-        if action["win"]:
-            self._win(Seat.B if action.start() >= RIGHT_WINS else Seat.A, rest, line)
-            return
-        if self.told or self.building.over:
-            raise expected("the next game, as this one is over", text, line)
-        if self.unplayed:
-            self._missing_play(*self.unplayed)
-        if action["dice"]:
-            self._throw(seat, (int(action["dice"][0]), int(action["dice"][1])), rest, line)
-        elif action["double"] or action["redouble"]:
-            self._double(seat, text, line)
-        elif action["take"] or action["drop"]:
-            self.building.cube(seat, CubeAction.TAKE if action["take"] else CubeAction.PASS, line)
-
-    def _missing_play(self, line: int, text: str) -> NoReturn:
-        raise expected("a play for the dice, or the end of the game after them", text, line)
-
-    def _throw(self, seat: Seat, dice: Dice, moves: str, line: int) -> None:
-        building = self.building
-        last = building.entries[-1] if building.entries else None
-        if isinstance(last, Cube) and last.action is CubeAction.BEAVER and building.state.answering is not None:
-            building.cube(building.state.answering, CubeAction.TAKE, line)  # gnubg and XG leave this out
-        play = self._play(seat, dice, moves, line)
-        building.add(Throw(seat=seat, dice=dice, play=play), line)
-        if play is None:
-            self.unplayed = line, f"{dice[0]}{dice[1]}: {moves}".strip()
-
-    def _play(self, seat: Seat, dice: Dice, moves: str, line: int) -> Play | None:
-        """Return what was played; None where nothing was, although there was something to choose."""
-        if _UNPLAYED.fullmatch(moves):
-            return None
-        position = self.building.state.position_for(seat)
-        if moves and not _DANCED.fullmatch(moves):
-            try:
-                return parse_play(moves.replace("*", ""), position, dice, hits_are_marked=True)
-            except RuleError as error:
-                where = f"line {line}: game {self.building.number}, turn {self.building.state.turns + 1}"
-                raise FormatError(f"{where}: {error}") from None
-        plays = legal_plays(position, dice) or (Play(),)
-        if len(plays) > 1 and moves:
-            raise expected(f"a play for {dice[0]}-{dice[1]}, for which there are {len(plays)}", moves, line)
-        return plays[0] if len(plays) == 1 else None
-
-    def _double(self, seat: Seat, text: str, line: int) -> None:
-        building = self.building
-        building.cube(seat, CubeAction.DOUBLE, line)
-        value = re.search("[0-9]{1,9}", text)
-        offered = building.state.offered
-        if not value or int(value[0]) == offered:
-            return
-        first = sum(isinstance(entry, Cube) for entry in building.entries) == 1
-        factor, rest = divmod(int(value[0]), offered)
-        if building.start.length or building.start.cube != 1 or not first or rest or factor & (factor - 1):
-            raise expected(f"Doubles => {offered}", text, line)
-        # The cube was not at 1 when the game began: ties in the opening throw had raised it.
-        building.start = evolve(building.start, cube=factor)
-        building.state = evolve(building.state, cube=factor, offered=factor * offered)
-
-    def _win(self, winner: Seat, rest: str, line: int) -> None:
-        """Take what is said of the end; where nothing else has ended the game, the loser has resigned."""
-        building = self.building
-        number = re.match("[0-9]{1,9}", rest)
-        if self.told:
-            raise expected("the next game, as this one is over", f"Wins {rest}", line)
-        if not building.over and not self.gap:
-            level = _level(int(number[0]) if number else 1, building.state.cube)
-            building.resign(winner.other, level, line)
-        found = building.state.result
-        points = int(number[0]) if number else found.points if found else 1
-        if found is None:
-            self.told = Result(winner, points, _level(points, 1), Ending.RESIGNED)
-            return
-        if self.jacoby_open and points == building.state.cube and found.level > 1 and building.state.owner is None:
-            laws = evolve(building.start.laws, jacoby=True)
-            building.start = evolve(building.start, laws=laws)
-            building.state = evolve(building.state, laws=laws)
-        self.told = evolve(found, points=points)
-
-    def finished(self) -> Game:
-        """Return the game; what the file says of its end comes before what the rules make of it."""
-        game = self.building.finished(self.told)
-        return evolve(game, result=self.told) if self.told else game
-
-
-def _level(points: int, cube: int) -> Level:
-    """Return how much was resigned, as gnubg sees it."""
-    return Level(min(max(-(-points // cube), 1), 3))

@@ -13,7 +13,7 @@ from typing import Final
 from attrs import define, evolve, field
 
 from fibsbot.formats import sgf_boards as boards
-from fibsbot.formats.building import HIGHEST_CUBE, Building, only_one, with_beavers
+from fibsbot.formats.building import HIGHEST_CUBE, Building, only_one, resigned_level, with_beavers
 from fibsbot.formats.errors import FormatError, expected
 from fibsbot.formats.sgf_head import BACKGAMMON, Head, read_details, write_head
 from fibsbot.formats.sgf_trees import Node, Tree, escaped, trees
@@ -46,6 +46,8 @@ NAMES: Final = {Seat.A: "White", Seat.B: "Black"}
 LEVELS: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
 _REFUSED: Final = re.compile(rf"({'|'.join(NAMES.values())}) wants to resign ({'|'.join(LEVELS.values())}): refused")
 _MOVE: Final = re.compile(r"([1-6])([1-6])((?:[a-z]{2}){0,4})")
+_RESIGNATION: Final = re.compile(r"resign(?::([0-9]{1,9}))?")
+_ANSWERS: Final = {"accept": True, "reject": False}
 _RESULT: Final = re.compile(r"([BW])\+([0-9]{0,9})(R?)", re.IGNORECASE)
 
 
@@ -172,6 +174,8 @@ class _Match:
     """Of the first game."""
     details: Transcript
     games: list[Game] = field(factory=list)
+    problem: FormatError | None = None
+    """The first thing that could not be read."""
 
     def goes_on(self, head: Head) -> bool:
         """Whether a game is the next one of this match."""
@@ -181,9 +185,14 @@ class _Match:
     def add(self, head: Head, tree: Tree) -> None:
         """Read a game."""
         number = head.number or len(self.games) + 1
-        self.games.append(_Game(Building.of(number, head.start)).read(tree))
+        game = _Game(Building.of(number, head.start, first=not self.games))
+        self.games.append(game.read(tree))
+        self.problem = self.problem or game.problem
 
     def transcript(self) -> Transcript:
+        """Return the match. Raises FormatError where no turn of it can be read."""
+        if self.problem and not any(isinstance(entry, Throw) for game in self.games for entry in game.entries):
+            raise self.problem
         return evolve(self.details, length=self.head.length, games=with_beavers(self.games))
 
 
@@ -194,6 +203,10 @@ class _Game:
     building: Building
     set_up: bool = False
     """Whether the last thing that happened is that a board was set up."""
+    offered: tuple[Seat, Level] | None = None
+    """Who wants to resign what, until that is answered."""
+    problem: FormatError | None = None
+    """Why the rest of the game could not be read."""
 
     def read(self, tree: Tree) -> Game:
         """Read a game's main line."""
@@ -201,12 +214,16 @@ class _Game:
         if boards.has_board(root):  # CV and CP mean something else here
             wanted = {name: values for name, values in root.properties.items() if name in {*boards.BOARD, "PL"}}
             self._set_up(Node(root.line, wanted))
-        self._moves(root)
-        for node in tree[1:]:
-            if boards.sets_up(node):
-                self._set_up(node)
-            self._moves(node)
-            self._refused(node)
+        try:
+            self._moves(root)
+            for node in tree[1:]:
+                if boards.sets_up(node):
+                    self._set_up(node)
+                self._moves(node)
+                self._refused(node)
+        except FormatError as error:  # costs the rest of this game
+            self.problem = error
+            self.building.lose(error)
         return self._finished(root)
 
     def _set_up(self, node: Node) -> None:
@@ -256,6 +273,11 @@ class _Game:
         building = self.building
         if value in ACTIONS:
             building.cube(seat, ACTIONS[value], node.line)
+        elif resignation := _RESIGNATION.fullmatch(value):
+            cube = building.state.cube  # the number is what the game counts then
+            self.offered = seat, resigned_level(int(resignation[1] or cube), cube)
+        elif value in _ANSWERS:
+            self._answer(seat, value, node)
         elif found := _MOVE.fullmatch(value):
             points = [boards.point(name, seat) for name in found[3]]
             moves = list(zip(points[::2], points[1::2], strict=True))
@@ -264,6 +286,13 @@ class _Game:
             raise expected("a move such as 31hefe, double, take or drop", value, node.line)
         if one_line(node.value("C") or "") == REBUILT:
             building.entries[-1] = evolve(building.entries[-1], rebuilt=True)
+
+    def _answer(self, seat: Seat, value: str, node: Node) -> None:
+        """Add the offer to resign that this answers."""
+        if self.offered is None or self.offered[0] is seat:
+            raise expected("an offer to resign before its answer", value, node.line)
+        (loser, level), self.offered = self.offered, None
+        self.building.resign(loser, level, node.line, accepted=_ANSWERS[value])
 
     def _refused(self, node: Node) -> None:
         found = _REFUSED.fullmatch(one_line(node.value("C") or ""))
@@ -283,7 +312,7 @@ class _Game:
         if not 1 <= points <= 3 * HIGHEST_CUBE:
             raise FormatError(f"line {root.line}: expected a result of at least a point, got {points}")
         level = Level(min(max(points // cube, 1), 3))
-        how = Ending.RESIGNED if found[3] else Ending.BORNE_OFF
-        if found[3]:
+        result = Result(winner, points, level, Ending.RESIGNED if found[3] else Ending.BORNE_OFF)
+        if found[3] and not building.lost:
             building.resign(winner.other, level, root.line)
-        return evolve(building.finished(), result=Result(winner, points, level, how))
+        return evolve(building.finished(result), result=result)

@@ -1,7 +1,8 @@
 """Reads captures: our own session logs, and the raw bytes of any client, as one stream of what was said.
 
 A raw capture is what a telnet connection brought: lines with CR LF, LF or CR, telnet bytes, bells, and in between what
-the user typed, where the terminal echoed it. It may begin and end anywhere. Either kind may be compressed by gzip.
+the user typed, where the terminal echoed it. It may begin and end anywhere. Either kind may be compressed by gzip, or
+be in UTF-16, as PowerShell writes what it redirects.
 Memory does not grow with the file.
 """
 
@@ -13,6 +14,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from fibsbot.formats.errors import FormatError
+from fibsbot.formats.text import chunks
 from fibsbot.records import session_log as log
 from fibsbot.replay import parts
 from fibsbot.replay.errors import CaptureError
@@ -58,7 +61,7 @@ _PROSE: Final = (m.Unknown, m.MotdLine, m.CommandPrompt, m.MovesAction)
 def read_capture(path: Path) -> Iterator[Spoken]:
     """Yield what was said in a capture. Raises CaptureError for a file that is none, OSError where it can't be read.
 
-    That a text has no server's line in it shows only after a while: the error may follow what was yielded.
+    Of a text without any line of a server nothing is yielded.
     """
     return read_captures([path])
 
@@ -66,14 +69,15 @@ def read_capture(path: Path) -> Iterator[Spoken]:
 def read_captures(paths: Iterable[Path]) -> Iterator[Spoken]:
     """Yield what was said in files that continue each other, the oldest first, as the parts of a session log do.
 
-    Offsets are counted through all of them. Raises CaptureError and OSError as `read_capture`.
+    Offsets are counted through all of them. Raises CaptureError and OSError as `read_capture`; where a compressed file
+    is damaged, that is raised after what was said before the damage and in the other files.
     """
     tape = _Tape()
     for path in paths:
         if path.is_dir():
             raise CaptureError(f"expected a session log or a capture, got the folder {path.name!r}")
         with parts.opened(path) as file:
-            yield from tape.read(parts.chunks(file))
+            yield from tape.read(chunks(file))
     yield from tape.end()
 
 
@@ -90,13 +94,16 @@ class _Tape:
     def __init__(self) -> None:
         self._offset = 0
         self._logged = _Logged()
+        self._damage: FormatError | None = None
+        """What is wrong with a file that could not be read to its end."""
 
     def read(self, pieces: Iterator[bytes]) -> Iterator[Spoken]:
         start = b""
+        pieces = self._undamaged(pieces)
         while len(start) < _LOOK and (piece := next(pieces, b"")):
             start += piece
         if not start.strip():
-            raise CaptureError("expected a session log or a capture, got an empty file")
+            raise CaptureError(str(self._damage or "expected a session log or a capture, got an empty file"))
         counted = _Counted(itertools.chain([start], pieces))
         if log.is_session_log(start):
             yield from self._logged.read(counted, self._offset)
@@ -104,8 +111,17 @@ class _Tape:
             yield from _captured(counted, start, self._offset)
         self._offset += counted.bytes
 
+    def _undamaged(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """Pass on the pieces of a file up to where it is damaged."""
+        try:
+            yield from pieces
+        except FormatError as error:
+            self._damage = error
+
     def end(self) -> Iterator[Spoken]:
         yield from self._logged.end(self._offset)
+        if self._damage:
+            raise CaptureError(str(self._damage))
 
 
 class _Counted(Iterator[bytes]):
@@ -176,7 +192,7 @@ class _Logged:
 
     def _happened(self, record: log.Event, place: int) -> Iterator[Spoken]:
         yield Noted(record.time, record.name, record.fields, place)
-        if record.name == "connection_lost":
+        if record.name in log.ENDS:
             yield from self._cut(place, str(record.fields.get("reason", "")) or "the connection was lost")
 
     def _headed(self, record: log.Header, place: int) -> Iterator[Spoken]:
@@ -187,7 +203,7 @@ class _Logged:
 
     def _cut(self, place: int, reason: str) -> Iterator[Spoken]:
         # What is left over was cut off, and may say anything: `foe` for `foe_b`, 1 for 16.
-        self._reader = MessageReader()
+        self._reader = MessageReader(banner=True)
         self._sent = LineSplitter(prompts=False)
         yield Cut(self._at, place, reason)
 
@@ -209,18 +225,22 @@ def _captured(pieces: Iterator[bytes], start: bytes, begin: int) -> Iterator[Spo
         raise CaptureError("expected a session log or a capture, got a binary file")
     reader, drawings = MessageReader(), _Drawings()
     recognised = False
+    held: list[Heard | Said] = []
+    """Drawn boards and prose, until some line shows that they are a server's: any text may have a board in it."""
     for piece in itertools.chain(pieces, [b""]):
         reader.receive_data(piece)
         while (received := reader.next_message()) is not None:
             message, offset = drawings.seen_in(received.message), begin + received.offset
             if isinstance(message, m.Unknown) and (typed := _typed(message.text)):
-                yield Said(None, typed, offset)
-                continue
-            if not recognised:
-                recognised = not isinstance(message, _PROSE)
+                held.append(Said(None, typed, offset))
+            else:
+                held.append(Heard(None, message, offset))
+                recognised = recognised or not isinstance(received.message, _PROSE)
                 if not recognised and received.offset > PATIENCE:
                     raise CaptureError("expected a session log or a capture, got a text without any line of a server")
-            yield Heard(None, message, offset)
+            if recognised:
+                yield from held
+                held.clear()
     if not recognised:
         raise CaptureError("expected a session log or a capture, got a text without any line of a server")
     yield Cut(None, begin, "the capture ends")

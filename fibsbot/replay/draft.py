@@ -13,7 +13,7 @@ from fibsbot.replay.page import Page
 from fibsbot.replay.sighting import Sight
 from fibsbot.rules.game import match_winner, next_game, start_match
 from fibsbot.rules.laws import FIBS, UNLIMITED, AutomaticRaise
-from fibsbot.rules.state import GameState, Seat, Stage
+from fibsbot.rules.state import Ending, GameState, Seat, Stage
 from fibsbot.transcript import Game, Player, Throw, Transcript
 from protocol.words import YOU
 
@@ -69,6 +69,8 @@ class Draft:
         """The last game at its end, if that is known."""
         self._scores: tuple[int, int] | None = None
         """What the score was told to be after the last game."""
+        self._missed: tuple[Seat, int, Ending] | None = None
+        """How a game ended of which nothing was seen but that."""
         self._announced = False
         self._page_announced = False
         self._out: list[Happening] = []
@@ -118,7 +120,7 @@ class Draft:
         """Return where a player sits, by the name that a message has."""
         if name == self.players[Seat.A].name or (self.own and name == YOU):
             return Seat.A
-        return Seat.B if name == self.players[Seat.B].name else None
+        return Seat.B if name in (self.players[Seat.B].name, "") else None
 
     def is_of(self, player: str, opponent: str) -> bool:
         """Whether it is the match of these two; `player` is YOU in one of our own."""
@@ -140,7 +142,10 @@ class Draft:
     # -- pages ------------------------------------------------------------------------------------------------------
 
     def begin_game(self, at: dt.datetime | None) -> None:
-        """The next game begins."""
+        """The next game begins; some servers say so only after its first board."""
+        page = self.page
+        if self.opening is None and page is not None and page.start.stage is Stage.OPENING and not page.entries:
+            return
         self.opening = Opening(at=at)
 
     def throw_opening(self, dice: dict[Seat, int], at: dt.datetime | None) -> None:
@@ -260,9 +265,28 @@ class Draft:
         if self.page is not None and self.page.over:
             self._finish_page()
 
+    def miss(self, winner: Seat, points: int, how: Ending) -> None:
+        """A game has ended that could not be followed: no board has shown it."""
+        self.opening, self._missed = None, (winner, points, how)
+
+    def _write_missed(self, scores: tuple[int, int]) -> None:
+        """Open the page of a game that was missed, as one gap, if the score after it fits what was known before."""
+        missed, self._missed = self._missed, None
+        if missed is None or self.page is not None or self.length is None:
+            return
+        winner, points, how = missed
+        before = (scores[0] - points, scores[1]) if winner is Seat.A else (scores[0], scores[1] - points)
+        if before != (self._scores or before) or min(before) < 0 or (self.length and max(before) >= self.length):
+            return
+        laws = evolve(FIBS, redoubles=0 if self.length else UNLIMITED)
+        self.page = Page(len(self._games) + 1, start_match(laws, self.length, before))
+        self._page_announced = False
+        self.page.miss(winner, points, how)
+
     def score(self, scores: tuple[int, int]) -> None:
         """The score was told, after a game."""
         if self.opening is None:
+            self._write_missed(scores)
             self._finish_page(scores)
             self._scores = scores
             if self._last is not None and self._last.scores != scores:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from attrs import evolve
-
 from fibsbot.bot.track import Difference, Side, Track, forget
 from fibsbot.bot.tracker import follow
+from fibsbot.evolving import evolve
 from fibsbot.fibs import play_from_fibs, player_position
 from fibsbot.transcript.rebuilding import play_to
 from protocol import commands as c
@@ -55,10 +54,20 @@ class Follower:
             self._left = True
         elif isinstance(message, _ENTERED):
             self._left = False
+        elif isinstance(message, m.OpeningRoll):
+            self._look_for_watched(message)
         elif isinstance(message, Refusal) and self._moved:
             self.track = evolve(self.track, own_play=None)
         self.track = track = follow(self.track, message)
         return track.missed
+
+    def _look_for_watched(self, message: m.OpeningRoll) -> None:
+        """Notice that the game which began is watched: a capture may begin after the line that says so."""
+        track = self.track
+        if track.player != YOU or track.state is not None or track.opponent != message.opponent:
+            return
+        if track.side_of(message.player) is None:
+            self.track = evolve(track, player=message.player)
 
     def _look_for_own_play(self, board: BoardState) -> None:
         """Find our own play, which nobody told, in the board that shows the position after it."""

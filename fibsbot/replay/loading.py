@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fibsbot.replay.captures import read_captures
-from fibsbot.replay.happenings import MatchEnded
 from fibsbot.replay.paper import find_format, read_paper
-from fibsbot.replay.scribe import replay
-from fibsbot.replay.spoken import Spoken
 from fibsbot.transcript import Transcript
+
+if TYPE_CHECKING:
+    from fibsbot.replay.spoken import Spoken
 
 
 def load_transcripts(path: Path) -> Iterator[Transcript]:
@@ -19,11 +19,19 @@ def load_transcripts(path: Path) -> Iterator[Transcript]:
     Raises CaptureError or FormatError for a file that holds none, OSError where it cannot be read.
     """
     kind = find_format(path)
-    yield from transcripts_of(read_captures([path])) if kind is None else read_paper(path, kind)
+    if kind is not None:
+        yield from read_paper(path, kind)
+        return
+    from fibsbot.replay.captures import read_captures  # noqa: PLC0415 - slow to import: all that a server can say
+
+    yield from transcripts_of(read_captures([path]))
 
 
 def transcripts_of(spoken: Iterable[Spoken]) -> Iterator[Transcript]:
     """Yield the matches of a capture."""
+    from fibsbot.replay.happenings import MatchEnded  # noqa: PLC0415 - slow to import: all that a server can say
+    from fibsbot.replay.scribe import replay  # noqa: PLC0415 - likewise
+
     for happening in replay(spoken):
         if isinstance(happening, MatchEnded):
             yield happening.transcript

@@ -12,15 +12,16 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from attrs import evolve, frozen
+from attrs import frozen
 
+from fibsbot.evolving import evolve
 from fibsbot.match import CubeAction, Dice
-from fibsbot.position import Play
+from fibsbot.position import CHECKERS, Play
 from fibsbot.replay.sighting import Sight
 from fibsbot.rules import game as rules
 from fibsbot.rules.cube import redoubles_left
 from fibsbot.rules.errors import RuleError
-from fibsbot.rules.plays import results
+from fibsbot.rules.plays import has_choice, results
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Step, Throw, apply
@@ -72,6 +73,8 @@ class Page:
         self._aside: list[Fact] | None = None
         """What was told since the game is not known any more; None while it is."""
         self._told: Result | None = None
+        self._before: GameState | None = None
+        """The game before the last entry."""
         self._state: GameState | None = start
 
     # -- what others look at ----------------------------------------------------------------------------------------
@@ -121,11 +124,31 @@ class Page:
 
     def play(self, seat: Seat, play: Play, at: dt.datetime | None) -> None:
         """A player plays; no moves: cannot move."""
+        if self._was_shown(seat, play):
+            return
         if self._aside is None and self.state.stage is Stage.MOVE and self.state.turn is not seat:
             self._settle()
         entry = self._played(seat, play, at)
         if self._aside is not None or entry is None or not self._write(entry):
             self._put_aside(entry or Moved(seat, play, at))
+
+    def _was_shown(self, seat: Seat, play: Play) -> bool:
+        """Whether a board has shown this very play right before: some servers send the board first."""
+        last, before = self.entries[-1] if self.entries else None, self._before
+        if self._aside is not None or self.thrown is not None or before is None:
+            return False
+        if not isinstance(last, Throw) or not last.rebuilt or last.seat is not seat or self.base.turn is seat:
+            return False
+        said = evolve(last, play=Play(play.ordered), rebuilt=False)
+        try:
+            agrees = apply(before, said).position == self.base.position
+        except RuleError:
+            return False
+        if agrees:
+            self.entries[-1] = said
+            if self.steps and self.steps[-1].entry is last:
+                self.steps[-1] = evolve(self.steps[-1], entry=said)
+        return agrees
 
     def _played(self, seat: Seat, play: Play, at: dt.datetime | None) -> Throw | None:
         """Return the whole throw of a play, where the dice are known or follow from it."""
@@ -249,6 +272,8 @@ class Page:
             return
         if self.made and self._write(self._completed(thrown, self.made.play, self.made.at)):
             return
+        if CHECKERS - state.position.off > 4:
+            return
         last = [steps for cells, steps in results(state.position.points, thrown.dice).items() if max(cells) <= 0]
         if len(last) == 1:
             play = Play.of(*sorted(last[0], reverse=True))
@@ -286,7 +311,18 @@ class Page:
         if seen and (seen.winner, seen.points) != (winner, points):
             self._told = Result(winner, points, seen.level, seen.how)
 
-    def _end(self, winner: Seat, points: int, how: Ending, at: dt.datetime | None) -> None:
+    def miss(self, winner: Seat, points: int, how: Ending) -> None:
+        """Nothing is known of the game but how it ended."""
+        self._end(winner, points, how, None, "the game is missing: no board has shown it")
+
+    def _end(
+        self,
+        winner: Seat,
+        points: int,
+        how: Ending,
+        at: dt.datetime | None,
+        missing: str = "the end of the game is missing",
+    ) -> None:
         """Take note of the end as it was told; what led there and is not known is a gap."""
         seen = self.base.result
         if seen is not None and (seen.winner, seen.points) == (winner, points):
@@ -301,7 +337,7 @@ class Page:
             ended = evolve(self.base, stage=Stage.OVER, scores=scores, result=self._told, dice=None, resignation=None)
             ended = evolve(ended, offered=0, answering=None, redoubles=0)
             self._aside = self.thrown = None
-            self._write(Gap(reason="the end of the game is missing", then=ended, at=at))
+            self._write(Gap(reason=missing, then=ended, at=at))
 
     def give_up(self) -> None:
         """Nothing more will be seen of the game: write the throw whose play was not seen any more."""
@@ -324,13 +360,24 @@ class Page:
             return
         if self._offer is not None:
             self.reject(at, rebuilt=True)
-        entries = self._played_to(seen, at) or self._between(seen, at)
+        entries = self._last_play(seen) or self._played_to(seen, at) or self._between(seen, at)
         self._aside = self.thrown = None
         for entry in entries:
             self._write(entry)
         if seen.stage is Stage.MOVE and seen.dice is not None:
             self.thrown = Throw(seat=seen.turn, dice=seen.dice, at=at)
         self._state = None
+
+    def _last_play(self, seen: GameState) -> tuple[Entry, ...]:
+        """Return our play that ended the game, if a board shows it before a line says that the game is over."""
+        if self.thrown is None or self.made is None or self._aside is not None or not seen.position.over:
+            return ()
+        entry = self._completed(self.thrown, self.made.play, self.made.at)
+        try:
+            after = apply(self.base, entry)
+        except RuleError:
+            return ()
+        return (entry,) if after.position_for(Seat.A) == seen.position_for(Seat.A) else ()
 
     def _played_to(self, seen: GameState, at: dt.datetime | None) -> tuple[Entry, ...]:
         """Return the play that a board shows to have been made with the dice that lay there, if it shows just that."""
@@ -390,8 +437,9 @@ class Page:
             return
         if self.made and self._write(self._completed(thrown, self.made.play, self.made.at)):
             return
-        plays = results(self.state.position.points, thrown.dice)
-        if len(plays) <= 1:
+        cells = self.state.position.points
+        if not has_choice(cells, thrown.dice):
+            plays = results(cells, thrown.dice)
             steps = next(iter(plays.values()), ())
             self._write(evolve(thrown, play=Play.of(*sorted(steps, reverse=True)), rebuilt=bool(steps)))
 
@@ -408,6 +456,7 @@ class Page:
         entry = self._with_remark(entry) if self.remarks else entry
         self.steps.append(Step(self.number, len(self.entries), self.base, entry, after))
         self.entries.append(entry)
+        self._before = self.base
         self.base = self._state = after
         self.thrown = self.made = None
         self.resumed = False

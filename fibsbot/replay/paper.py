@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Final
 from fibsbot.formats.detect import Format, format_of
 from fibsbot.formats.errors import FormatError
 from fibsbot.formats.files import read_matches
-from fibsbot.formats.text import decoded
+from fibsbot.formats.text import chunks, decoded
 from fibsbot.records.session_log import is_session_log
 from fibsbot.replay import parts
 from fibsbot.replay.errors import CaptureError
@@ -28,8 +29,9 @@ def find_format(path: Path) -> Format | None:
     """Tell which program's file it is; None for what only a capture can be. Raises OSError where it can't be read."""
     if path.exists() and not path.is_file():
         return None  # what is read from a pipe to look at it would be lost
-    with path.open("rb") as file:
-        head = next(parts.chunks(file), b"")[:4096]
+    head = b""
+    with path.open("rb") as file, contextlib.suppress(FormatError):  # reading it tells what is damaged
+        head = next(chunks(file), b"")[:4096]
     kind = format_of(head.decode("utf-8", "replace"), path.name.removesuffix(".gz"))
     if kind is None and not is_session_log(head) and _is_about_lists(path):
         return Format.OLDMOVES
@@ -42,8 +44,8 @@ def _is_about_lists(path: Path) -> bool:
     The first line of a play ends the search, so that large captures are not read twice.
     """
     found = False
-    with path.open("rb") as file:
-        for _, line in parts.lines(parts.chunks(file)):
+    with path.open("rb") as file, contextlib.suppress(FormatError):
+        for _, line in parts.lines(chunks(file)):
             if any(it in line for it in _PLAYED):
                 return False
             found = found or _LISTED.fullmatch(line) is not None
@@ -56,7 +58,7 @@ def read_paper(path: Path, kind: Format) -> Iterator[Transcript]:
         raise CaptureError(f"expected a capture or a match, got a file of the format {kind.value}")
     data = bytearray()
     with path.open("rb") as file:
-        for piece in parts.chunks(file):
+        for piece in chunks(file):
             data += piece
             if len(data) > LARGEST:
                 raise FormatError(f"expected a file of at most {LARGEST >> 20} MiB, got more")

@@ -1,23 +1,15 @@
-"""The bytes of a capture: unpacked if need be, in lines of bounded length, and the files that continue each other."""
+"""The bytes of a capture in lines of bounded length, and the files that continue each other."""
 
 from __future__ import annotations
 
-import itertools
 import re
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Final
 
-CHUNK: Final = 2**16
-"""Bytes that are read at once."""
 LONGEST_LINE: Final = 2**22
 """Bytes of the longest line of a session log that is read; a read of a connection becomes far less."""
 
-_GZIP: Final = b"\x1f\x8b"
-_SLICE: Final = 512
-"""Packed bytes that are unpacked at once: where a file is damaged, no more than these are lost before the damage."""
-_GZIP_FORMAT: Final = zlib.MAX_WBITS | 16
 _FINISHED: Final = re.compile(r"(?P<log>.+)-(?P<time>\d{8}T\d{6}Z)(?:_(?P<number>\d+))?(?P<suffix>\.jsonl)(?:\.gz)?")
 _LATEST: Final = re.compile(r"(?P<log>.+)(?P<suffix>\.jsonl)(?:\.gz)?")
 
@@ -31,36 +23,6 @@ def opened(path: Path) -> IO[bytes]:
         if not compressed.exists():
             raise
         return compressed.open("rb")
-
-
-def chunks(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield what a file holds, which may be compressed; where a compressed one is damaged or cut off it ends."""
-    start = file.read(CHUNK)
-    rest = iter(lambda: file.read(CHUNK), b"")
-    if start.startswith(_GZIP):
-        yield from _inflated(start, rest)
-    elif start:
-        yield start
-        yield from rest
-
-
-def _inflated(start: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    """Unpack one gzip member after another; no chunk is much larger than the packed one may make it at once."""
-    unpacker = zlib.decompressobj(_GZIP_FORMAT)
-    try:
-        for piece in itertools.chain([start], rest):
-            for place in range(0, len(piece), _SLICE):
-                data = piece[place : place + _SLICE]
-                while data:
-                    if unpacker.eof:
-                        unpacker = zlib.decompressobj(_GZIP_FORMAT)
-                    if text := unpacker.decompress(data, CHUNK):
-                        yield text
-                    data = unpacker.unconsumed_tail or unpacker.unused_data
-        if text := unpacker.flush():
-            yield text
-    except zlib.error:
-        return
 
 
 def lines(pieces: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:

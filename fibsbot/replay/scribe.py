@@ -15,12 +15,13 @@ from fibsbot.fibs import length_from_fibs, play_from_fibs
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
 from fibsbot.replay.draft import Draft
+from fibsbot.replay.errors import CaptureError
 from fibsbot.replay.following import Follower
 from fibsbot.replay.happenings import Differed, Happening
 from fibsbot.replay.page import Page
 from fibsbot.replay.sighting import Sight
 from fibsbot.replay.spoken import Cut, Heard, Known, Noted, Said, Spoken
-from fibsbot.rules.state import Seat
+from fibsbot.rules.state import Ending, Seat
 from fibsbot.transcript import Player
 from protocol import commands as c
 from protocol import messages as m
@@ -52,10 +53,14 @@ class Scribe:
         self._broken_off: dict[_Key, Draft] = {}
         self._matches = 0
         self._watching: str | None = None
+        self._ended: m.GameWon | m.GaveUp | m.ResignAccepted | None = None
+        """How a game ended of a match that is not known yet."""
         self._report: tuple[frozenset[str], int] | None = None
         """The last match that was reported to begin: who plays, and to how many points."""
         self._people: dict[str, tuple[float, int]] = {}
         self._out: list[Happening] = []
+        self._place: tuple[int, _Time] = (0, None)
+        """Where the line is that differs, and when it came."""
         self._handlers: Mapping[type[Message], Callable[[Any, _Time], None]] = {
             m.OpponentJoined: self._on_joined,
             m.YouJoined: self._on_joined,
@@ -93,6 +98,8 @@ class Scribe:
     def hear(self, message: Message, at: _Time = None, offset: int = 0) -> list[Happening]:
         """Take a message of the server; return what happened. `offset` is where its line begins."""
         stray = isinstance(message, m.Board) and self._follower.is_stray(message)
+        if self._follower.track.ahead is None:  # else a board before this line is what may differ
+            self._place = offset, at
         differences = self._follower.hear(message)
         handler = self._handlers.get(type(message))
         if handler is not None and not stray:
@@ -101,7 +108,7 @@ class Scribe:
             self._draft.page.refuse()
         if differences and (draft := self._draft):
             game, turn = draft.place
-            draft.tell(Differed(draft.number, game, turn, differences, offset, at))
+            draft.tell(Differed(draft.number, game, turn, differences, *self._place))
         return self._take()
 
     def say(self, command: Command, at: _Time = None, offset: int = 0) -> list[Happening]:  # noqa: ARG002 - as `hear`
@@ -289,10 +296,14 @@ class Scribe:
         draft.look(sight, at)
 
     def _on_score(self, message: m.Score, at: _Time) -> None:
-        draft = self._draft
+        names = (message.player1, message.player2)
+        if self._draft is None and self._ended is not None:
+            self._sit_down_late(names, self._ended)
+        draft, self._ended = self._draft, None
         if draft is None:
             return
-        names = (message.player1, message.player2)
+        if draft.length is None:
+            draft.length = length_from_fibs(message.length)
         opponent = draft.players[Seat.B].name
         if draft.own and not self._user and opponent in names:
             self.know(names[1 - names.index(opponent)])
@@ -302,11 +313,28 @@ class Scribe:
             draft.see(at)
             draft.score(points if seats[0] is Seat.A else points[::-1])
 
+    def _sit_down_late(self, names: tuple[str, str], ended: m.GameWon | m.GaveUp | m.ResignAccepted) -> None:
+        """Turn to the match of a game of which only the end was heard; that and the score tell who played it."""
+        told = {ended.winner, getattr(ended, "loser", "")} & {*names, YOU}
+        own = YOU in told or (isinstance(ended, m.GameWon) and not ended.watched)
+        opponents = [name for name in names if name in told or (YOU in told and self._user in names)]
+        opponents = [name for name in opponents if name != self._user]
+        if own and len(opponents) != 1:
+            return
+        draft = self._sit_down(YOU if own else names[0], opponents[0] if own else names[1])
+        if own and not self._user:
+            self.know(names[1 - names.index(opponents[0])])
+        winner = draft.seat_of(ended.winner)
+        if winner is not None:
+            draft.miss(winner, ended.points, _HOW[type(ended)])
+
     def _on_match_won(self, message: m.MatchWon, at: _Time) -> None:
         seat = self._seat(message.winner)
         if self._draft is None or seat is None:
             return
         points = (message.winner_points, message.loser_points)
+        if self._draft.length is None:
+            self._draft.length = length_from_fibs(message.length)
         self._draft.see(at)
         self._draft.score(points if seat is Seat.A else points[::-1])
         self._finish()
@@ -351,6 +379,9 @@ class Scribe:
     def _on_end(self, message: m.GameWon | m.GaveUp | m.ResignAccepted, at: _Time) -> None:
         page = self._draft.running() if self._draft else None
         winner = self._seat(message.winner)
+        self._ended = message if self._draft is None else None
+        if self._draft is not None and page is None and winner is not None:
+            self._draft.miss(winner, message.points, _HOW[type(message)])
         if self._draft is None or page is None or winner is None:
             return
         self._draft.see(at)
@@ -408,20 +439,34 @@ _ENDS: Final[Mapping[type[Message], Callable[[Page, Seat, int, _Time], None]]] =
     m.ResignAccepted: Page.resigned,
 }
 
+_HOW: Final[Mapping[type[Message], Ending]] = {
+    m.GameWon: Ending.BORNE_OFF,
+    m.GaveUp: Ending.DROPPED,
+    m.ResignAccepted: Ending.RESIGNED,
+}
+
 
 def replay(spoken: Iterable[Spoken]) -> Iterator[Happening]:
-    """Yield what happened in a capture."""
+    """Yield what happened in a capture. Raises CaptureError of the reading, after what happened up to there."""
     scribe = Scribe()
-    for it in spoken:
-        match it:
-            case Heard():
-                yield from scribe.hear(it.message, it.at, it.offset)
-            case Said():
-                yield from scribe.say(it.command, it.at, it.offset)
-            case Noted():
-                yield from scribe.note(it.name, it.fields, it.at)
-            case Cut():
-                yield from scribe.cut(it.at, it.reason)
-            case Known():
-                scribe.know(it.user, it.site)
+    try:
+        for it in spoken:
+            yield from _happenings(scribe, it)
+    except CaptureError:
+        yield from scribe.close()
+        raise
     yield from scribe.close()
+
+
+def _happenings(scribe: Scribe, it: Spoken) -> Iterator[Happening]:
+    match it:
+        case Heard():
+            yield from scribe.hear(it.message, it.at, it.offset)
+        case Said():
+            yield from scribe.say(it.command, it.at, it.offset)
+        case Noted():
+            yield from scribe.note(it.name, it.fields, it.at)
+        case Cut():
+            yield from scribe.cut(it.at, it.reason)
+        case Known():
+            scribe.know(it.user, it.site)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final, Self
 
-from attrs import evolve, frozen
+from attrs import frozen
 
+from fibsbot.evolving import evolve
 from fibsbot.fibs import cube_owner, is_crawford, length_from_fibs, player_position
 from fibsbot.match import Dice, Owner
 from fibsbot.position import Position
@@ -18,7 +19,7 @@ RULE_OFF: Final = 3
 START: Final = Position.start()
 
 
-@frozen
+@frozen(slots=False)
 class Sight:
     """A board, as far as it can be trusted."""
 

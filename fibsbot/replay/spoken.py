@@ -12,7 +12,7 @@ from protocol.commands import Command
 from protocol.messages import Message
 
 
-@frozen
+@frozen(slots=False)
 class Heard:
     """A message of the server."""
 
@@ -23,7 +23,7 @@ class Heard:
     """Where the line begins, in bytes from the beginning of the capture; in a session log, where its record does."""
 
 
-@frozen
+@frozen(slots=False)
 class Said:
     """A command of the client."""
 
@@ -51,7 +51,7 @@ class Known:
     """The server's name or address; empty where it is not known."""
 
 
-@frozen
+@frozen(slots=False)
 class Noted:
     """Something that a session log tells besides: an event, such as a decision with its equity."""
 

@@ -7,8 +7,7 @@ it is the other player's turn, the dice are thrown or not.
 
 from __future__ import annotations
 
-from attrs import evolve
-
+from fibsbot.evolving import evolve
 from fibsbot.match import Dice, MatchState, Owner, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.cube import (

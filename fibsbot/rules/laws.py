@@ -23,7 +23,7 @@ class AutomaticRaise(enum.Enum):
     ADD_ONE = "add one"
 
 
-@frozen
+@frozen(slots=False)
 class Laws:
     """Which options are in force. The defaults are what all documents share."""
 

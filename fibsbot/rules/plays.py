@@ -9,7 +9,7 @@ the generator never looks at a checker behind the one that it has just moved.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -46,50 +46,109 @@ def results(cells: Cells, dice: Dice) -> Mapping[Cells, Steps]:
 
     Raises ThrowError when the dice are none.
     """
+    return _results(cells, dice, None)
+
+
+Keep: TypeAlias = Callable[[Cells, int], bool]
+"""Takes a position within a play and how many moves are still to be made; tells whether it is worth going on from."""
+
+
+def results_by_way_of(cells: Cells, dice: Dice, keep: Keep) -> Mapping[Cells, Steps]:
+    """Return those of the results all of whose positions on the way, and they themselves, are kept.
+
+    This takes as long as what is kept, however many plays there are. Raises ThrowError when the dice are none.
+    """
+    possible = most_moves(cells, dice)
+    moves = 4 if dice[0] == dice[1] else 2
+    return _results(cells, dice, lambda after, left: keep(after, left - moves + possible), possible) if possible else {}
+
+
+def _results(cells: Cells, dice: Dice, keep: Keep | None, moves: int | None = None) -> dict[Cells, Steps]:
+    """Return results; `moves` is how many moves a play has, where that is known."""
     high, low = check_dice(dice)
     if high == low:
-        return _play_double(cells, high)
+        return _play_double(cells, high, keep, 4 if moves is None else moves)
     plays: dict[Cells, Steps] = {}
     halves: list[dict[Cells, Steps]] = []
     for first, second in ((high, low), (low, high)):
         half: dict[Cells, Steps] = {}
         for source, target, between in _moves(cells, first, BAR):
-            half[between] = ((source, target),)
-            for next_source, next_target, after in _moves(between, second, source):
-                plays[after] = ((source, target), (next_source, next_target))
+            if keep is None or keep(between, 1):
+                half[between] = ((source, target),)
+                for next_source, next_target, after in _moves(between, second, source) if moves != 1 else ():
+                    if keep is None or keep(after, 0):
+                        plays[after] = ((source, target), (next_source, next_target))
         halves.append(half)
-    return plays or halves[0] or halves[1]
+    if moves == 1 and not halves[0] and next(_moves(cells, high, BAR), None):
+        return {}  # the higher number can be played, but what it leaves is not kept
+    return plays if moves == 2 else plays or halves[0] or halves[1]
+
+
+def most_moves(cells: Cells, dice: Dice) -> int:
+    """Return how many moves a play of these dice has: as many as possible. Raises ThrowError when they are none."""
+    high, low = check_dice(dice)
+    orders = ((high,) * 4,) if high == low else ((high, low), (low, high))
+    most = 0
+    for numbers in orders:
+        most = max(most, _most_moves(cells, numbers, BAR))
+        if most == len(numbers):
+            break
+    return most
+
+
+def _most_moves(cells: Cells, numbers: tuple[int, ...], farthest: int) -> int:
+    """Return how many of the numbers can be played in their order, taking checkers on the point `farthest` or nearer.
+
+    Four moves are found at once where there are four. Where there are not, hardly any checker can move.
+    """
+    most = 0
+    for source, _, after in _moves(cells, numbers[0], farthest):
+        most = max(most, 1 + (_most_moves(after, numbers[1:], source) if len(numbers) > 1 else 0))
+        if most == len(numbers):
+            break
+    return most
 
 
 def has_choice(cells: Cells, dice: Dice) -> bool:
     """Return whether the dice allow more than one play, which is quicker than to look for all of them."""
     high, low = check_dice(dice)
-    if high != low:
-        found: Cells | None = None
-        for first, second in ((high, low), (low, high)):
-            for source, _, between in _moves(cells, first, BAR):
-                for _, _, after in _moves(between, second, source):
-                    if after != (found := found or after):
-                        return True
-        if found:
-            return False
-    return len(results(cells, dice)) > 1
+    if high == low:
+        left = _doubles(cells, high, most_moves(cells, dice), BAR)
+        first = next(left)
+        return any(after != first for after in left)
+    found: Cells | None = None
+    for first_number, second in ((high, low), (low, high)):
+        for source, _, between in _moves(cells, first_number, BAR):
+            for _, _, after in _moves(between, second, source):
+                if after != (found := found or after):
+                    return True
+    return not found and len(results(cells, dice)) > 1
 
 
-def _play_double(cells: Cells, number: int) -> dict[Cells, Steps]:
-    """Play one number four times, or as often as possible."""
+def _doubles(cells: Cells, number: int, moves: int, farthest: int) -> Iterator[Cells]:
+    """Yield what is left by each way to play a number so many times."""
+    if not moves:
+        yield cells
+        return
+    for source, _, after in _moves(cells, number, farthest):
+        yield from _doubles(after, number, moves - 1, source)
+
+
+def _play_double(cells: Cells, number: int, keep: Keep | None, moves: int) -> dict[Cells, Steps]:
+    """Play one number so many times, or as often as possible."""
     plays: dict[Cells, Steps] = {}
     longer: dict[Cells, Steps] = {cells: ()}
-    for _ in range(4):
+    for left in range(3, 3 - moves, -1):
         shorter, longer = longer, {}
         for between, steps in shorter.items():
             farthest = steps[-1][0] if steps else BAR
             for source, target, after in _moves(between, number, farthest):
-                longer[after] = (*steps, (source, target))
+                if keep is None or keep(after, left):
+                    longer[after] = (*steps, (source, target))
         if not longer:
             break
         plays = longer
-    return plays
+    return plays if keep is None or len(next(iter(plays.values()), ())) == moves else {}
 
 
 def _moves(cells: Cells, number: int, farthest: int) -> Iterator[tuple[int, int, Cells]]:
@@ -147,13 +206,21 @@ def check_play(position: Position, dice: Dice, play: Play) -> Play:
     after = _make(position, moves, numbers)
     if len(moves) == len(numbers):
         return Play(moves)  # where every number is played, no law asks for more
-    legal = results(position.points, dice)
-    possible = max(map(len, legal.values()), default=0)
+    possible = most_moves(position.points, dice)
     # Whoever has borne off the last checker has won, even if the other order of the numbers would have taken both.
-    if (len(moves) < possible or (legal and after.points not in legal)) and not after.over:
+    if (len(moves) < possible or _leaves_the_higher(position, (high, low), after)) and not after.over:
         law = _omission(numbers, len(moves), possible)
         raise IllegalPlayError(law, law.value)
     return Play(moves)
+
+
+def _leaves_the_higher(position: Position, dice: Dice, after: Position) -> bool:
+    """Whether the one move that was made is by the lower number, although the higher one can be played."""
+    high, low = dice
+    if high == low:
+        return False
+    by_high = [cells for _, _, cells in _moves(position.points, high, BAR)]
+    return bool(by_high) and after.points not in by_high
 
 
 def _make(position: Position, moves: list[Move], numbers: tuple[int, ...]) -> Position:

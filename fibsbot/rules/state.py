@@ -67,7 +67,7 @@ class Resignation:
     """What the opponent gets."""
 
 
-@frozen
+@frozen(slots=False)
 class GameState:
     """One game in a match."""
 

@@ -29,7 +29,7 @@ class Player:
     """Points played when the match began."""
 
 
-@frozen(kw_only=True)
+@frozen(slots=False, kw_only=True)
 class Entry:
     """Something that happened in a game, and what else is known of it."""
 
@@ -43,7 +43,7 @@ class Entry:
     """Whether it was not seen, but is the only thing that can have happened between two boards."""
 
 
-@frozen
+@frozen(slots=False)
 class Throw(Entry):
     """A throw of the dice, and what was played with it. The first one of a game is the opening throw."""
 
@@ -58,7 +58,7 @@ class Throw(Entry):
         return f"{max(self.dice)}{min(self.dice)}"
 
 
-@frozen
+@frozen(slots=False)
 class Cube(Entry):
     """A double, or what was answered to one."""
 
@@ -67,7 +67,7 @@ class Cube(Entry):
     """DOUBLE, TAKE, PASS or BEAVER (ROLL is no entry: a Throw shows it)."""
 
 
-@frozen
+@frozen(slots=False)
 class Resign(Entry):
     """An offer to resign, and what was answered."""
 
@@ -77,7 +77,7 @@ class Resign(Entry):
     accepted: bool
 
 
-@frozen
+@frozen(slots=False)
 class Gap(Entry):
     """Something is missing here: what happened is not known, only where the game stood afterwards."""
 
@@ -154,4 +154,4 @@ class Transcript:
         else:
             throws = [it.dice for game in self.games[:1] for it in game.entries if isinstance(it, Throw)]
             known.append(repr(throws))
-        return hashlib.sha256("\0".join(known).encode()).hexdigest()[:ID_LENGTH]
+        return hashlib.sha256("\0".join(known).encode("utf-8", "surrogatepass")).hexdigest()[:ID_LENGTH]

@@ -14,21 +14,28 @@ from functools import lru_cache
 from itertools import combinations_with_replacement
 from typing import Final, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import frozen
 
+from fibsbot.evolving import evolve
 from fibsbot.match import CubeAction, Dice
 from fibsbot.position import BAR, OFF, Play
 from fibsbot.rules.errors import RuleError
-from fibsbot.rules.plays import Cells, can_move, check_play, results
+from fibsbot.rules.plays import Cells, Steps, can_move, check_play, has_choice, results_by_way_of
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript.model import Cube, Entry, Gap, Throw
 from fibsbot.transcript.walking import apply
 
 MOST_MISSING: Final = 2
 """So many things that were not told are tried at once: plays (with their throws), doubles, answers."""
-MOST_STEPS: Final = 1500
-"""So many positions are looked at before a search is given up."""
+MOST_WORK: Final = 330
+"""Positions that are looked at before a search is given up: some milliseconds, whatever a server says."""
+_APPLIED: Final = 4
+"""As how many of them it counts to apply an entry to a game, or to look at another throw."""
+_THROWS: Final = 40
+"""As how many of them it counts to find the throws of a play."""
 ALL_DICE: Final[tuple[Dice, ...]] = tuple((high, low) for low, high in combinations_with_replacement(range(1, 7), 2))
+_OWN: Final[tuple[int, ...]] = (*range(60), *[0] * 60)
+"""Own checkers on a point, by the content of its cell: those of the other side count from the end."""
 
 
 @frozen
@@ -97,8 +104,30 @@ def play_to(cells: Cells, dice: Dice, after: Cells) -> Play | None:
 
     Both rows are seen by the player on roll. The same is asked several times in a row by those who look at a board.
     """
-    steps = results(cells, dice).get(after)
+    if after[BAR] > cells[BAR] or not 0 < _pips(cells) - _pips(after) <= sum(dice) * (1 + (dice[0] == dice[1])):
+        return None
+    steps = results_by_way_of(cells, dice, lambda between, left: _distance(between, after) <= left).get(after)
     return Play.of(*sorted(steps, reverse=True)) if steps else None
+
+
+def _distance(cells: Cells, goal: Cells, hits: int = 0) -> int:
+    """Return how many moves of the player on roll it takes at least to come from a row of cells to another.
+
+    `hits` is how many checkers the other side may have hit in between.
+    """
+    changes = [_OWN[later] - _OWN[own] for own, later in zip(cells[1:BAR], goal[1:BAR], strict=True)]
+    arriving = sum([change for change in changes if change > 0])
+    return max(arriving, arriving - sum(changes) - hits)
+
+
+def _own(cells: Cells) -> int:
+    """Return how many checkers of the player on roll there are, on the bar too."""
+    return sum([_OWN[cell] for cell in cells[1:]])
+
+
+def _pips(cells: Cells) -> int:
+    """Return the pip count of the player on roll."""
+    return sum([point * cell for point, cell in enumerate(cells) if cell > 0])
 
 
 class _TooManyError(Exception):
@@ -111,7 +140,7 @@ class _Search:
     def __init__(self, goal: GameState, at: dt.datetime | None) -> None:
         self._goal = goal
         self._at = at
-        self._steps = 0
+        self._work = 0
         self._blind = False
         """Whether the way that is being tried has a throw in it that nobody told; more than one would tell nothing."""
 
@@ -130,9 +159,7 @@ class _Search:
         return found
 
     def _from(self, state: GameState, facts: tuple[Fact, ...], missing: int) -> Iterator[tuple[Entry, ...]]:
-        self._steps += 1
-        if self._steps > MOST_STEPS:
-            raise _TooManyError
+        self._count(_APPLIED)
         if not facts and not missing and self._reached(state):
             yield ()
             return
@@ -145,7 +172,8 @@ class _Search:
                 yield from self._thrown(evolve(state, turn=seat), facts, missing)
         elif missing and state.stage is Stage.ROLL:
             yield from self._thrown(state, facts, missing)
-            yield from self._turned(state, CubeAction.DOUBLE, facts, missing)
+            if self._cube_actions(state, facts) != 0:
+                yield from self._turned(state, CubeAction.DOUBLE, facts, missing)
         elif missing and state.stage is Stage.DOUBLED:
             yield from self._turned(state, CubeAction.TAKE, facts, missing)
             yield from self._turned(state, CubeAction.BEAVER, facts, missing)
@@ -168,6 +196,7 @@ class _Search:
             elif state.turn is fact.seat and sorted(state.dice or ()) == sorted(fact.dice):
                 yield from self._from(state, rest, missing)
         elif isinstance(fact, Moved):
+            self._count(_THROWS)
             for entry in throws_for(state, fact):
                 yield from self._after(state, entry, (entry,), rest, missing)
         elif not (state.stage is Stage.MOVE and isinstance(fact, Throw) and fact.seat is not state.turn):
@@ -176,6 +205,7 @@ class _Search:
     def _after(
         self, state: GameState, entry: Entry, written: tuple[Entry, ...], facts: tuple[Fact, ...], missing: int
     ) -> Iterator[tuple[Entry, ...]]:
+        self._count(_APPLIED)
         try:
             after = apply(state, entry)
         except RuleError:
@@ -187,31 +217,102 @@ class _Search:
 
     def _played(self, state: GameState, facts: tuple[Fact, ...], missing: int) -> Iterator[tuple[Entry, ...]]:
         """Try every play with the dice on the board; one that is forced costs nothing."""
-        dice = state.dice or (0, 0)
-        plays = results(state.position.points, dice) or {state.position.points: ()}
-        cost = int(len(plays) > 1)
+        dice, cells = state.dice or (0, 0), state.position.points
+        cost = int(has_choice(cells, dice))
         if missing < cost:
             return
-        for cells, steps in plays.items():
-            if self._may_lead(state, cells, facts, missing - cost):
-                play = Play.of(*sorted(steps, reverse=True))
-                entry = Throw(seat=state.turn, dice=dice, play=play, at=self._at, rebuilt=bool(steps))
-                yield from self._after(state, entry, (entry,), facts, missing - cost)
+        for steps in self._leading(state, dice, facts, missing - cost):
+            play = Play.of(*sorted(steps, reverse=True))
+            entry = Throw(seat=state.turn, dice=dice, play=play, at=self._at, rebuilt=bool(steps))
+            yield from self._after(state, entry, (entry,), facts, missing - cost)
 
     def _thrown(self, state: GameState, facts: tuple[Fact, ...], missing: int) -> Iterator[tuple[Entry, ...]]:
         """Try every throw with every play, once on a way, and only where what was told next is the other player's."""
         if self._blind or (facts and facts[0].seat is state.turn):
             return
+        if missing <= (self._cube_actions(state, facts) or 0):
+            return
         self._blind = True
         for dice in ALL_DICE:
             if state.stage is Stage.OPENING and dice[0] == dice[1]:
                 continue
-            for cells, steps in (results(state.position.points, dice) or {state.position.points: ()}).items():
-                if self._may_lead(state, cells, facts, missing - 1):
-                    play = Play.of(*sorted(steps, reverse=True))
-                    entry = Throw(seat=state.turn, dice=dice, play=play, at=self._at, rebuilt=True)
-                    yield from self._after(state, entry, (entry,), facts, missing - 1)
+            if not self._may_be_thrown(state, dice, facts, missing - 1):
+                continue
+            for steps in self._leading(state, dice, facts, missing - 1):
+                play = Play.of(*sorted(steps, reverse=True))
+                entry = Throw(seat=state.turn, dice=dice, play=play, at=self._at, rebuilt=True)
+                yield from self._after(state, entry, (entry,), facts, missing - 1)
         self._blind = False
+
+    def _cube_actions(self, state: GameState, facts: tuple[Fact, ...]) -> int | None:
+        """Return how many cube actions that were not told are needed at least; None where the cube was told of."""
+        goal = self._goal
+        if any(isinstance(fact, Cube) for fact in facts):
+            return None
+        if goal.stage is Stage.DOUBLED:
+            return 1
+        return 0 if goal.cube == state.cube else 2
+
+    def _may_be_thrown(self, state: GameState, dice: Dice, facts: tuple[Fact, ...], missing: int) -> bool:
+        """Whether the checkers of the player on turn can come with these dice to where they have to stand."""
+        goal = self._wanted(state.turn, facts, missing)
+        if goal is None:
+            return True
+        cells, (high, low) = state.position.points, dice
+        if _distance(cells, goal, goal[BAR]) > (4 if high == low else 2):
+            return False
+        if goal[BAR]:
+            return True  # how far a checker had come that was hit later is not known
+        pips = _pips(cells) - _pips(goal)
+        if not pips:
+            return not can_move(state.position, dice)
+        possible = tuple(range(high, 5 * high, high)) if high == low else (low, high, low + high)
+        return pips in possible or (0 < pips < possible[-1] and _own(cells) > _own(goal))
+
+    def _leading(self, state: GameState, dice: Dice, facts: tuple[Fact, ...], missing: int) -> Iterator[Steps]:
+        """Yield the plays with these dice that may be on the way; the empty one where no checker can move."""
+        self._count(_APPLIED)
+        cells = state.position.points
+        if not can_move(state.position, dice):
+            if self._may_lead(state, cells, facts, missing):
+                yield ()
+            return
+        goal = self._wanted(state.turn, facts, missing)
+
+        def keep(between: Cells, left: int) -> bool:
+            self._count(1)
+            return goal is None or _distance(between, goal, goal[BAR]) <= left
+
+        for after, steps in results_by_way_of(cells, dice, keep).items():
+            if self._may_lead(state, after, facts, missing):
+                yield steps
+
+    def _wanted(self, seat: Seat, facts: tuple[Fact, ...], missing: int) -> Cells | None:
+        """Return where the checkers of a player have to stand after a play, as far as they are not hit later.
+
+        None where the player may make another play that nobody told.
+        """
+        if missing > (0 if facts else 1) and not self._blind:
+            return None
+        goal = self._goal.position_for(seat).points
+        cells = list(goal)
+        for index, fact in enumerate(facts):
+            if fact.seat is not seat or isinstance(fact, Cube):
+                continue
+            if fact.play is not None:
+                for move in fact.play.moves:
+                    cells[move.source] += 1
+                    if move.target != OFF:
+                        cells[move.target] -= 1
+            elif index < len(facts) - 1 or self._goal.stage is not Stage.MOVE:
+                return None
+        return tuple(cells)
+
+    def _count(self, work: int) -> None:
+        """Count what has been looked at; raise _TooManyError where that is too much."""
+        self._work += work
+        if self._work > MOST_WORK:
+            raise _TooManyError
 
     def _turned(
         self, state: GameState, action: CubeAction, facts: tuple[Fact, ...], missing: int

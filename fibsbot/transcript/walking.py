@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import frozen
 
+from fibsbot.evolving import evolve
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation.plays import format_play
 from fibsbot.position import Play
@@ -34,7 +35,7 @@ _CUBE: Final[Mapping[CubeAction, Callable[[GameState, Seat], GameState]]] = {
 }
 
 
-@frozen
+@frozen(slots=False)
 class Step:
     """An entry of a game, with the game before and after it."""
 
@@ -52,7 +53,7 @@ class Step:
         return self.before.turns + 1
 
 
-@frozen
+@frozen(slots=False)
 class Decision:
     """Something that a player decided."""
 

@@ -19,8 +19,8 @@ from fibsbot.position import Play
 from fibsbot.replay.loading import load_transcripts
 from fibsbot.rules.laws import FIBS
 from fibsbot.rules.scoring import Level
-from fibsbot.rules.state import Ending, Result, Seat
-from fibsbot.transcript import Cube, Game, Player, Resign, Throw, decisions, walk
+from fibsbot.rules.state import Ending, Result, Seat, Stage
+from fibsbot.transcript import Cube, Game, Gap, Player, Resign, Throw, decisions, walk
 from tests.formats.simulating import simulate
 
 PLAIN = """\
@@ -206,7 +206,7 @@ def test_a_throw_without_a_play_may_be_the_last_that_was_seen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("points", "cube", "level"), [(1, 1, 1), (2, 1, 2), (3, 1, 3), (2, 2, 1), (4, 2, 2), (6, 2, 3), (9, 2, 3)]
+    ("points", "cube", "level"), [(1, 1, 1), (2, 1, 2), (3, 1, 3), (2, 2, 1), (4, 2, 2), (6, 2, 3)]
 )
 def test_the_size_of_a_resignation_is_points_by_cube(points: int, cube: int, level: int) -> None:
     double = "  2)  Doubles => 2                Takes\n" if cube == 2 else ""
@@ -266,18 +266,6 @@ def test_several_matches_in_one_text() -> None:
     [
         (" 3 point match", "nothing", "line 1: expected a line such as '7 point match', got 'nothing'"),
         (PLAIN, "", "line 1: expected a line such as '7 point match', got ''"),
-        ("24/18 18/13", "24/18 18/12", "line 5: game 1, turn 2: "),
-        ("13/9 ", "13/x ", "line 5: game 1, turn 1: expected moves such as 24/18*, bar/22(2) or 6/off, got '13/x'"),
-        ("24/18 18/13", "", "line 5: expected a play for the dice, or the end of the game after them, got '65:'"),
-        ("24/18 18/13", "Cannot Move", "line 5: expected a play for 6-5, for which there are 10, got 'Cannot Move"),
-        ("Doubles => 2", "Doubles => 4", "line 6: expected Doubles => 2, got 'Doubles => 4'"),
-        (" Takes", "", "line 7: game 1, turn 3: a double waits for its answer"),
-        (" Doubles => 2                Takes", " Takes", "line 6: game 1, turn 3: nobody has doubled"),
-        (
-            "  3) 33: 8/5",
-            "  3)                             33: 8/5",
-            "line 7: game 1, turn 3: it is the opponent's turn",
-        ),
         (" Game 1\n", "", "line 3: expected a line such as 'Game 1', got 'alice : 0"),
         (" alice : 0                      bob : 0\n", "", "line 4: expected the scores, such as "),
         (
@@ -286,8 +274,6 @@ def test_several_matches_in_one_text() -> None:
             "line 11: expected the scores of alice and bob",
         ),
         ("bob : 2", "bob : 3", "line 11: game 2: expected scores from 0 to below the length"),
-        ("  2)  Doubles", "  2)  Wins 1 point\n  2)  Doubles", "line 7: expected the next game, as this one is over"),
-        ("  2)  Doubles", "whatever\n  2)  Doubles", "line 6: expected a row such as"),
         (" Game 1\n", " Game 1\n; Set Pos=-b----E-C---eE---c-e----B-/0\n", "line 4: expected games from the opening"),
         (
             " 3 point",
@@ -303,12 +289,46 @@ def test_what_is_wrong_is_told_with_its_line(change: str, by: str, why: str) -> 
     assert why == refusal(text)[: len(why)]
 
 
-def test_an_illegal_play_names_the_law() -> None:
-    text = PLAIN.replace("24/18 18/13", "24/18 18/12")
-    assert (
-        "line 5: game 1, turn 2: 24/18 18/12 for 6-5: a checker moves by a number that was thrown, each number once"
-        == refusal(text)
-    )
+@pytest.mark.parametrize(
+    ("change", "by", "why"),
+    [
+        ("24/18 18/13", "24/18 18/12", "line 5: 24/18 18/12 for 6-5: a checker moves by a number that was thrown"),
+        ("13/9 ", "13/x ", "line 5: expected moves such as 24/18*, bar/22(2) or 6/off, got '13/x'"),
+        ("24/18 18/13", "", "line 5: expected a play for the dice, or the end of the game after them, got '65:'"),
+        ("24/18 18/13", "Cannot Move", "line 5: expected a play for 6-5, for which there are 10, got 'Cannot Move"),
+        ("Doubles => 2", "Doubles => 4", "line 6: expected Doubles => 2, got 'Doubles => 4'"),
+        (" Takes", "", "line 7: a double waits for its answer"),
+        (" Doubles => 2                Takes", " Takes", "line 6: nobody has doubled"),
+        (
+            "  3) 33: 8/5",
+            "  3)                             33: 8/5",
+            "line 7: it is the opponent's turn",
+        ),
+        ("  2)  Doubles", "  2)  Wins 1 point\n  2)  Doubles", "line 7: expected the next game, as this one is over"),
+        ("  2)  Doubles", "whatever\n  2)  Doubles", "line 6: expected a row such as"),
+    ],
+)
+def test_a_turn_that_cannot_be_read_costs_its_game_from_there_on_and_not_the_match(
+    change: str, by: str, why: str
+) -> None:
+    assert change in PLAIN
+    whole, match = read_mat(PLAIN), read_mat(PLAIN.replace(change, by, 1))
+    game, entries = match.games[0], whole.games[0].entries
+    gap = game.entries[-1]
+    assert isinstance(gap, Gap)
+    assert why == gap.reason[: len(why)]
+    assert Stage.OVER is gap.then.stage
+    kept = [entry for entry in game.entries[:-1] if entry in entries]
+    assert entries[: len(kept)] == tuple(kept)
+    assert whole.games[1] == match.games[1]
+    assert (1, 2) == match.scores
+    assert gap == list(walk(game))[-1].entry
+
+
+def test_where_no_turn_can_be_read_the_first_problem_is_told() -> None:
+    head = " 3 point match\n\n Game 1\n alice : 0                      bob : 0\n"
+    assert "line 5: expected a row such as" in refusal(f"{head}Dear all,\nthis is no match\n")
+    assert "line 5: game 1, turn 1: " in refusal(f"{head}  1) 41: 24/13\n      Wins 1 point\n")
 
 
 def well_answered(text: str) -> bool:
@@ -342,10 +362,10 @@ def test_a_damaged_file_is_a_match_or_a_format_error(seed: int, data: st.DataObj
     "piece", [" ", ":", "a : 1 ", "; [a ", '"', "1) ", "11: ", "\r", " 1 point match\n", " Game 1\n", "Wins 1 "]
 )
 def test_long_files_of_nonsense_are_refused_quickly(piece: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     for head in ("", " 3 point match\n Game 1\n", f"{PLAIN}\n"):
         assert well_answered(head + piece * (200_000 // len(piece)))
-    assert time.perf_counter() - begun < 20
+    assert time.process_time() - begun < 20
 
 
 def test_a_day_without_a_time_stays_one() -> None:

@@ -230,10 +230,8 @@ def test_games_of_several_matches_are_told_apart() -> None:
     [
         ("", "expected SGF, which begins with `(;`, got ''"),
         ("(;GM[1])", "expected a game of backgammon in SGF, GM[6], got 'GM[1]'"),
-        (f"{ROOT}\n;W[41xwmi]\n;W[31hefe])", "line 3: game 1, turn 2: it is the opponent's turn"),
         (f"{ROOT}\n;W[41xwmj])", "line 2: game 1, turn 1: 13/10: a checker moves by a number that was thrown, each"),
         (f"{ROOT};W[71xwmi])", "line 1: expected a move such as 31hefe, double, take or drop, got '71xwmi'"),
-        (f"{ROOT};W[41xwmi];B[take])", "line 1: game 1, turn 2: nobody has doubled"),
         (f"{ROOT};AE[a:y]AW[a]AB[a])", "line 1: expected a board of 15 checkers a side, each point held by one of th"),
         (f"{ROOT};AE[a:z])", "line 1: expected AE with points from a to y, got 'a:z'"),
         (f"{ROOT};CV[0])", "line 1: expected CV with a number from 1 to 1048576, got '0'"),
@@ -249,6 +247,26 @@ def test_what_is_wrong_is_told_in_a_line(text: str, told: str) -> None:
     with pytest.raises(FormatError) as error:
         read_sgf(text)
     assert str(error.value).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("moves", "reason"),
+    [
+        ("W[31hefe]", "line 2: it is the opponent's turn"),
+        ("B[take]", "line 2: nobody has doubled"),
+        ("B[accept]", "line 2: expected an offer to resign before its answer, got 'accept'"),
+        ("B[65aggm]", "line 2: 18/12: a checker moves by a number that was thrown, each number once"),
+    ],
+)
+def test_what_cannot_be_read_costs_its_game_and_not_the_match(moves: str, reason: str) -> None:
+    broken = f"{ROOT}RE[B+2];W[41xwmi]\n;{moves};W[double])"
+    first, second = read_sgf(f"{broken}{EXAMPLE.replace('game:0', 'game:1')}").games
+    gap = first.entries[-1]
+    assert isinstance(gap, Gap)
+    assert reason == gap.reason
+    assert THROW == first.entries[0]
+    assert first.result == gap.then.result == Result(Seat.B, 2, Level.GAMMON, Ending.BORNE_OFF)
+    assert read_sgf(EXAMPLE).games[0].entries == second.entries
 
 
 # -- GNU Backgammon ---------------------------------------------------------------------------------------------------

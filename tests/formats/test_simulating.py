@@ -47,8 +47,8 @@ def happened_in(game: Game) -> Iterator[object]:
 
 
 @pytest.mark.slow
-def test_everything_happens_in_200_matches() -> None:
-    counts = Counter(what for seed in range(200) for what in happened(simulate(seed)))
+def test_everything_happens_in_100_matches() -> None:
+    counts = Counter(what for seed in range(100) for what in happened(simulate(seed)))
     wanted = {
         *LENGTHS,
         *((Ending.BORNE_OFF, level) for level in Level),
@@ -61,7 +61,7 @@ def test_everything_happens_in_200_matches() -> None:
         CubeAction.BEAVER,
         *("Crawford", "after Crawford", "thrown only", "dance", "forced", "redouble"),
     }
-    assert {} == {what: counts[what] for what in wanted if counts[what] < 5}
+    assert {} == {what: counts[what] for what in wanted if counts[what] < 2}
 
 
 @pytest.mark.slow

@@ -43,7 +43,7 @@ def _to_the_end(studio: Studio) -> None:
 
 def _with_breaks(studio: Studio) -> None:
     """Lose connections in the middle of games; the bots come back and go on."""
-    for name, seconds in (("marvin", 45.0), ("ford", 70.0), ("marvin", 90.0)):
+    for name, seconds in (("marvin", 46.0), ("ford", 70.0), ("marvin", 90.0)):
         studio.run(seconds)
         studio.lose(name)
     studio.run(HOURS)

@@ -14,6 +14,7 @@ from attrs import frozen
 from fibsbot.bot.actions import Action, Record
 from fibsbot.match import CubeAction, MatchState
 from fibsbot.records.session_writing import SessionLog
+from fibsbot.redaction import hide
 from fibsbot.rules.state import Result, Stage
 from fibsbot.server import dispatch, presence
 from fibsbot.server.accounts import Account
@@ -94,6 +95,7 @@ class Studio(Bottle):
             return dt.datetime.fromtimestamp(NOON + self.now, dt.UTC)
 
         path = self.log_of(name)
+        hide("pass:word", name)
         self._logs[name] = SessionLog(path, secrets=["pass:word"], clock=clock, server="127.0.0.1:4321", user=name)
         self.raw[name] = bytearray()
         return super().add(name, *args, **settings)

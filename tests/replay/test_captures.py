@@ -18,14 +18,26 @@ from fibsbot.records.rotation import Rotation
 from fibsbot.records.session_writing import SessionLog
 from fibsbot.replay.captures import Cut, Heard, Known, Noted, Said, Spoken, read_capture, read_captures, read_pieces
 from fibsbot.replay.errors import CaptureError
+from fibsbot.replay.happenings import Happened
 from fibsbot.replay.parts import LONGEST_LINE, in_groups, lines
+from fibsbot.transcript import Gap
 from protocol import commands as c
 from protocol import messages as m
 from protocol.words import FibsMove
-from tests.replay.helping import CAPTURES, DATA, RECORDED, happenings_of, matches_of, unpacked
+from tests.replay.helping import (
+    CAPTURES,
+    DATA,
+    RECORDED,
+    differences_in,
+    happenings_of,
+    matches_of,
+    transcripts_in,
+    unpacked,
+)
 
 NOON = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
 WATCHED = (DATA / "protocol/session_watch.txt").read_bytes()
+LOGGED = (DATA / "bot/tigergammon.jsonl").read_bytes()
 TYPED = b"""\xff\xfb\x01login: login telnet 1008 zaphod secret
 1 zaphod 1593791615 host1.example.net
 You rolled 3, ford rolled 1
@@ -185,12 +197,28 @@ def test_a_compressed_capture_is_read_like_any_other(tmp_path: Path) -> None:
 def test_a_compressed_capture_that_is_cut_off_or_damaged_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
     path = tmp_path / "capture.gz"
     packed = gzip.compress(WATCHED)
-    path.write_bytes(packed[: len(packed) // 2])
-    half = heard(list(read_capture(path)))
-    assert heard(list(read_pieces([WATCHED])))[: len(half) - 1] == half[:-1]
-    assert len(half) > 50
-    path.write_bytes(packed[:2000] + b"\xff" * 64 + packed[2064:])
-    assert heard(list(read_capture(path)))
+    for data, problem in (
+        (packed[: len(packed) // 2], "cut off"),
+        (packed[:2000] + b"\xff" * 64 + packed[2064:], "damaged"),
+        (packed[:-4], "cut off"),
+    ):
+        path.write_bytes(data)
+        half: list[Spoken] = []
+        with pytest.raises(CaptureError, match=f"expected a whole gzip file, got .*{problem}"):
+            half.extend(read_capture(path))  # keeps what came before the damage
+        whole = heard(half)[:-1]
+        assert heard(list(read_pieces([WATCHED])))[: len(whole)] == whole
+        assert len(whole) > 50
+        assert isinstance(half[-1], Cut)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("data", [WATCHED, LOGGED], ids=["capture", "session log"])
+def test_what_powershell_wrote_says_the_same(data: bytes, encoding: str, tmp_path: Path) -> None:
+    plain, wide = tmp_path / "plain", tmp_path / "wide"
+    plain.write_bytes(data)
+    wide.write_bytes(f"\ufeff{data.decode()}".encode(encoding))
+    assert list(read_capture(plain)) == list(read_capture(wide))
 
 
 # -- what is none ---------------------------------------------------------------------------------------------------
@@ -202,7 +230,7 @@ def test_a_compressed_capture_that_is_cut_off_or_damaged_is_read_as_far_as_it_go
         (b"", "an empty file"),
         (b"\n \r\n", "an empty file"),
         (bytes(range(256)) * 20, "a binary file"),
-        ("board:".encode("utf-16") * 50, "a binary file"),
+        ("board:".encode("utf-16-be") * 50, "a binary file"),
         (b"Dear Patti,\nhow are you?\n" * 9, "a text without any line of a server"),
         (b'{"fibsbot_session_log": 2, "time": "2026-01-02T03:04:05+00:00"}\n', "got version 2"),
         (b'{"fibsbot_session_log": 1, "time": "when?"}\n', "expected a first line with"),
@@ -268,3 +296,40 @@ def test_a_raw_capture_may_begin_and_end_anywhere(begin: int, length: int) -> No
 def test_a_session_log_that_is_not_ours_to_know_is_json_all_the_same() -> None:
     first = json.loads(gzip.decompress((RECORDED / "unlimited_marvin.jsonl.gz").read_bytes()).split(b"\n")[0])
     assert "marvin" == first["user"]
+
+
+def test_a_text_with_a_drawn_board_in_it_is_no_capture() -> None:
+    text = (DATA.parents[1] / "README.md").read_bytes()
+    assert b"|BAR|" in text
+    for pieces in ([text], [text * 8], cut_up(text, [100])):
+        with pytest.raises(CaptureError, match="got a text without any line of a server"):
+            next(read_pieces(pieces))
+
+
+# -- begun in the middle --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", [b"marvin and ford start a 3 point match.", b"Starting a new game with ford."])
+def test_a_watched_match_is_followed_although_the_line_that_says_so_is_missing(line: bytes) -> None:
+    lines = unpacked("three_points_trillian.txt").split(b"\r\n")
+    begin = lines.index(line)
+    happenings = happenings_of(b"\r\n".join(lines[begin : begin + 40]))
+    assert not differences_in(happenings)
+    assert any(isinstance(it, Happened) for it in happenings)
+
+
+@pytest.mark.parametrize("name", ["three_points_trillian.txt", "three_points_marvin.txt"])
+def test_a_game_without_boards_that_was_seen_from_its_middle_is_a_gap(name: str) -> None:
+    lines = unpacked(name).split(b"\r\n")
+    begin = next(place for place, line in enumerate(lines) if line.startswith(b"board:"))
+    data = b"\r\n".join(line for line in lines[begin:] if not line.startswith(b"board:"))
+    ((first, *others),) = [it.games for it in transcripts_in(happenings_of(data))]
+    ((whole, *rest),) = [it.games for it in transcripts_in(happenings_of(b"\r\n".join(lines)))]
+    assert [game.result and game.result.points for game in rest] == [it.result and it.result.points for it in others]
+    assert whole.start.scores == first.start.scores
+    assert whole.result
+    assert first.result
+    assert (whole.result.winner, whole.result.points) == (first.result.winner, first.result.points)
+    (gap,) = first.entries
+    assert isinstance(gap, Gap)
+    assert "no board" in gap.reason

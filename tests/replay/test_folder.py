@@ -63,6 +63,7 @@ def test_a_file_that_is_none_does_not_stop_the_others(files: Path) -> None:
     assert ["empty", "picture.png"] == [name for name, it in by_name.items() if it.skipped]
     assert "expected a session log or a capture, got a binary file" == by_name["picture.png"].problem
     assert by_name["damaged.gz"].tally.decisions
+    assert "expected a whole gzip file, got one that is cut off" == by_name["damaged.gz"].problem
     assert f"== {files / 'c.txt'}\n" in told
     assert "picture" not in told
     assert read == sum(it.source.size for it in outcomes)

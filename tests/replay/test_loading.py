@@ -1,4 +1,4 @@
-"""A telnet capture in which the server was asked for `oldmoves` holds the matches of its lists."""
+"""Files of every kind and encoding are read; a capture in which `oldmoves` was asked for holds those matches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from fibsbot.formats.detect import Format
+from fibsbot.formats.errors import FormatError
+from fibsbot.formats.mat import read_mat, write_mat
 from fibsbot.formats.oldmoves import read_oldmoves, write_oldmoves
+from fibsbot.replay.errors import CaptureError
 from fibsbot.replay.loading import load_transcripts
 from fibsbot.replay.paper import find_format
 from tests.formats.simulating import simulate
@@ -38,3 +41,24 @@ def test_a_match_that_was_played_is_what_a_capture_is_about(data: bytes, tmp_pat
     assert find_format(path) is None
     (match,) = load_transcripts(path)
     assert "ford" in {player.name for player in match.players}
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-8"])
+def test_a_match_file_is_read_in_every_encoding_that_windows_writes(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "match.mat"
+    match = simulate(18, 5)
+    path.write_bytes(f"\ufeff{write_mat(match)}".encode(encoding))
+    assert [read_mat(write_mat(match))] == list(load_transcripts(path))
+
+
+def test_a_match_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "match.mat.gz"
+    path.write_bytes(gzip.compress(write_mat(simulate(18, 5)).encode())[:-300])
+    with pytest.raises(FormatError, match="expected a whole gzip file, got one that is cut off"):
+        list(load_transcripts(path))
+    path.write_bytes(b"\x1f\x8b no gzip file")
+    with pytest.raises(FormatError, match="expected a whole gzip file, got a damaged one"):
+        list(load_transcripts(path))
+    path = path.rename(tmp_path / "capture.gz")
+    with pytest.raises(CaptureError, match="expected a whole gzip file, got a damaged one"):
+        list(load_transcripts(path))

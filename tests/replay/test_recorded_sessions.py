@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from fibsbot.fibs import DIRECTIONS, play_to_fibs
 from fibsbot.match import CubeAction
@@ -16,7 +17,7 @@ from fibsbot.replay.happenings import GameBegan, GameEnded, Happened, MatchBegan
 from fibsbot.replay.loading import load_transcripts
 from fibsbot.replay.scribe import replay
 from fibsbot.rules.state import Ending, Seat
-from fibsbot.transcript import Cube, Game, Gap, Resign, Throw, Transcript, walk
+from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Throw, Transcript, walk
 from protocol import messages as m
 from protocol.grammar import parse
 from protocol.words import Colour
@@ -37,7 +38,7 @@ def capture(session: str, name: str) -> Path:
 
 
 def test_all_kinds_of_captures_were_recorded() -> None:
-    assert 3 * 7 + 2 == len(CAPTURES)
+    assert 3 * 7 + 3 == len(CAPTURES)
 
 
 @pytest.mark.parametrize("path", [*CAPTURES, WATCHED], ids=lambda path: path.name)
@@ -61,7 +62,7 @@ def test_what_happens_is_told_in_order_and_makes_up_the_transcripts(path: Path) 
     assert isinstance(happenings[1], GameBegan)
     assert isinstance(happenings[-1], MatchEnded)
     games: list[Game] = []
-    entries: list[object] = []
+    entries: list[Entry] = []
     for it in happenings:
         match it:
             case GameBegan(game=game):
@@ -70,9 +71,14 @@ def test_what_happens_is_told_in_order_and_makes_up_the_transcripts(path: Path) 
                 assert len(entries) == step.index
                 entries.append(step.entry)
             case GameEnded(game=game):
-                assert entries == list(game.entries)
+                assert [seen(entry) for entry in entries] == [seen(entry) for entry in game.entries]
                 games.append(game)
     assert tuple(games) == happenings[-1].transcript.games
+
+
+def seen(entry: Entry) -> Entry:
+    """Return an entry as if it had been seen: on some servers a board shows a play before a line says it."""
+    return evolve(entry, rebuilt=False)
 
 
 @pytest.mark.parametrize("session", NAMES)
@@ -166,7 +172,7 @@ def test_a_match_that_was_broken_off_three_times_is_one_match() -> None:
     happenings = list(replay(read_capture(capture("interrupted", "marvin.jsonl"))))
     began = [it for it in happenings if isinstance(it, MatchBegan)]
     assert {1} == {it.match for it in began}
-    assert [0, 1, 2] == [len(it.transcript.games) for it in began]
+    assert [0, 1, 2, 2] == [len(it.transcript.games) for it in began]
     assert 1 == sum(isinstance(it, MatchEnded) for it in happenings)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import zlib
 from pathlib import Path
@@ -43,11 +44,14 @@ def test_a_roll_that_leaves_no_play_counts_one() -> None:
 
 @pytest.mark.slow
 def test_three_independent_generators_know_the_same_plays() -> None:
-    """2,000 positions with 21 rolls each: as many distinct results, and the same ones by checksum."""
+    """Every fourth of 2,000 positions, with 21 rolls each: as many distinct results, and the same by checksum.
+
+    The engine's generator is held to all of them, and to this one (tests/engine/test_generator.py).
+    """
     differences = []
     with gzip.open(DATA / "legal_moves.jsonl.gz", "rt") as lines:
         rolls = json.loads(next(lines))["rolls"]
-        for line in lines:
+        for line in itertools.islice(lines, None, None, 4):
             row = json.loads(line)
             position = parse_position_id(row["pos"])
             for roll, count, crc in zip(rolls, row["counts"], row["crc"], strict=True):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 from attrs import evolve
@@ -10,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fibsbot.match import CubeAction, Dice
-from fibsbot.position import Play
+from fibsbot.position import Play, Position
 from fibsbot.rules import game as rules
+from fibsbot.rules import plays
 from fibsbot.rules.laws import FIBS
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Gap, Throw, apply
-from fibsbot.transcript.rebuilding import Moved, between, same
+from fibsbot.transcript.rebuilding import Fact, Moved, between, same
 
 OPENING = Throw(seat=Seat.A, dice=(3, 1), play=Play.of((8, 5), (6, 5)))
 START = rules.start_match(FIBS, 7)
@@ -158,3 +161,40 @@ def test_a_search_takes_no_time_to_speak_of(turns: int) -> None:
         state = apply(state, Throw(seat=state.turn, dice=dice, play=rng.choice(plays) if plays else Play()))
         between(FIRST, rolled(state, (2, 1)))
         between(rolled(FIRST, (1, 1)), state)
+
+
+SPREAD = (0, *(1, -1) * 12, 0)
+"""Single checkers everywhere: there are thousands of plays of each double."""
+
+
+def spread(more: list[int]) -> Position:
+    """Return a position with twelve single checkers of each side, and three more on these points."""
+    cells = list(SPREAD)
+    for place in more:
+        cells[place] += 1 if cells[place] > 0 else -1
+    return Position(tuple(cells))
+
+
+@settings(max_examples=12, deadline=None)
+@given(data=st.data())
+def test_boards_with_thousands_of_plays_cost_no_more_than_others(data: st.DataObject) -> None:
+    some = st.lists(st.integers(1, 24), min_size=3, max_size=3)
+    dice = st.tuples(st.integers(1, 6), st.integers(1, 6))
+    known, seen = (evolve(FIRST, position=spread(data.draw(some)), turn=data.draw(st.sampled_from(Seat))) for _ in "12")
+    facts: list[Fact] = []
+    for _ in range(data.draw(st.integers(0, 3))):
+        seat, thrown = data.draw(st.sampled_from(Seat)), data.draw(dice)
+        moved = Moved(seat, Play.of((thrown[0] + 1, 1)))
+        facts.append(moved if data.draw(st.booleans()) else Throw(seat=seat, dice=thrown))
+    looked = Counter[str]()
+    moves = plays._moves
+
+    def counted(cells: plays.Cells, number: int, farthest: int) -> Iterator[tuple[int, int, plays.Cells]]:
+        for move in moves(cells, number, farthest):
+            looked["moves"] += 1
+            yield move
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plays, "_moves", counted)
+        between(rolled(known, (1, 1)) if data.draw(st.booleans()) else known, seen, facts)
+    assert looked["moves"] < 12000
