@@ -25,6 +25,7 @@ from fibsbot.bot.events import (
     StrategyAnswered,
     Woken,
 )
+from fibsbot.bot.features import Feature
 from fibsbot.bot.leaving import Leaving
 from fibsbot.bot.lobby import Lobby
 from fibsbot.bot.login import Login
@@ -32,24 +33,22 @@ from fibsbot.bot.matches import Matches
 from fibsbot.bot.memory import Memory
 from fibsbot.bot.outbox import Answered, Outbox
 from fibsbot.bot.questions import InvitationKey, Key
-from fibsbot.bot.seat import Seat
+from fibsbot.bot.recovery import Recovery
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.status import Status, status_of
 from fibsbot.bot.track import Difference, Track, forget
-from fibsbot.bot.tracker import follow
+from fibsbot.bot.tracker import follow, starts_late
 from fibsbot.bot.turns import Turns
-from fibsbot.bot.watchdog import Watchdog
+from fibsbot.bot.waits import AT_TIMER, Awaited, Waits
 from protocol import commands as c
 from protocol import messages as m
+from protocol.commands import Command
 from protocol.grammar import write
 from protocol.messages import Message, Refusal
 from protocol.session import IN_MATCH, LOGGED_IN, Session, State
 from protocol.words import YOU
 
-MOST_BLIND: Final = 5
-"""So many boards in a row that were asked for and did not come, and the connection is given up."""
-MOST_SILENCE: Final = 3
-"""So many commands in a row without any word from the server, and the connection is taken for dead."""
+LOGIN_WAITS: Final = frozenset({Awaited.PROMPT, Awaited.SWITCHES, Awaited.SETTLED})
 REPLACED: Final = "another login of the same name has taken our place"
 
 
@@ -72,32 +71,31 @@ class Agent:
     """One account's player. Its state is nobody else's business; `handle` is all that it does."""
 
     def __init__(self, settings: AgentSettings, memory: Memory | None = None) -> None:
-        """Wait for the first event; `memory` is what is known of other players from earlier runs."""
+        """Wait for the first event; `memory` is what is known of other players and the server from earlier runs."""
         self._desk = Desk(settings, memory=memory or Memory())
         self._outbox = Outbox(self._desk)
-        self._login = Login(self._desk, self._outbox)
+        self._waits = Waits(self._desk)
+        self._login = Login(self._desk, self._outbox, self._waits)
         self._lobby = Lobby(self._desk, self._outbox)
         self._matches = Matches(self._desk, self._outbox, self._lobby)
-        self._watchdog = Watchdog(self._desk, self._outbox)
-        self._turns = Turns(self._desk, self._outbox, self._watchdog)
-        self._seat = Seat(self._desk, self._outbox)
+        self._recovery = Recovery(self._desk, self._outbox, self._waits, self._matches)
+        self._turns = Turns(self._desk, self._outbox, self._recovery)
         self._leaving = Leaving(self._desk, self._outbox, self._matches)
         self._chat = Chat(
             *(self._desk, self._outbox, self._lobby, self._matches), turns=self._turns, carry_out=self._on_operator
         )
         self._listeners = (
-            *(self._login, self._matches, self._lobby, self._turns, self._watchdog, self._seat, self._leaving),
-            self._chat,
+            *(self._login, self._matches, self._lobby, self._turns, self._recovery, self._leaving, self._chat),
         )
         # They come in bursts, to all bots of a process at once. Who begins to heed them is to be added here.
         self._news_listeners: Mapping[type[Message], tuple[Listener, ...]] = {
-            m.WhoInfo: (self._login, self._lobby, self._watchdog, self._seat),
-            m.WhoEnd: (self._lobby, self._seat),
+            m.WhoInfo: (self._login, self._lobby, self._recovery),
+            m.WhoEnd: (self._lobby, self._recovery),
         }
-        self._silence = 0
-        self._blind = 0
         self._replaced = False
         self._put_out = False
+        self._flaws: set[str] = set()
+        """Kinds of contradictions on boards that were recorded on this connection; some servers make them often."""
 
     # -- what others may look at --------------------------------------------------------------------------------
 
@@ -156,7 +154,7 @@ class Agent:
 
     def _go_on(self) -> None:
         self._turns.look()
-        if self._login.settled and not self._leaving.leaving and not self._seat.wonders:
+        if self._login.settled and not self._leaving.leaving and not self._recovery.wonders:
             self._lobby.step()
         self._flush()
         self._leaving.step()  # by now no command waits that makes no sense any more
@@ -183,11 +181,10 @@ class Agent:
         self._desk.session = Session()
         self._desk.hung_up = False
         self._desk.counters.connections += 1
-        self._silence = 0
-        self._blind = 0
         self._replaced = False
+        self._flaws.clear()
         self._desk.wake("keep_alive", self._desk.settings.timings.keep_alive)
-        for part in (self._login, self._seat, self._leaving):
+        for part in (self._login, self._recovery, self._leaving):
             part.connected()
 
     def _on_lost(self, event: ConnectionLost) -> None:
@@ -199,7 +196,7 @@ class Agent:
         self._outbox.clear()
         self._matches.disconnected()
         self._turns.disconnected()
-        self._watchdog.disconnected()
+        self._recovery.disconnected()
         self._lobby.disconnected()
         self._desk.track = forget(self._desk.track)
         if self._replaced:
@@ -207,10 +204,10 @@ class Agent:
 
     def _on_message(self, message: Message) -> None:
         desk = self._desk
-        self._silence = 0
         desk.counters.messages += 1
-        desk.counters.unknown += isinstance(message, m.Unknown)
-        desk.counters.boards += isinstance(message, m.Board)
+        desk.counters.unknown += self._is_unknown(message)
+        if isinstance(message, m.Board):
+            self._count_board(message)
         if not self._is_stray(message):
             desk.session.server_says(message)
             desk.track = follow(desk.track, message)
@@ -224,14 +221,30 @@ class Agent:
         answered = self._outbox.take_answer(message)
         for part in self._news_listeners.get(type(message), self._listeners):
             part.on_message(message)
-        if isinstance(message, m.Board):
-            self._blind = 0
         if answered:
-            self._turns.on_answered(answered)
-            self._seat.on_answered(answered)
-            self._watchdog.on_answered(answered)
-            if answered.refused:
-                self._lobby.on_refusal(answered)
+            self._on_answered(answered)
+
+    def _on_answered(self, answered: Answered) -> None:
+        self._login.on_answered(answered)
+        self._turns.on_answered(answered)
+        self._recovery.on_answered(answered)
+        if answered.refused:
+            self._lobby.on_refusal(answered)
+        elif answered.lacking:
+            self._lobby.on_unusual(answered)
+
+    def _count_board(self, board: m.Board) -> None:
+        self._desk.counters.boards += 1
+        if board.repaired is not None:
+            self._desk.counters.corrected += 1
+            kind = board.repaired.partition(":")[0]
+            if kind not in self._flaws:
+                self._flaws.add(kind)
+                self._desk.record("board_corrected", flaw=board.repaired)
+
+    def _is_unknown(self, message: Message) -> bool:
+        """Whether a line is one that the grammar should know; until we are answered a server greets everybody."""
+        return isinstance(message, m.Unknown | m.RefusedBoard) and self._login.greeted
 
     def _look_for_a_double(self, message: Message) -> None:
         """Notice that somebody else plays under our name (pitfall 4).
@@ -245,12 +258,14 @@ class Agent:
                 self._desk.disconnect(REPLACED, End.REPLACED)
 
     def _is_stray(self, message: Message) -> bool:
-        """Whether a message must not lead into a match: a copy of the last board after the match is over.
+        """Whether a message must not lead anywhere: a copy of the last board after the match is over, a late start.
 
         While we log in a board does lead into one (pitfall 5), and so does one that we have asked for.
         """
+        if starts_late(self._desk.track, message):
+            return True
         own = isinstance(message, m.Board) and message.state.player == YOU
-        return own and self.state is State.LOBBY and self._login.settled and not self._seat.asks
+        return own and self.state is State.LOBBY and self._login.settled and not self._recovery.asks
 
     def _on_differences(self, differences: tuple[Difference, ...]) -> None:
         self._desk.counters.differences += len(differences)
@@ -262,37 +277,32 @@ class Agent:
     # -- time ---------------------------------------------------------------------------------------------------
 
     def _on_time(self, timer: str) -> None:
+        if (awaited := AT_TIMER.get(timer)) is not None:
+            (self._login if awaited in LOGIN_WAITS else self._recovery).on_time(awaited)
+            return
         match timer:
             case "reply":
                 if overdue := self._outbox.take_overdue():
-                    self._on_overdue(overdue)
-            case "step":
-                self._watchdog.on_time()
-            case "over":
-                self._matches.on_time()
-            case "seat":
-                self._seat.on_time()
+                    (self._on_overdue if overdue.message is None else self._on_answered)(overdue)
             case "finish" | "restart":
                 self._leaving.on_time()
-            case "login":
-                self._login.on_time()
             case "invitation":
                 self._lobby.on_invitation_ripe()
             case "keep_alive":
                 self._desk.wake("keep_alive", self._desk.settings.timings.keep_alive)
-                self._outbox.say(c.ShowBoard() if self.state in IN_MATCH else c.Time())
+                self._outbox.say(c.ShowBoard() if self.state in IN_MATCH else self._keep_alive())
+
+    def _keep_alive(self) -> Command:
+        """Return a question that the server answers: its silence would be taken for a dead connection."""
+        if not self._desk.lacks(Feature.TIME):
+            return c.Time()
+        return c.ToggleCommand() if self._desk.lacks(Feature.RAWWHO) else c.Rawwho(self._desk.settings.name)
 
     def _on_overdue(self, overdue: Answered) -> None:
         command = overdue.errand.command
         self._desk.counters.timeouts += 1
         self._desk.record("no_answer", command=command.kind())
-        self._silence += 1
-        self._blind += isinstance(command, c.ShowBoard)
-        if self._silence >= MOST_SILENCE:
-            self._desk.disconnect("the server is silent")
-        elif self._blind >= MOST_BLIND:
-            self._desk.disconnect("the server does not show the board")
-        for part in (self._login, self._matches, self._lobby, self._leaving):
+        for part in (self._recovery, self._login, self._lobby, self._leaving):
             part.on_overdue(overdue)
         self._turns.on_answered(overdue)
-        self._seat.on_answered(overdue)
+        self._recovery.on_answered(overdue)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from attrs import evolve
-
-from fibsbot.bot.track import Difference, Side, Track, cannot_move, doubled, make, new_match, turn_to
+from fibsbot.bot.track import Ahead, Difference, Side, Track, cannot_move, doubled, make, new_match, turn_to
+from fibsbot.evolving import evolve
 from fibsbot.fibs import cube_owner, match_state
 from fibsbot.match import Dice, MatchState
 from protocol import messages as m
@@ -33,7 +32,17 @@ def on_board(track: Track, message: m.Board) -> Track:
     differences = _differences(track, board, shown)
     if after is not track and len(others := _differences(after, board, shown)) < len(differences):
         track, differences = after, others
+    if _comes_first(track, differences) and track.state is not None:
+        return evolve(_adopted(track, board, shown, ()), ahead=Ahead(track.state.position, differences))
     return _adopted(track, board, shown, differences)
+
+
+def _comes_first(track: Track, differences: tuple[Difference, ...]) -> bool:
+    """Whether a board shows that the opponent has played the dice on the board, which no line has said yet."""
+    if track.turn is not Side.OPPONENT or track.dice is None:
+        return False
+    shown = {it.what: it.theirs for it in differences}
+    return shown.pop("position", None) is not None and shown == {"turn": Side.PLAYER, "dice": []}
 
 
 def _differences(track: Track, board: BoardState, theirs: MatchState) -> tuple[Difference, ...]:

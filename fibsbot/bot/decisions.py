@@ -18,13 +18,13 @@ from fibsbot.bot.questions import (
     WhichPlay,
 )
 from fibsbot.bot.settings import AgentSettings
-from fibsbot.bot.track import Side, Track
+from fibsbot.bot.track import Side, Track, cannot_move
 from fibsbot.fibs import play_to_fibs
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import NotationError, Xgid, format_play
 from fibsbot.position import Play
 from fibsbot.rules.errors import RuleError
-from fibsbot.rules.plays import check_play, legal_plays
+from fibsbot.rules.plays import check_play, has_choice, legal_plays
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from protocol import commands as c
 from protocol.commands import Command, ResignLevel
@@ -37,6 +37,8 @@ _PHASES: Final = {
     State.THEY_DOUBLED: Phase.DOUBLED,
     State.THEY_RESIGNED: Phase.RESIGNED,
 }
+ANSWERING: Final = frozenset({State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN})
+"""States in which an offer to resign may still wait for our answer, although the opponent has played on."""
 _CUBE_COMMANDS: Final[dict[CubeAction, Command]] = {
     CubeAction.ROLL: c.Roll(),
     CubeAction.DOUBLE: c.Double(),
@@ -58,21 +60,22 @@ class Reply:
     play: Play | None = None
 
 
-def open_key(track: Track, state: State, resign_from: int) -> Key | None:
+def open_key(track: Track, state: State, resign_from: int, *, standing: bool = False) -> Key | None:
     """Return the key of the decision that we have to make now; None when there is none, or too little is known.
 
     `resign_from` is the least level that we may still offer in this game: a rejected offer makes a new decision.
+    `standing`: the opponent has played on before we answered an offer to resign, which still waits for our answer.
     A throw is not played before its board came: the board is the truth, and it comes first (pitfall 10).
     """
-    phase = _PHASES.get(state)
+    phase = Phase.RESIGNED if standing and state in ANSWERING else _PHASES.get(state)
     if phase is None or track.state is None or not track.running or track.player != YOU:
         return None
     mine = track.turn is Side.PLAYER
     ready, offer = {
         Phase.ROLL: (mine and track.prompted and track.dice is None, resign_from),
-        Phase.MOVE: (mine and track.board_seen and bool(plays_in(track.decision(Phase.MOVE))), 0),
+        Phase.MOVE: (mine and track.board_seen and track.dice is not None and not cannot_move(track), 0),
         Phase.DOUBLED: (track.doubled_by is Side.OPPONENT, track.offered),
-        Phase.RESIGNED: (track.resigned_by is Side.OPPONENT, track.resigned_points),
+        Phase.RESIGNED: (standing or track.resigned_by is Side.OPPONENT, track.resigned_points),
     }[phase]
     if not ready:
         return None
@@ -96,20 +99,15 @@ def obvious_answer(track: Track, phase: Phase) -> Answer | None:
 
 def obvious_in(state: MatchState, resigned_points: int) -> Answer | None:
     """Return the answer to a decision that needs no thought; an offered resignation is worth so many points."""
-    if state.phase is Phase.MOVE:
-        plays = plays_in(state)
-        return PlayAnswer(plays[0]) if len(plays) == 1 else None
+    if state.phase is Phase.MOVE and state.dice:
+        plays = () if has_choice(state.position.points, state.dice) else legal_plays(state.position, state.dice)
+        return PlayAnswer(plays[0]) if plays else None
     if state.phase is Phase.RESIGNED:
         if not resigned_points:
             return Verdict(accepted=False)  # the line that says what is offered got lost
         if state.length and state.score[0] + resigned_points >= state.length:
             return Verdict(accepted=True)
     return None
-
-
-def plays_in(state: MatchState) -> tuple[Play, ...]:
-    """Return the legal plays of a decision."""
-    return legal_plays(state.position, state.dice) if state.dice else ()
 
 
 def question_for(
@@ -126,7 +124,7 @@ def question_about(state: MatchState, settings: AgentSettings, *, cube_closed: b
     """Return the question that a decision is."""
     match state.phase:
         case Phase.MOVE:
-            return WhichPlay(state, plays_in(state))
+            return WhichPlay(state)
         case Phase.DOUBLED:
             return TakeOrPass(state)
         case Phase.RESIGNED:

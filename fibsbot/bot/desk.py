@@ -9,6 +9,7 @@ from typing import Any
 from attrs import asdict, define, field
 
 from fibsbot.bot.actions import Action, Disconnect, End, Record, WakeAt
+from fibsbot.bot.features import Feature
 from fibsbot.bot.memory import Memory
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.track import Track
@@ -37,6 +38,12 @@ class Counters:
     """Answers of the strategy to decisions that were no longer open."""
     timeouts: int = 0
     """Steps of the server that did not come in time."""
+    stalls: int = 0
+    """Times that a match was left, or the connection given up, because a match made no progress."""
+    stuck: int = 0
+    """Matches that were given up: the server could not go on with them."""
+    corrected: int = 0
+    """Boards that contradicted themselves, and could be read all the same."""
     games: int = 0
     matches: int = 0
     """Matches played to their end."""
@@ -99,11 +106,36 @@ class Desk:
         self.hung_up = True
         self.ended = self.ended or end is not None
 
+    # -- the server's features ------------------------------------------------------------------------------------
+
+    def lacks(self, feature: Feature) -> bool:
+        """Whether the server is known to lack something."""
+        return feature in self.memory.lacking
+
+    def note_lack(self, feature: Feature) -> None:
+        """Remember that the server lacks something; what is new is recorded."""
+        self._note(feature, lacking=True)
+
+    def note_feature(self, feature: Feature) -> None:
+        """Remember that the server does not lack something after all."""
+        self._note(feature, lacking=False)
+
+    def _note(self, feature: Feature, *, lacking: bool) -> None:
+        if lacking is not self.lacks(feature):
+            known = self.memory.lacking
+            (known.add if lacking else known.discard)(feature)
+            self.record("server_feature", feature=feature.value, lacking=lacking)
+
     # -- timers -------------------------------------------------------------------------------------------------
 
     def wake(self, name: str, delay: float) -> None:
         """Set a timer by its name; it replaces the one that has this name."""
         self._timers[name] = self.now + delay
+
+    def hasten(self, name: str, delay: float) -> None:
+        """Let a timer that runs run out after this delay at the latest."""
+        if name in self._timers:
+            self._timers[name] = min(self._timers[name], self.now + delay)
 
     def is_set(self, name: str) -> bool:
         """Whether this timer runs."""

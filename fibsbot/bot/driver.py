@@ -8,16 +8,16 @@ from collections.abc import Callable
 from typing import Protocol
 
 import structlog
-from attrs import define, field
+from attrs import define, evolve, field
 
 from fibsbot.bot.actions import Action, Ask, Disconnect, Record, Send, SendLine, SendSecret, WakeAt
 from fibsbot.bot.events import Connected, ConnectionLost, Event, MessageReceived, StrategyAnswered, Woken
 from fibsbot.bot.sieve import Sieve
 from fibsbot.bot.thinking import Inquiry, Thinker, Thought
 from fibsbot.client.connection import Connection, ConnectionFailedError
-from fibsbot.records.session_log import REDACTED
 from fibsbot.records.session_writing import SessionLog
-from protocol.commands import Command
+from fibsbot.redaction import REDACTED, redacted
+from protocol.commands import AlertCommand, Command, Kibitz, Login, Say, Shout, Tell, Tellx, Whisper
 from protocol.grammar import write_command
 from protocol.messages import Message
 from protocol.stream import MessageReader
@@ -40,8 +40,6 @@ class Driver:
     handler: Handler
     thinker: Thinker
     clock: Callable[[], float]
-    secrets: tuple[str, ...] = field(repr=False)
-    """What no log may show."""
     session_log: SessionLog | None = None
     on_message: Callable[[Message], None] = field(default=lambda _: None)
     on_sent: Callable[[Command], None] = field(default=lambda _: None)
@@ -76,7 +74,7 @@ class Driver:
         """
         self._connection, self._reason, self.restarting = connection, "", False
         self._traces = _log.is_enabled_for(logging.DEBUG)
-        reader = MessageReader()
+        reader = MessageReader(banner=True)
         failure = ""
         try:
             if self.ended is None:
@@ -134,10 +132,12 @@ class Driver:
     def _do(self, action: Action) -> None:
         match action:
             case Send(command):
-                if self._send(write_command(command)):
+                if self._send(*_written(command)):
                     self._sent.append(command)
-            case SendLine(line) | SendSecret(line):
+            case SendLine(line):
                 self._send(line)
+            case SendSecret(line):
+                self._send(line, REDACTED)
             case Ask():
                 self._ask(action)
             case Record():
@@ -161,22 +161,20 @@ class Driver:
         (_log.debug if record.name == "decision" else _log.info)(record.name, **record.fields)
         self.on_record(record)
 
-    def _send(self, line: str) -> bool:
-        """Send a line; return whether there was a connection to send it on."""
-        data = line.encode("ascii", "replace") + b"\r\n"
+    def _send(self, line: str, shown: str | None = None) -> bool:
+        """Send a line, which the logs show in another form; return whether there was a connection to send it on."""
         if self._connection is None:
             return False
+        shown = line if shown is None else shown
         if self.session_log:
-            self.session_log.sent(data)
-        self._trace("<<", line)
-        self._connection.write(data)
+            self.session_log.sent(_line(shown))
+        self._trace("<<", shown)
+        self._connection.write(_line(line))
         return True
 
     def _trace(self, arrow: str, line: str) -> None:
         """Show a line to whoever wants to see each."""
         if self._traces:
-            for secret in self.secrets:
-                line = line.replace(secret, REDACTED)
             _log.debug(arrow, line=line)
 
     def _ask(self, ask: Ask) -> None:
@@ -213,3 +211,18 @@ class Driver:
         for inquiry in self._inquiries:
             inquiry.cancel()
         self._inquiries.clear()
+
+
+def _line(text: str) -> bytes:
+    return text.encode("ascii", "replace") + b"\r\n"
+
+
+def _written(command: Command) -> tuple[str, str]:
+    """Return a command as it is sent and as it is shown; what people read repeats no password."""
+    match command:
+        case Login():
+            return write_command(command), write_command(evolve(command, password=REDACTED))
+        case Tell() | Tellx() | AlertCommand() | Kibitz() | Say() | Shout() | Whisper():
+            command = evolve(command, text=redacted(command.text))
+    line = write_command(command)
+    return line, line

@@ -8,6 +8,7 @@ from attrs import define
 
 from fibsbot.bot.actions import Ask
 from fibsbot.bot.desk import Desk
+from fibsbot.bot.features import Feature
 from fibsbot.bot.outbox import Answered, Outbox
 from fibsbot.bot.people import People
 from fibsbot.bot.questions import AcceptInvitation, Answer, InvitationKey, Verdict
@@ -82,7 +83,8 @@ class Invitations:
         self._numbers += 1
         offer = self._offers[name] = Offer(self._numbers, name, length)
         self._desk.wake("invitation", self._desk.settings.timings.invitation)
-        if self._desk.settings.policy.max_saved_games is None or self._against(offer, None):
+        counts = self._desk.settings.policy.max_saved_games is not None and not self._desk.lacks(Feature.SAVED_COUNT)
+        if not counts or self._against(offer, None):
             self._consider(offer, None)
         else:
             offer.counting = True

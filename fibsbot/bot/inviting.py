@@ -19,6 +19,8 @@ from protocol import messages as m
 from protocol.grammar import write
 from protocol.messages import Message
 
+STUCK: Final = "Our saved match got stuck on this server, so I can't go on with it. You can invite me to a new one."
+"""What an opponent is told who wants to go on with a match that was given up."""
 MOST_DOUBLINGS: Final = 7
 """The wait before inviting the same player again grows to 2 to the power of this many times the first one."""
 MOST_TRIED: Final = 10_000
@@ -186,4 +188,6 @@ class Inviting:
 
     def _refused(self, name: str, text: str) -> None:
         self._desk.memory.was_refused(name, self._desk.now)
+        if self._last is not None and self._last.why is Why.RESUME and text == STUCK:
+            self._desk.memory.was_stuck(name, self._desk.now)  # another bot: only a new match helps
         self._desk.record("refused_by", name=name, text=text)

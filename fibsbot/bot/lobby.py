@@ -130,11 +130,14 @@ class Lobby:
 
     def on_overdue(self, answered: Answered) -> None:
         """Deal with a command that got no answer in time."""
-        if isinstance(answered.errand.command, c.Rawwho):
-            self._people.doubt()
+        if answered.errand.command == c.Rawwho():
+            self._people.on_unanswered()
         self._invitations.on_unanswered(answered)
-        self._resuming.on_overdue(answered)
         self._inviting.on_overdue(answered)
+
+    def on_unusual(self, answered: Answered) -> None:
+        """Deal with a command that was answered in a form that is not known."""
+        self._invitations.on_unanswered(answered)
 
     def on_refusal(self, answered: Answered) -> None:
         """Give up what the server refused."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
 from fibsbot.bot.actions import End
 from fibsbot.bot.desk import Desk
+from fibsbot.bot.features import Feature, feature_of
 from fibsbot.bot.outbox import Answered, Outbox
+from fibsbot.bot.waits import QUESTIONS, Awaited, Waits, awaited_of
 from protocol import commands as c
 from protocol import messages as m
-from protocol.commands import Command
 from protocol.messages import Message
 from protocol.session import LOGGED_IN, State
 from protocol.words import Setting, Toggle
@@ -33,37 +33,43 @@ WANTED: Final[Mapping[Toggle, bool]] = {
 
 BOARDSTYLE: Final = "3"
 """The style of the `board:` lines, which line `2` does not tell."""
-PROMPT_WAITS: Final = 4
-"""The first prompt may take this many times the watchdog's wait."""
 MOST_TRIES: Final = 3
-"""A question is asked, and a switch thrown, so often; from then on a switch only now and then."""
+"""A switch is thrown so often; from then on only now and then."""
 
 
 class Login:
     """Logs in and settles the switches."""
 
-    def __init__(self, desk: Desk, outbox: Outbox) -> None:
+    def __init__(self, desk: Desk, outbox: Outbox, waits: Waits) -> None:
         """Wait for a connection."""
         self._desk = desk
         self._outbox = outbox
+        self._waits = waits
         self._tries: dict[Toggle, tuple[int, float]] = {}
         """How often each switch was thrown, and when last."""
         self._told = False
-        self._again: Counter[type[Command]] = Counter()
+        self._answers = 0
+        """Questions answered since the login."""
+        self._unanswered: set[Feature] = set()
+        """What was asked for on this connection and got no answer in time."""
+        self._given_up = False
+        """Whether we go on without what the server has not answered."""
         self._said: set[type[Message]] = set()
 
     def connected(self) -> None:
         """Begin with a new connection."""
         self._tries = {}
         self._told = False
-        self._again.clear()
+        self._answers = 0
+        self._unanswered.clear()
+        self._given_up = False
         self._said.clear()
-        self._desk.wake("login", PROMPT_WAITS * self._desk.settings.timings.watchdog)
+        self._waits.expect(Awaited.PROMPT)
 
     @property
     def settled(self) -> bool:
         """Whether the switches stand as wanted and our saved matches are known, as far as we know."""
-        if not self._told or self._outbox.idle:
+        if not self._told or self._outbox.idle or self._given_up:
             return self._told
         throwing = self._outbox.has(c.ToggleCommand, c.SetCommand)
         return not throwing and not self._outbox.holds(c.Show(c.ShowWhat.SAVED))
@@ -74,10 +80,12 @@ class Login:
             case m.LoginPrompt():
                 self._on_prompt()
             case m.Welcome():
-                self._desk.wake("login", self._desk.settings.timings.watchdog)
+                self._on_let_in()
+                self._waits.expect(Awaited.SWITCHES)
                 if self._is_new(message):
                     self._desk.record("logged_in", name=message.name)
             case m.OwnInfo():
+                self._on_let_in()
                 self._desk.rated(message.rating, message.experience)
                 self._ask_for_saved_matches()
                 self._settle({toggle: bool(getattr(message, toggle.value)) for toggle in WANTED})
@@ -90,6 +98,16 @@ class Login:
                 self._settle({Toggle.READY: False})  # somebody, or a line that was no answer, has thrown the switch
             case m.AlreadyLoggedIn() if self._is_new(message):
                 self._desk.record("already_logged_in")
+
+    @property
+    def greeted(self) -> bool:
+        """Whether the server has answered anything since the login: until then it says what it says to everybody."""
+        return self._answers > 0 or self._given_up
+
+    def _on_let_in(self) -> None:
+        self._waits.met(Awaited.PROMPT)
+        if not self._told:
+            self._waits.expect(Awaited.SETTLED, self._answers)
 
     def _is_new(self, message: Message) -> bool:
         """Whether this is the first of its kind on the connection: what happens once is remembered once."""
@@ -113,7 +131,7 @@ class Login:
         if not self._told:
             self._outbox.say(c.SetCommand(Setting.BOARDSTYLE, BOARDSTYLE))
         self._told = True
-        self._desk.cancel("login")
+        self._waits.met(Awaited.SWITCHES)
         for toggle, wanted in WANTED.items():
             tries, last = self._tries.get(toggle, (0, 0.0))
             again = tries < MOST_TRIES or self._desk.now >= last + self._desk.settings.timings.patience
@@ -121,18 +139,46 @@ class Login:
                 self._tries[toggle] = tries + 1, self._desk.now
                 self._outbox.say(c.ToggleCommand(toggle))
 
-    def on_overdue(self, answered: Answered) -> None:
-        """Ask again, a few times. A `toggle` might undo itself: we find out how the switches stand."""
-        command = answered.errand.command
-        if isinstance(command, c.ToggleCommand | c.SetCommand) and self._again[type(command)] < MOST_TRIES:
-            self._again[type(command)] += 1
-            self._outbox.say(c.ToggleCommand() if isinstance(command, c.ToggleCommand) else command)
+    def on_answered(self, answered: Answered) -> None:
+        """Take note that the server goes on with the login."""
+        command, feature = answered.errand.command, feature_of(answered.errand.command)
+        if feature is not None and not isinstance(command, c.Leave):
+            (self._desk.note_lack if answered.lacking else self._desk.note_feature)(feature)
+            self._unanswered.discard(feature)
+        if self._desk.session.state in LOGGED_IN:
+            self._answers += 1
+            if self._waits.waits_for(Awaited.SETTLED):
+                self._waits.expect(Awaited.SETTLED, self._answers)
 
-    def on_time(self) -> None:
-        """Deal with a server that does not go on."""
-        if self._desk.session.state not in LOGGED_IN:
-            self._desk.disconnect("no login prompt or no answer to the login")
+    def on_overdue(self, answered: Answered) -> None:
+        """Ask again. A `toggle` might undo itself: we find out how the switches stand."""
+        command, feature = answered.errand.command, feature_of(answered.errand.command)
+        if awaited_of(command) is not Awaited.QUESTION or (feature and self._desk.lacks(feature)):
             return
-        self._ask_for_saved_matches()
-        self._outbox.say(c.SetCommand(Setting.BOARDSTYLE, BOARDSTYLE))
-        self._outbox.say(c.ToggleCommand())
+        if feature is not None:
+            self._unanswered.add(feature)
+        if self._given_up or self._waits.missed(Awaited.QUESTION, feature or command.kind()):
+            if feature is not None:
+                self._desk.note_lack(feature)
+        else:
+            self._outbox.say(c.ToggleCommand() if isinstance(command, c.ToggleCommand) else command)
+            if isinstance(command, c.Show) and not self._desk.lacks(Feature.TIME):
+                self._outbox.say(c.Time())  # its answer ends the list
+
+    def on_time(self, awaited: Awaited) -> None:
+        """Deal with a server that does not go on."""
+        last = self._waits.on_time(awaited)
+        if awaited is Awaited.PROMPT:
+            self._desk.disconnect("no login prompt or no answer to the login")
+        elif awaited is Awaited.SWITCHES and not last:
+            self._ask_for_saved_matches()
+            self._outbox.say(c.SetCommand(Setting.BOARDSTYLE, BOARDSTYLE))
+            self._outbox.say(c.ToggleCommand())
+        elif awaited is Awaited.SETTLED and not self.settled:
+            if self._outbox.in_flight is None and not self._outbox.idle:
+                self._waits.expect(awaited, self._answers)  # our own pace holds it up
+            else:
+                self._told = self._given_up = True
+                for feature in self._unanswered:
+                    self._desk.note_lack(feature)
+                self._outbox.drop(*QUESTIONS)

@@ -6,7 +6,7 @@ from attrs import evolve, frozen
 
 from fibsbot.bot.desk import Desk
 from fibsbot.bot.lobby import Lobby
-from fibsbot.bot.outbox import Answered, Outbox
+from fibsbot.bot.outbox import Outbox
 from fibsbot.fibs import length_from_fibs
 from protocol import commands as c
 from protocol import messages as m
@@ -26,6 +26,10 @@ class Match:
     """The length that we agreed to; None where anything within our limits will do."""
     swapped: bool = False
     """Whether it is another match than the one that we agreed to, which we leave."""
+    unwanted: bool = False
+    """Whether it was given up before, and goes on against our will."""
+    final: tuple[int, int] | None = None
+    """The score at which we have left it, because a board showed that it was over."""
     game_began: bool = False
     """Whether a game has begun before the first board of a resumed match; it is recorded after that."""
 
@@ -63,17 +67,20 @@ class Matches:
                 self._outbox.say(c.Join())
             case m.MatchWon():
                 self._on_match_won(message)
-            case m.LoggedOut() if self.current and message.name == self.current.opponent and not self._decided:
+            case m.LoggedOut() if self.current and message.name == self.current.opponent and not self.final_score:
                 self._outbox.say(c.ShowBoard())  # some servers say nothing else about the match
-            case m.OpponentGone() | m.YourGameSaved() | m.YouLeft() | m.NotPlaying() | m.JoinWho():
+            case m.OpponentGone() | m.YourGameSaved() | m.YouLeft() | m.NotPlaying() | m.NobodyToLeave() | m.JoinWho():
                 self._break_off(message.kind(), message.how if isinstance(message, m.OpponentGone) else None)
 
     def _start(self, opponent: str, length: int | None, *, ours: bool) -> None:
         """Begin a match; without a length, go on with a saved one. `ours`: the other has accepted our invitation."""
         if self.current is not None:
             self._break_off("another match began")
-        agreed = self._lobby.agreed_length(opponent, resumed=length is None, ours=ours)
-        self.current = Match(opponent, length, agreed)
+        memory, resumed = self._desk.memory, length is None
+        agreed = self._lobby.agreed_length(opponent, resumed=resumed, ours=ours)
+        if not resumed:
+            memory.was_stuck(opponent, None)  # the server has thrown the saved match away
+        self.current = Match(opponent, length, agreed, unwanted=memory.of(opponent).stuck is not None)
         self._lobby.match_started(opponent)
         info = self._lobby.who.get(opponent)
         self._desk.record(
@@ -94,7 +101,7 @@ class Matches:
         if self.current is None:
             if self._desk.session.state in (State.LOBBY, State.WATCHING):
                 return
-            self._start(board.opponent, None, ours=False)
+            self._start_unannounced(board.opponent, length, begun=board.score + board.opponent_score > 0)
         if self.current and self.current.length is None:
             self.current = evolve(self.current, length=length)
             self._desk.record(
@@ -103,6 +110,17 @@ class Matches:
             if self.current.game_began:
                 self._record_game(self.current)
             self._check_length(length)
+
+    def _start_unannounced(self, opponent: str, length: int, *, begun: bool) -> None:
+        """Begin a match of which a board is the first sign: a new one if we have agreed to one of this length.
+
+        JIBS tells who joins an invitation no length. `begun`: somebody has points, so that it was saved before.
+        """
+        for ours in (False, True):
+            if not begun and self._lobby.agreed_length(opponent, resumed=False, ours=ours) == length:
+                self._start(opponent, length, ours=ours)
+                return
+        self._start(opponent, None, ours=False)
 
     def _on_game_starts(self) -> None:
         if self.current and self.current.length is None:
@@ -137,21 +155,56 @@ class Matches:
             cube=track.state.cube if track.state else None,
             score=list(track.state.score) if track.state else None,
         )
-        if self._decided:
-            self._desk.wake("over", self._desk.settings.timings.watchdog)
+
+    # -- the end ------------------------------------------------------------------------------------------------
 
     @property
-    def _decided(self) -> bool:
-        """Whether somebody has all points of the match, so that only the line that says so is missing."""
-        state = self._desk.track.state
-        return state is not None and not self._desk.track.running and 0 < state.length <= max(state.score)
+    def final_score(self) -> tuple[int, int] | None:
+        """The score if somebody has all points of the match, so that only the line that says so is missing.
 
-    def on_time(self) -> None:
-        """Take a match for over although the line that says so did not come: whatever we asked would be refused."""
-        state = self._desk.track.state
-        if state and self._decided and self._desk.session.state is State.BETWEEN_GAMES:
-            self._desk.session.state = State.LOBBY
-            self._over(state.length, state.score)
+        Where all checkers of one side are off, and no line says that the game is over, it is worth the cube at least.
+        """
+        state, track = self._desk.track.state, self._desk.track
+        if state is None or not state.length or self.current is None:
+            return None
+        mine, theirs = state.score
+        if track.running and state.position.over:
+            won = state.position.off > state.position.opponent_off
+            mine, theirs = (mine + state.cube, theirs) if won else (mine, theirs + state.cube)
+        return (mine, theirs) if max(mine, theirs) >= state.length else None
+
+    @property
+    def unwanted(self) -> bool:
+        """Whether we are in a match that was given up, and goes on against our will."""
+        return self.current is not None and self.current.unwanted
+
+    def conclude(self) -> bool:
+        """Take a match for over although the line that says so did not come; return whether we still have to leave it.
+
+        Where only a board says so, the server may keep the match: it is not gone on with again.
+        """
+        score, state, match = self.final_score, self._desk.track.state, self.current
+        if score is None or state is None or match is None:
+            return False
+        if self._desk.track.running:
+            self.current = evolve(match, final=score)
+            self.note_stuck(match.opponent, match.length, "the server does not end a match that is over")
+            return True
+        self._desk.session.state = State.LOBBY
+        self._over(state.length, score)
+        return False
+
+    def give_up(self, why: str) -> None:
+        """Take the match that is on for one that this server cannot go on with."""
+        if self.current is not None:
+            self.note_stuck(self.current.opponent, self.current.length, why)
+
+    def note_stuck(self, opponent: str, length: int | None, why: str) -> None:
+        """Remember that this server cannot go on with our match with this player, and that we do not rejoin it."""
+        if self._desk.memory.of(opponent).stuck is None:
+            self._desk.memory.was_stuck(opponent, self._desk.now)
+            self._desk.counters.stuck += 1
+            self._desk.record("match_stuck", opponent=opponent, length=length, why=why)
 
     def _on_match_won(self, message: m.MatchWon) -> None:
         points = message.winner_points, message.loser_points
@@ -178,8 +231,8 @@ class Matches:
         match, state = self.current, self._desk.track.state
         if match is None:
             return
-        if state and self._decided:
-            self._over(state.length, state.score)
+        if state and (score := match.final or self.final_score):
+            self._over(state.length, score)
             return
         self._desk.counters.interruptions += 1
         self._desk.record(
@@ -192,8 +245,3 @@ class Matches:
         """Take back what was only about this match."""
         self._outbox.drop(c.Join, c.ShowBoard)
         self.current = None
-
-    def on_overdue(self, answered: Answered) -> None:
-        """Say again what the server did not hear; but a `join` not before a board has shown that it was lost."""
-        if isinstance(answered.errand.command, c.Leave):
-            self._outbox.say(c.Leave())

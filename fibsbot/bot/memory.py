@@ -7,6 +7,8 @@ from typing import Final
 
 from attrs import define, field
 
+from fibsbot.bot.features import Feature
+
 DAY: Final = 86_400.0
 """Seconds."""
 MOST_PLAYERS: Final = 10_000
@@ -23,6 +25,8 @@ class Acquaintance:
     """When the player last refused an invitation of ours."""
     broke_off: float | None = None
     """When our match broke off that waits to go on."""
+    stuck: float | None = None
+    """When our match was given up, because the server could not go on with it."""
 
     def since_last(self, now: float) -> float | None:
         """Return the seconds since the last match ended; None if there was none."""
@@ -35,9 +39,11 @@ class Acquaintance:
 
 @define
 class Memory:
-    """Everybody whom we remember."""
+    """Everybody whom we remember, and the server."""
 
     _known: dict[str, Acquaintance] = field(factory=dict)
+    lacking: set[Feature] = field(factory=set)
+    """What the server lacks of what FIBS does, as far as we know."""
 
     def of(self, name: str) -> Acquaintance:
         """Return what is known of a player, which may be nothing."""
@@ -49,12 +55,14 @@ class Memory:
         matches: Iterable[float] = (),
         refused: float | None = None,
         broke_off: float | None = None,
+        stuck: float | None = None,
     ) -> None:
         """Take what was known before the run began."""
         known = self._keep(name)
         known.matches = sorted([*matches, *known.matches])
         known.refused = max((at for at in (refused, known.refused) if at is not None), default=None)
         known.broke_off = broke_off if known.broke_off is None else known.broke_off
+        known.stuck = stuck if known.stuck is None else known.stuck
 
     def played(self, name: str, now: float) -> None:
         """Remember the end of a match."""
@@ -65,6 +73,11 @@ class Memory:
     def was_broken_off(self, name: str, now: float) -> None:
         """Remember since when a match waits to go on."""
         self._keep(name).broke_off = now
+
+    def was_stuck(self, name: str, at: float | None) -> None:
+        """Remember when a match with a player was given up; None: there is no such match any more."""
+        if at is not None or self.of(name).stuck is not None:
+            self._keep(name).stuck = at
 
     def was_refused(self, name: str, now: float) -> None:
         """Remember that a player refused to play us."""

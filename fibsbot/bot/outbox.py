@@ -6,6 +6,7 @@ to people comes last: it waits until nobody waits for a decision of ours, and a 
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Mapping
 from typing import Final, TypeAlias
@@ -14,11 +15,14 @@ from attrs import frozen
 
 from fibsbot.bot.actions import Send
 from fibsbot.bot.desk import Desk
+from fibsbot.bot.features import feature_of
 from fibsbot.bot.questions import Key
+from fibsbot.bot.waits import TABLE, awaited_of
 from fibsbot.match import Phase
 from protocol import commands as c
 from protocol import messages as m
 from protocol.commands import Command
+from protocol.grammar import write_command
 from protocol.messages import Message, Refusal
 from protocol.session import State
 
@@ -46,6 +50,7 @@ REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.Invite: (m.YouInvited, m.YouInvitedToResume, m.OpponentJoined, m.OpponentResumed),
     c.Join: (m.YouJoined, m.YouResumed, m.GameStarts, m.WaitForJoin),
     c.ShowBoard: (m.Board,),
+    c.Move: (m.Board,),  # that carries out no decision: without moves, as none is possible
     c.Leave: (m.YouLeft,),
     c.Unwatch: (m.YouStopWatching,),
     c.Tell: (m.YouSay,),
@@ -54,6 +59,12 @@ REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.Bye: (m.Goodbye,),
 }
 """What answers each command, besides a refusal. What answers a decision is that the decision is no longer open."""
+
+
+HASTE: Final = 4
+"""What a server is known to lack, or answers in a form that is not known, is waited for so many times less."""
+_CLOCK: Final = re.compile(r"\b\d{1,2}:\d\d\b")
+"""What is in every answer to `time`, whatever its form."""
 
 
 @frozen
@@ -70,12 +81,19 @@ class Answered:
 
     errand: Errand
     message: Message | None
-    """The answer; None when none came in time."""
+    """The answer; None when none came in time. An unknown line is one when no other came."""
 
     @property
     def refused(self) -> bool:
         """Whether the server refused the command."""
-        return isinstance(self.message, Refusal)
+        return self.message is not None and _refuses(self.errand.command, self.message)
+
+    @property
+    def lacking(self) -> bool:
+        """Whether the server has no such command, or answers it in a form that is not known."""
+        return isinstance(self.message, m.UnknownCommand | m.CommandNotImplemented | m.Unknown) and not _tells_time(
+            self.errand.command, self.message
+        )
 
 
 class Outbox:
@@ -89,6 +107,8 @@ class Outbox:
         self._sent: deque[float] = deque()
         """When commands were sent, the last one and all within a minute."""
         self.in_flight: Errand | None = None
+        self._unusual: m.Unknown | None = None
+        """A line that is not known, and came while the command was in flight."""
 
     def clear(self) -> None:
         """Forget everything but when we sent what: the connection is gone."""
@@ -162,8 +182,14 @@ class Outbox:
         """Return the command that a message answers; the next one may go."""
         if self.in_flight is None or (self.in_flight.key is not None and isinstance(message, DEAF)):
             return None
-        replies = self.in_flight.key is None and _replies(self.in_flight.command, message)
-        return self._finish(message) if replies or isinstance(message, Refusal) else None
+        command = self.in_flight.command
+        replies = self.in_flight.key is None and _replies(command, message)
+        if replies or _refuses(command, message):
+            return self._finish(message)
+        if isinstance(message, m.Unknown) and self.in_flight.key is None and feature_of(command):
+            self._unusual = message
+            self._desk.hasten("reply", self._desk.settings.timings.watchdog / HASTE)
+        return None
 
     def decision_closed(self, still_open: Key | None) -> None:
         """Take note which decision is open now: the one in flight is answered when it is not open any more.
@@ -176,8 +202,8 @@ class Outbox:
             self._finish(None)
 
     def take_overdue(self) -> Answered | None:
-        """Return the command that got no answer in time."""
-        return self._finish(None) if self.in_flight else None
+        """Return the command that got no answer in time, or none in a form that is known."""
+        return self._finish(self._unusual) if self.in_flight else None
 
     def _finish(self, message: Message | None) -> Answered:
         if self.in_flight is None:
@@ -208,7 +234,10 @@ class Outbox:
         desk.session.client_says(errand.command)
         desk.act(Send(errand.command))
         desk.counters.commands += 1
-        desk.wake("reply", timings.watchdog)
+        self._unusual = None
+        feature = feature_of(errand.command)
+        hurry = HASTE if feature is not None and desk.lacks(feature) else 1
+        desk.wake("reply", TABLE[awaited_of(errand.command)].seconds(timings) / hurry)
         desk.wake("keep_alive", timings.keep_alive)
         while self._sent and self._sent[0] <= desk.now - MINUTE:
             self._sent.popleft()
@@ -234,6 +263,18 @@ class Outbox:
         return bool(self._waiting or (self._talk and self._desk.session.state in IDLE_TALK))
 
 
+def _refuses(command: Command, message: Message) -> bool:
+    """Whether a message refuses a command: every refusal does, and every unknown line of that kind which names it."""
+    if isinstance(message, m.Unknown) and (message.text.startswith("**") or "not yet implemented" in message.text):
+        word = re.escape(write_command(command).split()[0])
+        return re.search(rf"['`\"]{word}\b", message.text) is not None
+    return isinstance(message, Refusal)
+
+
+def _tells_time(command: Command, message: Message) -> bool:
+    return isinstance(command, c.Time) and isinstance(message, m.Unknown) and bool(_CLOCK.search(message.text))
+
+
 def _replies(command: Command, message: Message) -> bool:
     """Whether a message answers a command that carries out no decision, and does not refuse it.
 
@@ -241,9 +282,9 @@ def _replies(command: Command, message: Message) -> bool:
     then: who took it for answered would take the refusal for one of our first play.
     """
     if not isinstance(message, REPLIES.get(type(command), ())):
-        return False
+        return _tells_time(command, message)
     asked = command.name if isinstance(command, c.Invite | c.Join) else None
     match message:
         case m.OpponentJoined(name=met) | m.OpponentResumed(name=met) | m.GameStarts(opponent=met):
-            return asked in (None, met)
+            return asked is None or met in (asked, "")  # some servers leave the name out
     return True

@@ -7,6 +7,7 @@ from typing import Final
 from attrs import evolve
 
 from fibsbot.bot.desk import Desk
+from fibsbot.bot.features import Feature
 from fibsbot.bot.outbox import Outbox
 from fibsbot.policy import Direction, Request, is_bot
 from protocol import commands as c
@@ -17,6 +18,8 @@ MOST_USERS: Final = 10_000
 """Users that we keep in mind; a server has a few hundred."""
 STALE: Final = 10
 """The list of users is asked for again after so many times the wait before inviting somebody again."""
+MOST_MISSED: Final = 1
+"""How often the list of users is asked for again when it does not come."""
 
 
 class People:
@@ -31,6 +34,8 @@ class People:
         """When a whole list came last; not every login brings one, and lines get lost."""
         self._seen: set[str] | None = None
         """Who is on the list that we have asked for."""
+        self._missed = 0
+        """How often the list has not come."""
         self._announced: set[str] = set()
         """Who has logged in, but was not described yet."""
 
@@ -38,6 +43,7 @@ class People:
         """Forget who was there."""
         self.who.clear()
         self._listed = None
+        self._missed = 0
         self._seen = None
         self._announced.clear()
 
@@ -71,6 +77,7 @@ class People:
     def _on_end(self) -> None:
         """Forget who is not on the list that we asked for. Some servers end each single `5` line as a list, too."""
         self._listed = self._desk.now
+        self._missed = 0
         if self._seen is not None and self._desk.settings.name in self._seen:
             self.who = {name: info for name, info in self.who.items() if name in self._seen}
             self._seen = None
@@ -85,6 +92,8 @@ class People:
 
         `fresh`: there is somebody whom we would like to play, so that it must not be old either.
         """
+        if self._desk.lacks(Feature.RAWWHO):
+            return False
         now, age = self._desk.now, STALE * self._desk.settings.timings.retry
         missing = self._listed is None or (self._announced and not self._desk.is_set("who"))
         if not missing and self._listed is not None and not (fresh and now >= self._listed + age):
@@ -96,9 +105,15 @@ class People:
         self._outbox.say(c.Rawwho())
         return True
 
-    def doubt(self) -> None:
-        """Take note that the list is not complete."""
-        self._listed = None
+    def on_unanswered(self) -> None:
+        """Ask for the list once more; then go on with whom we know, and ask again later."""
+        self._seen = None
+        if self._missed < MOST_MISSED:
+            self._missed += 1
+            self._listed = None
+        else:
+            self._missed = 0
+            self._listed = self._desk.now
 
     def note_busy(self, name: str) -> None:
         """Take note that a player is not free, whatever the last line about him said."""

@@ -11,6 +11,7 @@ from attrs import frozen
 
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.position import Play, Position
+from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies import answers
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, Strategy
 
@@ -93,8 +94,13 @@ class WhichPlay:
     """Which of the legal plays?"""
 
     state: MatchState
-    plays: tuple[Play, ...]
-    """At least two."""
+    listed: tuple[Play, ...] = ()
+    """The legal plays, where the asker has listed them already."""
+
+    @property
+    def plays(self) -> tuple[Play, ...]:
+        """The legal plays, at least two. They are listed by whoever answers: there may be thousands."""
+        return self.listed or legal_plays(self.state.position, self.state.dice or (0, 0))
 
     def put_to(self, strategy: Strategy) -> PlayAnswer:
         """Ask for a play."""

@@ -11,17 +11,20 @@ from protocol import messages as m
 from protocol.messages import Message
 
 GUEST: Final = "guest"
+MOST_WAITS: Final = 4
+"""The whole registration takes so many waits at most, whatever the server says in the meantime."""
 
 
 class Registration:
     """Registers one account. `outcome` tells how it ended."""
 
     def __init__(self, name: str, password: str, wait: float) -> None:
-        """Register `name`; give up when the server says nothing for `wait` seconds."""
+        """Register `name`; give up when the server says nothing for `wait` seconds, or does not get on."""
         self._name = name
         self._password = password
         self._wait = wait
         self._asked = False
+        self._until = 0.0
         self._outcomes: dict[type[Message], str] = {
             m.Registered: "",
             m.NameTaken: f"the name {name!r} is taken",
@@ -39,10 +42,11 @@ class Registration:
         """Take an event, return what is to be done about it."""
         match event:
             case Connected():
+                self._until = event.at + MOST_WAITS * self._wait
                 return [WakeAt(event.at + self._wait)]
             case MessageReceived():
                 actions = self._answer(event.message)
-                return [*actions, WakeAt(event.at + self._wait)]
+                return [*actions, WakeAt(min(event.at + self._wait, self._until))]
             case Woken():
                 return self._end("the server does not go on with the registration")
             case ConnectionLost():

@@ -14,7 +14,7 @@ from typing import Final
 from attrs import define
 
 from fibsbot.bot.desk import Desk
-from fibsbot.bot.inviting import Inviting, Why
+from fibsbot.bot.inviting import STUCK, Inviting, Why
 from fibsbot.bot.outbox import Answered, Outbox
 from fibsbot.bot.people import People
 from fibsbot.fibs import length_from_fibs
@@ -27,8 +27,6 @@ from protocol.words import Departure
 
 MOST_SAVED: Final = 1_000
 """Saved matches that we keep in mind; FIBS lets nobody have more than a few dozen."""
-MOST_ASKED: Final = 3
-"""The list of saved matches is asked for so often at most, when no answer comes."""
 FRESH: Final = 60.0
 """Seconds in which it is of use to tell somebody why the match will not go on at once."""
 
@@ -72,13 +70,11 @@ class Resuming:
         """By opponent. Those that the server lists come first, in its order; then those that broke off since."""
         self._listing: list[str] | None = None
         """Opponents in the server's list, as far as it has come."""
-        self._asked = 0
         self._told: dict[str, float] = {}
 
     def disconnected(self) -> None:
         """Expect the server's list again."""
         self._listing = None
-        self._asked = 0
         for saved in self.matches.values():
             saved.wanted = False
 
@@ -226,7 +222,8 @@ class Resuming:
 
     def _is_next(self, name: str, saved: Saved) -> bool:
         """Whether it is time to invite an opponent who has not asked us."""
-        if saved.swapped or saved.spent or not self._people.is_free(name):
+        stuck = self._desk.memory.of(name).stuck is not None
+        if saved.swapped or saved.spent or stuck or not self._people.is_free(name):
             return False
         if saved.due is not None and self._desk.now < saved.due:
             timer = "left" if saved.left else "gone"
@@ -249,23 +246,20 @@ class Resuming:
         policy = self._desk.settings.policy
         request = self._people.request(name, saved.length or 0, direction)
         found = reasons_not_to_resume(policy, request)
+        if self._desk.memory.of(name).stuck is not None:
+            return (*found, Reason("stuck", STUCK))
         if saved.length is None or (saved.begun and saved.length):
             return found
         return found + tuple(it for it in reasons(policy, request) if it.code in {"length", "unlimited"})
 
     # -- what becomes of it -------------------------------------------------------------------------------------
 
-    def on_overdue(self, answered: Answered) -> None:
-        """Ask again for the list of saved matches."""
-        if answered.errand.command == c.Show(c.ShowWhat.SAVED) and self._asked < MOST_ASKED:
-            self._asked += 1
-            self._outbox.say(answered.errand.command)
-            self._outbox.say(c.Time())  # its answer ends the list
-
     def on_refusal(self, answered: Answered) -> None:
         """Take note that an invitation did not reach the opponent, or that there is no match to go on with."""
         match answered.errand.command:
             case c.Join(name=str(name)) if isinstance(answered.message, m.SavedMatchCorrupt):
                 self.matches.pop(name, None)
+            case c.Invite(name=name, length=None) if isinstance(answered.message, m.NoSavedMatch):
+                self.matches.pop(name, None)  # JIBS writes `{0}` for the name
             case c.Invite(name=name, length=None) if (saved := self.matches.get(name)) and saved.spent:
                 saved.spent, saved.due = False, self._desk.now + self._desk.settings.timings.retry

@@ -23,6 +23,7 @@ from fibsbot.bot.thinking import Thinker, Thought
 from fibsbot.client.backoff import Backoff
 from fibsbot.client.connection import Connection, ConnectionFailedError, connect
 from fibsbot.records.session_writing import SessionLog
+from fibsbot.redaction import hidden
 from fibsbot.strategies.base import Strategy
 from protocol.commands import Command
 from protocol.messages import Message
@@ -88,12 +89,10 @@ class Runner:
             if isinstance(strategy, Thinker)
             else Thinker([strategy, *([fallback] if fallback else [])], settings.deadline)
         )
-        self._secrets = (settings.agent.password,)
         self._driver = Driver(
             self.agent,
             self._thinker,
             time.monotonic,
-            self._secrets,
             silence=lambda: self.agent.settings.timings.silence,
             on_message=lambda message: self._observer.on_message(message, self.agent),
             on_sent=lambda command: self._observer.on_sent(command, self.agent),
@@ -127,21 +126,24 @@ class Runner:
         OSError when the log cannot be opened, and DifferenceError if the settings are strict.
         """
         with contextlib.ExitStack() as stack:
+            stack.enter_context(hidden(self._settings.agent.password, self._settings.agent.name))
             if not self._shares:
                 stack.callback(self._thinker.close)
             if self._settings.log_path:
                 server = f"{self._settings.host}:{self._settings.port}"
                 name = self._settings.agent.name
                 path, rotation = self._settings.log_path, self._settings.rotation
-                log = SessionLog(path, secrets=self._secrets, rotation=rotation, server=server, user=name)
+                log = SessionLog(path, rotation=rotation, server=server, user=name)
                 self._driver.session_log = stack.enter_context(log)
             return await self._play()
 
     async def _register(self) -> None:
         account = self._settings.agent
         registration = Registration(account.name, account.password, self._settings.connect_timeout)
-        driver = Driver(registration, self._thinker, time.monotonic, self._secrets, self._driver.session_log)
+        driver = Driver(registration, self._thinker, time.monotonic, self._driver.session_log)
         await driver.drive(await self._connect())
+        if self._driver.session_log:
+            self._driver.session_log.event("registration_ended", outcome=registration.outcome)
         if registration.outcome and not registration.exists:
             raise RegistrationError(registration.outcome)
 

@@ -44,7 +44,10 @@ class Seeking:
         self._sought = deque((at, "" if sought == name else sought) for at, sought in self._sought)
 
     def step(self, saved: Container[str]) -> None:
-        """Invite somebody, if it is time to. With those in `saved` there is a match to go on with, and no other."""
+        """Invite somebody, if it is time to. With those in `saved` there is a match to go on with, and no other.
+
+        Only where that match got stuck, the player whom the settings name is invited to a new one.
+        """
         if not self.wishes:
             self.busy()
         elif not self._invite_wanted(saved):
@@ -52,7 +55,9 @@ class Seeking:
 
     def _invite_wanted(self, saved: Container[str]) -> bool:
         name, length = self._desk.settings.invite, self._desk.settings.length
-        if name is None or name in saved or not self._people.is_free(name):
+        if name is None or not self._people.is_free(name):
+            return False
+        if name in saved and self._desk.memory.of(name).stuck is None:
             return False
         if not self._suits(name, length) or not self._inviting.may_try(name):
             return False

@@ -27,6 +27,8 @@ class Status:
     finishing: bool
     saved: int
     """Saved matches that wait to be resumed."""
+    stuck: int
+    """How many of them were given up, because the server could not go on with them."""
     invitations: int
     """Invitations that wait for our answer."""
     counters: dict[str, int]
@@ -40,6 +42,7 @@ class Status:
             score = f", {self.score[0]}-{self.score[1]}" if self.score else ""
             length = {None: "", 0: " unlimited"}.get(self.length, f" of {self.length}")
             said = f"playing {self.opponent}{score}{length}"
+        said += f", {self.stuck} saved match{'es' * (self.stuck > 1)} stuck" if self.stuck else ""
         return said + (", then leaving" if self.finishing else ", paused" if self.paused else "")
 
     def as_dict(self) -> dict[str, Any]:
@@ -59,6 +62,7 @@ def status_of(desk: Desk, matches: Matches, lobby: Lobby) -> Status:
         paused=desk.paused,
         finishing=desk.finishing,
         saved=len(lobby.saved),
+        stuck=sum(desk.memory.of(name).stuck is not None for name in lobby.saved),
         invitations=lobby.waiting,
         counters=desk.counters.as_dict(),
     )

@@ -6,8 +6,9 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
+from fibsbot.evolving import evolve
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.position import BAR, OFF, Play, Position
 from fibsbot.rules.plays import can_move
@@ -38,6 +39,16 @@ class Difference:
 
 
 @frozen
+class Ahead:
+    """What a board has shown before the line that says it: some servers send the board first."""
+
+    position: Position
+    """The position before the opponent's play, as the player sees it."""
+    differences: tuple[Difference, ...]
+    """In what the board contradicts the match if that line does not follow."""
+
+
+@frozen(slots=False)
 class Track:
     """A match, as far as it is known."""
 
@@ -69,6 +80,8 @@ class Track:
     """The play that we have sent; the server does not repeat it."""
     opening: Mapping[Side, int] = {}
     """The opening throw, one die each."""
+    unannounced: bool = False
+    """Whether the game began with its opening throw: some servers say only after the first board that it starts."""
     doubled_by: Side | None = None
     offered: int = 0
     """What the cube shows when the double is accepted."""
@@ -78,14 +91,16 @@ class Track:
     resigned_points: int = 0
     """What the offer to resign is worth; 0 when we missed the line that says it."""
     crawford_played: bool = False
+    ahead: Ahead | None = None
+    """The opponent's play as a board has shown it, while the line that says it is still to come."""
     missed: tuple[Difference, ...] = ()
     """What the last message contradicted."""
 
     def side_of(self, name: str) -> Side | None:
-        """Return which side a name in a message means; None for somebody else."""
+        """Return which side a name in a message means; None for somebody else. Without a name it is the opponent."""
         if name == self.player or (self.player == YOU and name == self.user):
             return Side.PLAYER
-        return Side.OPPONENT if name == self.opponent else None
+        return Side.OPPONENT if name in (self.opponent, "") else None
 
     def position_of(self, side: Side) -> Position:
         """Return the position as this side sees it; the state must be known."""

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from attrs import evolve
-
 from fibsbot.bot.boards import on_board
-from fibsbot.bot.track import Difference, Side, Track, cannot_move, doubled, make, new_match, turn_to
+from fibsbot.bot.track import Ahead, Difference, Side, Track, cannot_move, doubled, make, new_match, turn_to
+from fibsbot.evolving import evolve
 from fibsbot.fibs import is_crawford, length_from_fibs, play_from_fibs
 from fibsbot.match import Dice, MatchState, Owner
 from fibsbot.position import Position
@@ -19,6 +18,8 @@ from protocol import messages as m
 from protocol.messages import Message
 from protocol.words import YOU, FibsMove
 
+FIRST_TURN: Final = 2
+"""The count of turns while the opening throw lies on the board."""
 _OWNERS: Final = {Side.PLAYER: Owner.PLAYER, Side.OPPONENT: Owner.OPPONENT}
 
 
@@ -26,7 +27,22 @@ def follow(track: Track, message: Message) -> Track:
     """Return the match after a message; its `missed` tells what the message contradicted."""
     handler = _HANDLERS.get(type(message))
     track = evolve(track, missed=()) if track.missed else track
-    return handler(track, message) if handler else track
+    if handler is None:
+        return track
+    return handler(track, message) if track.ahead is None else _caught_up(track, track.ahead, message, handler)
+
+
+def _caught_up(track: Track, ahead: Ahead, message: Message, handler: Callable[[Track, Any], Track]) -> Track:
+    """Hold the line after a board that was ahead of its line against what the board showed."""
+    if isinstance(message, m.Moves) and track.side_of(message.player) is Side.OPPONENT and track.state is not None:
+        before = evolve(track, ahead=None, state=evolve(track.state, position=ahead.position))
+        said = _played(before, Side.OPPONENT, message.moves).state
+        agrees = said is not None and said.position == track.state.position
+        return evolve(track, ahead=None, missed=() if agrees else ahead.differences)
+    after = handler(evolve(track, ahead=None), message)
+    if isinstance(message, m.Board) and not after.missed and after.ahead is None:
+        return evolve(after, ahead=ahead)  # the same board again
+    return evolve(after, missed=ahead.differences + after.missed)
 
 
 # -- the match ------------------------------------------------------------------------------------------------------
@@ -45,9 +61,25 @@ def _watch(track: Track, message: m.YouWatch) -> Track:
     return new_match(track, None, player=message.name)
 
 
+def starts_late(track: Track, message: Message) -> bool:
+    """Whether a line says that a game starts which has begun with its opening throw already, and has its board."""
+    return isinstance(message, m.GameStarts) and track.unannounced and track.board_seen and track.turns <= FIRST_TURN
+
+
 def _game_starts(track: Track, message: m.GameStarts) -> Track:
-    if track.opponent is None and track.player == YOU:
-        track = new_match(track, message.opponent)
+    if starts_late(track, message):
+        return evolve(track, unannounced=False)
+    if track.player == YOU and (track.opponent is None or _is_won(track)):
+        track = new_match(track, message.opponent or None)
+    return _begin_game(track, message.opponent or track.opponent)  # some servers leave the name out
+
+
+def _is_won(track: Track) -> bool:
+    """Whether somebody has all points of the match, so that only a new one can follow."""
+    return track.state is not None and 0 < track.state.length <= max(track.state.score)
+
+
+def _begin_game(track: Track, opponent: str | None) -> Track:
     state = track.state
     if state is not None:
         state = MatchState(
@@ -57,11 +89,13 @@ def _game_starts(track: Track, message: m.GameStarts) -> Track:
             crawford=is_crawford(state.length, state.score, post_crawford=track.crawford_played),
             post_crawford=track.crawford_played,
         )
-    track = evolve(track, opponent=message.opponent, game=track.game + 1, running=True, state=state)
+    track = evolve(track, opponent=opponent, game=track.game + 1, running=True, state=state, unannounced=False)
     return evolve(turn_to(track, None), turns=0, direction=None, opening={})
 
 
 def _opening(track: Track, message: m.OpeningRoll) -> Track:
+    if track.game and not track.running and track.player == YOU and not _is_won(track):
+        track = evolve(_begin_game(track, track.opponent), unannounced=True)
     sides = {track.side_of(message.player): message.player_die, track.side_of(message.opponent): message.opponent_die}
     return evolve(track, opening={side: die for side, die in sides.items() if side})
 
@@ -82,6 +116,8 @@ def _game_won(track: Track, message: m.GameWon | m.GaveUp | m.ResignAccepted) ->
     side = track.side_of(message.winner)
     if not track.running or side is None:
         return track
+    if isinstance(message, m.GameWon) and side is Side.PLAYER and track.own_play is not None:
+        track = make(track, side, track.own_play)  # no board follows the last play, and our own is not repeated to us
     state = track.state
     if state is not None:
         mine, theirs = state.score
@@ -274,5 +310,6 @@ _HANDLERS: Final[Mapping[type[Message], Callable[[Track, Any], Track]]] = {
     m.OpponentGone: _match_over,
     m.YourGameSaved: _match_over,
     m.NotPlaying: _match_over,
+    m.NobodyToLeave: _match_over,
     m.JoinWho: _match_over,
 }

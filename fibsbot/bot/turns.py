@@ -9,18 +9,20 @@ that board and no older one.
 from __future__ import annotations
 
 import enum
+from collections.abc import Hashable
 from typing import Final
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, frozen
 
 from fibsbot.bot.actions import Ask
-from fibsbot.bot.decisions import LEVELS, Reply, obvious_answer, open_key, question_for, reply_to, xgid_of
+from fibsbot.bot.decisions import ANSWERING, LEVELS, Reply, obvious_answer, open_key, question_for, reply_to, xgid_of
 from fibsbot.bot.desk import Desk
 from fibsbot.bot.fallback import LastResort
+from fibsbot.bot.features import Feature
 from fibsbot.bot.outbox import Answered, Errand, Outbox
 from fibsbot.bot.questions import Answer, Key, Question
+from fibsbot.bot.recovery import Recovery
 from fibsbot.bot.track import Track
-from fibsbot.bot.watchdog import Watchdog
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play
 from fibsbot.rules.plays import legal_plays
@@ -32,11 +34,27 @@ from protocol.session import IN_MATCH, State
 from protocol.words import YOU
 
 MOST_ATTEMPTS: Final = 5
-"""A decision is sent so often at most; then the connection is given up."""
+"""A decision is sent so often at most; then the match is left."""
+MOST_REFUSED: Final = 5
+"""So many different plays may be refused in one situation; then the match is left."""
 MOST_DECISIONS: Final = 1000
 """Decisions of a game that are kept in mind; no real game has so many."""
 MOST_ASKED: Final = 8
 """Questions that the strategy may owe us an answer to; a server that makes up positions could pile them up."""
+
+
+NEWS: Final = (
+    *(m.Moves, m.CannotMove, m.ResignOffer, m.ResignRejected, m.NothingToAnswer),
+    *(m.DoubleAccepted, m.RedoubleAccepted, m.OpponentDoubles),
+)
+"""After these lines, and after the opponent's throw, a command that was refused may be taken."""
+
+
+SETTLING: Final = (
+    *(m.GameStarts, m.GameWon, m.GaveUp, m.ResignOffer, m.ResignAccepted, m.ResignRejected, m.NothingToAnswer),
+    *(m.OpponentGone, m.YouLeft),
+)
+"""After these lines no offer to resign waits for our answer, unless the line makes one."""
 
 
 class Stage(enum.Enum):
@@ -51,6 +69,8 @@ class Stage(enum.Enum):
     SENT = "sent"
     IN_DOUBT = "in doubt"
     """The command was refused, or got no answer; a board has to tell whether the decision is still open."""
+    REFUSED = "refused"
+    """The command was refused, and there is no other: it goes out again when something new has happened."""
 
 
 @frozen
@@ -82,9 +102,15 @@ class Decision:
     reply: Reply | None = None
     made: Made | None = None
     """What is to be remembered of the reply; None once it is."""
-    refused: list[Play] = field(factory=list)
-    """Plays that the server has refused."""
     attempts: int = 0
+    looks: int = 0
+    """Boards that were seen since it is in doubt."""
+
+    @property
+    def situation(self) -> Hashable:
+        """What a refusal of its command is about: the same throw in the same position may come again."""
+        key = self.key
+        return key.game, key.phase, key.score, key.position, tuple(sorted(key.dice or ())), key.cube, key.offer
 
 
 @frozen
@@ -93,28 +119,37 @@ class Seen:
 
     track: Track
     state: State
-    resign_from: int
+    rest: tuple[int, bool]
+    """The least level that we may offer to resign, and whether an offer of the opponent's still waits."""
     key: Key | None
 
 
 class Turns:
     """Makes our decisions in a game, and notices when the server does not go on."""
 
-    def __init__(self, desk: Desk, outbox: Outbox, watchdog: Watchdog) -> None:
+    def __init__(self, desk: Desk, outbox: Outbox, recovery: Recovery) -> None:
         """Have nothing to decide."""
         self._desk = desk
         self._outbox = outbox
-        self._watchdog = watchdog
+        self._recovery = recovery
         self._decisions: dict[Key, Decision] = {}
         self._open: Decision | None = None
         self._seen: Seen | None = None
         self._asked = 0
         self._resign_from = 1
         self._cube_closed: int | None = None
+        self._refused: dict[Hashable, dict[str, int]] = {}
+        """By situation, the answers that the server has refused, and how much had happened then."""
+        self._standing = False
+        """Whether an offer to resign waits for our answer, although the opponent has played on."""
+        self._news = 0
+        """Counts what may change the server's mind about a command that it has refused."""
 
     def disconnected(self) -> None:
-        """Forget all decisions."""
+        """Forget all decisions; a new connection may change the server's mind."""
         self._decisions.clear()
+        self._refused.clear()
+        self._standing = False
         self._open = None
         self._asked = 0
 
@@ -122,9 +157,13 @@ class Turns:
 
     def on_message(self, message: Message) -> None:
         """Take note of what bears on decisions."""
+        self._news += isinstance(message, NEWS) or (isinstance(message, m.Rolls) and message.player != YOU)
+        if isinstance(message, SETTLING):
+            self._standing = False
         match message:
-            case m.GameStarts():
+            case m.GameStarts() if not self._desk.track.turns:
                 self._decisions.clear()
+                self._refused.clear()
                 self._resign_from = 1
                 self._cube_closed = None
             case m.GameWon() | m.GaveUp() | m.ResignAccepted() | m.OpponentGone() | m.YouLeft():
@@ -152,29 +191,40 @@ class Turns:
         if decision is not None:
             self._doubt(decision, refused=answered.refused)
         elif isinstance(command, c.ShowBoard) and isinstance(answered.message, m.Board):
-            if self._doubted:
-                self._outbox.say(c.Time())  # the board may be an older one, but what answers this comes after ours
-            else:
-                self._believe_board()
-        elif isinstance(command, c.Time) and isinstance(answered.message, m.ServerTime | m.UnknownCommand):
+            self._on_board()
+        elif isinstance(command, c.Time) and (answered.message is not None or self._doubted):
             self._believe_board()
-        elif answered.message is None and self._desk.session.state in IN_MATCH:
+        elif (
+            answered.message is None
+            and not isinstance(command, c.ShowBoard | c.Leave)
+            and self._desk.session.state in IN_MATCH
+        ):
             self._outbox.say(c.ShowBoard())
+
+    def _on_board(self) -> None:
+        """Take a board that was asked for; it may be an older one, but what answers the next question is not."""
+        decision = self._doubted
+        if decision is None or (decision.looks and self._desk.lacks(Feature.TIME)):
+            self._believe_board()
+            return
+        decision.looks += 1
+        self._outbox.say(c.ShowBoard() if self._desk.lacks(Feature.TIME) else c.Time())
 
     @property
     def _doubted(self) -> Decision | None:
         """The decision that seems open although its command went out."""
         key = self._open_key()
         decision = self._decisions.get(key) if key else None
-        return decision if decision is not None and decision.stage is Stage.IN_DOUBT else None
+        return decision if decision is not None and decision.stage in (Stage.IN_DOUBT, Stage.REFUSED) else None
 
     def _doubt(self, decision: Decision, *, refused: bool) -> None:
+        self._standing = False  # it has been answered, as far as we know
         decision.stage = Stage.IN_DOUBT
+        decision.looks = 0
         self._outbox.say(c.ShowBoard())
         if refused and decision.reply:
-            if decision.reply.play is not None:
-                decision.refused.append(decision.reply.play)
-            elif isinstance(decision.reply.command, c.Double):
+            self._refused.setdefault(decision.situation, {})[decision.reply.shown] = self._news
+            if isinstance(decision.reply.command, c.Double):
                 self._cube_closed = decision.key.turn
                 decision.reply = Reply(c.Roll(), "roll")
 
@@ -185,27 +235,45 @@ class Turns:
         A decision that is in doubt is sent again only when the answer to a further command has come: by then the board
         that was asked for has come, too. A refusal makes no difference: it may have been that of another command.
         """
-        if (decision := self._doubted) is not None:
-            if decision.attempts >= MOST_ATTEMPTS:
-                self._desk.disconnect("the server takes none of our commands")
-            elif decision.reply and decision.reply.play in decision.refused:
-                self._answer(decision, PlayAnswer(self._another_play(decision)))
-            else:
-                decision.stage = Stage.ANSWERED
+        decision = self._doubted
+        if decision is None or decision.reply is None:
+            self._recovery.on_board()
+        elif decision.attempts >= MOST_ATTEMPTS:
+            self._recovery.stall("the server takes none of our commands")
         else:
-            self._watchdog.on_board()
+            self._send_unless_refused(decision, decision.reply)
 
-    def _another_play(self, decision: Decision) -> Play:
-        """Return a legal play that the server has not refused yet, the first one when there is none."""
-        plays = legal_plays(decision.key.position, decision.key.dice or (1, 1))
-        return next((play for play in plays if play not in decision.refused), plays[0])
+    def _send_unless_refused(self, decision: Decision, reply: Reply) -> None:
+        """Have an answer sent, or another play where the server has refused this one; nothing is refused twice."""
+        refused = self._refused.get(decision.situation, {})
+        decision.reply, decision.stage = reply, Stage.ANSWERED
+        if reply.play is None:
+            if refused.get(reply.shown) == self._news:
+                decision.stage = Stage.REFUSED
+        elif reply.shown in refused:
+            replies = (reply_to(decision.key, PlayAnswer(play), decision.direction) for play in self._plays(decision))
+            another = next((other for other in replies if other.shown not in refused), None)
+            if another is None or len(refused) >= MOST_REFUSED:
+                decision.stage = Stage.REFUSED
+                self._recovery.stall("the server refuses our plays")
+            else:
+                decision.reply, decision.made = another, Made(self._seconds(decision), None, "the play was refused")
+
+    def _plays(self, decision: Decision) -> tuple[Play, ...]:
+        return legal_plays(decision.key.position, decision.key.dice or (1, 1))
+
+    def _seconds(self, decision: Decision) -> float:
+        return round(self._desk.now - decision.seen, 6)
 
     # -- deciding -----------------------------------------------------------------------------------------------
 
     def look(self) -> None:
         """Find out which decision is open now, and have it made."""
-        key = self._open_key()
+        key = None if self._recovery.held else self._open_key()
         self._outbox.decision_closed(key)
+        if self._leaves_offer(key):
+            self._standing = True
+            key = self._open_key()
         if key is None:
             self._open = None
         elif self._open is None or self._open.key != key:
@@ -213,7 +281,17 @@ class Turns:
         self._outbox.withdraw(but=key)
         if self._open:
             self._go_on(self._open)
-        self._watchdog.watch(deciding=self._open is not None)
+        open_one = self._open
+        sent = open_one is not None and (open_one.attempts > 0 or open_one.situation in self._refused)
+        self._recovery.watch(open_one.situation if open_one else None, sent=sent)
+
+    def _leaves_offer(self, key: Key | None) -> bool:
+        """Whether the opponent has played on before we answered an offer to resign."""
+        last = self._open
+        if last is None or last.key.phase is not Phase.RESIGNED or last.attempts or self._recovery.held:
+            return False
+        later = key is None or (key.phase is not Phase.RESIGNED and key.game == last.key.game)
+        return later and self._desk.session.state in ANSWERING and last.key in self._decisions
 
     def _go_on(self, decision: Decision) -> None:
         if decision.stage is Stage.SEEN and decision.question and self._asked < MOST_ASKED:
@@ -228,10 +306,11 @@ class Turns:
 
     def _open_key(self) -> Key | None:
         """Return what is to be decided now; that is worked out again only when something has changed."""
-        track, state, resign_from = self._desk.track, self._desk.session.state, self._resign_from
+        track, state, rest = self._desk.track, self._desk.session.state, (self._resign_from, self._standing)
         seen = self._seen
-        if seen is None or seen.track is not track or seen.state is not state or seen.resign_from != resign_from:
-            self._seen = seen = Seen(track, state, resign_from, open_key(track, state, resign_from))
+        if seen is None or seen.track is not track or seen.state is not state or seen.rest != rest:
+            key = open_key(track, state, self._resign_from, standing=self._standing)
+            self._seen = seen = Seen(track, state, rest, key)
         return seen.key
 
     def _begin(self, key: Key) -> Decision:
@@ -268,12 +347,11 @@ class Turns:
         self._answer(decision, answer, fallback)
 
     def _answer(self, decision: Decision, answer: Answer, fallback: str | None = None) -> None:
-        decision.reply = reply_to(decision.key, answer, decision.direction)
-        decision.stage = Stage.ANSWERED
-        if not isinstance(decision.reply.command, c.Roll):
+        reply = reply_to(decision.key, answer, decision.direction)
+        if not isinstance(reply.command, c.Roll):
             decision.due = decision.seen + decision.thought
-        seconds = round(self._desk.now - decision.seen, 6)
-        decision.made = Made(seconds, getattr(answer, "equity", None), fallback)
+        decision.made = Made(self._seconds(decision), getattr(answer, "equity", None), fallback)
+        self._send_unless_refused(decision, reply)
 
     def on_sent(self, errand: Errand) -> None:
         """Take note that a command went out."""
@@ -317,4 +395,4 @@ class Turns:
         if join and self._desk.session.state is State.BETWEEN_GAMES and self._desk.track.game:
             self._outbox.say(c.Join())
         elif self._desk.session.state in IN_MATCH:
-            self._watchdog.probe()
+            self._recovery.probe()

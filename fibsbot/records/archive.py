@@ -22,6 +22,7 @@ from typing import Final, TypeAlias
 import structlog
 from attrs import define, field, frozen
 
+from fibsbot.permissions import make_private
 from fibsbot.records.rotation import Rotation
 
 WARNING_INTERVAL: Final = dt.timedelta(hours=1)
@@ -160,6 +161,7 @@ def _compress(source: Path) -> None:
     target = source.with_name(source.name + _COMPRESSED)
     unfinished = target.with_name(target.name + _UNFINISHED)
     try:
+        make_private(unfinished)
         with source.open("rb") as plain, unfinished.open("wb") as raw:
             with gzip.GzipFile(source.name, "wb", fileobj=raw) as packed:
                 shutil.copyfileobj(plain, packed, _CHUNK)

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from fibsbot.permissions import private_opener
 from fibsbot.records.archive import SWEEP_INTERVAL, Archive, Clock, Complaints
 from fibsbot.records.rotation import Rotation
 
@@ -43,7 +44,7 @@ class LogFile:
         self._complaints = Complaints(path, clock)
         self._archive = Archive(path, rotation, clock, self._complaints) if rotation else None
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("ab+", buffering=0)
+        self._file = _opened(path)
         self._size = os.fstat(self._file.fileno()).st_size
         self._least = 0
         """Bytes of the header, where nothing but a header is in the file yet."""
@@ -110,7 +111,7 @@ class LogFile:
         finished = self.path
         try:
             finished = self._archive.next_path()
-            file = begun.open("ab+", buffering=0)
+            file = _opened(begun)
             header = self._header(finished.name if continuing else None)
             _write_whole(file, header)
             with contextlib.suppress(FileNotFoundError):  # somebody has cleared it away
@@ -137,6 +138,10 @@ class LogFile:
         if self._archive:
             self._swept = self._clock()
             self._archive.sweep_in_background()
+
+
+def _opened(path: Path) -> io.FileIO:
+    return open(path, "ab+", buffering=0, opener=private_opener)
 
 
 def _write_whole(file: io.FileIO, data: bytes) -> None:

@@ -24,10 +24,10 @@ from attrs import field, frozen
 
 VERSION: Final = 1
 """Version of the format; the first line's value."""
+ENDS: Final = ("connection_lost", "registration_ended")
+"""Events after which another connection follows: what was received before them may end within a line."""
 MARK: Final = "fibsbot_session_log"
 """The first line's first key, by which a session log is recognised."""
-REDACTED: Final = "********"
-"""What stands in the log where a secret was."""
 
 _GZIP: Final = b"\x1f\x8b"
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Self
 
 from fibsbot.records.log_file import LogFile
 from fibsbot.records.rotation import Rotation
-from fibsbot.records.session_log import MARK, REDACTED, VERSION, utc_now
+from fibsbot.records.session_log import MARK, VERSION, utc_now
+from fibsbot.redaction import StreamRedactor, cleaned, redacted
 
 _RESERVED: Final = frozenset({"time", "event", "sent", "received", MARK})
 
@@ -26,51 +27,43 @@ class SessionLog:
         self,
         path: Path,
         *,
-        secrets: Iterable[str] = (),
         clock: Callable[[], dt.datetime] = utc_now,
         rotation: Rotation | None = None,
         **fields: Any,
     ) -> None:
         """Open `path` for appending and write the first line with `fields`; raise OSError when that fails.
 
-        `secrets` are replaced wherever they occur, also where a server echoes them. With a `rotation` the log goes on
-        in new files (fibsbot/records/archive.py), each with a first line of its own, which has the name of the
-        file before it in the field `continues`; `path` is always the one that is being written.
+        With a `rotation` the log goes on in new files (fibsbot/records/archive.py), each with a first line of its own,
+        which has the name of the file before it in the field `continues`; `path` is always the one that is being
+        written.
         """
         self.path = path
         self.lost = 0
         """Records that could not be written since the last one that could."""
-        self._secrets = tuple(s.encode("utf-8", "replace") for s in secrets if s)
         self._clock = clock
-        self._held = b""
-        """The last bytes received, if they may be the beginning of a secret; they wait for what comes after them."""
-        self._fields = self._cleaned(fields)
+        self._received = StreamRedactor()
+        self._fields = cleaned(_plain(fields))
         self._file = LogFile(path, self._header, clock, rotation)
 
     def received(self, data: bytes) -> None:
         """Record bytes as they came from the server."""
-        data = self._redact(self._held + data)
-        keep = max((_overlap(data, secret) for secret in self._secrets), default=0)
-        self._held = data[len(data) - keep :]
-        if data := data[: len(data) - keep]:
-            self._write({"time": self._now(), "received": data.decode("latin-1")})
+        if text := self._received.take(data):
+            self._write({"time": self._now(), "received": text})
 
     def sent(self, data: bytes) -> None:
         """Record bytes as they went to the server."""
-        self._write({"time": self._now(), "sent": self._redact(data).decode("latin-1")})
+        self._write({"time": self._now(), "sent": redacted(data.decode("latin-1"))})
 
     def event(self, name: str, /, **fields: Any) -> None:
         """Record something that happened; `fields` must be what JSON can write, anything else is written by `str`."""
         if wrong := _RESERVED & fields.keys():
             raise ValueError(f"expected fields other than {sorted(_RESERVED)}, got {sorted(wrong)}")
-        self._write({"time": self._now(), "event": name, **self._cleaned(fields)})
+        self._write({"time": self._now(), "event": name, **cleaned(_plain(fields))})
 
     def close(self) -> None:
         """Write what was held back and close the file; later records are dropped."""
-        if self._held:
-            # It looked like the beginning of a secret, which nobody can tell from the secret's own beginning.
-            self._write({"time": self._now(), "received": self._held.decode("latin-1")})
-            self._held = b""
+        if text := self._received.rest():
+            self._write({"time": self._now(), "received": text})
         self._file.close()
 
     def __enter__(self) -> Self:
@@ -81,21 +74,6 @@ class SessionLog:
 
     def _now(self) -> str:
         return self._clock().isoformat()
-
-    def _redact(self, data: bytes) -> bytes:
-        for secret in self._secrets:
-            data = data.replace(secret, REDACTED.encode())
-        return data
-
-    def _cleaned(self, value: Any) -> Any:
-        match value:
-            case None | bool() | int() | float():
-                return value
-            case dict():
-                return {str(key): self._cleaned(item) for key, item in value.items()}
-            case list() | tuple():
-                return [self._cleaned(item) for item in value]
-        return self._redact(str(value).encode("utf-8", "replace")).decode()
 
     def _header(self, continued: str | None) -> bytes:
         header = {MARK: VERSION, "time": self._now(), **self._fields}
@@ -108,10 +86,17 @@ class SessionLog:
         self.lost = 0 if self._file.append(line) else self.lost + 1
 
 
+def _plain(value: Any) -> Any:
+    """Return a value as JSON can write it."""
+    match value:
+        case None | bool() | int() | float():
+            return value
+        case dict():
+            return {str(key): _plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+    return str(value).encode("utf-8", "replace").decode()
+
+
 def _line(record: Mapping[str, Any]) -> bytes:
     return json.dumps(record).encode() + b"\n"
-
-
-def _overlap(data: bytes, secret: bytes) -> int:
-    """Return how many bytes at the end of `data` may be the beginning of the secret."""
-    return next((n for n in range(min(len(data), len(secret) - 1), 0, -1) if data.endswith(secret[:n])), 0)

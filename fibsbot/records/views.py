@@ -59,6 +59,8 @@ class Fact(enum.Enum):
     """A match began that was not the one agreed on."""
     FINISHED = "finished"
     """A match was played to its end."""
+    STUCK = "stuck"
+    """A match was given up, because the server could not go on with it."""
 
 
 @frozen
@@ -232,3 +234,5 @@ class Recollection(NamedTuple):
     """When the player last refused an invitation of ours."""
     broke_off: dt.datetime | None = None
     """When the match was seen last that waits to go on."""
+    stuck: dt.datetime | None = None
+    """When the last match was given up, because the server could not go on with it."""

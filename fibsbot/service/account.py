@@ -23,7 +23,8 @@ from fibsbot.bot.status import Status
 from fibsbot.bot.thinking import Thinker, Thought
 from fibsbot.client.backoff import Backoff
 from fibsbot.client.connection import ConnectionFailedError
-from fibsbot.records.session_log import REDACTED, utc_now
+from fibsbot.records.session_log import utc_now
+from fibsbot.redaction import hide, redacted
 from fibsbot.replay.happenings import Happening
 from fibsbot.service.settings import AccountPlan
 from fibsbot.service.sheets import Sheets
@@ -75,6 +76,7 @@ class Account(Observer):
         """Be ready to run."""
         self.plan = plan
         self.name = plan.run.agent.name
+        hide(plan.run.agent.password, self.name)
         self.end: End | None = None
         """How it ended; None while it goes on."""
         self.reason = ""
@@ -164,13 +166,10 @@ class Account(Observer):
 
     def _on_crash(self, error: BaseException) -> None:
         self.crashes += 1
-        text = self._cleaned(" ".join(f"{type(error).__name__}: {error}".split()))
-        trace = self._cleaned("".join(traceback.format_exception(error)))
+        text = redacted(" ".join(f"{type(error).__name__}: {error}".split()))
+        trace = "".join(traceback.format_exception(error))
         _log.error("account crashed", error=text, crashes=self.crashes, exception=trace)
         self._fail(f"crashed: {text}")
-
-    def _cleaned(self, text: str) -> str:
-        return text.replace(self.plan.run.agent.password, REDACTED)
 
     def _fail(self, text: str) -> None:
         """Take note of an error. What a crash tells may come from the server, and will stand in a terminal."""
@@ -252,7 +251,10 @@ class Account(Observer):
                 self._expect(float(record.fields.get("pause", 0.0)) + self.plan.run.connect_timeout)
                 self.tried.set()
         if self._hooks.keep:
-            self._hooks.keep(self.name, record.name, record.fields, utc_now())
+            known = record.fields
+            if record.name == "server_feature":
+                known = {**known, "server": f"{self.plan.run.host}:{self.plan.run.port}"}
+            self._hooks.keep(self.name, record.name, known, utc_now())
         if self._sheets:
             self._sheets.note(record)
 
@@ -334,7 +336,7 @@ class AccountStatus:
         return {
             **{name: agent.get(name) for name in ("opponent", "length", "score")},
             **{name: agent.get(name, False) for name in ("paused", "finishing")},
-            **{name: agent.get(name, 0) for name in ("saved", "invitations")},
+            **{name: agent.get(name, 0) for name in ("saved", "stuck", "invitations")},
             **asdict(self, filter=lambda attribute, _: attribute.name not in {"agent", "counters"}),
             "last_error_at": at.isoformat(timespec="seconds") if at else None,
             "counters": self.counters.as_dict(),

@@ -24,12 +24,13 @@ from typing import Any, Final, TypeAlias
 import structlog
 
 from fibsbot.bot.orders import Order, parse_order
+from fibsbot.redaction import cleaned, redacted
 from fibsbot.service.asking import Answer, ControlError
 
 LONGEST: Final = 4096
 """Bytes of an order at most."""
 MOST_CLIENTS: Final = 32
-"""Clients at the same time."""
+"""Clients at the same time; one more, and the one that has been silent for the longest time has to go."""
 PATIENCE: Final = 60.0
 """Seconds that a client has for its next order, and for taking the answer to its last."""
 PRIVATE: Final = 0o177
@@ -49,7 +50,8 @@ class Control:
         self.path = path
         self._obey = obey
         self._server: asyncio.Server | None = None
-        self._clients: set[asyncio.Task[None]] = set()
+        self._clients: dict[asyncio.Task[None], None] = {}
+        """The clients, the one first that has been silent for the longest time."""
         self._inode: int | None = None
 
     async def start(self) -> None:
@@ -74,23 +76,38 @@ class Control:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         try:
-            if task is None or len(self._clients) >= MOST_CLIENTS:
+            if task is None:
                 return
-            self._clients.add(task)
-            await self._take_orders(reader, writer)
+            if len(self._clients) >= MOST_CLIENTS:
+                self._make_room_for_one()
+            self._heard_of(task)
+            await self._take_orders(task, reader, writer)
         except (OSError, TimeoutError, asyncio.CancelledError):
             # A client that is gone, or sleeps; or the end of the process, in which a stream's task has to end quietly.
             pass
         finally:
             if task is not None:
-                self._clients.discard(task)
+                self._clients.pop(task, None)
             writer.transport.abort() if writer.transport.get_write_buffer_size() else writer.close()
 
-    async def _take_orders(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _make_room_for_one(self) -> None:
+        """Send away the client that has said nothing for the longest time."""
+        silent = next(iter(self._clients))
+        del self._clients[silent]
+        silent.cancel()
+
+    def _heard_of(self, task: asyncio.Task[None]) -> None:
+        self._clients.pop(task, None)
+        self._clients[task] = None
+
+    async def _take_orders(
+        self, task: asyncio.Task[None], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         while True:
             try:
                 async with asyncio.timeout(PATIENCE):
                     line = await reader.readline()
+                self._heard_of(task)
                 answer = self.answer(line) if line else None
             except ValueError:
                 answer = _refusal(f"expected a line of at most {LONGEST} bytes, got a longer one")
@@ -107,7 +124,7 @@ class Control:
         """Carry out the order in a line, whatever the line is; return the answer."""
         try:
             order, account = parse_request(line)
-            return {"ok": True, **self._obey(order, account)}
+            return {"ok": True, **cleaned(self._obey(order, account))}
         except ValueError as error:
             return _refusal(str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not end more than this answer
@@ -133,7 +150,7 @@ def parse_request(line: bytes) -> tuple[Order, str | None]:
 
 
 def _refusal(text: str) -> Answer:
-    return {"ok": False, "error": " ".join(text.split())}
+    return {"ok": False, "error": " ".join(redacted(text).split())}
 
 
 def _bound(path: Path) -> socket.socket:

@@ -25,6 +25,9 @@ COUNTERS: Final = {
     "differences": "Parts of our own state that the server contradicted.",
     "refusals": "Commands that the server refused.",
     "timeouts": "Steps of the server that did not come in time.",
+    "corrected": "Boards that contradicted themselves, and could be read all the same.",
+    "stalls": "Times that a match was left, or the connection given up, because a match made no progress.",
+    "stuck": "Matches that were given up because the server could not go on with them.",
     "games": "Games that were played.",
     "matches": "Matches that were played to their end.",
     "wins": "Matches that were won.",
@@ -99,6 +102,7 @@ _GAUGES: Final[tuple[tuple[str, str, Callable[[AccountStatus], float]], ...]] = 
     ("playing", "1 while a match is on.", lambda it: bool(it.agent and it.agent.opponent)),
     ("paused", "1 while no new match is begun.", lambda it: bool(it.agent and it.agent.paused)),
     ("saved_matches", "Saved matches that wait to be resumed.", lambda it: it.agent.saved if it.agent else 0),
+    ("stuck_matches", "Saved matches that were given up.", lambda it: it.agent.stuck if it.agent else 0),
 )
 
 

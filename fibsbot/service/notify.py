@@ -10,6 +10,8 @@ from typing import Final
 
 import structlog
 
+from fibsbot.redaction import redacted
+
 SOCKET: Final = "NOTIFY_SOCKET"
 WATCHDOG: Final = "WATCHDOG_USEC"
 WATCHDOG_PROCESS: Final = "WATCHDOG_PID"
@@ -64,7 +66,7 @@ class Notifier:
 
 
 def _status(text: str) -> tuple[str, ...]:
-    return (f"STATUS={' '.join(text.split())[:LONGEST]}",) if text else ()
+    return (f"STATUS={' '.join(redacted(text).split())[:LONGEST]}",) if text else ()
 
 
 def _watchdog(environment: Mapping[str, str]) -> float | None:

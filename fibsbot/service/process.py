@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +23,7 @@ from fibsbot.service.asking import ControlError
 from fibsbot.service.control import Control, make_room
 from fibsbot.service.notify import Notifier
 from fibsbot.service.remembering import recall
-from fibsbot.service.settings import AccountPlan, ServiceSettings
+from fibsbot.service.settings import HOST, AccountPlan, ServiceSettings
 from fibsbot.service.supervisor import Load, Reloaded, Supervisor
 from fibsbot.service.wording import lasting
 
@@ -73,7 +74,7 @@ class Service:
 
         Raises StoreError when there is a store that can never be used, ServiceError when somebody else runs already.
         """
-        _make_sure_to_be_alone(settings)
+        check_alone(settings)
         plans = tuple(plans)
         self._settings = settings
         self._notifier = Notifier(environment)
@@ -84,8 +85,8 @@ class Service:
         """Where the web server is."""
         self._notes: list[Note] = [hooks.note] if hooks else []
         self.store = StoreWriter(settings.store) if settings.store else None
-        names = [plan.run.agent.name for plan in plans]
-        memories = recall(settings.store, names) if settings.store else {}
+        servers = {plan.run.agent.name: f"{plan.run.host}:{plan.run.port}" for plan in plans}
+        memories = recall(settings.store, servers) if settings.store else {}
         hooks = evolve(hooks or Hooks(), note=self._note)
         if self.store:
             hooks = evolve(hooks, keep=self.store.put)
@@ -100,8 +101,7 @@ class Service:
         """Return the page that shows the bots; what it needs is imported only here."""
         from fibsbot.service.live import Live  # noqa: PLC0415 - slow to import, and rarely wanted
 
-        passwords = {plan.run.agent.name: plan.run.agent.password for plan in plans}
-        return Live(passwords, lambda: self.supervisor.statuses())  # noqa: PLW0108 - there is none yet
+        return Live([plan.run.agent.name for plan in plans], lambda: self.supervisor.statuses())  # noqa: PLW0108 - there is none yet
 
     def _note(self, account: str, thought: Thought, seconds: float) -> None:
         for note in self._notes:
@@ -190,12 +190,12 @@ class Service:
         server.add("/healthz", web.health(self.health))
         if self._live:
             server.add("/live", self._live.page)
-            server.add("/live/events", self._live.events)
+            server.add("/live/events", self._live.events, embedded=True)
         try:
             await server.start()
         except OSError as error:
-            raise ServiceError(f"cannot listen on {web.HOST}:{port}: {error.strerror or error}") from None
-        self._url = f"http://{web.HOST}:{server.port}"
+            raise _taken(port, error) from None
+        self._url = f"http://{HOST}:{server.port}"
         _log.info("metrics and health", url=self._url)
         if self._live:
             _log.info("the bots can be watched", url=f"{self._url}/live")
@@ -303,7 +303,23 @@ class Service:
         return f"{said}, up {lasting(self.supervisor.uptime)}"
 
 
-def _make_sure_to_be_alone(settings: ServiceSettings) -> None:
+def check_places(settings: ServiceSettings) -> None:
+    """Raise ServiceError where another process has the control socket, or the web server's port."""
+    check_alone(settings)
+    if settings.web_port:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((HOST, settings.web_port))
+            except OSError as error:
+                raise _taken(settings.web_port, error) from None
+
+
+def _taken(port: int, error: OSError) -> ServiceError:
+    return ServiceError(f"cannot listen on {HOST}:{port}: {error.strerror or error} (service.web_port)")
+
+
+def check_alone(settings: ServiceSettings) -> None:
     """Look whether another instance has the control socket, before anything is written into a store that it may use.
 
     Any other trouble with the socket shows when it is made.

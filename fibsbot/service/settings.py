@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from attrs import field, frozen
 from attrs.validators import ge, gt, le, optional
 
 from fibsbot.bot.settings import RunSettings
+
+HOST: Final = "127.0.0.1"
+"""Where the web server listens."""
 
 
 @frozen

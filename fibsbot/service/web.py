@@ -7,7 +7,9 @@ from typing import Any, Final, TypeAlias
 
 from aiohttp import web
 
-HOST: Final = "127.0.0.1"
+from fibsbot.service.guard import refuse_strangers
+from fibsbot.service.settings import HOST
+
 PROMETHEUS: Final = "text/plain; version=0.0.4; charset=utf-8"
 GOODBYE: Final = 1.0
 """Seconds that a client has to take its last answer at the end."""
@@ -21,12 +23,21 @@ class Web:
     def __init__(self, port: int) -> None:
         """Listen on this port; 0 takes a free one, and `port` tells which."""
         self.port = port
-        self.app = web.Application()
+        self.app = web.Application(middlewares=[self._refuse_strangers])
+        self._embedded: set[str] = set()
         self._runner: web.AppRunner | None = None
 
-    def add(self, path: str, handler: Handler) -> None:
-        """Answer requests for a path; before the start."""
+    def add(self, path: str, handler: Handler, *, embedded: bool = False) -> None:
+        """Answer requests for a path; before the start. `embedded`: only our own pages ask for it."""
         self.app.router.add_get(path, handler)
+        if embedded:
+            self._embedded.add(path)
+
+    @web.middleware
+    async def _refuse_strangers(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Answer this machine alone, whatever is asked for."""
+        refuse_strangers(request, embedded=request.path in self._embedded)
+        return await handler(request)
 
     async def start(self) -> None:
         """Begin to listen. Raises OSError when the port is not free."""

@@ -402,7 +402,7 @@ def test_whatever_is_said_we_stay_polite(place: str, steps: list[Any]) -> None:
         else:
             script.raw(step.encode("utf-8") + b"\r\n")
     sent = script.sent_so_far[answers:]
-    assert {line.split()[0] for line in sent} <= {"tell", "kibitz", "whisper", "board", "join"}
+    assert {line.split()[0] for line in sent} <= {"tell", "kibitz", "whisper", "board", "join", "leave"}
     assert all(re.fullmatch(r"[ -~]+", line) and "**" not in line for line in sent)
     assert all(len(line) <= len("tell trillian ") + LONGEST for line in sent)
     windows = 1 + (script.now - begun) // ChatSettings().window

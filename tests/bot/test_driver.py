@@ -42,7 +42,7 @@ async def heard(data: bytes) -> list[Message]:
 
     listener = Listener()
     async with await asyncio.start_server(say, "127.0.0.1", 0) as server:
-        driver = Driver(listener, Thinker([LastResort()], 1.0), itertools.count().__next__, ())
+        driver = Driver(listener, Thinker([LastResort()], 1.0), itertools.count().__next__)
         await driver.drive(await connect("127.0.0.1", server.sockets[0].getsockname()[1]))
     return listener.heard
 
@@ -70,7 +70,7 @@ async def test_what_went_out_is_shown_after_the_message_that_it_answers() -> Non
             await writer.wait_closed()
 
     async with await asyncio.start_server(say, "127.0.0.1", 0) as server:
-        driver = Driver(Talker(), Thinker([LastResort()], 1.0), itertools.count().__next__, ())
+        driver = Driver(Talker(), Thinker([LastResort()], 1.0), itertools.count().__next__)
         driver.on_message = driver.on_sent = seen.append
         await driver.drive(await connect("127.0.0.1", server.sockets[0].getsockname()[1]))
     both = [c.Roll(), c.ShowBoard()]

@@ -47,7 +47,7 @@ async def test_a_match_is_played_to_its_end_without_a_hitch(tmp_path: Path) -> N
     assert b"login fibsbot" in b"".join(record.data for record in records if isinstance(record, Sent))
 
 
-@pytest.mark.parametrize("quirks", [Quirks(glue_moves=True), Quirks(board_after_resume=False)])
+@pytest.mark.parametrize("quirks", [Quirks(glue_moves=True), Quirks(board_after_resume=True)])
 async def test_a_match_is_played_on_a_server_with_quirks(quirks: Quirks) -> None:
     async with Server(seed=5, limits=CHEAP, quirks=quirks) as server:
         for result in await play(server, load("random")):

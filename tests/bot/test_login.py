@@ -75,7 +75,7 @@ def test_a_toggle_whose_answer_gets_lost_is_not_undone_by_another() -> None:
     script.server(f"1 {ME} 1 h", OWN_INFO.replace(" 1457.85 0 1 ", " 1457.85 0 0 "), "6")
     assert ["set boardstyle 3"] == script.server("no saved games.")
     assert ["toggle ready"] == script.server("Value of 'boardstyle' set to 3.")
-    assert ["toggle"] == script.wait(8.1), "the answer is overdue"
+    assert ["toggle"] == script.wait(4.1), "the answer is overdue"
     assert [] == script.server("The current settings are:", "ready           YES")
 
 
@@ -85,7 +85,7 @@ def test_the_style_of_the_boards_is_set_again_when_nobody_has_heard_it() -> None
     script.raw(b"login: ")
     assert ["show saved"] == script.server(f"1 {ME} 1 h", OWN_INFO)
     assert ["set boardstyle 3"] == script.server("no saved games.")
-    assert ["set boardstyle 3"] == script.wait(8.1)
+    assert ["set boardstyle 3"] == script.wait(4.1)
     assert "set boardstyle 3" not in script.server("Value of 'boardstyle' set to 3.") + script.wait(60)
 
 
@@ -233,3 +233,9 @@ def test_a_registration_that_stalls_or_breaks_ends() -> None:
     broken.handle(ConnectionLost(2, "reset"))
     assert stalled.outcome
     assert broken.outcome
+
+
+def test_a_registration_that_goes_on_for_ever_ends() -> None:
+    subject, _ = registration(m.LoginPrompt())
+    wake = [subject.handle(MessageReceived(at, m.ProseLine("Please wait.")))[-1] for at in range(2, 60, 5)]
+    assert [WakeAt(60)] == wake[-1:], "four waits after the connection"

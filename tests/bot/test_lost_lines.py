@@ -18,7 +18,7 @@ from protocol.errors import CommandError
 from protocol.grammar import parse, parse_command
 from tests.bot.bottle import Bottle, Fault, Passing, doubling, losing, stalling, unharmed
 
-QUESTIONS: Final = ("board", "rawwho", "invite", "join ")
+QUESTIONS: Final = ("board", "rawwho", "invite", "join ", "leave")
 """What can be too late without being wrong: it asks, or comes when the other has just gone."""
 IDLE_WORDS: Final = {"motd_start", "motd_line", "motd_end", "unknown"}
 """Lines that nobody waits for."""

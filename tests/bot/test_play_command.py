@@ -8,17 +8,20 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import NoReturn
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from fibsbot.bot.fallback import LastResort
 from fibsbot.bot.runner import play_session
-from fibsbot.cli import main
+from fibsbot.cli import main, play
 from fibsbot.server.server import Server
 from tests.bot.live import CHEAP, Counting, settings
 
 SECRET = "swordfish"
+HINT = "; --register makes the account if the server has none of this name"
 
 
 @pytest.fixture
@@ -79,6 +82,7 @@ async def test_the_first_interrupt_finishes_the_match_and_the_second_leaves(serv
         ford.cancel()
         assert (0 if matches else 130) == status, err
         assert ("1 matches played" in out) is bool(matches)
+        assert ["once more: leave at once" in err, "the server saves the match" in err] == [True, interrupts == 2]
 
 
 @pytest.mark.slow
@@ -86,7 +90,7 @@ async def test_a_wrong_password_is_one_line_and_no_traceback(server: Server, tmp
     status, _, err = await end_of(await start(tmp_path, server.port))
     assert 1 == status
     last = err.strip().splitlines()[-1]
-    assert f"fibsbot: 127.0.0.1:{server.port} does not take the name 'marvin' with this password" == last
+    assert f"fibsbot: 127.0.0.1:{server.port} does not take the name 'marvin' with this password{HINT}" == last
     assert "Traceback" not in err
     assert SECRET not in err
 
@@ -95,13 +99,19 @@ async def test_a_wrong_password_is_one_line_and_no_traceback(server: Server, tmp
     ("arguments", "environment", "status", "message"),
     [
         ([], {}, 2, "Missing option '--server'"),
-        (["--server", "x", "--user", "marvin"], {}, 2, "expected HOST:PORT with a port from 1 to 65535, got 'x'"),
+        (
+            ["--server", "x:", "--user", "marvin"],
+            {},
+            2,
+            "expected HOST or HOST:PORT with a port from 1 to 65535, got 'x:'",
+        ),
         (["--server", "x:0", "--user", "marvin"], {}, 2, "got 'x:0'"),
         (["--server", "x:1", "--user", "m n"], {}, 2, "expected letters and underscores, at most 20, got 'm n'"),
         (["--server", "x:1", "--user", "marvin"], {}, 78, "expected a password"),
         (["--server", "x:1", "--user", "marvin"], {"FIBSBOT_PASSWORD": "a b"}, 78, "expected a password"),
         (["--server", "127.0.0.1:1", "--user", "marvin"], {"FIBSBOT_PASSWORD": SECRET}, 1, "Connection refused"),
         (["--server", "x:1", "--user", "marvin", "--strategy", "nobody"], {}, 2, "no strategy is called 'nobody'"),
+        (["--server", "x:1", "--user", "marvin", "--strategy", "enigne:1"], {}, 2, "did you mean 'engine'?"),
     ],
 )
 def test_errors_are_one_line_and_have_their_status(
@@ -112,6 +122,31 @@ def test_errors_are_one_line_and_have_their_status(
     assert status == result.exit_code
     assert message in result.stderr.splitlines()[-1]
     assert SECRET not in result.output
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("fibs.com", ("fibs.com", 4321)),
+        ("fibs.com:23", ("fibs.com", 23)),
+        ("[::1]", ("::1", 4321)),
+        ("[::1]:23", ("::1", 23)),
+    ],
+)
+def test_a_server_without_a_port_has_that_of_fibs(value: str, expected: tuple[str, int]) -> None:
+    context = click.Context(play.play)
+    assert expected == play._address(context, play.play.params[1], value)
+
+
+def test_cheap_checks_come_before_any_strategy_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(name: str) -> NoReturn:
+        raise AssertionError(f"{name} was made")
+
+    monkeypatch.setattr(play, "load", fail)
+    for password, port, status in (("", 1, 78), (SECRET, 1, 1)):
+        arguments = ["play", "--server", f"127.0.0.1:{port}", "--user", "marvin", "--log-dir", str(tmp_path)]
+        result = CliRunner().invoke(main, arguments, env={"FIBSBOT_PASSWORD": password})
+        assert status == result.exit_code, result.output
 
 
 def test_a_password_file_gives_its_first_line(tmp_path: Path) -> None:

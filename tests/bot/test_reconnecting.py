@@ -17,7 +17,7 @@ from fibsbot.bot.events import FinishRequested, QuitRequested
 from fibsbot.bot.fallback import LastResort
 from fibsbot.bot.leaving import _seconds
 from fibsbot.bot.runner import Runner, SessionResult
-from fibsbot.bot.settings import RunSettings
+from fibsbot.bot.settings import RunSettings, Timings
 from fibsbot.client.backoff import Pauses
 from fibsbot.client.tls import Tls
 from fibsbot.server.server import Server
@@ -187,7 +187,7 @@ async def length_of_opening(seed: int) -> int:
 
 async def test_wherever_the_login_and_the_opening_are_cut_the_match_is_finished() -> None:
     length, rng = await length_of_opening(2), random.Random(2)
-    places = sorted(rng.sample(range(length), 16))
+    places = sorted(rng.sample(range(length), 8))
     for number, place in enumerate(places):
         watcher = Watcher()
         results = await play_through(cutting(0, place, reset=number % 2 == 0), watcher, seed=2)
@@ -282,7 +282,7 @@ def test_a_bye_before_a_restart_that_gets_no_answer_is_no_end() -> None:
 
 
 def test_a_match_that_does_not_end_is_left_to_the_server_after_the_time_for_it() -> None:
-    script = Script(strict=False).to_their_turn()
+    script = Script(strict=False, timings=Timings(pause=0, invitation=1, patience=600.0)).to_their_turn()
     script.finish()
     script.event(FinishRequested(script.now + 1000))
     said = []

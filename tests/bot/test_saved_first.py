@@ -27,7 +27,7 @@ def test_a_list_that_was_asked_for_again_is_ended_by_the_answer_to_the_next_comm
     script.connect()
     script.raw(b"login: ")
     assert ["show saved"] == script.server(f"1 {ME} 1 h", OWN_INFO, FORD, "6")
-    assert ["set boardstyle 3"] == script.wait(8.1)
+    assert ["set boardstyle 3"] == script.wait(4.1)
     assert ["show saved"] == script.server("Value of 'boardstyle' set to 3.")
     assert ["time"] == script.server(HEAD)
     assert [] == script.server(ROW)

@@ -253,6 +253,7 @@ def test_a_server_that_never_shows_the_board_is_given_up() -> None:
         script.wait(5)
         script.server("13 zaphod Does anybody play?")
     assert ["the server does not show the board"] == [hang_up.reason for hang_up in script.hang_ups]
+    assert "leave" in script.sent_so_far
 
 
 def test_the_end_is_not_held_up_by_a_command_that_makes_no_sense_any_more() -> None:

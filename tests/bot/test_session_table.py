@@ -100,6 +100,7 @@ def test_the_diagram_in_the_documentation_is_that_of_the_table() -> None:
 
 def test_every_record_is_in_the_documentation() -> None:
     sources = (Path(__file__).parents[2] / "fibsbot" / "bot").glob("*.py")
-    names = {name for source in sources for name in re.findall(r'[rR]ecord\(\s*"([a-z_]+)"', source.read_text("utf-8"))}
+    call = re.compile(r'(?:[rR]ecord|event)\(\s*"([a-z_]+)"')
+    names = {name for source in sources for name in call.findall(source.read_text("utf-8"))}
     documented = set(re.findall(r"^\| `([a-z_]+)` \|", DOCUMENT.read_text("utf-8"), re.MULTILINE))
     assert names == documented

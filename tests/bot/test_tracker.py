@@ -5,15 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from fibsbot.bot.track import Difference, Side, Track, forget
 from fibsbot.bot.tracker import follow
 from fibsbot.match import Owner, Phase
+from fibsbot.position import Play
 from protocol import messages as m
 from protocol.grammar import parse
 from protocol.messages import Message
 from protocol.stream import MessageReader
-from tests.bot.script import AFTER_61, START_CELLS, board
+from tests.bot.script import AFTER_61, PROMPT, START_CELLS, board
 
 WATCHED = Path(__file__).parents[1] / "data" / "protocol" / "session_watch.txt"
 
@@ -184,3 +186,66 @@ def test_cells_of_the_opening_are_the_specifications() -> None:
     assert track.state is not None
     assert track.state.position == track.position_of(Side.PLAYER)
     assert track.state.position.swapped() == track.position_of(Side.OPPONENT)
+
+
+# -- servers that show what happened before they say it ---------------------------------------------------------------
+
+THROWN = (*STARTED, board(turn=-1, other_dice="6:1"))
+SHOWN = board(cells=AFTER_61)
+
+
+def test_a_board_that_comes_before_the_line_with_its_play_is_no_difference() -> None:
+    track = told(*THROWN, SHOWN)
+    assert ((), Side.PLAYER) == (track.missed, track.turn)
+    assert track == told(SHOWN, track=track), "the same board again"
+    after = told("ford moves 17-23 19-20 .", track=track)
+    assert ((), Side.PLAYER, None) == (after.missed, after.turn, after.ahead)
+    assert track.state == after.state
+
+
+@pytest.mark.parametrize(
+    "line", ["You roll 6 and 4.", PROMPT, "ford moves 12-18 17-18 .", board(cells=AFTER_61, dice="6:4")]
+)
+def test_a_play_that_only_a_board_shows_is_a_difference_once_another_line_comes(line: str) -> None:
+    track = told(*THROWN, SHOWN, line)
+    assert {"position", "turn", "dice"} <= {difference.what for difference in track.missed}
+    assert track.ahead is None
+
+
+def test_a_game_that_is_announced_after_its_first_board_is_not_begun_twice() -> None:
+    won = ("ford moves 17-23 19-20 .", "ford wins the game and gets 1 point. Sorry.", *STARTED[2:])
+    first = board(score="0:1", turn=-1, other_dice="6:1")
+    track = told(*THROWN, *won, first)
+    assert ((), 2, True) == (track.missed, track.game, track.running)
+    late = told("Starting a new game with ford.", track=track)
+    assert (2, track.turn, track.dice, track.state) == (late.game, late.turn, late.dice, late.state)
+    again = told("ford moves 17-23 19-20 .", "Starting a new game with ford.", track=late)
+    assert (3, None) == (again.game, again.turn), "later it is the next game"
+
+
+def test_a_match_that_was_won_is_not_gone_on_with_by_the_next_game() -> None:
+    track = told(*THROWN, "ford wins the game and gets 5 points. Sorry.", "ford wins the 5 point match 5-0 .")
+    track = told(
+        "Starting a new game with ford.", *STARTED[2:], board(length=3, turn=-1, other_dice="6:1"), track=track
+    )
+    assert ((), 2, 1) == (track.missed, track.match, track.game)
+
+
+def test_the_play_that_wins_the_game_is_made_although_no_board_follows() -> None:
+    cells = "0:1" + 18 * ":0" + ":-2:0:0:0:0:0"
+    track = told(*STARTED, board(cells=cells, dice="2:1"))
+    track = evolve(track, own_play=Play.of((1, 0)))
+    won = told("You win the game and get 1 point. Congratulations!", track=track)
+    assert won.state is not None
+    assert (15, 13) == (won.state.position.off, won.state.position.opponent_off)
+    resigned = told("ford gives up. You win 1 point.", track=track)
+    assert resigned.state is not None
+    assert 14 == resigned.state.position.off, "nothing was played"
+
+
+def test_a_name_that_is_left_out_is_the_opponent_s() -> None:
+    """BaldLies, where both join at once."""
+    nameless = tuple(line.replace("ford", "") for line in STARTED[1:])
+    assert told(*STARTED) == told(STARTED[0], *nameless)
+    given_up = told(*THROWN, "You give up.  wins 1 point.")
+    assert (False, (0, 1)) == (given_up.running, given_up.state.score if given_up.state else None)

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.records.session_log import (
-    REDACTED,
     Event,
     Header,
     Received,
@@ -24,6 +23,7 @@ from fibsbot.records.session_log import (
     read_session_log,
 )
 from fibsbot.records.session_writing import SessionLog
+from fibsbot.redaction import REDACTED, hidden
 
 NOON = dt.datetime(2026, 1, 2, 12, tzinfo=dt.UTC)
 
@@ -60,7 +60,7 @@ def test_the_bytes_received_are_exact_whatever_their_chunks(
     tmp_path_factory: pytest.TempPathFactory, chunks: list[bytes], secret: str
 ) -> None:
     path = tmp_path_factory.mktemp("log") / "session.jsonl"
-    with SessionLog(path, secrets=[secret], clock=noon) as log:
+    with hidden(secret), SessionLog(path, clock=noon) as log:
         for chunk in chunks:
             log.received(chunk)
     read = b"".join(r.data for r in read_session_log(path) if isinstance(r, Received))
@@ -75,7 +75,7 @@ def test_a_secret_is_in_no_line_even_when_the_server_echoes_it_in_pieces(
     text = f"login x 1008 marvin {secret}\r\nyou said {secret}{secret}!\r\n".encode()
     cuts = sorted(data.draw(st.sets(st.integers(1, len(text) - 1))))
     path = tmp_path_factory.mktemp("log") / "session.jsonl"
-    with SessionLog(path, secrets=[secret], clock=noon, note=secret) as log:
+    with hidden(secret), SessionLog(path, clock=noon, note=secret) as log:
         for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
             log.received(text[start:end])
         log.sent(f"login x 1008 marvin {secret}\r\n".encode())

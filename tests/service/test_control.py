@@ -151,17 +151,19 @@ async def test_clients_that_do_nothing_or_never_read_hold_up_nobody(boss: Boss, 
 
 
 @pytest.mark.usefixtures("boss")
-async def test_too_many_clients_are_sent_away_and_places_become_free_again(tmp_path: Path) -> None:
+async def test_clients_that_say_nothing_keep_nobody_out(tmp_path: Path) -> None:
     path = tmp_path / "socket"
-    clients = [await asyncio.open_unix_connection(path) for _ in range(MOST_CLIENTS)]
-    for reader, writer in clients:
-        writer.write(b'{"order": "status"}\n')
-        await reader.readline()
-    assert [] == await said(path, b'{"order": "status"}\n', end=False)
-    await hang_up(clients)
+    talker = await asyncio.open_unix_connection(path)
+    clients = []
+    for _ in range(3 * MOST_CLIENTS):
+        clients.append(await asyncio.open_unix_connection(path))
+        assert [{"ok": True, "accounts": ["all"]}] == await said(path, b'{"order": "pause"}\n')
+        talker[1].write(b'{"order": "pause"}\n')
+        assert b"accounts" in await talker[0].readline(), "who speaks stays"
     async with asyncio.timeout(10):
-        while not await said(path, b'{"order": "status"}\n'):  # noqa: ASYNC110 - the other end sets no asyncio.Event
-            await asyncio.sleep(0.01)
+        for reader, _ in clients[:MOST_CLIENTS]:
+            assert not await reader.read(), "the longest silent ones have gone"
+    await hang_up([talker, *clients])
 
 
 @pytest.mark.usefixtures("boss")

@@ -20,8 +20,11 @@ from fibsbot.bot.actions import End
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import AgentSettings
-from fibsbot.position import Play
-from fibsbot.records.session_log import REDACTED
+from fibsbot.bot.track import Side, Track
+from fibsbot.bot.tracker import follow
+from fibsbot.match import MatchState
+from fibsbot.position import Play, Position
+from fibsbot.redaction import REDACTED
 from fibsbot.replay.happenings import GameBegan, GameEnded, MatchBegan
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
@@ -30,11 +33,13 @@ from fibsbot.rules.state import Ending, Result, Seat
 from fibsbot.server.server import Server
 from fibsbot.service.account import Account
 from fibsbot.service.live import Live, watching
+from fibsbot.service.live.board import picture
 from fibsbot.service.live.feed import LINES, LONGEST, Feed, Part
 from fibsbot.transcript import Game, Gap, Player, Throw, Transcript, apply
 from protocol import messages as m
+from protocol.grammar import parse
 from tests.bot.live import CHEAP
-from tests.draw.pictures import parsed, said
+from tests.draw.pictures import parsed, said, texts
 from tests.service.fleet import SOON, opponent, plan, until
 from tests.service.watching import Browser, hearing, shown, talker
 
@@ -73,10 +78,11 @@ async def test_names_of_others_do_not_lead_here(server: Server) -> None:
     """A page of somebody else can give its own name our address; the browser tells the name."""
     async with shown(plan(server.port, "marvin")) as (_, url):
         for host in LOCAL:
-            assert 200 == await status(f"{url}/live", Host=host), host
+            for page in ("live", "metrics", "healthz"):
+                assert 200 == await status(f"{url}/{page}", Host=host), (page, host)
         for host in STRANGE:
-            assert 403 == await status(f"{url}/live", Host=host), host
-            assert 403 == await status(f"{url}/live/events", Host=host), host
+            for page in ("live", "live/events", "metrics", "healthz", "nothing"):
+                assert 403 == await status(f"{url}/{page}", Host=host), (page, host)
 
 
 async def test_pages_of_others_hear_nothing(server: Server) -> None:
@@ -183,7 +189,7 @@ async def test_what_is_said_is_shown_but_never_the_password(server: Server) -> N
             )
         )
     theirs = [it["text"] for it in now["chat"]["lines"] if not it["own"]]
-    assert ["<script>alert(1)</script>", REDACTED, "help"] == theirs
+    assert ["<script>alert(1)</script>", f"is it {REDACTED} perhaps?", "help"] == theirs
     assert {("arthur", "says"), ("marvin", "says")} == {(it["name"], it["verb"]) for it in now["chat"]["lines"]}
     assert "pw-of-marvin" not in str(now).lower()
 
@@ -244,7 +250,7 @@ def chat(feed: Feed) -> list[dict[str, Any]]:
 
 
 def test_only_the_last_lines_are_kept_and_none_is_long() -> None:
-    feed, agent = Feed("marvin", "secret"), Agent(AgentSettings("marvin", "secret"))
+    feed, agent = Feed("marvin"), Agent(AgentSettings("marvin", "secret"))
     for number in range(LINES + 50):
         assert feed.hear(m.Kibitzes("ford", f"{number} " + "x" * 10_000), agent)
     lines = chat(feed)
@@ -253,14 +259,42 @@ def test_only_the_last_lines_are_kept_and_none_is_long() -> None:
 
 
 def test_what_nobody_could_see_is_no_news() -> None:
-    feed, agent = Feed("marvin", "secret"), Agent(AgentSettings("marvin", "secret"))
+    feed, agent = Feed("marvin"), Agent(AgentSettings("marvin", "secret"))
     feed.hear(m.WhoEnd(), agent)
     assert not feed.hear(m.WhoEnd(), agent)
     assert feed.part(Part.BOARD) is feed.part(Part.BOARD), "nothing is drawn twice"
 
 
+def test_points_are_numbered_from_the_bots_side_whoever_is_on_turn() -> None:
+    numbers = ",".join(map(str, range(1, 25)))
+    for turn in Side:
+        track = Track("marvin", opponent="ford", running=True, state=MatchState(Position.start()), turn=turn)
+        shown = picture(track, "marvin", None)
+        assert shown is not None
+        assert numbers in ",".join(texts(parsed(shown.svg))), turn
+
+
+def test_after_a_match_the_board_is_past_until_the_next_one_begins() -> None:
+    feed, agent = Feed("marvin"), Agent(AgentSettings("marvin", "secret"))
+    past = []
+    for line in (
+        "** You are now playing a 1 point match with ford",
+        "Starting a new game with ford.",
+        "ford gives up. You win 1 point.",
+        "You win the 1 point match 1-0 .",
+        "7 zaphod zaphod logs in.",
+        "** You are now playing a 1 point match with ford",
+        "Starting a new game with ford.",
+    ):
+        message = parse(line)
+        agent._desk.track = follow(agent.track, message)
+        feed.hear(message, agent)
+        past.append(json.loads(feed.part(Part.BOARD))["past"])
+    assert [False, False, False, True, True, True, False] == past
+
+
 def test_control_characters_are_not_shown() -> None:
-    feed, agent = Feed("marvin", "secret"), Agent(AgentSettings("marvin", "secret"))
+    feed, agent = Feed("marvin"), Agent(AgentSettings("marvin", "secret"))
     feed.hear(m.Says("ford", "\x1b[31mred\u202e"), agent)
     assert ["\ufffd[31mred\ufffd"] == [it["text"] for it in chat(feed)]
 
@@ -270,7 +304,7 @@ def test_a_game_that_goes_on_shows_its_moves_and_what_is_missing() -> None:
     first = Throw(Seat.A, (3, 1), Play.of((8, 5), (6, 5)))
     before = apply(start, first)
     game = Game(4, start, (first, Gap("lines got lost", before)))
-    feed = Feed("marvin", "secret")
+    feed = Feed("marvin")
     players = (Player("marvin"), Player("ford"))
     feed.happen(MatchBegan(1, Transcript(players, 5, user=Seat.A)))
     feed.happen(GameBegan(1, game))

@@ -28,7 +28,7 @@ from fibsbot.records.store import Store, StoreError
 from fibsbot.server.server import Server
 from fibsbot.service import process
 from fibsbot.service.asking import ask
-from fibsbot.service.process import Service, ServiceError
+from fibsbot.service.process import Service, ServiceError, check_places
 from fibsbot.service.remembering import recall
 from fibsbot.service.settings import AccountPlan, ServiceSettings
 from fibsbot.service.supervisor import Reloaded
@@ -141,7 +141,7 @@ async def test_the_store_gets_everything_and_the_next_start_remembers(server: Se
     assert 2 == accounts["marvin"].totals().matches
     with Store.open(tmp_path / "store.db") as store:
         assert 2 == len(list(store.matches()))
-    memory = recall(str(tmp_path / "store.db"), ["marvin"])["marvin"]
+    memory = recall(str(tmp_path / "store.db"), {"marvin": "localhost:4321"})["marvin"]
     now = asyncio.get_running_loop().time()
     known = memory.of("ford")
     assert 2 == known.matches_today(now)
@@ -152,7 +152,7 @@ async def test_the_store_gets_everything_and_the_next_start_remembers(server: Se
 def test_a_store_that_cannot_be_read_is_as_good_as_none(tmp_path: Path) -> None:
     (tmp_path / "store.db").write_text("no database at all, but a text that is long enough" * 100)
     with capture_logs() as logs:
-        assert {} == recall(str(tmp_path / "store.db"), ["marvin"])
+        assert {} == recall(str(tmp_path / "store.db"), {"marvin": "localhost:4321"})
     assert ["what was remembered of other players cannot be read"] == [log["event"] for log in logs]
     with pytest.raises(StoreError):
         service(tmp_path, plan(1, "marvin"))
@@ -195,6 +195,9 @@ async def test_a_port_that_is_taken_is_one_line(server: Server, tmp_path: Path) 
     it = service(tmp_path, plan(server.port, "marvin"), settings=ServiceSettings(web_port=server.port))
     with pytest.raises(ServiceError, match=f"^cannot listen on 127.0.0.1:{server.port}: "):
         await it.run()
+    with pytest.raises(ServiceError, match=f"^cannot listen on 127.0.0.1:{server.port}: .*service.web_port"):
+        check_places(ServiceSettings(web_port=server.port))
+    check_places(ServiceSettings(control=tmp_path / "socket", web_port=0))
 
 
 # -- signals --------------------------------------------------------------------------------------------------------

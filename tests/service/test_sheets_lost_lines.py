@@ -20,7 +20,7 @@ from tests.bot.bottle import NOON, Bot, Bottle, Fault, doubling, losing, unharme
 from tests.bot.test_lost_lines import Lively, lines_of
 from tests.transcript.papers import assert_nothing_wrong, from_other_seat
 
-MOST: Final = 4
+MOST: Final = 2
 """So many kinds of lines are lost, one match each."""
 
 
@@ -116,4 +116,4 @@ def test_whatever_line_is_lost_or_comes_twice_the_paper_is_right(
         for one, other in zip(ours.games, theirs.games, strict=True):
             assert_nothing_wrong(from_other_seat(other), one)
         missing += gaps(ours)
-    assert missing <= MOST / 4, "most of it can be rebuilt"
+    assert missing <= 1, "most of it can be rebuilt"

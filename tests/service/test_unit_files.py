@@ -163,6 +163,7 @@ def test_the_builder_gets_what_the_program_is_built_from_and_nothing_else() -> N
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     needed = {
         "pyproject.toml",
+        "config/constraints.txt",
         project["project"]["readme"],
         *project["project"]["license-files"],
         *project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"],

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from typing import Any, Final, TypeAlias
 
 from attrs import define
-from sqlalchemy import Connection, RowMapping, Table
+from sqlalchemy import Connection, RowMapping, Table, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from fibsbot.records.store import queries
-from fibsbot.records.store.schema import ACCOUNTS, GAMES, MATCHES, OPPONENTS, SHEETS
+from fibsbot.records.store.schema import ACCOUNTS, GAMES, MATCHES, OPPONENTS, SERVER_FEATURES, SHEETS
 from fibsbot.records.views import Fact, Outcome
 
 Score: TypeAlias = tuple[int, int]
@@ -256,6 +256,13 @@ class Book:
     def end_connection(self, **values: Any) -> bool:
         """Note how the connection that is open has ended; return whether there is one."""
         return self._db.execute(queries.END_CONNECTION, {"account": self.account_id, **values}).rowcount > 0
+
+    def note_feature(self, server: str, feature: str, *, lacking: bool, at: dt.datetime) -> None:
+        """Note whether a server lacks something, in place of what was known before."""
+        values = {"lacking": lacking, "at": at}
+        known = SERVER_FEATURES.c.server == server, SERVER_FEATURES.c.feature == feature
+        if not self._db.execute(update(SERVER_FEATURES).where(*known).values(**values)).rowcount:
+            self.add(SERVER_FEATURES, account=False, server=server, feature=feature, **values)
 
     def close(self) -> None:
         """Write what is still to be written."""

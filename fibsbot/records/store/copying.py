@@ -14,6 +14,7 @@ from typing import IO, Any, Final, TypeAlias
 
 from sqlalchemy import Table, func, select
 
+from fibsbot.permissions import make_private
 from fibsbot.records.store.database import BUSY, StoreError, is_sqlite, locate, shown, sqlite_uri
 from fibsbot.records.store.reading import CHUNK, Store
 from fibsbot.records.store.schema import METADATA
@@ -49,6 +50,7 @@ def backup(where: str | Path, target: Path, progress: Progress = _quiet) -> None
 
 
 def _copy(source: Path, target: Path, progress: Progress) -> None:
+    make_private(target)
     uri = sqlite_uri(source, "rw")
     with (
         contextlib.closing(sqlite3.connect(uri, uri=True, timeout=BUSY, isolation_level=None)) as opened,
@@ -95,7 +97,9 @@ def write_csv(store: Store, folder: Path, progress: Progress = _quiet) -> None:
     with contextlib.ExitStack() as stack:
         writers = {}
         for table in METADATA.sorted_tables:
-            file = stack.enter_context((folder / f"{table.name}.csv").open("w", encoding="utf-8", newline=""))
+            path = folder / f"{table.name}.csv"
+            make_private(path)
+            file = stack.enter_context(path.open("w", encoding="utf-8", newline=""))
             writers[table.name] = csv.DictWriter(file, [column.name for column in table.columns])
             writers[table.name].writeheader()
         for table, row in rows(store, progress):
@@ -110,9 +114,10 @@ def export(store: Store, target: Path, *, as_csv: bool, progress: Progress = _qu
     try:
         with _in_place_of(target) as part:
             if as_csv:
-                part.mkdir()
+                part.mkdir(mode=0o700)
                 write_csv(store, part, progress)
             else:
+                make_private(part)
                 with part.open("w", encoding="utf-8") as file:
                     write_jsonl(store, file, progress)
     except OSError as error:

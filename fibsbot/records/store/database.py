@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import sqlite3
 import time
@@ -11,6 +12,8 @@ from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
+
+from fibsbot.permissions import private_database
 
 BUSY: Final = 5.0
 """Seconds that SQLite waits for another process which writes, before it gives up."""
@@ -80,12 +83,13 @@ def _sqlite(path: Path, *, writing: bool) -> Engine:
     def connect() -> sqlite3.Connection:
         # Without isolation_level the module begins no transactions by itself: BEGIN stands below, and covers DDL too.
         uri = sqlite_uri(path, "rwc" if writing else "rw")
-        opened = sqlite3.connect(uri, uri=True, timeout=BUSY, isolation_level=None, check_same_thread=False)
-        try:
-            _set_up(opened, writing=writing)
-        except BaseException:
-            opened.close()
-            raise
+        with private_database(path) if writing else contextlib.nullcontext():
+            opened = sqlite3.connect(uri, uri=True, timeout=BUSY, isolation_level=None, check_same_thread=False)
+            try:
+                _set_up(opened, writing=writing)
+            except BaseException:
+                opened.close()
+                raise
         return opened
 
     engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)

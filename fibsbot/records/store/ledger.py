@@ -55,6 +55,13 @@ def _connection_lost(book: Book, fields: Fields, at: dt.datetime) -> None:
         book.add(CONNECTIONS, **values)
 
 
+def _server_feature(book: Book, fields: Fields, at: dt.datetime) -> None:
+    lacking = fields.flag("lacking")
+    if lacking is None:
+        raise UnusableRecordError("expected a record with lacking")
+    book.note_feature(fields.name("server"), fields.name("feature"), lacking=lacking, at=at)
+
+
 # -- opponents --------------------------------------------------------------------------------------------------
 
 
@@ -223,6 +230,8 @@ HANDLERS: Final[Mapping[str, tuple[Rank, Handler]]] = {
     "invitation_refused": (Rank.NEWS, _count(Fact.DECLINED, "by")),
     "inviting": (Rank.NEWS, _count(Fact.ASKED, "name")),
     "refused_by": (Rank.NEWS, _count(Fact.REFUSED, "name")),
+    "match_stuck": (Rank.COURSE, _count(Fact.STUCK, "opponent")),
+    "server_feature": (Rank.NEWS, _server_feature),
     "length_swapped": (Rank.NEWS, _count(Fact.SWAPPED, "opponent")),
     "rating": (Rank.COURSE, _rating),
     "match_started": (Rank.COURSE, _match_started),

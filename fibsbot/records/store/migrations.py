@@ -68,7 +68,20 @@ def _to_3(connection: Connection) -> None:
     )
 
 
-STEPS: Final[Mapping[int, Step]] = {2: _to_2, 3: _to_3}
+def _to_4(connection: Connection) -> None:
+    """Have room for what servers lack of what FIBS does."""
+    postgresql = connection.dialect.name == "postgresql"
+    time, key = ("TIMESTAMP WITH TIME ZONE", "BIGSERIAL") if postgresql else ("VARCHAR(32)", "INTEGER")
+    connection.execute(
+        text(
+            f"CREATE TABLE server_features (id {key} NOT NULL, server TEXT NOT NULL, feature TEXT NOT NULL,"
+            f" lacking BOOLEAN NOT NULL, at {time} NOT NULL, CONSTRAINT pk_server_features PRIMARY KEY (id),"
+            " CONSTRAINT uq_server_features_server_feature UNIQUE (server, feature))"
+        )
+    )
+
+
+STEPS: Final[Mapping[int, Step]] = {2: _to_2, 3: _to_3, 4: _to_4}
 """What makes each version from the one before. A step says everything itself: the tables of schema.py go on."""
 
 _LOCK: Final = 0x46494253

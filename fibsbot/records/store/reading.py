@@ -27,6 +27,7 @@ from fibsbot.records.store.schema import (
     MATCHES,
     OPPONENTS,
     RATINGS,
+    SERVER_FEATURES,
     SHEETS,
     UtcTime,
 )
@@ -222,6 +223,15 @@ class Store:
         waiting = played.where(MATCHES.c.outcome.in_([outcome.value for outcome in OPEN]))
         refused = select(OPPONENTS.c.name, FACTS.c.last_at).select_from(FACTS.join(OPPONENTS).join(ACCOUNTS))
         refused = refused.where(FACTS.c.fact == Fact.REFUSED.value)
+        began = FACTS.alias()
+        stuck = select(OPPONENTS.c.name, FACTS.c.last_at).select_from(
+            FACTS.join(OPPONENTS)
+            .join(ACCOUNTS)
+            .outerjoin(began, (began.c.opponent_id == OPPONENTS.c.id) & (began.c.fact == Fact.STARTED.value))
+        )
+        stuck = stuck.where(
+            FACTS.c.fact == Fact.STUCK.value, began.c.last_at.is_(None) | (began.c.last_at < FACTS.c.last_at)
+        )
         known: dict[str, Recollection] = {}
         ours = (ACCOUNTS.c.name, account)
         for row in self._rows(_narrow(ended, ours, since=(MATCHES.c.ended, since)).order_by(MATCHES.c.ended)):
@@ -229,9 +239,18 @@ class Store:
             known[row["name"]] = before._replace(matches=(*before.matches, row["ended"]))
         for row in self._rows(_narrow(refused, ours, since=(FACTS.c.last_at, since))):
             known[row["name"]] = known.get(row["name"], Recollection())._replace(refused=row["last_at"])
+        for row in self._rows(_narrow(stuck, ours)):
+            known[row["name"]] = known.get(row["name"], Recollection())._replace(stuck=row["last_at"])
         for row in self._rows(_narrow(waiting, ours).order_by(MATCHES.c.seen)):
             known[row["name"]] = known.get(row["name"], Recollection())._replace(broke_off=row["seen"])
         return known
+
+    def lacking(self, server: str, since: dt.datetime) -> frozenset[str]:
+        """Return the features that a server, `host:port`, was found to lack since then."""
+        known = SERVER_FEATURES.c
+        query = select(known.feature).where(known.server == server, known.lacking, known.at >= since)
+        with self.reading() as connection:
+            return frozenset(connection.scalars(query))
 
     def _rows(self, query: Select[*tuple[Any, ...]]) -> Iterator[RowMapping]:
         with self.reading() as connection, connection.execution_options(yield_per=CHUNK).execute(query) as result:

@@ -29,7 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import TIMESTAMP
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Of the schema; kept in `store_version`."""
 
 
@@ -273,6 +273,18 @@ CONNECTIONS: Final = Table(
     Index(None, "account_id"),
 )
 """One that never got as far as a login has no `logged_in`; one whose end we did not see has no `lost`."""
+
+SERVER_FEATURES: Final = Table(
+    "server_features",
+    METADATA,
+    Column("id", _Id, primary_key=True),
+    Column("server", Text, nullable=False),
+    Column("feature", Text, nullable=False),
+    Column("lacking", Boolean, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    UniqueConstraint("server", "feature"),
+)
+"""What a server, `host:port`, lacks of what FIBS does, as it was learned last; docs/agent.md lists the features."""
 
 WRITERS: Final = Table(
     "writers",

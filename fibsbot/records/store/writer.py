@@ -33,6 +33,7 @@ from fibsbot.records.store.ledger import HANDLERS, enter
 from fibsbot.records.store.migrations import prepare
 from fibsbot.records.store.schema import WRITERS
 from fibsbot.records.store.waiting import LeftOver, WaitingFile, left_over
+from fibsbot.redaction import cleaned
 
 LIMIT: Final = 20_000
 """Records that wait in memory at most while the database is away."""
@@ -114,7 +115,7 @@ class StoreWriter:
                 self.lost += 1
                 return
             self._numbers += 1
-            entry = Entry(self._numbers, account, name, dict(fields), at)
+            entry = Entry(self._numbers, account, name, cleaned(dict(fields)), at)
             self.lost += self._buffer.put(known[0], entry)
             self._copy.add(entry)
             self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""The board of a match that is on, as the agent knows it, always seen from the bot's own seat."""
+"""The board of a match that is on, as the agent knows it, always seen from the bot's own seat and numbered from it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fibsbot.match import Phase
 from fibsbot.position import Position
 
 _OWN: Final = Look(theme=Theme.PAGE)
-_THEIRS: Final = Look(theme=Theme.PAGE, above=True, dark=False)
+_THEIRS: Final = Look(theme=Theme.PAGE, above=True, dark=False, fixed=True)
 """The opponent decides, and still sits above with the light checkers."""
 
 

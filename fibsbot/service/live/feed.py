@@ -16,7 +16,8 @@ from fibsbot.bot.agent import Agent
 from fibsbot.bot.track import Track
 from fibsbot.draw.markup import clean
 from fibsbot.draw.scene import Shown
-from fibsbot.records.session_log import REDACTED, utc_now
+from fibsbot.records.session_log import utc_now
+from fibsbot.redaction import cleaned, redacted
 from fibsbot.replay.happenings import GameBegan, GameEnded, Happened, Happening, MatchBegan, MatchEnded
 from fibsbot.replay.telling import deeds, end_in_words, length_in_words, names_of, result_in_words
 from fibsbot.rules.state import Seat
@@ -51,10 +52,9 @@ _THEIRS: Final[Mapping[type[Message], str]] = {m.Says: "says", m.Kibitzes: "kibi
 class Feed:
     """One account."""
 
-    def __init__(self, account: str, password: str) -> None:
-        """Know nothing yet. `password` is never shown, whoever says it."""
+    def __init__(self, account: str) -> None:
+        """Know nothing yet."""
         self._account = account
-        self._password = password
         self.versions = dict.fromkeys(Part, 0)
         """Each part's number of changes."""
         self._written: dict[Part, tuple[int, str]] = {}
@@ -67,6 +67,8 @@ class Feed:
         self._track: Track | None = None
         self._picture: Picture | None = None
         """The last one that could be drawn."""
+        self._over = False
+        """Whether the match that was shown is over, and none has begun since."""
         self._last: Shown | None = None
         self._own = Seat.A
         self._names = ("?", "?")
@@ -81,7 +83,7 @@ class Feed:
         version, text = self._written.get(part, (-1, ""))
         if version != self.versions[part]:
             version = self.versions[part]
-            text = json.dumps(self._parts[part](), separators=(",", ":"))
+            text = json.dumps(cleaned(self._parts[part]()), separators=(",", ":"))
             self._written[part] = version, text
         return text
 
@@ -95,6 +97,7 @@ class Feed:
         before = sum(self.versions.values())
         if agent.track is not self._track:
             self._track = agent.track
+            self._over = not agent.track.running and (self._over or isinstance(message, m.MatchWon))
             self._changed(Part.BOARD)
         if verb := _OURS.get(type(message)):
             self._say(self._account, verb, message, own=True)
@@ -103,15 +106,9 @@ class Feed:
         return sum(self.versions.values()) != before
 
     def _say(self, name: str, verb: str, message: Message, *, own: bool) -> None:
-        line = {"at": _clock(), "name": self.safe(name, 24), "verb": verb, "text": self.safe(_text(message))}
+        line = {"at": _clock(), "name": safe(name, 24), "verb": verb, "text": safe(_text(message))}
         self._chat.append(line | {"own": own})
         self._changed(Part.CHAT)
-
-    def safe(self, text: str, longest: int = LONGEST) -> str:
-        """Return a text as it may be shown: nothing at all of it where the password is in it."""
-        if self._password and self._password.casefold() in text.casefold():
-            return REDACTED
-        return clean(text, longest)
 
     def happen(self, happening: Happening) -> None:
         """Take in what happened in a match."""
@@ -164,16 +161,21 @@ class Feed:
     # -- what is shown ------------------------------------------------------------------------------------------
 
     def _board(self) -> Mapping[str, Any]:
-        """Return the board; the last one where nothing is known of the present one."""
+        """Return the board; the last one, as past, after a match and where nothing is known of the present one."""
         now = picture(self._track, self._account, self._last) if self._track else None
         self._picture = shown = now or self._picture
         if shown is None:
             return {"svg": "", "title": "", "past": False}
-        return {"svg": shown.svg, "title": shown.title, "past": now is None}
+        return {"svg": shown.svg, "title": shown.title, "past": now is None or self._over}
 
     def _move_list(self) -> Mapping[str, Any]:
         players = [self._names[self._own], self._names[self._own.other]]
         return {"players": players, "length": self._length, **self._game, "moves": list(self._moves)}
+
+
+def safe(text: str, longest: int = LONGEST) -> str:
+    """Return a text as it may be shown; a password is hidden before the text is cut."""
+    return clean(redacted(text), longest)
 
 
 def _text(message: Message) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import structlog
@@ -13,8 +13,7 @@ from aiohttp import web
 from fibsbot.bot.agent import Agent
 from fibsbot.replay.happenings import Happening
 from fibsbot.service.account import AccountStatus
-from fibsbot.service.live.feed import Feed, Part
-from fibsbot.service.live.guard import refuse_strangers
+from fibsbot.service.live.feed import Feed, Part, safe
 from fibsbot.service.live.page import HEADERS, PAGE
 from protocol.messages import Message
 
@@ -37,11 +36,11 @@ _log = structlog.get_logger(__name__)
 class Live:
     """All accounts, and who watches them."""
 
-    def __init__(self, passwords: Mapping[str, str], statuses: Callable[[], Iterable[AccountStatus]]) -> None:
-        """Show these accounts, by name; no password is ever shown. `statuses` tells how they are."""
-        self._feeds = {name: Feed(name, password) for name, password in passwords.items()}
+    def __init__(self, accounts: Iterable[str], statuses: Callable[[], Iterable[AccountStatus]]) -> None:
+        """Show these accounts, by name. `statuses` tells how they are."""
+        self._feeds = {name: Feed(name) for name in accounts}
         self._statuses = statuses
-        self._stirs: dict[str, set[asyncio.Event]] = {name: set() for name in passwords}
+        self._stirs: dict[str, set[asyncio.Event]] = {name: set() for name in self._feeds}
         """By account, what wakes those who watch it."""
         self._closing = False
 
@@ -65,7 +64,7 @@ class Live:
         return [
             {
                 "name": status.account,
-                "sentence": self._feeds[status.account].safe(status.sentence),
+                "sentence": safe(status.sentence),
                 "healthy": status.healthy,
                 "playing": bool(status.agent and status.agent.opponent),
             }
@@ -84,14 +83,12 @@ class Live:
 
     # -- answers ------------------------------------------------------------------------------------------------
 
-    async def page(self, request: web.Request) -> web.StreamResponse:
+    async def page(self, _: web.Request) -> web.StreamResponse:
         """Answer with the page."""
-        refuse_strangers(request)
         return web.Response(text=PAGE, content_type="text/html", headers=HEADERS)
 
     async def events(self, request: web.Request) -> web.StreamResponse:
         """Answer with what there is to see of one account, and go on as long as the browser is there."""
-        refuse_strangers(request, embedded=True)
         account = request.query.get("account") or next(iter(self._feeds), "")
         if account not in self._feeds:
             raise web.HTTPNotFound(text="there is no such account\n")

@@ -26,6 +26,7 @@ def fill(url: str, decisions: int = 3, account: str = "marvin") -> None:
         bot.tell("match_started", opponent="ford", length=1, resumed=False, client='don\'t "panic"; =1+1, \N{SNOWMAN}')
         bot.win_game(1, (1, 0))
         bot.end(length=1, score=(1, 0))
+        bot.tell("server_feature", server="127.0.0.1:4321", feature="rawwho", lacking=True)
         bot.start("arthur", 7)
         bot.sheet("s1", "arthur", length=7)
         bot.enter("throw", 1, dice=(3, 1), play="8/5 6/5")

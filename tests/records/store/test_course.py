@@ -274,12 +274,36 @@ def test_what_the_bot_should_remember_is_told(bot: Teller) -> None:
     ended = [match.ended for match in bot.matches() if match.ended]
     everything = acquaintances(bot.url, "marvin", NOON)
     assert {"ford", "arthur", "zaphod"} == set(everything)
-    assert (tuple(ended), None, None) == everything["ford"]
-    assert ((), NOON + dt.timedelta(seconds=5), None) == everything["arthur"]
+    assert (tuple(ended), None, None, None) == everything["ford"]
+    assert ((), NOON + dt.timedelta(seconds=5), None, None) == everything["arthur"]
     (waiting,) = (match for match in bot.matches() if match.opponent == "zaphod")
-    assert ((), None, waiting.seen) == everything["zaphod"]
+    assert ((), None, waiting.seen, None) == everything["zaphod"]
     assert everything["zaphod"] == acquaintances(bot.url, "marvin", bot.now)["zaphod"], "however old it is"
     since_noon = acquaintances(bot.url, "marvin", noon)
     assert {"ford", "zaphod"} == set(since_noon)
-    assert ((ended[1],), None, None) == since_noon["ford"]
+    assert ((ended[1],), None, None, None) == since_noon["ford"]
     assert {} == acquaintances(bot.url, "trillian", NOON)
+
+
+def test_a_match_that_got_stuck_is_remembered_until_a_new_one_begins(bot: Teller) -> None:
+    bot.start("ford")
+    bot.tell("match_stuck", opponent="ford", length=5, why="expected a board")
+    bot.save("ford")
+    bot.resume("ford")
+    bot.save("ford")
+    bot.matches()
+    assert acquaintances(bot.url, "marvin", NOON)["ford"].stuck is not None
+    bot.wait(60)
+    bot.start("ford")
+    bot.matches()
+    assert acquaintances(bot.url, "marvin", NOON)["ford"].stuck is None
+
+
+def test_what_a_server_lacks_is_remembered_by_server_until_it_is_there(bot: Teller) -> None:
+    for feature, lacking in (("rawwho", True), ("time", True), ("time", False), ("leave", True)):
+        bot.tell("server_feature", server="one:4321", feature=feature, lacking=lacking)
+    bot.matches()
+    with Store.open(bot.url) as store:
+        assert {"rawwho", "leave"} == store.lacking("one:4321", NOON)
+        assert frozenset() == store.lacking("two:4321", NOON)
+        assert frozenset() == store.lacking("one:4321", bot.now + dt.timedelta(days=1))

@@ -66,7 +66,7 @@ def told(process: subprocess.Popen[bytes], least: int) -> int:
 def test_what_was_put_before_a_kill_9_is_not_lost_though_nobody_waited_for_the_database(url: str) -> None:
     chance = random.Random(5)
     last = 0
-    for _ in range(4):
+    for _ in range(2):
         with putting(url, last + 1) as process:
             certain = told(process, last + chance.randint(1, 2000))
         StoreWriter(url).close()

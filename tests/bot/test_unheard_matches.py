@@ -104,3 +104,26 @@ def test_a_match_whose_end_was_lost_ends_without_a_question() -> None:
     assert ["bye"] == script.wait(8.1)
     assert [(False, [0, 5])] == [(ended["won"], ended["score"]) for ended in script.events("match_ended")]
     assert [] == script.events("match_saved")
+
+
+def test_the_line_of_the_other_player_is_evidence_too() -> None:
+    """BaldLies: each is told that the other plays, and that they themselves do not; only a new connection helps."""
+    script = Script(strict=False).to_their_turn()
+    script.server("You are not playing.")
+    assert State.LOBBY is script.agent.state
+    sent = script.server(FREE, f"5 ford {ME} - 1 0 1500.00 0 0 1 h - -", "6")
+    for _ in range(20):
+        for line in sent:
+            sent = script.server(
+                *["You are not playing."] if line == "board" else [FREE, f"5 ford {ME} - 1 0 1500.00 0 0 1 h - -", "6"]
+            )
+        if script.hang_ups:
+            break
+        sent = script.wait(2.1)
+    assert ["the server says that we play with ford, and shows no board"] == [it.reason for it in script.hang_ups]
+
+
+def test_the_line_of_the_other_player_is_taken_back_by_the_next() -> None:
+    script = Script().to_lobby()
+    script.server(f"5 ford {ME} - 1 0 1500.00 0 0 1 h - -", "6", FREE, "5 ford - - 1 0 1500.00 0 0 1 h - -", "6")
+    assert [] == script.wait(10)

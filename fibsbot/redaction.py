@@ -1,0 +1,210 @@
+"""The one place that keeps passwords out of everything that this process writes, shows or sends to people.
+
+A password is registered where it is found (`hide`) or for as long as it is used (`hidden`). Whatever leaves the
+process then passes `redacted`, `cleaned` or a `StreamRedactor`: the program's log, the session log, the store, the
+control socket, the web pages, systemd's status line, chat, standard output and standard error. Servers and opponents
+may repeat a password anywhere: in quotes, within names and boards, in capitals, in the middle of an escaped text.
+
+What is hidden, and what is not:
+
+- A password of at least `SHORTEST` characters is replaced wherever its characters stand, in any case.
+- A shorter one (`a`, `5`) stands everywhere by chance, and hiding it there would reveal it. It is replaced in what we
+  send, and where a text repeats it after the account's name, as in a login.
+- A password that is part of the account's own name is not hidden within that name.
+- Numbers that were read as numbers, such as a rating, are not text and stay.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import json
+import operator
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from attrs import frozen
+
+REDACTED: Final = "********"
+"""What replaces a password."""
+SHORTEST: Final = 4
+"""Characters of a password from which on it is hidden wherever it stands; FIBS takes no shorter one."""
+OWN_FIELDS: Final = frozenset({"answer", "command", "how", "kind", "phase", "play", "sheet", "state", "xgid"})
+"""Fields of records whose values this program chooses, and reads again from the store: a password may be `double`."""
+
+LONGEST: Final = 4096
+"""Characters that a stream holds back at most."""
+
+_SILENT: Final = r"(?:[\x00\x07]|\xff[\xf0-\xf9]|\xff[\xfb-\xfe].)*"
+"""What a server may send between two characters of a line, and no reader of the line sees."""
+_UNSEEN: Final = re.compile(_SILENT[:-1] + "+", re.DOTALL)
+
+
+@frozen
+class _Rules:
+    """What is searched for, made of all registered passwords."""
+
+    needles: tuple[str, ...] = ()
+    """In lower case; a text without any of them has no password in it."""
+    text: re.Pattern[str] | None = None
+    """A match with something in the group `keep` stays, any other one is replaced."""
+    received: re.Pattern[str] | None = None
+    """The same for text as it was received, which may have bytes in it that nobody sees."""
+
+    def redacted(self, text: str, pattern: re.Pattern[str] | None) -> str:
+        """Return a text without passwords."""
+        return pattern.sub(lambda match: match["keep"] or REDACTED, text) if pattern else text
+
+    def concern(self, text: str) -> bool:
+        """Whether there may be a password in a text."""
+        if not self.needles:
+            return False
+        lower = text.lower()
+        return any(needle in lower for needle in self.needles)
+
+
+_lock: Final = threading.Lock()
+_registered: Final[Counter[tuple[str, str]]] = Counter()
+_rules = _Rules()
+
+
+# -- which passwords ------------------------------------------------------------------------------------------------
+
+
+def hide(password: str, name: str = "") -> None:
+    """Hide a password for the rest of the process; `name` is the account's."""
+    _register(password, name, 1)
+
+
+@contextlib.contextmanager
+def hidden(password: str, name: str = "") -> Iterator[None]:
+    """Hide a password for as long as it is used."""
+    _register(password, name, 1)
+    try:
+        yield
+    finally:
+        _register(password, name, -1)
+
+
+def forget() -> None:
+    """Forget all passwords; for tests, which share a process."""
+    for (password, name), times in list(_registered.items()):
+        _register(password, name, -times)
+
+
+def _register(password: str, name: str, times: int) -> None:
+    global _rules  # noqa: PLW0603 - the registry of this process
+    with _lock:
+        before = set(_registered)
+        _registered[password, name] += times
+        if _registered[password, name] <= 0:
+            del _registered[password, name]
+        if before != set(_registered):
+            _rules = _made(sorted(_registered))
+
+
+def _made(registered: list[tuple[str, str]]) -> _Rules:
+    """Return the rules for passwords and their accounts' names."""
+    needles, within, anywhere, kept = set(), [], set(), set()
+    for password, name in registered:
+        spellings = _spellings(password) if password else set()
+        if name:
+            needles |= {f"{name} {it}".lower() for it in spellings}
+            within += [rf"(?<={re.escape(name)} ){re.escape(it)}(?!\w)" for it in spellings]
+        if len(password) >= SHORTEST:
+            needles |= {it.lower() for it in spellings}
+            anywhere |= spellings
+            kept |= {name} if password.lower() in name.lower() else set()
+    if not needles:
+        return _Rules()
+    longest_first = sorted(anywhere, key=lambda it: (-len(it), it))
+    keep = f"(?P<keep>{'|'.join(map(re.escape, sorted(kept))) or '(?!)'})"
+    received = [_SILENT.join(map(re.escape, it)) for it in longest_first]
+    return _Rules(
+        tuple(sorted(needles, key=len)),
+        re.compile("|".join([*within, keep, *map(re.escape, longest_first)]), re.IGNORECASE),
+        re.compile("|".join([*within, keep, *received]), re.IGNORECASE | re.DOTALL),
+    )
+
+
+def _spellings(password: str) -> set[str]:
+    """Return a password as it may stand in a text: plain, or as quoting and escaping have made it."""
+    once = {password, repr(password)[1:-1], json.dumps(password)[1:-1], html.escape(password), quote(password, safe="")}
+    return once | {json.dumps(it)[1:-1] for it in once} | {repr(it)[1:-1] for it in once}
+
+
+# -- what leaves the process ----------------------------------------------------------------------------------------
+
+
+def redacted(text: str) -> str:
+    """Return a text without passwords."""
+    rules = _rules
+    return rules.redacted(text, rules.text) if rules.concern(text) else text
+
+
+def cleaned(value: Any) -> Any:
+    """Return a value of a record without passwords, at any depth; what has none in it stays the same object.
+
+    Keys stay, as do the values of `OWN_FIELDS`. An object that is no text, but shows a password, becomes a text.
+    """
+    if not _rules.needles or value is None or isinstance(value, bool | int | float):
+        return value
+    match value:
+        case str():
+            return redacted(value)
+        case Mapping():
+            return {key: it if key in OWN_FIELDS else cleaned(it) for key, it in value.items()}
+        case list() | tuple() | set() | frozenset():
+            items = [cleaned(it) for it in value]
+            return value if all(map(operator.is_, items, value)) else items
+    shown = f"{value} {value!r}"
+    return value if redacted(shown) == shown else redacted(str(value))
+
+
+class StreamRedactor:
+    """Takes bytes as they are received and returns them without passwords, also where one comes in several pieces."""
+
+    def __init__(self) -> None:
+        """Have received nothing."""
+        self._held = ""
+        """The last bytes, if they may be the beginning of a password; they wait for what comes after them."""
+
+    def take(self, data: bytes) -> str:
+        """Return what is known to be no part of a password, as latin-1 text."""
+        rules = _rules
+        text = self._held + data.decode("latin-1")
+        unseen = _UNSEEN.search(text) is not None
+        if unseen or rules.concern(text):
+            text = rules.redacted(text, rules.received)
+        keep = 0 if text.endswith("\n") else _beginning(text, rules.needles, unseen=unseen)
+        keep = keep if keep <= LONGEST else 0
+        self._held = text[len(text) - keep :]
+        return text[: len(text) - keep]
+
+    def rest(self) -> str:
+        """Return what was held back: the beginning of a password, which nobody can tell from other text."""
+        held, self._held = self._held, ""
+        return held
+
+
+def _beginning(text: str, needles: tuple[str, ...], *, unseen: bool) -> int:
+    """Return how many characters at the end of a text may be the beginning of a needle."""
+    if not needles:
+        return 0
+    tail = text.lower()
+    if unseen:
+        tail = _UNSEEN.sub("", tail)
+    longest = max(_overlap(tail, needle) for needle in needles)
+    if not unseen or not longest:
+        return longest
+    hidden_at = {at for match in _UNSEEN.finditer(text) for at in range(*match.span())}
+    seen = [at for at in range(len(text)) if at not in hidden_at]
+    return len(text) - seen[-longest]
+
+
+def _overlap(text: str, needle: str) -> int:
+    return next((n for n in range(min(len(text), len(needle) - 1), 0, -1) if text.endswith(needle[:n])), 0)
