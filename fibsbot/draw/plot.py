@@ -13,9 +13,9 @@ from fibsbot.draw.markup import clean, escape, short, width_of
 from fibsbot.draw.plot_axes import TEXT, TITLE, Axes, Frame, framed, grid, nothing, picture, x_axis
 from fibsbot.draw.plot_text import curve_text
 from fibsbot.draw.themes import DASHES, SERIES, Role, Theme, painted
-from fibsbot.draw.ticks import Scale, seconds, span, ticks, written
+from fibsbot.draw.ticks import Scale, Tick, seconds, span, ticks, written
 
-__all__ = ["Bar", "Mark", "Scale", "Series", "Theme", "bars_svg", "curve_svg", "curve_text", "seconds"]
+__all__ = ["Bar", "Dot", "Mark", "Scale", "Series", "Theme", "Tick", "bars_svg", "curve_svg", "curve_text", "seconds"]
 
 LABELS: Final = 24
 """Characters of a label at most."""
@@ -49,6 +49,20 @@ class Mark:
 
 
 @frozen
+class Dot:
+    """Something to be pointed out at a point of a curve, such as an error."""
+
+    x: float
+    y: float
+    text: str
+    """What it is, for those who point at it or cannot see it."""
+    role: Role
+    """Its colour."""
+    square: bool = False
+    """A square, for what differs from the others in more than in degree."""
+
+
+@frozen
 class Bar:
     """A bar, and what it is compared with."""
 
@@ -73,6 +87,8 @@ def curve_svg(  # noqa: PLR0913 - what a plot is made of
     y_range: tuple[float, float] | None = None,
     zero: bool = False,
     marks: Sequence[Mark] = (),
+    dots: Sequence[Dot] = (),
+    x_ticks: Sequence[Tick] | None = None,
     theme: Theme = Theme.AUTO,
     width: int = 720,
     height: int = 300,
@@ -93,6 +109,8 @@ def curve_svg(  # noqa: PLR0913 - what a plot is made of
         y_range: values of y that are always within the plot.
         zero: whether y = 0 is within the plot, with a line.
         marks: places of the x axis to be marked.
+        dots: points to be pointed out.
+        x_ticks: what is written along the x axis, where that is not its values.
         theme: which colours.
         width: of the picture, in units; text is 13 units high.
         height: of the picture.
@@ -103,17 +121,19 @@ def curve_svg(  # noqa: PLR0913 - what a plot is made of
     heights = [point[1] for point in values] + [it for one in series for pair in one.band for it in pair]
     xs = span([point[0] for point in values], x)
     low, high = span([*heights, *(y_range or ()), *([0.0] if zero else [])], y)
-    x_ticks, y_ticks = (
+    x_marked, y_marked = (
         (ticks(*xs, x, max(2, width // 110)), ticks(low, high, y, max(2, height // 55))) if values else ([], [])
     )
+    x_marked = x_marked if x_ticks is None else list(x_ticks)
     room = 0.04 * (high - low)
-    axes = Axes((width, height), title, x_label, y_label, tuple(x_ticks), tuple(y_ticks), zero, theme)
+    axes = Axes((width, height), title, x_label, y_label, tuple(x_marked), tuple(y_marked), zero, theme)
     frame = framed(axes, xs, (low - room, high + room), legend=len(series) > 1)
     body = [
         *grid(axes, frame),
         *x_axis(axes, frame),
         *_marks(marks, frame, theme),
         *(line for number, one in enumerate(series) for line in _curve(one, number, frame, theme)),
+        *_dots(dots, frame, theme),
         *(_legend(series, frame, theme) if len(series) > 1 else ()),
         *([] if values else [nothing(frame, theme)]),
     ]
@@ -123,7 +143,7 @@ def curve_svg(  # noqa: PLR0913 - what a plot is made of
         f' data-x="{xs[0]:.10g} {xs[1]:.10g}"'
         f' data-plot="{" ".join(short(it) for it in (frame.left, frame.top, frame.right, frame.bottom))}"'
     )
-    roles = (*SERIES[: len(series)], Role.GRID, Role.AXIS)
+    roles = (*SERIES[: len(series)], Role.GRID, Role.AXIS, *{dot.role: None for dot in dots})
     return picture(axes, description, body, roles, data)
 
 
@@ -186,6 +206,18 @@ def _marks(marks: Sequence[Mark], frame: Frame, theme: Theme) -> Iterator[str]:
             faint = painted(Role.FAINT, theme)
             yield f'<text x="{short(x + 4)}" y="{short(frame.top + TEXT)}"{faint}>{escape(text)}</text>'
             taken = end + 4
+
+
+def _dots(dots: Sequence[Dot], frame: Frame, theme: Theme) -> Iterator[str]:
+    for dot in dots:
+        x, y = frame.x(dot.x), min(max(frame.y(dot.y), frame.top), frame.bottom)
+        shape = (
+            f'<rect x="{short(x - 4)}" y="{short(y - 4)}" width="8" height="8"'
+            if dot.square
+            else f'<circle cx="{short(x)}" cy="{short(y)}" r="4.5"'
+        )
+        name = "rect" if dot.square else "circle"
+        yield f"{shape}{painted(dot.role, theme)}><title>{escape(clean(dot.text, 200))}</title></{name}>"
 
 
 def _legend(series: Sequence[Series], frame: Frame, theme: Theme) -> Iterator[str]:

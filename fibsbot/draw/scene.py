@@ -31,6 +31,8 @@ class Look:
     """Whether home is on the left."""
     above: bool = False
     """Whether the player sits above, as seen by the opponent."""
+    fixed: bool = False
+    """Whether points are numbered as the side below counts them, even if the player sits above."""
     bare: bool = False
     """Whether names, scores and pip counts are left out."""
     width: int | None = None
@@ -122,7 +124,7 @@ def scene_of_state(state: MatchState, look: Look, play: Play | None, names: tupl
         title=_title(state, play, called),
         text="\n".join([*draw_state(state, *called), *facts]),
     )
-    return _turned(scene) if look.above else scene
+    return _seen(scene, look)
 
 
 def _title(state: MatchState, play: Play | None, names: tuple[str, str]) -> str:
@@ -170,7 +172,7 @@ def scene_of_game(state: GameState, seat: Seat, look: Look, names: tuple[str, st
         title="; ".join(filter(None, (said, _stands(state, called)))),
         text="\n".join(draw_game(state, seat, called)),
     )
-    return _turned(scene) if look.above else scene
+    return _seen(scene, look)
 
 
 def _side(state: GameState, seat: Seat, name: str, *, dark: bool) -> Side:
@@ -228,6 +230,12 @@ def _stands(state: GameState, names: tuple[str, str]) -> str:
         case Stage.MOVE if state.dice:
             return f"{names[state.turn]} to play{_thrown(state.dice)}"
     return f"{names[state.turn]} to roll"
+
+
+def _seen(scene: Scene, look: Look) -> Scene:
+    """Return the scene from the side, and with the numbers, that the look wants."""
+    seen = _turned(scene) if look.above else scene
+    return evolve(seen, numbers_below=True) if look.fixed else seen
 
 
 def _turned(scene: Scene) -> Scene:

@@ -36,7 +36,7 @@ class Boards:
 
     def add(self, state: MatchState, seat: Seat, play: Play | None = None) -> str:
         """Draw a decision of a player, with a play if there is one, and return the numbers of its pieces."""
-        look = Look(theme=Theme.PAGE, dark=seat is self._below, above=seat is not self._below)
+        look = Look(theme=Theme.PAGE, dark=seat is self._below, above=seat is not self._below, fixed=True)
         names = (self._names[seat], self._names[seat.other])
         picture = _TOLD.sub("", board_svg(state, look=look, play=play, names=names)).replace("\n", "")
         return " ".join(_runs(self._numbers.setdefault(it, len(self._numbers)) for it in _PIECE.findall(picture)))

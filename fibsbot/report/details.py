@@ -10,7 +10,7 @@ from fibsbot.report.boards import Boards
 from fibsbot.report.sheet import CLASSES, REBUILT, moment, plain_name, signed
 from fibsbot.report.stops import Kind, MatchSheet, Stop
 from fibsbot.rules.state import Seat
-from fibsbot.strategies.judge import CubeValues
+from fibsbot.strategies.judge import Chances, CubeValues
 from fibsbot.study.model import Judged
 from fibsbot.transcript import Transcript
 
@@ -26,7 +26,7 @@ def match_data(match: MatchSheet) -> dict[str, Any]:
     names = plain_name(transcript, Seat.A), plain_name(transcript, Seat.B)
     boards = Boards(Seat.A if transcript.user is None else transcript.user, names)
     stops = [_stop(transcript, stop, boards) for stop in match.stops]
-    return {"stops": stops, "pieces": boards.pieces}
+    return {"stops": stops, "pieces": boards.pieces, "names": names, "user": transcript.user}
 
 
 def _stop(transcript: Transcript, stop: Stop, boards: Boards) -> dict[str, Any]:
@@ -42,6 +42,7 @@ def _stop(transcript: Transcript, stop: Stop, boards: Boards) -> dict[str, Any]:
         "told": _headline(transcript, stop),
         "verdict": _verdict(stop),
         "grade": CLASSES[stop.grade] if stop.grade else "",
+        "seat": None if stop.seat is None else int(stop.seat),
         "facts": _facts(stop),
         "notes": [REBUILT] if stop.step.entry.rebuilt else [],
         "plays": _plays(judged) if judged else [],
@@ -89,19 +90,27 @@ def _facts(stop: Stop) -> list[list[str]]:
 
 
 def _plays(judged: Judged) -> list[list[str | bool]]:
-    """Return a row for each play: the play, its equity, how much worse it is than the best, whether it was made."""
+    """Return a row for each play: the play, the cells of COLUMNS, and whether it was made."""
     if not judged.options:
         return []
     best = judged.options[0].equity
     return [
         [
             it.text,
-            signed(it.equity),
-            signed(it.equity - best) if it.equity < best else "",
+            *_cells(it.equity, signed(it.equity - best) if it.equity < best else "", it.plies, it.chances),
             it.text == judged.decision.text,
         ]
         for it in judged.options
     ]
+
+
+COLUMNS: Final = ("Equity", "Loss", "Ply", "Win", "G", "BG", "Lose", "G", "BG")
+"""What is said of each play and each action with the cube; chances in percent."""
+
+
+def _cells(equity: float, loss: str, plies: int | None, chances: Chances | None) -> list[str | bool]:
+    shown = [f"{100 * it:.1f}" for it in chances] if chances else [""] * 6
+    return [signed(equity), loss, "" if plies is None else str(plies), *shown]
 
 
 def _cube(transcript: Transcript, stop: Stop) -> dict[str, Any]:
@@ -109,25 +118,32 @@ def _cube(transcript: Transcript, stop: Stop) -> dict[str, Any]:
     judged = stop.rolled if stop.throw else stop.judged
     if judged is None or judged.cube is None:
         return {}
-    decision = judged.decision
+    decision, cube = judged.decision, judged.cube
     doubles = decision.seat if decision.answer in {CubeAction.ROLL, CubeAction.DOUBLE} else decision.seat.other
     again = "redouble" if decision.state.owner is not Owner.CENTRED else "double"
     rows = {
-        f"No {again}": judged.cube.no_double,
-        f"{again.capitalize()}, take": judged.cube.double_take,
-        f"{again.capitalize()}, pass": judged.cube.double_pass,
+        f"No {again}": cube.no_double,
+        f"{again.capitalize()}, take": cube.double_take,
+        f"{again.capitalize()}, pass": cube.double_pass,
     }
     made = _MADE.get(decision.answer) if isinstance(decision.answer, CubeAction) else None
     return {
         "seen": f"Seen by {plain_name(transcript, doubles)}",
-        "right": _right(judged.cube, again),
+        "right": _right(cube, again),
         "rows": [
-            [label, signed(value), _behind(value, judged.cube), place == made]
+            [
+                label,
+                # After a pass there is no game that has chances.
+                *_cells(value, _behind(value, cube), cube.plies, None if place == _PASSED else cube.chances),
+                place == made,
+            ]
             for place, (label, value) in enumerate(rows.items())
         ],
     }
 
 
+_PASSED: Final = 2
+"""Which row shows a double that is passed."""
 _MADE: Final = {CubeAction.ROLL: 0, CubeAction.TAKE: 1, CubeAction.PASS: 2}
 """Which row shows what was done; a double is two of them."""
 

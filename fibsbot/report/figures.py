@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from fibsbot.draw.plot import Mark, Series, Theme, curve_svg
+from fibsbot.draw.markup import clean
+from fibsbot.draw.plot import Dot, Mark, Series, Theme, Tick, curve_svg
+from fibsbot.draw.themes import Role
 from fibsbot.report.markup import Child, Html, joined, tag
 from fibsbot.report.sheet import CLASSES, name, plain_name, signed
-from fibsbot.report.stops import LUCKY, THRESHOLDS, Grade, MatchSheet, Stop
+from fibsbot.report.stops import LUCKY, THRESHOLDS, Grade, Kind, MatchSheet, Stop
 from fibsbot.rules.state import Seat
 from fibsbot.study.model import Figures
 from fibsbot.transcript import Transcript
@@ -20,7 +22,7 @@ LUCKIEST: Final = 6
 """Throws."""
 HIGHEST: Final = 1.5
 """Normalised equity from which on the graph is cut off: a gammon that nobody can miss makes the rest flat otherwise."""
-SIZES: Final = {"wide": (1180, 190), "narrow": (400, 200)}
+SIZES: Final = {"wide": (1180, 220), "narrow": (400, 230)}
 """The graph is there twice, because text in a picture shrinks with it."""
 NONE: Final = "\N{EN DASH}"
 
@@ -41,24 +43,66 @@ def equity_graph(match: MatchSheet) -> Html:
         for index, value in enumerate(values)
         for point in ([(index - 0.5, math.nan)] if index in breaks else []) + [(index, value)]
     ]
+    dots = list(_dots(match, values))
     pictures = (
-        tag("div", Html(_curve(curve, starts, name_a, size)), class_=f"plot {kind}") for kind, size in SIZES.items()
+        tag("div", Html(_curve(curve, starts, dots, _turns(match, size[0]), name_a, size)), class_=f"plot {kind}")
+        for kind, size in SIZES.items()
     )
     caption = tag(
         "figcaption",
         "Equity as ",
         name(match.study.transcript, Seat.A),
-        f" sees it, decision by decision; beyond {HIGHEST:g} it is cut off.",
+        f" sees it, turn by turn; beyond {HIGHEST:g} it is cut off. Circles are doubtful decisions, errors and "
+        "blunders, squares are doubles and their answers.",
     )
     return tag("figure", *pictures, caption, class_="graph")
 
 
-def _curve(curve: list[tuple[float, float]], marks: list[Mark], name_a: str, size: tuple[int, int]) -> str:
+_DOTS: Final = {Grade.DOUBTFUL: Role.SERIES_5, Grade.ERROR: Role.SERIES_2, Grade.BLUNDER: Role.SERIES_4}
+"""Colours of errors in the graph."""
+_EVERY: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+"""Turns from one that is written along the axis to the next."""
+_APART: Final = 60
+"""Width that a turn along the axis may take."""
+
+
+def _dots(match: MatchSheet, values: list[float]) -> Iterator[Dot]:
+    """Yield a dot for each error and each double or answer."""
+    for index, (stop, value) in enumerate(zip(match.stops, values, strict=True)):
+        cube = stop.kind in {Kind.DOUBLE, Kind.ANSWER}
+        if math.isnan(value) or stop.seat is None or not (stop.grade or cube):
+            continue
+        text = f"{_where(stop)}: {plain_name(match.study.transcript, stop.seat)} {stop.words}"
+        if stop.grade:
+            text += f" {stop.grade.value} {stop.loss:.3f}"
+        yield Dot(index, value, text, _DOTS[stop.grade] if stop.grade else Role.CUBE, square=cube)
+
+
+def _turns(match: MatchSheet, width: int) -> list[Tick]:
+    """Return the turns to be written along an axis of some width: those of each game, as everywhere else."""
+    turns = [(index, stop.step.turn) for index, stop in enumerate(match.stops) if stop.kind is Kind.THROW]
+    room = max(1, width // _APART)
+    every = next((it for it in _EVERY if sum(turn % it == 0 for _, turn in turns) <= room), _EVERY[-1])
+    return [Tick(index, str(turn)) for index, turn in turns if turn % every == 0]
+
+
+def _curve(  # noqa: PLR0913, PLR0917 - what a graph is made of
+    curve: list[tuple[float, float]],
+    marks: list[Mark],
+    dots: list[Dot],
+    turns: list[Tick],
+    name_a: str,
+    size: tuple[int, int],
+) -> str:
     width, height = size
     return curve_svg(
         [Series(name_a, curve)],
         title="",
+        x_label="turn",
+        y_label=f"equity of {name_a}",
         marks=marks,
+        dots=dots,
+        x_ticks=turns,
         y_range=(-1.0, 1.0),
         zero=True,
         theme=Theme.PAGE,
@@ -110,7 +154,9 @@ def performance(match: MatchSheet, *, luck: bool) -> Html:
     if luck:
         rows += _luck_rows(match)
     columns = ("", *(name(match.study.transcript, seat) for seat in Seat))
-    return table("Performance", columns, rows)
+    judged = f"judged by {clean(match.study.judge)}"
+    details = f" ({clean(match.study.details)})" if match.study.details else ""
+    return table(f"Performance, {judged}{details}", columns, rows)
 
 
 _GRADES: Final = {Grade.DOUBTFUL: "Doubtful decisions", Grade.ERROR: "Errors", Grade.BLUNDER: "Blunders"}
@@ -178,7 +224,11 @@ def _lucky(match: MatchSheet, stop: Stop) -> Html:
 
 
 def _place(match: MatchSheet, stop: Stop) -> Html:
-    return tag("a", f"Game {stop.step.game}, turn {stop.step.turn}", href=f"#{match.link(stop)}")
+    return tag("a", _where(stop), href=f"#{match.link(stop)}")
+
+
+def _where(stop: Stop) -> str:
+    return f"Game {stop.step.game}, turn {stop.step.turn}"
 
 
 def _bad(transcript: Transcript, stop: Stop) -> Iterator[Html | str]:

@@ -13,8 +13,9 @@ from fibsbot import __version__
 from fibsbot.draw.markup import clean
 from fibsbot.draw.themes import stylesheet
 from fibsbot.report import figures
-from fibsbot.report.details import match_data
+from fibsbot.report.details import COLUMNS, match_data
 from fibsbot.report.dice import dice
+from fibsbot.report.downloads import downloads
 from fibsbot.report.index import Listed, index_table, length, players, result
 from fibsbot.report.markup import Child, Html, data, joined, tag
 from fibsbot.report.sheet import BAD, CLASSES, GOOD, moment, score_sheet
@@ -29,6 +30,7 @@ KEYS: Final = {
     "\N{UPWARDS ARROW} \N{DOWNWARDS ARROW}": "back and on in the score sheet; Home and End: to its ends",
     "n p": "next and previous error",
     "g G": "next and previous game",
+    "e": "all decisions, errors only, or those of one player",
     "b": "show the best play, or the one that was made",
     "?": "this list",
 }
@@ -127,9 +129,9 @@ def _match(match: MatchSheet, level: int) -> Html:
     sheet = tag("div", score_sheet(match, level + 2), class_="sheet", tabindex=-1)
     parts: list[Child] = [
         tag(f"h{level}", players(transcript), id=titled, class_="players"),
-        tag("p", *_facts(transcript), class_="facts"),
-        figures.equity_graph(match),
+        tag("p", *_facts(transcript), *_judged(match), *downloads(transcript), class_="facts"),
         part("Score sheet", tag("div", sheet, class_="stage"), class_="spoken"),
+        figures.equity_graph(match),
         part(
             "Figures",
             tag("div", figures.performance(match, luck=luck), figures.by_game(match, luck=luck), class_="tables"),
@@ -158,6 +160,13 @@ def _facts(transcript: Transcript) -> Iterator[Child]:
             yield tag("span", *_player(transcript, seat))
 
 
+def _judged(match: MatchSheet) -> Iterator[Html]:
+    """Yield both ratings, and whose opinion they are."""
+    study = match.study
+    ratings = " : ".join(figures.rating(it) for it in study.figures)
+    yield tag("span", f"PR {ratings} by {clean(study.details or study.judge, 200)}")
+
+
 def _player(transcript: Transcript, seat: Seat) -> Iterator[Child]:
     player = transcript.players[seat]
     yield tag("bdi", clean(player.name))
@@ -184,6 +193,11 @@ def _notes(judge: str, *, luck: bool) -> Iterator[Child]:
             f"{GOOD} and {BAD} mark throws from {LUCKY:g} on."
         )
     yield (
+        "The board is seen, and its points are numbered, from the same side throughout. Plays are written as their "
+        "player counts the points, as everywhere."
+    )
+    yield "Turns are those of both players, counted within their game; links and the command line count them alike."
+    yield (
         "\N{DEGREE SIGN} marks what was not seen, but rebuilt: it is the only thing that can have happened between two "
         "boards. What could not be rebuilt is told as a gap."
     )
@@ -198,18 +212,18 @@ def _viewer() -> Html:
         tag("button", text, type="button", title=called, aria_label=called, data_do=does, aria_pressed=_pressed(does))
         for does, (text, called) in BUTTONS.items()
     )
+    head = tag("div", tag("p", class_="told", aria_live="polite"), tag("p", class_="verdict"), class_="head")
     box = tag(
         "div",
         tag("div", class_="board", role="img"),
         tag("div", *buttons, class_="buttons", role="toolbar", aria_label="Moves"),
         class_="board-box",
     )
-    plays = _options("plays", tag("caption", "Plays"), ("Play", "Equity", "Loss"))
-    cube = _options("cube", tag("caption"), ("Cube", "Equity", "Loss"))
+    shown = tag("label", "Show ", tag("select", class_="filter"), class_="only")
+    plays = _options("plays", tag("caption", "Plays"), ("Play", *COLUMNS))
+    cube = _options("cube", tag("caption"), ("Cube", *COLUMNS))
     details = tag(
         "div",
-        tag("p", class_="told", aria_live="polite"),
-        tag("p", class_="verdict"),
         tag("dl", class_="facts"),
         plays,
         cube,
@@ -217,7 +231,7 @@ def _viewer() -> Html:
         tag("div", class_="ids"),
         class_="details",
     )
-    return tag("template", box, details, id="viewer")
+    return tag("template", head, box, shown, details, id="viewer")
 
 
 def _pressed(does: str) -> str | None:

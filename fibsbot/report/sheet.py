@@ -93,7 +93,6 @@ def _game(match: MatchSheet, sheet: GameSheet, level: int) -> Html:
         "thead",
         tag(
             "tr",
-            tag("th", tag("span", "Row", class_="spoken"), scope="col"),
             *(tag("th", name(transcript, seat), scope="col") for seat in Seat),
         ),
     )
@@ -130,14 +129,12 @@ def _how(result: Result) -> str:
 
 
 def _body(match: MatchSheet, laid: list[Row]) -> Iterator[Html]:
-    number = 0
     for row in laid:
         if row.across:
-            yield tag("tr", tag("td", _link(match, row.across), colspan=3), class_="gap")
+            yield tag("tr", tag("td", _link(match, row.across), colspan=2), class_="gap")
             continue
-        number += 1
         cells = (tag("td", *(_link(match, stop) for stop in side)) for side in (row.left, row.right))
-        yield tag("tr", tag("th", number, scope="row"), *cells)
+        yield tag("tr", *cells)
 
 
 def _link(match: MatchSheet, stop: Stop) -> Html:
@@ -149,6 +146,8 @@ def _link(match: MatchSheet, stop: Stop) -> Html:
 
 
 def _words(stop: Stop) -> Iterator[Html | str]:
+    if stop.kind is not Kind.GAP:
+        yield tag("small", stop.step.turn, title=f"turn {stop.step.turn}")
     if stop.throw:
         yield joined(tag("b", stop.throw.numbers), _luck(stop.luck or 0.0), " ")
     yield tag("span", f"Gap: {clean(stop.words, 200)}" if stop.kind is Kind.GAP else stop.words)

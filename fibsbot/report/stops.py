@@ -136,7 +136,7 @@ class GameSheet:
     """A game with its stops."""
 
     number: int
-    """Counted from 1."""
+    """Of the game in its match, as everywhere else; counted anew from 1 where two games have the same."""
     game: Game
     stops: tuple[Stop, ...]
     figures: tuple[Figures, Figures]
@@ -167,8 +167,11 @@ def match_sheet(study: MatchStudy, number: int = 1) -> MatchSheet:
 
     Raises TranscriptError for a transcript that cannot have happened.
     """
-    games = zip(study.transcript.games, study.games, strict=True)
-    sheets = tuple(_game_sheet(index, game, its) for index, (game, its) in enumerate(games, start=1))
+    numbers = [game.number for game in study.transcript.games]
+    if len(set(numbers)) < len(numbers):
+        numbers = list(range(1, len(numbers) + 1))
+    games = zip(numbers, study.transcript.games, study.games, strict=True)
+    sheets = tuple(_game_sheet(*it) for it in games)
     return MatchSheet(study, f"m{number}", sheets)
 
 

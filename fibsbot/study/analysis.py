@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import TypeAlias
 
 from attrs import evolve, frozen
@@ -35,7 +36,7 @@ def study(transcript: Transcript, judge: Judge, *, luck: bool = True, progress: 
 
 
 @frozen
-class _Found:
+class Found:
     """What one entry shows: about decisions, and about a throw, whose play may be unknown."""
 
     judged: tuple[Judged, ...]
@@ -57,24 +58,33 @@ class Desk:
     def study(self, transcript: Transcript, *, luck: bool = True, progress: Progress | None = None) -> MatchStudy:
         """Study a match; see the function of this name."""
         of = sum(len(game.entries) for game in transcript.games)
-        tick = _counting(of, progress)
-        games = tuple(self._game(game, tick, luck=luck) for game in transcript.games)
-        return MatchStudy(transcript, self._judge.name, games, summed(game.figures for game in games))
-
-    def _game(self, game: Game, tick: Callable[[], None], *, luck: bool) -> GameStudy:
         found = []
-        for step in walk(game):
-            try:
-                found.append(self._entry(step, luck=luck))
-            except Exception as error:
-                place = f"game {step.game}, turn {step.turn}"
-                what = " ".join(f"{type(error).__name__}: {error}".split())
-                raise StudyError(f"{place}: {self._judge.name} cannot judge: {what}") from error
-            tick()
-        judged = tuple(it for one in found for it in one.judged)
-        return GameStudy(game.number, judged, summed(one.figures for one in found))
+        for done, step in enumerate((step for game in transcript.games for step in walk(game)), start=1):
+            found.append(self.entry(step, luck=luck))
+            if progress:
+                progress(done, of)
+        return match_study(transcript, self.judge, found, self.details)
 
-    def _entry(self, step: Step, *, luck: bool) -> _Found:
+    @property
+    def judge(self) -> str:
+        """Name of the strategy that judges."""
+        return self._judge.name
+
+    @property
+    def details(self) -> str:
+        """Version, networks and plies of the strategy that judges; empty where it does not say them."""
+        return str(getattr(self._judge, "details", ""))
+
+    def entry(self, step: Step, *, luck: bool) -> Found:
+        """Judge the decisions of one entry, and its throw; raise StudyError where the judge fails."""
+        try:
+            return self._entry(step, luck=luck)
+        except Exception as error:
+            place = f"game {step.game}, turn {step.turn}"
+            what = " ".join(f"{type(error).__name__}: {error}".split())
+            raise StudyError(f"{place}: {self.judge} cannot judge: {what}") from error
+
+    def _entry(self, step: Step, *, luck: bool) -> Found:
         judged = [self._examiner.examine(decision) for decision in decisions(step)]
         figures = [Figures(), Figures()]
         for one in judged:
@@ -86,11 +96,22 @@ class Desk:
             judged = [evolve(it, luck=lucky) if isinstance(it.decision.answer, Play) else it for it in judged]
             seat = step.entry.seat
             figures[seat] += self._lucky(state, lucky)
-        return _Found(tuple(judged), (figures[0], figures[1]))
+        return Found(tuple(judged), (figures[0], figures[1]))
 
     def _lucky(self, state: MatchState, luck: float) -> Figures:
         in_chances = luck * chances_in_one(self._judge, state)
         return Figures(luck=luck, luck_in_points=luck * state.cube, luck_in_chances=in_chances)
+
+
+def match_study(transcript: Transcript, judge: str, found: Sequence[Found], details: str = "") -> MatchStudy:
+    """Return the study of a match of what all its entries show, in their order; `judge` is who judged."""
+    left = iter(found)
+    games = tuple(_game_study(game, list(islice(left, len(game.entries)))) for game in transcript.games)
+    return MatchStudy(transcript, judge, games, summed(game.figures for game in games), details)
+
+
+def _game_study(game: Game, found: list[Found]) -> GameStudy:
+    return GameStudy(game.number, tuple(it for one in found for it in one.judged), summed(it.figures for it in found))
 
 
 def _thrown(step: Step, throw: Throw, judged: Iterable[Judged]) -> MatchState:
@@ -112,13 +133,3 @@ def _figures(judged: Judged) -> Figures:
         case _ if judged.cube is not None:
             return Figures(decisions=1, loss=judged.loss, cube_loss=judged.loss)
     return Figures(decisions=1, loss=judged.loss)
-
-
-def _counting(of: int, progress: Progress | None) -> Callable[[], None]:
-    done = iter(range(1, of + 1))
-
-    def tick() -> None:
-        if progress:
-            progress(next(done), of)
-
-    return tick

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from attrs import evolve
@@ -13,9 +14,9 @@ from fibsbot.position import Play, Position
 from fibsbot.rules import game as rules
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies.judge import CubeValues, Judge
+from fibsbot.strategies.judge import CubeValues, DetailedJudge, Judge, PlayValue
 from fibsbot.study.model import Judged, Option
-from fibsbot.study.throwing import Throws, Valued
+from fibsbot.study.throwing import Throws
 from fibsbot.study.units import worth_of_points
 from fibsbot.transcript import Decision
 
@@ -27,6 +28,8 @@ OPTIONS: Final = 5
 """Plays that are listed for a decision, besides the one that was made."""
 FORESEEN: Final = 2
 """Redoubles that are thought of after the next one, however many are allowed: the raccoon and the otter."""
+ASKED: Final = 16
+"""Cube decisions that are remembered: each asks for the same values more than once."""
 PLAY_ON: Final = "play on"
 """What is better than to resign too much."""
 
@@ -38,6 +41,7 @@ class Examiner:
         """Ask this judge."""
         self._judge = judge
         self.throws = Throws(judge)
+        self._value_cube = lru_cache(ASKED)(judge.value_cube)
 
     def examine(self, decision: Decision) -> Judged:
         """Judge a decision, luck left out."""
@@ -70,34 +74,42 @@ class Examiner:
 
     def _play(self, decision: Decision, play: Play) -> Judged:
         state = decision.state
-        valued = self.throws.valued(state)
-        made = self._made(state, play, valued)
+        plays = self.throws.plays(state)
+        after = state.position.play(play)
+        # However its moves were written; the last checker may have been borne off in an order of its own.
+        same = next((it for it in plays if state.position.play(it) == after), None)
+        values = self._values(state, plays, same or plays[0])
+        made = values[plays.index(same)] if same else self._values(state, (play,), play)[0]
         if decision.forced:
-            return Judged(decision, made, best=decision.text, counts=False)
-        loss = _loss(valued.best, made)
-        ranked = sorted(zip(valued.plays, valued.values, strict=True), key=lambda it: -it[1])
+            return Judged(decision, made.equity, best=decision.text, counts=False)
+        ranked = sorted(zip(plays, values, strict=True), key=lambda it: (-(it[1].plies or 0), -it[1].equity))
+        best = ranked[0][1].equity
+        loss = _loss(best, made.equity)
         return Judged(
             decision,
-            made,
+            made.equity,
             loss=loss,
             best=format_play(ranked[0][0], state.position) if loss else decision.text,
             options=_options(state.position, ranked, play, made),
-            counts=valued.best - min(valued.values) > SAME,
+            counts=best - min(value.equity for value in values) > SAME,
         )
 
-    def _made(self, state: MatchState, play: Play, valued: Valued) -> float:
-        """Return what the play that was made is worth, however its moves were written."""
-        after = state.position.play(play)
-        for other, value in zip(valued.plays, valued.values, strict=True):
-            if state.position.play(other) == after:
-                return value
-        return self._judge.value_plays(state, (play,))[0]  # the last checker was borne off in an order of its own
+    def _values(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:
+        """Return what plays are worth, with whatever the judge says about them."""
+        if not isinstance(self._judge, DetailedJudge):
+            known = self.throws.valued(state)
+            values = known.values if plays == known.plays else self._judge.value_plays(state, plays)
+            return [PlayValue(value) for value in values]
+        found = self._judge.compare_plays(state, plays, made)
+        if len(found) != len(plays):
+            raise ValueError(f"expected the values of {len(plays)} plays, got {len(found)}")
+        return found
 
     # -- the cube -------------------------------------------------------------------------------------------------
 
     def _offer(self, decision: Decision) -> Judged:
         state = decision.state
-        values = self._judge.value_cube(state)
+        values = self._value_cube(state)
         answers = self._answers(state, -1, state.redoubles)
         worth = {CubeAction.ROLL: values.no_double, CubeAction.DOUBLE: -max(answers.values())}
         dead = 0 < state.away[0] <= state.cube
@@ -105,7 +117,7 @@ class Examiner:
 
     def _response(self, decision: Decision) -> Judged:
         doubled = _doubled(decision.state, decision.step.before)
-        return _cube_judged(decision, self._answers(*doubled), self._judge.value_cube(doubled[0]))
+        return _cube_judged(decision, self._answers(*doubled), self._value_cube(doubled[0]))
 
     def _answers(self, state: MatchState, sign: int, redoubles: int) -> Mapping[CubeAction, float]:
         """Return what each answer to a double is worth to who has to answer.
@@ -113,7 +125,7 @@ class Examiner:
         The state is that of the player on roll, at the cube before the double. The sign is -1 where the other one has
         to answer, and 1 where it is the player on roll, whose own double was redoubled.
         """
-        worth = {CubeAction.TAKE: sign * self._judge.value_cube(state).double_take, CubeAction.PASS: -1.0}
+        worth = {CubeAction.TAKE: sign * self._value_cube(state).double_take, CubeAction.PASS: -1.0}
         if redoubles:
             left = min(redoubles - 1, FORESEEN)
             answers = self._answers(evolve(state, cube=2 * state.cube), -sign, left)
@@ -179,14 +191,21 @@ def _cube_judged(
     )
 
 
-def _options(position: Position, ranked: list[tuple[Play, float]], made: Play, equity: float) -> tuple[Option, ...]:
-    """List the best plays and the one that was made, the best first."""
+def _options(
+    position: Position, ranked: Sequence[tuple[Play, PlayValue]], made: Play, value: PlayValue
+) -> tuple[Option, ...]:
+    """List the best plays and the one that was made, the best first; none that was judged less deep than the best."""
     after = position.play(made)
+    deepest = ranked[0][1].plies
     listed = [
-        Option(play, format_play(play, position), value)
-        for place, (play, value) in enumerate(ranked)
-        if place < OPTIONS and position.play(play) != after
+        _option(position, play, it)
+        for play, it in ranked[:OPTIONS]
+        if it.plies == deepest and position.play(play) != after
     ]
-    own = Option(made, format_play(made, position), equity)
-    before = [option for option in listed if option.equity > equity]
+    own = _option(position, made, value)
+    before = [option for option in listed if option.equity > own.equity]
     return (*before, own, *listed[len(before) :])
+
+
+def _option(position: Position, play: Play, value: PlayValue) -> Option:
+    return Option(play, format_play(play, position), value.equity, value.plies, value.chances)

@@ -9,7 +9,7 @@ from attrs import asdict, frozen
 
 from fibsbot.position import Play
 from fibsbot.rules.state import Seat
-from fibsbot.strategies.judge import CubeValues
+from fibsbot.strategies.judge import Chances, CubeValues
 from fibsbot.transcript import Decision, Transcript
 
 
@@ -21,6 +21,10 @@ class Option:
     text: str
     """As people write it."""
     equity: float
+    plies: int | None = None
+    """Rolls that were looked ahead after it, the same for all options; None where the judge does not say."""
+    chances: Chances | None = None
+    """That it leaves to who makes it; None where the judge does not say."""
 
 
 @frozen
@@ -35,7 +39,7 @@ class Judged:
     best: str = ""
     """The best decision as people write it."""
     options: tuple[Option, ...] = ()
-    """Of a play: the best ones, the best first, and the one that was made; at most a handful."""
+    """Of a play: the best ones, the best first, and the one that was made; at most a handful, all judged as deep."""
     cube: CubeValues | None = None
     """Of a cube decision: seen by who may double."""
     luck: float | None = None
@@ -98,6 +102,8 @@ class MatchStudy:
     """Name of the strategy that judged."""
     games: tuple[GameStudy, ...]
     figures: tuple[Figures, Figures]
+    details: str = ""
+    """Of the judge: version, networks and plies; empty where it does not say them."""
 
     def figures_of(self, seat: Seat) -> Figures:
         """Return what one player did in the whole match."""

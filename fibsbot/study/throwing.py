@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -12,12 +12,13 @@ from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Stage
-from fibsbot.strategies.judge import Judge
+from fibsbot.strategies.judge import Judge, RollJudge
 
 THROWS: Final[tuple[tuple[Dice, int], ...]] = tuple(
     ((high, low), 1 if high == low else 2) for high in range(1, 7) for low in range(1, high + 1)
 )
 """The 21 throws, each with how many of the 36 ways in which two dice can fall show it."""
+_NUMBER: Final[Mapping[Dice | None, int]] = {dice: number for number, (dice, _) in enumerate(THROWS)}
 REMEMBERED: Final = 1024
 """Throws and means that are kept in mind: the opening comes again in every game, and whoever dances sees a position
 twice."""
@@ -43,12 +44,24 @@ class Throws:
     def __init__(self, judge: Judge) -> None:
         """Ask this judge."""
         self._judge = judge
+        self._rolls = lru_cache(REMEMBERED)(judge.value_rolls) if isinstance(judge, RollJudge) else None
         self._known = lru_cache(REMEMBERED)(self._value)
         self._means = lru_cache(REMEMBERED)(self._mean)
 
     def valued(self, state: MatchState) -> Valued:
         """Return the plays of the throw that lies on the board; phase MOVE."""
         return self._known(_in_order(state))
+
+    def best(self, state: MatchState) -> float:
+        """Return what the best play of the throw that lies on the board is worth; phase MOVE."""
+        if self._rolls is None:
+            return self.valued(state).best
+        return self._rolls(evolve(state, dice=None))[_NUMBER[_in_order(state).dice]]
+
+    def plays(self, state: MatchState) -> tuple[Play, ...]:
+        """Return the plays of the throw that lies on the board: at least one, as a dance is the empty play."""
+        assert state.dice  # noqa: S101 - for the type checker: only states with dice come here
+        return legal_plays(state.position, (max(state.dice), min(state.dice))) or (Play(),)
 
     def mean(self, state: MatchState) -> float:
         """Return what the position is worth on average over all throws, each played best."""
@@ -63,19 +76,18 @@ class Throws:
 
     def luck(self, state: MatchState, *, opening: bool) -> float:
         """Return how much better the throw on the board is than the average one, for who threw it."""
-        return self.valued(state).best - (self.opening_mean(state) if opening else self.mean(state))
+        return self.best(state) - (self.opening_mean(state) if opening else self.mean(state))
 
     def _openings(self, state: MatchState) -> float:
         moving = evolve(state, phase=Phase.MOVE)
-        best = [self.valued(evolve(moving, dice=dice)).best for dice, _ in THROWS if dice[0] != dice[1]]
+        best = [self.best(evolve(moving, dice=dice)) for dice, _ in THROWS if dice[0] != dice[1]]
         return sum(best) / len(best)
 
     def _mean(self, state: MatchState) -> float:
-        return sum(ways * self.valued(evolve(state, dice=dice)).best for dice, ways in THROWS) / 36
+        return sum(ways * self.best(evolve(state, dice=dice)) for dice, ways in THROWS) / 36
 
     def _value(self, state: MatchState) -> Valued:
-        assert state.dice  # noqa: S101 - for the type checker: only states with dice come here
-        plays = legal_plays(state.position, state.dice) or (Play(),)
+        plays = self.plays(state)
         return Valued(plays, _checked(self._judge.value_plays(state, plays), len(plays)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from typing import Final
 
 from attrs import evolve
 
@@ -13,10 +14,12 @@ from fibsbot.rules import game as rules
 from fibsbot.rules.laws import FIBS
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies.judge import CubeValues
+from fibsbot.strategies.judge import CubeValues, PlayValue
 from fibsbot.study.analysis import study
 from fibsbot.study.model import MatchStudy
 from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript, walk
+
+CHANCES: Final = (0.6, 0.2, 0.01, 0.4, 0.1, 0.005)
 
 
 class Capricious:
@@ -35,7 +38,11 @@ class Capricious:
     def value_cube(self, state: MatchState) -> CubeValues:
         """Return values at which any action may be the best."""
         mood = self._mood(state.position)
-        return CubeValues(mood, 3 * mood, 1.0)
+        return CubeValues(mood, 3 * mood, 1.0, 2, CHANCES)
+
+    def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> list[PlayValue]:  # noqa: ARG002
+        """Return how much each play is liked, with chances that belong to no game."""
+        return [PlayValue(it, 2, CHANCES) for it in self.value_plays(state, plays)]
 
     def match_chance(self, state: MatchState, points: int) -> float:
         """Return a chance that grows with the points."""

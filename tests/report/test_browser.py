@@ -92,6 +92,40 @@ async def test_arrows_up_and_down_belong_to_the_score_sheet_alone(written: Calla
         assert "m1g3t7" == await page.evaluate("document.activeElement.id")
 
 
+async def test_board_verdict_and_buttons_are_seen_at_once(written: Callable[..., str]) -> None:
+    async with opened(f"{written(eventful())}", viewport={"width": 1366, "height": 768}) as page:
+        await page.keyboard.press("n")
+        assert 0 == await page.evaluate("scrollY")
+        for part in (".told", ".verdict", ".board svg", ".buttons"):
+            box = await page.locator(part).first.bounding_box()
+            assert box
+            assert box["height"] > 0
+            assert box["y"] + box["height"] <= 768, part
+
+
+async def test_only_errors_of_a_player_are_gone_through(written: Callable[..., str]) -> None:
+    async with opened(written(eventful())) as page:
+        choice = page.locator("select.filter")
+        assert ["all decisions", "only errors", "only my errors", "only errors of alice"] == await choice.locator(
+            "option"
+        ).all_inner_texts()
+        await choice.select_option("only my errors")
+        shown = await page.locator(".stop:visible").evaluate_all("links => links.map((link) => link.id)")
+        stops = await page.evaluate("JSON.parse(document.querySelector('#m1-data').textContent).stops")
+        mine = [f"m1{stop['key']}" for stop in stops if stop.get("grade") and stop["seat"] == 1]
+        assert mine == shown
+        assert 0 < len(mine) < len(stops)
+        await page.locator("h1").click()
+        assert mine[1] == await press(page, *["ArrowRight"] * (1 if mine[0] == await current(page) else 2))
+
+
+async def test_the_match_is_saved_from_the_page(written: Callable[..., str]) -> None:
+    async with opened(written(eventful())) as page:
+        async with page.expect_download() as download:
+            await page.get_by_role("link", name=".mat").click()
+        assert "alice-bob.mat" == (await download.value).suggested_filename
+
+
 async def test_help_opens_and_closes(written: Callable[..., str]) -> None:
     async with opened(written(eventful())) as page:
         await page.keyboard.press("?")

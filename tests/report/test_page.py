@@ -18,10 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fibsbot.draw.svg import Look, Theme, board_svg
+from fibsbot.formats.mat import write_mat
+from fibsbot.formats.sgf import write_sgf
+from fibsbot.report.figures import equity_graph
 from fibsbot.report.index import Listed
 from fibsbot.report.page import index_page, report_page
 from fibsbot.report.sheet import score_sheet
-from fibsbot.report.stops import match_sheet
+from fibsbot.report.stops import Kind, match_sheet
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import Gap, Transcript
 from tests.formats.simulating import simulate, transcripts
@@ -61,7 +64,7 @@ def check(matches: list[Transcript]) -> None:
     assert [] == page.faults
     ids = page.values("id")
     assert len(ids) == len(set(ids))
-    links = [it for it in page.values("href") if it != "data:,"]
+    links = [it for it in page.values("href") if not it.startswith("data:")]
     assert set() == {it.removeprefix("#") for it in links} - set(ids)
     assert set() == {it for value in page.values("aria-labelledby") for it in value.split()} - set(ids)
     for number, _ in enumerate(matches, start=1):
@@ -128,7 +131,7 @@ def test_boards_are_those_of_all_other_pictures() -> None:
         names = ("alice", "bob") if stop.viewer is Seat.A else ("bob", "alice")
         play = stop.throw.play if stop.throw else None
         picture = board_svg(
-            stop.state, look=Look(theme=Theme.PAGE, dark=below, above=not below), play=play, names=names
+            stop.state, look=Look(theme=Theme.PAGE, dark=below, above=not below, fixed=True), play=play, names=names
         )
         expected = re.sub(r"<(title|desc)>.*?</\1>|\n", "", picture, flags=re.DOTALL)
         numbers: list[int] = []
@@ -143,6 +146,68 @@ def test_the_best_play_has_a_board_where_another_was_made() -> None:
     worse = [it["key"] for it in stops if " worse than " in it.get("verdict", "") and it.get("plays")]
     assert worse
     assert worse == [it["key"] for it in stops if "best" in it]
+
+
+def test_every_play_and_cube_action_says_its_ply_and_the_chances_of_both() -> None:
+    chances = ["60.0", "20.0", "1.0", "40.0", "10.0", "0.5"]
+    stops = page_of(eventful()).data("m1-data")["stops"]
+    plays = [row for stop in stops for row in stop.get("plays", [])]
+    cubes = [row for stop in stops for row in stop.get("cube", {}).get("rows", [])]
+    assert plays
+    assert cubes
+    for row in (*plays, *cubes):
+        passed = row[0].endswith(", pass")
+        assert ["2", *([""] * 6 if passed else chances)] == row[3:-1]
+
+
+def test_turns_are_numbered_alike_in_sheet_links_and_words() -> None:
+    sheet = match_sheet(studied(eventful()))
+    html = str(score_sheet(sheet))
+    for stop in sheet.stops:
+        link = sheet.link(stop)
+        assert re.fullmatch(rf"m1g{stop.step.game}t{stop.step.turn}[a-z]?(\.\d+)?", link)
+        (shown,) = re.findall(rf'id="{re.escape(link)}"[^>]*>(?:<small[^>]*>(\d+)</small>)?', html)
+        assert ("" if stop.seat is None else str(stop.step.turn)) == shown
+
+
+def test_links_name_the_numbers_of_games() -> None:
+    first, second, third = eventful().games
+    later = evolve(eventful(), games=(evolve(second, number=4), evolve(third, number=5)))
+    assert ["m1g4", "m1g5"] == [it for it in page_of(later).values("id") if re.fullmatch(r"m1g\d+", it)]
+    twice = evolve(eventful(), games=(first, evolve(second, number=1)))
+    assert ["m1g1", "m1g2"] == [it for it in page_of(twice).values("id") if re.fullmatch(r"m1g\d+", it)]
+
+
+def test_points_are_numbered_from_one_side_throughout() -> None:
+    data = page_of(eventful()).data("m1-data")
+    numbers = [it for it in data["pieces"] if re.search(r">(12|13)<", it)]
+    assert 2 == len(numbers)
+
+
+def test_the_graph_shows_errors_and_cubes_and_names_its_axes() -> None:
+    match = match_sheet(studied(eventful()))
+    graph = str(equity_graph(match))
+    errors = [it for it in match.stops if it.grade and it.kind not in {Kind.DOUBLE, Kind.ANSWER}]
+    cubes = [it for it in match.stops if it.kind in {Kind.DOUBLE, Kind.ANSWER}]
+    assert errors
+    assert cubes
+    assert 2 * len(errors) == len(re.findall(r"<circle [^>]*><title>Game", graph))
+    assert 2 * len(cubes) == len(re.findall(r"<rect [^>]*><title>Game", graph))
+    assert 2 == graph.count(">equity of alice<") == graph.count(">turn<")
+
+
+def test_who_judged_stands_beside_the_ratings() -> None:
+    study = evolve(studied(eventful()), details="fibsbot 9.9, 2-ply, networks of paper")
+    page = Page.read(report_page([study], title="Matches"))
+    assert re.search(r"PR [\d.]+ : [\d.]+ by fibsbot 9\.9, 2-ply, networks of paper", page.text)
+    assert "Performance, judged by capricious (fibsbot 9.9, 2-ply, networks of paper)" in page.text
+
+
+def test_the_match_can_be_saved_from_the_page() -> None:
+    page = page_of(eventful())
+    files = {it["download"]: it["href"] for _, it in page.elements if "download" in it}
+    read = {name: base64.b64decode(href.partition(",")[2]).decode() for name, href in files.items()}
+    assert {"alice-bob.mat": write_mat(eventful()), "alice-bob.sgf": write_sgf(eventful())} == read
 
 
 def test_a_match_without_a_game_and_a_page_without_a_match() -> None:

@@ -47,7 +47,9 @@ class ExactJudge:
     def value_cube(self, state: MatchState) -> CubeValues:
         """Return what the cube actions are worth."""
         rolled, taken = self._rolled(_bare(state)), self._taken(state, 2)
-        return CubeValues(*(self._normal(state, it) for it in (rolled, taken, self.stake(state, state.cube))))
+        return CubeValues(
+            self._normal(state, rolled), self._normal(state, taken), self._normal(state, self.stake(state, state.cube))
+        )
 
     def match_chance(self, state: MatchState, points: int) -> float:
         """Return how likely the match is won."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -21,11 +19,9 @@ from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.handmade import HandmadeStrategy
 from fibsbot.strategies.judge import CubeValues
-from fibsbot.strategies.loader import StrategyError
 from fibsbot.study.analysis import Desk, StudyError, study
 from fibsbot.study.examining import OPTIONS
-from fibsbot.study.many import opened_judge, study_all
-from fibsbot.study.model import Figures, MatchStudy
+from fibsbot.study.model import Figures
 from fibsbot.study.throwing import THROWS, Throws
 from fibsbot.transcript import (
     Cube,
@@ -323,46 +319,15 @@ def test_luck_may_be_judged_by_another_one_who_has_no_say_in_errors() -> None:
     assert found.figures != by_handmade.figures
 
 
-# -- many matches ---------------------------------------------------------------------------------------------------
+def test_the_judge_is_asked_once_for_a_cube() -> None:
+    asked = []
 
+    class Counting(PipJudge):
+        def value_cube(self, state: MatchState) -> CubeValues:
+            asked.append(state)
+            return super().value_cube(state)
 
-def test_one_match_that_cannot_be_studied_does_not_stop_the_others() -> None:
-    wrong = transcript(evolve(OPENING, play=Play.of((8, 4), (6, 5))))
-    right = transcript(OPENING)
-    first, second, third = study_all([right, wrong, right], "handmade", cores=1)
-    assert isinstance(first, MatchStudy)
-    assert isinstance(second, TranscriptError)
-    assert first == third == study(right, HANDMADE)
-
-
-def test_many_cores_find_what_one_finds() -> None:
-    matches = [*(simulate(seed, 1) for seed in range(3)), transcript(evolve(OPENING, play=Play.of((8, 4), (6, 5))))]
-    alone, together = (list(study_all(iter(matches), "handmade", luck=False, cores=cores)) for cores in (1, 2))
-    assert alone[:3] == together[:3]
-    assert [str(it) for it in alone[3:]] == [str(it) for it in together[3:]]
-
-
-def test_a_strategy_that_is_no_judge_is_refused() -> None:
-    with pytest.raises(StrategyError, match="'random' is no judge"), opened_judge("random"):
-        pass
-    with pytest.raises(StrategyError, match="'random' is no judge"):
-        next(study_all([transcript(OPENING)], "random"))
-
-
-def test_a_judge_that_takes_its_process_down_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The processes find the strategy where this one does: in a package on the path."""
-    about = tmp_path / "fatal-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: fatal\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[fibsbot.strategies]\nfatal = fatal:Fatal\n")
-    (tmp_path / "fatal.py").write_text(
-        "import os\n"
-        "from fibsbot.strategies.handmade import HandmadeStrategy\n"
-        "class Fatal(HandmadeStrategy):\n"
-        "    def value_plays(self, state, plays):\n"
-        "        os._exit(9)\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-    with pytest.raises(StrategyError, match="a process in which 'fatal' judged has died"):
-        list(study_all([transcript(OPENING)] * 2, "fatal", cores=2))
+    study(play_match(HANDMADE, 1, 1), Counting(), luck=False)
+    study(transcript(Cube(seat=Seat.A, action=CubeAction.DOUBLE), start=LATER), Counting(), luck=False)
+    assert len(set(asked)) == len(asked)
+    assert asked

@@ -23,6 +23,8 @@
     const data = JSON.parse(one(`#${match.id}-data`).textContent);
     match.pieces = data.pieces;
     match.stops = data.stops;
+    match.names = data.names;
+    match.user = data.user;
     match.links = data.stops.map((stop) => document.getElementById(match.id + stop.key));
     match.index = 0;
     for (const link of match.links) link.tabIndex = -1; // the sheet is one stop of the tab key, not hundreds
@@ -49,9 +51,13 @@
   // -- the viewer ------------------------------------------------------------------------------------------------
 
   const viewer = one("#viewer").content.cloneNode(true);
+  const head = one(".head", viewer);
+  const only = one(".only", viewer);
+  const filter = one("select", only);
   const box = one(".board-box", viewer);
   const details = one(".details", viewer);
   const part = (name) => one(`.${name}`, details);
+  const said = (name) => one(`.${name}`, head);
   let match = null;
   let showsBest = false;
   let addressing = 0;
@@ -98,9 +104,9 @@
   function show() {
     const stop = match.stops[match.index];
     showBoard();
-    part("told").textContent = stop.told;
-    part("verdict").textContent = stop.verdict || "";
-    part("verdict").className = `verdict ${stop.grade || ""}`;
+    said("told").textContent = stop.told;
+    said("verdict").textContent = stop.verdict || "";
+    said("verdict").className = `verdict ${stop.grade || ""}`;
     const facts = (stop.facts || []).flatMap(([name, value]) => [
       make("div", {}, make("dt", { textContent: name }), make("dd", { textContent: value })),
     ]);
@@ -147,7 +153,9 @@
     for (const it of matches) it.section.hidden = it !== wanted;
     if (match === wanted) return;
     match = open(wanted);
-    one(".stage", match.section).prepend(box, details);
+    one(".stage", match.section).prepend(head, box, details);
+    one(".sheet", match.section).before(only);
+    offer();
     const index = one("details.index");
     if (index) index.open = false;
   }
@@ -180,9 +188,52 @@
 
   function toError(step) {
     for (let at = match.index + step; match.stops[at]; at += step) {
-      if (match.stops[at].grade) return go(at);
+      if (match.stops[at].grade && wanted(match.stops[at])) return go(at);
     }
   }
+
+  // -- errors only -----------------------------------------------------------------------------------------------
+
+  /** Offer all decisions, all errors, and those of each player; whose match it is comes first. */
+  function offer() {
+    const seats = match.user === 1 ? [1, 0] : [0, 1];
+    const errors = (seat) => (seat === match.user ? "only my errors" : `only errors of ${match.names[seat]}`);
+    filter.replaceChildren(
+      new Option("all decisions", "all"),
+      new Option("only errors", "errors"),
+      ...seats.map((seat) => new Option(errors(seat), String(seat))),
+    );
+    sift();
+  }
+
+  function wanted(stop) {
+    if (filter.value === "all") return true;
+    return Boolean(stop.grade) && (filter.value === "errors" || String(stop.seat) === filter.value);
+  }
+
+  /** Hide what is not wanted from the score sheet: stops, rows and games without any. */
+  function sift() {
+    match.stops.forEach((stop, index) => (match.links[index].hidden = !wanted(stop)));
+    const sifted = filter.value !== "all";
+    for (const place of all(".sheet tbody tr, .sheet .game", match.section)) {
+      place.hidden = sifted && !one(".stop:not([hidden])", place);
+    }
+  }
+
+  /** Go to the next stop that is wanted, to the last one if there is no further. */
+  function step(by) {
+    for (let at = match.index + by; match.stops[at]; at += by) {
+      if (wanted(match.stops[at])) return go(at);
+    }
+    if (filter.value === "all") go(match.index + by);
+  }
+
+  filter.addEventListener("change", () => {
+    sift();
+    if (!match.stops.length || wanted(match.stops[match.index])) return;
+    const first = match.stops.findIndex(wanted);
+    if (first >= 0) go(first);
+  });
 
   const game = (stop) => stop.key.split("t")[0];
 
@@ -207,8 +258,12 @@
 
   const help = one("#help");
   const doings = {
-    back: () => go(match.index - 1),
-    on: () => go(match.index + 1),
+    back: () => step(-1),
+    on: () => step(1),
+    sift: () => {
+      filter.selectedIndex = (filter.selectedIndex + 1) % filter.options.length;
+      filter.dispatchEvent(new Event("change"));
+    },
     first: () => go(0),
     last: () => go(match.stops.length - 1),
     "last-error": () => toError(-1),
@@ -223,12 +278,13 @@
   };
   const keys = {
     ArrowLeft: "back", k: "back", ArrowRight: "on", j: "on", p: "last-error",
-    n: "next-error", G: "last-game", g: "next-game", b: "best",
+    n: "next-error", G: "last-game", g: "next-game", b: "best", e: "sift",
     "?": "help",
   };
   const inSheetKeys = { ArrowUp: "back", ArrowDown: "on", Home: "first", End: "last" };
 
   document.addEventListener("keydown", (event) => {
+    if (event.target.closest("select")) return;
     if (event.ctrlKey || event.altKey || event.metaKey || help.open || !match || !match.stops.length) return;
     const inSheet = event.target.closest(".sheet");
     const doing = (inSheet && inSheetKeys[event.key]) || keys[event.key];
