@@ -35,6 +35,7 @@ from fibsbot.engine.inputs import encode_all
 from fibsbot.engine.network import Network
 from fibsbot.engine.packaged import CARDS, CONTACT, FOLDER, PRUNER, load_networks
 from fibsbot.engine.pruner import Pruner, prune_value, raw_columns
+from fibsbot.engine.quantized import Quantized, output_sums, quantize
 from fibsbot.engine.student import Desk, Student, new_desk, new_student, value
 from fibsbot.engine.training.positions import Variety, play_positions
 from fibsbot.position import Position
@@ -78,10 +79,10 @@ def seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
     return min(times)
 
 
-def in_batches(network: Network, inputs: np.ndarray[tuple[int, int], np.dtype[np.float32]], size: int) -> None:
+def in_batches(network: Quantized, inputs: np.ndarray[tuple[int, int], np.dtype[np.float32]], size: int) -> None:
     """Value inputs so many at a time."""
     for first in range(0, len(inputs), size):
-        network.chances(inputs[first : first + size])
+        output_sums(network, inputs[first : first + size])
 
 
 def gnubg_rate() -> float:
@@ -112,16 +113,17 @@ def rates(folder: Path) -> None:
     print(f"{'generator, perft 3':34}{116_154_993 / seconds(partial(perft, start, 3), 2) / 1e6:8.2f} M positions/s")
     boards = play_positions(networks.pruner, BOARDS, Variety(), 1)
     inputs = encode_all(boards)
+    integers = quantize(networks.contact)
     student = new_student(128, 1)
     works: dict[str, Callable[[], object]] = {
         "inputs": partial(encode_all, boards),
         f"pruner, {len(networks.pruner.hidden)} hidden": partial(prune_all, networks.pruner, boards),
         "student, 128 hidden, with inputs": partial(value_all, student, new_desk(student), boards),
         **{
-            f"{networks.contact.shape}, by {size}": partial(in_batches, networks.contact, inputs, size)
+            f"{networks.contact.shape}, by {size}": partial(in_batches, integers, inputs, size)
             for size in (16, 64, 512)
         },
-        "the same with inputs, by 512": lambda: networks.contact.chances(encode_all(boards)),
+        "the same with inputs, by 512": lambda: output_sums(integers, encode_all(boards)),
     }
     gnubg = gnubg_rate() if GNUBG else None
     for name, work in works.items():

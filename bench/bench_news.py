@@ -77,7 +77,7 @@ async def cost(said: str, *, end: bool) -> float:
     agent, thinker = Agent(settings), Thinker([], 1.0)
     plan = AccountPlan(RunSettings("localhost", 4321, settings), "random")
     account = Account(plan, thinker, Memory(), Hooks(keep=lambda *_: None))
-    driver = Driver(agent, thinker, time.monotonic, (), on_message=lambda message: account.on_message(message, agent))
+    driver = Driver(agent, thinker, time.monotonic, on_message=lambda message: account.on_message(message, agent))
     talker = Talker(said, end=end)
     await driver.drive(cast("Connection", talker))
     return 1e6 * talker.seconds / PIECES

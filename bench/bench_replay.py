@@ -30,9 +30,9 @@ from attrs import asdict, frozen
 from rich.console import Console
 from rich.table import Table
 
+from fibsbot.formats.text import CHUNK
 from fibsbot.replay.folder import replay_all
 from fibsbot.replay.opening import Source, find_sources
-from fibsbot.replay.parts import CHUNK
 from fibsbot.replay.working import Task, replay_source
 from protocol.stream import MessageReader
 

@@ -1,7 +1,7 @@
 """The program's own log: set up once by a command. What was said on a connection is in the session log instead.
 
 Everything goes to stderr, so that what a command prints stays clean. Tracebacks never show the values of variables:
-one of them may be a password.
+one of them may be a password. A password that stands in what is logged is hidden (`redaction.py`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import enum
 import logging
 import sys
 from typing import TYPE_CHECKING
+
+from fibsbot.redaction import cleaned
 
 if TYPE_CHECKING:
     from structlog.typing import Processor
@@ -37,21 +39,21 @@ def configure(form: LogFormat = LogFormat.CONSOLE, level: LogLevel = LogLevel.IN
     """Say how this process logs, to stderr as it is now."""
     import structlog  # noqa: PLC0415 - slow to import, and the settings need only the words above
 
-    renderer: list[Processor]
+    renderer: Processor
     if form is LogFormat.JSON:
-        renderer = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+        renderer = structlog.processors.JSONRenderer()
     else:
-        renderer = [
-            structlog.dev.ConsoleRenderer(
-                colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback, pad_event_to=24
-            )
-        ]
+        renderer = structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback, pad_event_to=24
+        )
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            *renderer,
+            structlog.processors.format_exc_info,
+            lambda _, __, event: cleaned(event),
+            renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.name)),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),

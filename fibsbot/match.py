@@ -8,8 +8,9 @@ from __future__ import annotations
 import enum
 from typing import TypeAlias
 
-from attrs import evolve, frozen
+from attrs import frozen
 
+from fibsbot.evolving import evolve
 from fibsbot.position import Position
 
 Dice: TypeAlias = tuple[int, int]
@@ -48,7 +49,7 @@ class CubeAction(enum.Enum):
     """Take and redouble at once; a raccoon or otter when it answers a beaver or raccoon."""
 
 
-@frozen
+@frozen(slots=False)
 class MatchState:
     """A decision in a match, seen by the player who has to make it ("the player")."""
 

@@ -27,10 +27,10 @@ Stop: TypeAlias = Callable[[BaseProcess], None]
 class LostError(RuntimeError):
     """A process is gone before it was done; the text says how it ended."""
 
-    def __init__(self, number: int, status: int | None) -> None:
-        """Say which number it worked at, and with which status it ended."""
+    def __init__(self, item: Any, status: int | None) -> None:
+        """Say what it worked at, and with which status it ended."""
         super().__init__(f"was killed by signal {-status}" if status and status < 0 else f"ended with status {status}")
-        self.number = number
+        self.item = item
 
 
 def cores() -> int:
@@ -91,26 +91,26 @@ def _wait_for_parent() -> None:
 def share(  # noqa: PLR0913 - what they do, at what, how many, and how they are started and stopped
     work: Callable[..., None],
     arguments: tuple[Any, ...],
-    numbers: Iterable[int],
+    items: Iterable[Any],
     jobs: int,
     *,
     unheard: tuple[signal.Signals, ...] = (signal.SIGINT,),
     stop: Stop = BaseProcess.kill,
 ) -> Generator[Any, None, None]:
-    """Have processes work at numbers, and yield what they answer, in any order.
+    """Have processes work at items, and yield what they answer, in any order.
 
-    `work` is called in each with a connection and the arguments. It receives one number after the other and sends an
+    `work` is called in each with a connection and the arguments. It receives one item after the other and sends an
     answer to each, until it receives None or finds the connection closed. An answer that is an exception is raised
     here, LostError where a process is gone. However this ends, all processes are gone afterwards; who is at work then
     is stopped.
     """
-    left = iter(numbers)
+    left = iter(items)
     workers: list[_Worker] = []
     try:
-        for _, number in zip(range(jobs), left, strict=False):
+        for _, item in zip(range(jobs), left, strict=False):
             workers.append(worker := _started(work, arguments, unheard))
-            worker.give(number)
-        while at_work := {worker.way: worker for worker in workers if worker.number is not None}:
+            worker.give(item)
+        while at_work := {worker.way: worker for worker in workers if worker.item is not None}:
             for worker in [at_work[way] for way in wait(list(at_work)) if isinstance(way, Connection)]:
                 answer = worker.take()
                 worker.give(next(left, None))
@@ -125,13 +125,13 @@ class _Worker:
 
     process: BaseProcess
     way: Connection
-    number: int | None = None
+    item: Any = None
 
-    def give(self, number: int | None) -> None:
+    def give(self, item: Any) -> None:
         """Have it work at this; None: it may go."""
-        self.number = number
+        self.item = item
         with contextlib.suppress(OSError):  # it has died, which `take` will tell
-            self.way.send(number)
+            self.way.send(item)
 
     def take(self) -> Any:
         """Return its answer, or raise it."""
@@ -139,7 +139,7 @@ class _Worker:
             answer = self.way.recv()
         except (EOFError, OSError):
             self.process.join(LEAVING)
-            raise LostError(self.number or 0, self.process.exitcode) from None
+            raise LostError(self.item, self.process.exitcode) from None
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -157,7 +157,7 @@ def _started(work: Callable[..., None], arguments: tuple[Any, ...], unheard: tup
 
 def _dismiss(workers: list[_Worker], stop: Stop) -> None:
     for worker in workers:
-        if worker.number is not None and worker.process.is_alive():
+        if worker.item is not None and worker.process.is_alive():
             stop(worker.process)
         worker.way.close()
     for worker in workers:

@@ -9,6 +9,8 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
+from fibsbot import redaction
+
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
 settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=4)
@@ -20,9 +22,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.fixture(autouse=True)
 def _unconfigured_log() -> Iterator[None]:
-    """Forget how a command under test has set up this process's log."""
+    """Forget how a command under test has set up this process's log, and which passwords it hides."""
     yield
     structlog.reset_defaults()
+    redaction.forget()
 
 
 def pytest_collection_finish() -> None:

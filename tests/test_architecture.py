@@ -12,7 +12,8 @@ ROOT: Final = Path(__file__).parent.parent
 
 ROOMS: Final = (
     ("protocol",),
-    ("fibsbot.log", "fibsbot.position", "fibsbot.processes"),
+    ("fibsbot.redaction",),
+    ("fibsbot.log", "fibsbot.evolving", "fibsbot.permissions", "fibsbot.position", "fibsbot.processes"),
     ("fibsbot.match",),
     ("fibsbot.rules",),
     ("fibsbot.notation",),

@@ -55,7 +55,7 @@ def test_an_answer_that_is_an_exception_is_raised() -> None:
 def test_who_is_gone_is_told_with_what_it_worked_at(number: int, how: str) -> None:
     with pytest.raises(LostError, match=how) as lost:
         list(share(square, (0,), [number], 1))
-    assert number == lost.value.number
+    assert number == lost.value.item
     assert gone()
 
 

@@ -6,7 +6,7 @@ from collections import deque
 from types import TracebackType
 from typing import Final, Self
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from rich.console import Console, Group
 from rich.live import Live
 from rich.padding import Padding
@@ -17,8 +17,9 @@ from fibsbot.bot.agent import Agent
 from fibsbot.bot.runner import Observer
 from fibsbot.bot.track import Side, Track
 from fibsbot.draw.text import styled
-from fibsbot.fibs import play_from_fibs
+from fibsbot.fibs import cells_from_position, play_from_fibs
 from fibsbot.notation import format_play
+from fibsbot.position import Position
 from protocol import messages as m
 from protocol.board import BoardState
 from protocol.drawing import draw
@@ -56,6 +57,24 @@ class Display:
         """Take the board as it is now."""
         self._board = board
         self._refresh()
+
+    def show_last(self, position: Position) -> None:
+        """Take the position in which a game has ended, seen by the player: the server sends no board of it."""
+        board = self._board
+        if board is not None:
+            self.show_board(
+                evolve(
+                    board,
+                    points=cells_from_position(position, board.colour, board.direction),
+                    turn=None,
+                    dice=(0, 0),
+                    opponent_dice=(0, 0),
+                    off=position.off,
+                    opponent_off=position.opponent_off,
+                    on_bar=position.bar,
+                    opponent_on_bar=position.opponent_bar,
+                )
+            )
 
     def tell(self, line: str, *, with_board: bool = False) -> None:
         """Say what happened; `with_board` where even a plain list of lines should show the board."""
@@ -97,13 +116,13 @@ class Commentator(Observer):
         self._tracks[0] = after
         if self.leads:
             self.display.sheet.note(message, before, after)
-            self._show(message)
+            self._show(message, after)
         said = self._told(message, before)
         if said:
             self.display.tell(f"{self.opponent} {said}", with_board=isinstance(message, m.OpponentDoubles))
 
-    def _show(self, message: Message) -> None:
-        """Tell what belongs to neither player."""
+    def _show(self, message: Message, after: Track) -> None:
+        """Tell what belongs to neither player; `after` is the match as it is now."""
         show = self.display
         match message:
             case m.Board(state):
@@ -114,6 +133,8 @@ class Commentator(Observer):
                 name = show.sheet.player if player == YOU else player
                 show.tell(f"{name} has the first move.", with_board=True)
             case m.GameWon() | m.GaveUp() | m.ResignAccepted():
+                if after.state is not None:
+                    show.show_last(after.state.position)
                 game = show.sheet.games[-1]
                 points = "1 point" if game.points == 1 else f"{game.points} points"
                 show.tell(f"{game.winner} wins {points} ({game.ending}).", with_board=True)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import difflib
 import gc
 import importlib
+import signal
 import sys
 from typing import Final
 
 import click
 
 from fibsbot import __version__
+from fibsbot.cli.streams import EXIT_READER_GONE, replace_streams
 
+EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
 EXIT_CONFIG: Final = 78
 """`EX_CONFIG` of sysexits.h: a supervisor must not restart us."""
-EXIT_INTERRUPTED: Final = 130
+EXIT_INTERRUPTED: Final = 128 + signal.SIGINT
 COLLECTED: Final = 20_000
 """New objects after which Python looks for garbage; its usual 700 take a seventh of the time until the engine plays."""
 
@@ -95,6 +99,15 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; suggest similar ones where there is none of this name."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            raise click.exceptions.NoSuchCommand(name, possibilities=COMMANDS, ctx=ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands without importing them."""
         with formatter.section("Commands"):
@@ -107,22 +120,73 @@ def main() -> None:
     """Play backgammon on FIBS and servers that speak its protocol, unattended."""
 
 
-def run() -> None:
-    """Entry point of the `fibsbot` command: whatever a user did wrong is told in one line, in a file in a line each."""
+def run_command_line() -> int:
+    """Run the command that `sys.argv` names; return the exit status.
+
+    A user's mistake is one line on stderr; in a file of settings, one line for each.
+    """
     gc.set_threshold(COLLECTED)
+    status = _status()
+    gc.freeze()  # else Python looks for garbage in all that is left before it ends: a sixth of a second with the engine
+    return status
+
+
+def _status() -> int:
+    """Run the command; return the exit status, also where nobody reads what it prints any more."""
+    out = replace_streams()
     try:
-        status = main(prog_name="fibsbot", standalone_mode=False)
+        status = _run()
+        if not sys.stdout.closed:  # a command that serves a program closes it when that program has gone
+            sys.stdout.flush()
+    except BaseException:
+        if out is None or not out.reader_gone:
+            raise
+        status = EXIT_READER_GONE  # whatever follows from it is of no interest to anybody
+    return status
+
+
+def _run() -> int:
+    """Run the command; return the exit status."""
+    try:
+        status: int = main(prog_name="fibsbot", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         status = error.exit_code
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         name = context.command_path if context else "fibsbot"
-        text = error.format_message()
+        text = _as_typed(error, sys.argv[1:]).format_message()
         for line in text.splitlines() if isinstance(error, ConfigError) else [text]:
             click.echo(f"{name}: {' '.join(line.split())}", err=True)
         status = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         status = EXIT_INTERRUPTED
-    gc.freeze()  # else Python looks for garbage in all that is left before it ends: a sixth of a second with the engine
-    sys.exit(status)
+    except (MemoryError, OSError, ImportError, RuntimeError) as error:
+        from fibsbot.cli.memory import shortage  # noqa: PLC0415 - only for who is short of memory
+
+        missing = shortage(error)
+        if missing is None:
+            raise
+        click.echo(f"fibsbot: {missing}", err=True)
+        status = EXIT_FAILED
+    return status
+
+
+def _as_typed(error: click.ClickException, words: list[str]) -> click.ClickException:
+    """Return an error that names an option by the one of its names that was used, and a word with one dash as a whole.
+
+    Click names all of an option's names, and only the first letter of `-server`.
+    """
+    if isinstance(error, click.NoSuchOption) and not error.option_name.startswith("--"):
+        typed = next((it for it in words if it.startswith(error.option_name) and len(it) > 2), None)
+        if typed is not None:
+            word = typed.partition("=")[0]
+            options = [name for it in (error.ctx.command.params if error.ctx else ()) for name in it.opts]
+            near = difflib.get_close_matches(f"-{word}", options)
+            return click.NoSuchOption(word, possibilities=near, ctx=error.ctx)
+    elif isinstance(error, click.BadParameter) and isinstance(error.param, click.Option) and not error.param_hint:
+        names = [*error.param.opts, *error.param.secondary_opts]
+        used = [it for it in names if any(word == it or word.startswith(f"{it}=") for word in words)]
+        if used and len(names) > 1:
+            error.param_hint = f"'{used[0]}'"
+    return error

@@ -15,10 +15,9 @@ from rich.console import Console
 
 from fibsbot.cli import UserError
 from fibsbot.cli.analyse_sheet import Sums, match_lines, match_row, sums_table
-from fibsbot.cli.matches import Asked, Work, are_few, found_matches, with_match_options
+from fibsbot.cli.matches import Asked, Work, found_matches, named_judge, plies_option, with_match_options
 from fibsbot.cli.progress import shown_progress
 from fibsbot.cli.stores import store_errors
-from fibsbot.engine import MOST_PLIES
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.strategies.names import DEFAULT
 from fibsbot.study.many import opened_judge
@@ -26,7 +25,7 @@ from fibsbot.study.many import opened_judge
 ERRORS: Final = 10
 """Errors of a match that are listed where nobody says otherwise."""
 PEEKED: Final = 5
-"""Matches that are read before the first is studied: whether all of them are studied by one process depends on it."""
+"""Matches that are read before the first is studied: if there are fewer, it is known how much there is to do."""
 WIDEST: Final = 80
 """Columns that are used, however wide the terminal is."""
 
@@ -40,12 +39,7 @@ WIDEST: Final = 80
     show_default=True,
     help="Who judges; `fibsbot strategies` lists them.",
 )
-@click.option(
-    "--plies",
-    metavar="N",
-    type=click.IntRange(0, MOST_PLIES),
-    help=f"Rolls that the engine looks ahead, 0 to {MOST_PLIES}.",
-)
+@plies_option
 @click.option("--luck/--no-luck", default=True, help="Whether the luck of each throw is worked out.")
 @click.option(
     "--errors", metavar="N", default=ERRORS, show_default=True, type=click.IntRange(0), help="Errors that are listed."
@@ -72,18 +66,18 @@ def analyse(  # noqa: PLR0913, PLR0917 - one argument an option
     position, what was done and what would have been best. The exit status is 1 if a match had to be left out.
     """
     asked = Asked.of(files, number, db, config, last, opponent)
-    judge = _judge(strategy, plies)
+    judge = named_judge(strategy, plies)
     sums = Sums()
     console = Console(highlight=False, soft_wrap=False)
     console.width = min(console.width, WIDEST)
-    with _told(), shown_progress("games") as tick:
+    with _told(), shown_progress("decisions") as tick:
         with opened_judge(judge):
             pass  # a wrong name is told before any work is done
         work = Work(judge, luck, tick)
         found = found_matches(asked)
         first = list(itertools.islice(found, PEEKED))
-        cores = 1 if len(first) < PEEKED and are_few(first) else None
-        for it, study in work.studies(itertools.chain(first, found), cores=cores):
+        every = first if len(first) < PEEKED else itertools.chain(first, found)
+        for it, study in work.studies(every):
             if as_json:
                 click.echo(json.dumps(match_row(it.name, it.number, study, luck=luck)))
                 continue
@@ -98,14 +92,6 @@ def analyse(  # noqa: PLR0913, PLR0917 - one argument an option
     if not (sums.matches or as_json or work.failed):
         raise UserError("expected a match at least, found none that can be studied")
     sys.exit(1 if work.failed else 0)
-
-
-def _judge(strategy: str, plies: int | None) -> str:
-    if plies is None:
-        return strategy
-    if strategy != DEFAULT:
-        raise click.UsageError(f"expected --plies with the strategy {DEFAULT}, got it with {strategy!r}")
-    return f"{DEFAULT}:{plies}"
 
 
 @contextlib.contextmanager

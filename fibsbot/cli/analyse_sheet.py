@@ -14,8 +14,9 @@ from rich.text import Text
 from fibsbot.draw.markup import clean
 from fibsbot.report.stops import Grade, MatchSheet, Stop, match_sheet
 from fibsbot.rules.state import Seat
+from fibsbot.strategies.judge import CHANCES, Chances, CubeValues
 from fibsbot.study.adjusting import luck_adjusted
-from fibsbot.study.model import Figures, MatchStudy
+from fibsbot.study.model import Figures, MatchStudy, Option
 from fibsbot.transcript import Transcript
 
 NAME: Final = 20
@@ -35,6 +36,8 @@ def match_lines(name: str, study: MatchStudy, *, luck: bool, most: int) -> Itera
     transcript = study.transcript
     yield Text(_title(transcript), style="bold")
     yield Text(f"{clean(name, 60)}, judged by {study.judge}")
+    if study.details:
+        yield Text(clean(study.details, 300))
     yield ""
     table = _table("", *(_name(transcript, seat) for seat in Seat))
     for label, cells in _figures(sheet, luck=luck):
@@ -98,9 +101,36 @@ def _told(transcript: Transcript, stop: Stop) -> Iterator[Text]:
     if stop.best:
         text.append(f"; best: {stop.best}")
     yield text
+    yield from (Text(f"{'':11}{line}") for line in _judged_lines(stop))
     ids = stop.ids
     if ids:
         yield Text(f"{'':11}{ids.get('XGID') or ids['GNUbg ID']}", style="dim")
+
+
+def _judged_lines(stop: Stop) -> Iterator[str]:
+    """Write how deep an error was looked at, what it was worth, and the chances of both players."""
+    judged = stop.judged
+    if judged and judged.options:
+        best, made = judged.options[0], next(it for it in judged.options if it.text == judged.decision.text)
+        for label, it in (("best", best), ("made", made)):
+            yield f"{_plies(it.plies)}{label} {it.equity:+.3f}{_chances(it.chances)}"
+    elif judged and judged.cube:
+        cube = judged.cube
+        worths = f"{cube.no_double:+.3f}, double/take {cube.double_take:+.3f}, double/pass {cube.double_pass:+.3f}"
+        yield f"{_plies(cube.plies)}no double {worths}"
+        if cube.chances:
+            yield f"chances of who may double:{_chances(cube.chances)}"
+
+
+def _plies(plies: int | None) -> str:
+    return "" if plies is None else f"{plies}-ply "
+
+
+def _chances(chances: Chances | None) -> str:
+    if chances is None:
+        return ""
+    own, theirs = (" ".join(f"{it:.3f}" for it in side) for side in (chances[:3], chances[3:]))
+    return f"  {own} - {theirs}"
 
 
 def _place(stop: Stop) -> str:
@@ -162,6 +192,7 @@ def match_row(name: str, number: int, study: MatchStudy, *, luck: bool) -> dict[
         "match": name,
         "number": number,
         "judge": study.judge,
+        "details": study.details,
         "length": transcript.length,
         "score": list(transcript.scores),
         "games": len(transcript.games),
@@ -192,9 +223,31 @@ def _error(transcript: Transcript, stop: Stop) -> dict[str, Any]:
         "best": stop.best or None,
         "loss": _rounded(stop.loss),
         "grade": stop.grade.value if stop.grade else None,
+        "plays": [_play(it) for it in stop.judged.options] if stop.judged else [],
+        "cube": _cube(stop.judged.cube) if stop.judged and stop.judged.cube else None,
         "xgid": ids.get("XGID"),
         "gnubg_id": ids.get("GNUbg ID"),
     }
+
+
+def _play(option: Option) -> dict[str, Any]:
+    return {
+        "play": option.text,
+        "plies": option.plies,
+        "equity": _rounded(option.equity),
+        "chances": _chances_row(option.chances),
+    }
+
+
+def _cube(cube: CubeValues) -> dict[str, Any]:
+    worths = {"no_double": cube.no_double, "double_take": cube.double_take, "double_pass": cube.double_pass}
+    return {"plies": cube.plies, **{key: _rounded(it) for key, it in worths.items()}} | {
+        "chances": _chances_row(cube.chances)
+    }
+
+
+def _chances_row(chances: Chances | None) -> dict[str, float | None] | None:
+    return None if chances is None else {key: _rounded(it) for key, it in zip(CHANCES, chances, strict=True)}
 
 
 def _rounded(value: float | None) -> float | None:

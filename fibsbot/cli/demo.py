@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -62,7 +63,8 @@ def demo(  # noqa: PLR0913, PLR0917 - one argument an option
     log_path = log_dir / f"demo-{started:%Y%m%d-%H%M%S}.jsonl"
     display = Display(console, BOT)
     try:
-        asyncio.run(_play(display, strategies, length, seed, delay, log_path))
+        with closing(strategies[0]), closing(strategies[1]):
+            asyncio.run(_play(display, strategies, length, seed, delay, log_path))
     except KeyboardInterrupt:
         click.echo(f"\nInterrupted; what was said until then is in {log_path}", err=True)
         sys.exit(130)

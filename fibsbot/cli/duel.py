@@ -100,6 +100,8 @@ def duel(  # noqa: PLR0913 - one argument an option
         raise click.UsageError("--jacoby and --beavers belong to money games with a cube")
     if judge and no_luck:
         raise click.UsageError("--judge makes sense only without --no-luck")
+    if out and not out.absolute().parent.is_dir():
+        raise UserError(f"there is no folder {out.parent} for {out.name}")
     names = strategy_a, strategy_b
     judging = None if no_luck else _judge(names, judge)
     plan = Plan(names, length or 0, seed, cube, jacoby, beavers, judging, deadline)

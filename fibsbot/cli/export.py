@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Final
@@ -18,15 +18,19 @@ from attrs import define, field, frozen
 from fibsbot.cli import UserError
 from fibsbot.cli.progress import shown_progress
 from fibsbot.cli.stores import place_by_config, store_errors
+from fibsbot.draw.markup import clean
 from fibsbot.formats.detect import EXTENSIONS, Format
 from fibsbot.formats.errors import FormatError
-from fibsbot.formats.files import ALONE, lost, write_matches
+from fibsbot.formats.files import ALONE, lost, remarks, write_matches
+from fibsbot.policy.wording import counted
 from fibsbot.replay.errors import CaptureError
 from fibsbot.replay.paper import find_format, read_paper
 from fibsbot.transcript import Transcript, TranscriptError
 
 STANDARD: Final = "-"
 """The file name that stands for the standard input or output."""
+MOST_LINES: Final = 100
+"""Files, and things that could not be read, that are listed."""
 KINDS: Final = click.Choice([kind.value for kind in Format])
 READABLE: Final = click.Choice([kind.value for kind in Format if kind.readable])
 
@@ -185,6 +189,10 @@ class _Writing:
     force: bool
     count: Callable[[int, int | None], None]
     unsaid: dict[str, None] = field(factory=dict)
+    remarks: list[str] = field(factory=list)
+    """What could not be read of the matches."""
+    written: list[str] = field(factory=list)
+    """The files that were written, each with what is in it."""
     done: int = 0
 
     def pieces(self, found: Iterable[_Named]) -> Iterator[str]:
@@ -199,18 +207,21 @@ class _Writing:
             self.done += 1
             self.count(self.done, None)
             self.unsaid |= dict.fromkeys(lost(self.kind, named.transcript))
+            self.remarks += (f"{named.name}, {remark}" for remark in remarks(named.transcript))
             yield named.transcript
 
     def file(self, path: Path, found: Iterable[_Named]) -> None:
         """Write a file, which appears under its name once it is whole."""
         if path.exists() and not self.force:
             raise UserError(f"{path} is there already; --force replaces it")
+        before = self.done
         try:
             with _in_place_of(path) as file:
                 for piece in self.pieces(found):
                     file.write(piece)
         except OSError as error:
             raise UserError(f"cannot write {path}: {error.strerror or error}") from None
+        self.written.append(f"{path}: {counted(self.done - before, 'match')}")
 
 
 def _write(found: Iterator[_Named], kind: Format, target: str | None, *, force: bool) -> None:
@@ -219,9 +230,21 @@ def _write(found: Iterator[_Named], kind: Format, target: str | None, *, force: 
         first = list(islice(found, 1))
         if not first:
             raise UserError("there is no match to write")
-        _write_to(chain(first, found), writing, target)
+        try:
+            _write_to(chain(first, found), writing, target)
+        finally:
+            _list(writing.written)
+    _list(writing.remarks, err=True)
     if writing.unsaid:
         click.echo(f"left out, as {kind.value} cannot say it: {', '.join(writing.unsaid)}", err=True)
+
+
+def _list(lines: Sequence[str], *, err: bool = False) -> None:
+    """Print lines, if there are many only the first of them."""
+    for line in lines[:MOST_LINES]:
+        click.echo(clean(line, 300), err=err)
+    if len(lines) > MOST_LINES:
+        click.echo(f"... and {len(lines) - MOST_LINES:,} more", err=err)
 
 
 def _write_to(found: Iterator[_Named], writing: _Writing, target: str | None) -> None:

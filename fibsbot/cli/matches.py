@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import contextlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -14,10 +14,12 @@ from attrs import define, frozen
 from fibsbot.cli import UserError
 from fibsbot.cli.stores import place_by_config
 from fibsbot.draw.markup import clean
+from fibsbot.engine import MOST_PLIES
 from fibsbot.formats.errors import FormatError
 from fibsbot.records.views import Match
 from fibsbot.replay.errors import CaptureError
-from fibsbot.study.by_game import study_by_game
+from fibsbot.strategies.names import DEFAULT
+from fibsbot.study.many import entries_of, study_all
 from fibsbot.study.model import MatchStudy
 from fibsbot.transcript import Transcript
 
@@ -26,10 +28,8 @@ if TYPE_CHECKING:
 
 LAST: Final = 20
 """Matches of a store that are shown where nothing else is asked for."""
-FEW: Final = 20
-"""Entries that are studied sooner than further processes have started."""
-Tick: TypeAlias = Callable[[int, int | None], None]
-"""Takes how many games have been studied, of how many if that is known."""
+Tick: TypeAlias = Callable[[float, float | None], None]
+"""Takes how many entries have been studied, of how many if that is known."""
 
 
 @frozen
@@ -58,8 +58,18 @@ class Asked:
             raise UserError("expected FILE, or a store with --db or --config, got both")
         if not files and number is None and db is None and config is None:
             raise UserError("expected FILE, or a match of the store with --match, or the store with --db or --config")
+        for path in files:
+            _check_readable(path)
         place = None if files else db or place_by_config(config)
         return cls(files, number, place, opponent, last or (None if files else LAST))
+
+
+def _check_readable(path: Path) -> None:
+    """Raise UserError for a file that cannot be read, before the engine gets ready."""
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
 
 
 @frozen
@@ -95,6 +105,23 @@ def with_match_options(command: _Command) -> _Command:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+plies_option: Final = click.option(
+    "--plies",
+    metavar="N",
+    type=click.IntRange(0, MOST_PLIES),
+    help=f"Rolls that the engine looks ahead, 0 to {MOST_PLIES}.",
+)
+
+
+def named_judge(strategy: str, plies: int | None) -> str:
+    """Return the full name of the strategy that judges; raise UserError for plies of another one than the engine."""
+    if plies is None:
+        return strategy
+    if strategy != DEFAULT:
+        raise UserError(f"expected --plies with the strategy {DEFAULT}, got it with {strategy!r}")
+    return f"{DEFAULT}:{plies}"
 
 
 # -- which matches --------------------------------------------------------------------------------------------------
@@ -165,40 +192,34 @@ class Work:
     tick: Tick
     failed: int = 0
 
-    def studies(
-        self, found: Iterable[Found], games: int | None = None, cores: int | None = None
-    ) -> Iterator[tuple[Found, MatchStudy]]:
-        """Yield each match with its study, one that cannot be studied is told on stderr.
+    def studies(self, found: Iterable[Found]) -> Iterator[tuple[Found, MatchStudy]]:
+        """Yield each match with its study; one that cannot be studied is reported on stderr.
 
-        `games` is how many they have, if that is known, `cores` how many are used, all by default.
+        Of a list it is known how much there is to do: then it shows how far it is.
         """
         waiting: deque[Found] = deque()
+        of = sum(entries_of(it.transcript) for it in found) if isinstance(found, list) else None
+        done = 0
 
         def transcripts() -> Iterator[Transcript]:
             for it in found:
                 waiting.append(it)
                 yield it.transcript
 
-        done = itertools.count(1)
-        every = study_by_game(
-            transcripts(),
-            self.engine,
-            luck=self.luck,
-            cores=cores,
-            tick=lambda: self.tick(next(done), games),
-        )
-        for studied in every:
-            it = waiting.popleft()
-            if isinstance(studied, MatchStudy):
-                yield it, studied
-            else:
-                self.failed += 1
-                click.echo(f"{it.name} is left out: {clean(str(studied), 300)}", err=True)
+        def tick(studied: int, _: int) -> None:
+            nonlocal done
+            done += studied
+            self.tick(done, of)
 
-
-def are_few(found: Iterable[Found]) -> bool:
-    """Whether there is so little to study that one process is done sooner than several."""
-    return sum(len(game.entries) for it in found for game in it.transcript.games) < FEW
+        self.tick(0, of)
+        with contextlib.closing(study_all(transcripts(), self.engine, luck=self.luck, tick=tick)) as every:
+            for studied in every:
+                it = waiting.popleft()
+                if isinstance(studied, MatchStudy):
+                    yield it, studied
+                else:
+                    self.failed += 1
+                    click.echo(f"{it.name} is left out: {clean(str(studied), 300)}", err=True)
 
 
 def counted(count: int) -> str:

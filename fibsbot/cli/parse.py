@@ -7,22 +7,36 @@ import enum
 import itertools
 import json
 import sys
-import zlib
-from collections.abc import Iterator
-from typing import IO, Any, Final
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import IO, Any, Final, cast
 
 import attrs
 import click
 
 from fibsbot.cli import UserError
-from fibsbot.records.session_log import Header, SessionLogError, is_session_log, read_session_log, unpacked
+from fibsbot.formats.errors import FormatError
+from fibsbot.formats.text import chunks
+from fibsbot.records.session_log import (
+    ENDS,
+    Event,
+    Header,
+    Record,
+    SessionLogError,
+    is_session_log,
+    read_session_log,
+)
 from fibsbot.records.session_log import Received as ReceivedBytes
+from fibsbot.replay.parts import lines
 from protocol.messages import RefusedBoard, Unknown
 from protocol.stream import MessageReader, Received
 from protocol.words import Colour
 
-CHUNK: Final = 65536
-"""Bytes that are read at once."""
+_FEWEST: Final = 64
+"""Bytes by which it shows what a file is."""
+_BLOCK: Final = 1000
+"""Messages that are printed at once."""
+_ENCODER: Final = json.JSONEncoder()
 
 
 @click.command()
@@ -35,63 +49,141 @@ def parse(*, file: str, unknown: bool) -> None:
     is the standard input. Either may be compressed by gzip. Each object has the message's kind, its fields, the line,
     and the line's offset in bytes.
     """
+    rows = _Rows()
     try:
         with click.open_file(file, "rb") as source:
-            for received in _messages(unpacked(source)):
+            for received in _messages(rows.written_before(chunks(cast("IO[bytes]", _Arriving(source))))):
                 if not unknown or isinstance(received.message, Unknown | RefusedBoard):
-                    sys.stdout.write(json.dumps(describe(received)) + "\n")
-    except BrokenPipeError:
-        raise
-    except (OSError, EOFError, zlib.error, SessionLogError) as error:
+                    rows.add(received)
+        rows.write()
+    except (OSError, FormatError, SessionLogError) as error:
+        rows.write()
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise UserError(f"cannot read {file}: {reason}") from None
 
 
+class _Arriving:
+    """A file of which a read returns what has arrived; so what a pipe brings is printed although more may follow."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._read = getattr(file, "read1", file.read)
+        self._begun = False
+
+    def read(self, count: int) -> bytes:
+        """Return some bytes, at first so many as tell how a file is packed; none at the end."""
+        data: bytes = self._read(count)
+        while not self._begun and 0 < len(data) < _FEWEST and (more := self._read(count)):
+            data += more
+        self._begun = True
+        return data
+
+
+class _Rows:
+    """What is printed, in blocks."""
+
+    def __init__(self) -> None:
+        self._rows: list[str] = []
+
+    def add(self, received: Received) -> None:
+        """Print a message, soon."""
+        self._rows.append(_ENCODER.encode(describe(received)) + "\n")
+        if len(self._rows) >= _BLOCK:
+            self.write()
+
+    def written_before(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        """Pass on the pieces of a file; before each next one, which may be long in coming, print what there is."""
+        for piece in pieces:
+            yield piece
+            self.write()
+
+    def write(self) -> None:
+        """Print what there is."""
+        if self._rows:
+            rows, self._rows = self._rows, []
+            sys.stdout.write("".join(rows))
+            sys.stdout.flush()
+
+
 def describe(received: Received) -> dict[str, Any]:
     """Return what JSON can hold of a message and where it came from."""
+    cls: Any = type(received.message)
     return {
-        "kind": received.message.kind(),
-        "fields": attrs.asdict(received.message, value_serializer=_plain),
+        "kind": _kind(cls),
+        "fields": _fields_of(received.message),
         "text": received.text,
         "offset": received.offset,
     }
 
 
-def _plain(_owner: object, _attribute: object, value: Any) -> Any:
-    if isinstance(value, Colour):
-        return value.name
-    if isinstance(value, enum.Enum):
-        return value.value
-    if isinstance(value, dt.datetime):
-        return value.isoformat()
-    return value
+@cache
+def _kind(cls: Any) -> str:
+    kind: str = cls.kind()
+    return kind
 
 
-def _messages(source: IO[bytes]) -> Iterator[Received]:
-    start = source.readline(CHUNK)
-    if is_session_log(start):
-        return _logged(itertools.chain([start], source))
-    return _captured(start, source)
+@cache
+def _names(cls: type[attrs.AttrsInstance]) -> tuple[str, ...]:
+    return tuple(field.name for field in attrs.fields(cls))
 
 
-def _captured(start: bytes, source: IO[bytes]) -> Iterator[Received]:
+def _fields_of(thing: attrs.AttrsInstance) -> dict[str, Any]:
+    return {name: _plain(getattr(thing, name)) for name in _names(type(thing))}
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can hold of a field."""
+    match value:
+        case Colour():
+            return value.name
+        case enum.Enum():
+            return value.value
+        case None | str() | int() | float():
+            return value
+        case tuple():
+            return [_plain(it) for it in value]
+        case dt.datetime():
+            return value.isoformat()
+    return _fields_of(value)
+
+
+def _messages(pieces: Iterator[bytes]) -> Iterator[Received]:
+    start = b""
+    for piece in pieces:
+        start += piece
+        if b"\n" in start or len(start) >= _FEWEST:
+            break
+    whole = itertools.chain([start], pieces)
+    return _logged(line for _, line in lines(whole)) if is_session_log(start) else _captured(whole)
+
+
+def _captured(pieces: Iterator[bytes]) -> Iterator[Received]:
     reader = MessageReader()
-    for chunk in itertools.chain([start], iter(lambda: source.read(CHUNK), b"")):
-        if chunk:
-            yield from _read(reader, chunk)
+    for piece in pieces:
+        if piece:
+            yield from _read(reader, piece)
     yield from _read(reader, b"")
 
 
 def _logged(lines: Iterator[bytes]) -> Iterator[Received]:
-    """Read what was received; each header begins another connection."""
+    """Read what was received; a header that continues nothing and a lost connection begin another one."""
     reader = MessageReader()
     for record in read_session_log(lines):
         if isinstance(record, ReceivedBytes) and record.data:
             yield from _read(reader, record.data)
-        elif isinstance(record, Header):
+        elif _begins(record):
             yield from _read(reader, b"")
-            reader = MessageReader()
+            reader = MessageReader(banner=True)
     yield from _read(reader, b"")
+
+
+def _begins(record: Record) -> bool:
+    """Whether what is received from here on comes from another connection."""
+    match record:
+        case Header(fields=fields):
+            return not fields.get("continues")
+        case Event(name=name):
+            return name in ENDS
+    return False
 
 
 def _read(reader: MessageReader, data: bytes) -> Iterator[Received]:

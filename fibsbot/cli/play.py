@@ -6,6 +6,7 @@ import asyncio
 import datetime as dt
 import re
 import signal
+import socket
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -20,18 +21,21 @@ from fibsbot.bot.settings import RunSettings
 from fibsbot.cli import ConfigError, UserError
 from fibsbot.cli.numbers import FiniteRange
 from fibsbot.client.connection import ConnectionFailedError
+from fibsbot.client.tls import reason
 from fibsbot.config import Config, ConfigProblemsError, UnknownAccountError, load_config
 from fibsbot.config.doubting import doubts
 from fibsbot.config.plans import run_settings
 from fibsbot.config.problems import told
 from fibsbot.config.secrets import VARIABLE, password_of
-from fibsbot.config.settings import AccountConfig
+from fibsbot.config.settings import AccountConfig, ServerConfig
 from fibsbot.log import LogFormat, LogLevel, configure
 from fibsbot.policy import Lengths
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.loader import StrategyError, check, load
+from fibsbot.strategies.loader import StrategyError, check, find, load
 from fibsbot.strategies.names import FALLBACK
 
+PORT: Final = ServerConfig().port
+"""Port of a server that is named without one."""
 _NAME: Final = re.compile(r"[A-Za-z_]{1,20}")
 _log = structlog.get_logger(__name__)
 
@@ -43,9 +47,11 @@ class RunError(click.ClickException):
 def _address(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, int] | None:
     if value is None:
         return None
-    host, _, port = value.rpartition(":")
+    host, colon, port = value.rpartition(":")
+    if not colon or value.endswith("]"):
+        host, port = value, str(PORT)
     if not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise click.BadParameter(f"expected HOST:PORT with a port from 1 to 65535, got {value!r}")
+        raise click.BadParameter(f"expected HOST or HOST:PORT with a port from 1 to 65535, got {value!r}")
     return host.strip("[]"), int(port)
 
 
@@ -94,7 +100,12 @@ def _option(name: str, about: str, kind: Any = None) -> Callable[[Any], Any]:
     callback=_config,
     help="TOML file with settings (see config/fibsbot.toml); options go before it.",
 )
-@click.option("--server", metavar="HOST:PORT", callback=_address, help="Where to connect.")
+@click.option(
+    "--server",
+    metavar="HOST[:PORT]",
+    callback=_address,
+    help=f"Where to connect; port {PORT} unless told.",
+)
 @click.option("--user", metavar="NAME", callback=_name, help="Name of the account.")
 @click.option(
     "--password-file",
@@ -175,8 +186,7 @@ def _cut(lengths: Lengths, longest: int) -> Lengths:
 def _play_it(config: Config) -> None:
     """Play with the only account of a configuration."""
     (account,) = config.accounts
-    strategy = _load(config.bot.strategy)
-    fallback = None if config.bot.strategy == FALLBACK else _load(FALLBACK)
+    _find(config.bot.strategy)
     try:
         secret = password_of(account)
     except ConfigProblemsError as error:
@@ -187,13 +197,34 @@ def _play_it(config: Config) -> None:
     stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
     log_path = config.log.directory / f"{account.name}-{stamp}.jsonl"
     settings = run_settings(config, account, secret.text, log_path)
+    _check_reachable(settings)
+    strategy = _load(config.bot.strategy)
+    fallback = None if config.bot.strategy == FALLBACK else _load(FALLBACK)
     result = _run(settings, strategy, fallback)
     counters = result.counters
     if result.end is End.REFUSED:
-        raise RunError(f"{settings.host}:{settings.port} does not take the name {account.name!r} with this password")
+        hint = "" if settings.register else "; --register makes the account if the server has none of this name"
+        place = f"{settings.host}:{settings.port}"
+        raise RunError(f"{place} does not take the name {account.name!r} with this password{hint}")
     click.echo(f"{counters.matches} matches played, {counters.wins} won. Session log: {log_path}")
     if result.end is not End.FINISHED:
         raise RunError(result.reason)
+
+
+def _check_reachable(settings: RunSettings) -> None:
+    """Raise RunError where nobody listens, before the engine gets ready, which may take half a minute."""
+    try:
+        socket.create_connection((settings.host, settings.port), settings.connect_timeout).close()
+    except (OSError, UnicodeError) as error:
+        raise RunError(f"cannot connect to {settings.host}:{settings.port}: {reason(error)}") from None
+
+
+def _find(name: str) -> None:
+    """Raise UserError for a strategy that is not installed."""
+    try:
+        find(name)
+    except StrategyError as error:
+        raise UserError(str(error)) from None
 
 
 def _load(name: str) -> Strategy:
@@ -228,19 +259,21 @@ async def _play(settings: RunSettings, strategy: Strategy, fallback: Strategy | 
     task = asyncio.current_task()
     signals = 0
 
-    def on_signal() -> None:
+    def on_signal(number: signal.Signals) -> None:
         nonlocal signals
         signals += 1
         if signals == 1:
+            _log.info("asked to end", signal=number.name, what="the match is finished first; once more: leave at once")
             runner.finish()
         elif signals == 2:
+            _log.warning("asked to end at once", signal=number.name, what="the server saves the match")
             runner.quit()
         elif task is not None:
             task.cancel()
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, on_signal)
+        loop.add_signal_handler(number, on_signal, number)
     result = await runner.run()
     if signals > 1:
         raise asyncio.CancelledError  # the match was not finished: this is no success

@@ -6,7 +6,6 @@ import contextlib
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -26,7 +25,7 @@ PATIENCE: Final = 2.0
 
 
 @contextlib.contextmanager
-def shown_progress(what: str, *, shown: bool = True) -> Iterator[Callable[[int, int | None], None]]:
+def shown_progress(what: str, *, shown: bool = True) -> Iterator[Callable[[float, float | None], None]]:
     """Give what shows how far it is, of how much if that is known.
 
     The bar appears once it has taken PATIENCE, if somebody watches and nothing else is shown.
@@ -41,16 +40,28 @@ def shown_progress(what: str, *, shown: bool = True) -> Iterator[Callable[[int, 
         disable=not (shown and sys.stderr.isatty()),
     )
     task = bar.add_task(what, total=None)
-    begun = time.monotonic()
 
-    def show(done: int, of: int | None) -> None:
-        if time.monotonic() - begun > PATIENCE:
-            bar.start()
+    def show(done: float, of: float | None) -> None:
         bar.update(task, completed=done, total=of)
 
-    try:
+    with _started_later(bar):
         yield show
+
+
+@contextlib.contextmanager
+def _started_later(bar: Progress) -> Iterator[None]:
+    """Show a bar once it has taken PATIENCE, even if nothing has been done by then."""
+    if bar.disable:
+        yield
+        return
+    timer = threading.Timer(PATIENCE, bar.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
     finally:
+        timer.cancel()
+        timer.join()
         bar.stop()
 
 
@@ -63,14 +74,8 @@ def shown_waiting(what: str) -> Iterator[None]:
         return
     waiting = Progress(SpinnerColumn(), TextColumn(what), TimeElapsedColumn(), console=console, transient=True)
     waiting.add_task(what, total=None)
-    timer = threading.Timer(PATIENCE, waiting.start)
-    timer.start()
-    try:
+    with _started_later(waiting):
         yield
-    finally:
-        timer.cancel()
-        timer.join()
-        waiting.stop()
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ import click
 from attrs import evolve
 
 from fibsbot.cli import UserError
-from fibsbot.cli.matches import Asked, Work, are_few, counted, found_matches, with_match_options
+from fibsbot.cli.matches import Asked, Work, counted, found_matches, named_judge, plies_option, with_match_options
 from fibsbot.cli.progress import shown_progress
 from fibsbot.cli.stores import store_errors
 from fibsbot.draw.markup import clean
@@ -43,6 +43,7 @@ NAME: Final = 40
     help="Where to: a page if it ends in .html, else a folder with a page a match.",
 )
 @click.option("--engine", metavar="NAME", default=DEFAULT, show_default=True, help="The strategy that judges.")
+@plies_option
 @click.option("--luck/--no-luck", default=True, help="Whether the luck of each throw is worked out: it takes longest.")
 @click.option("--force", is_flag=True, help="Replace what is there already.")
 def report(  # noqa: PLR0913, PLR0917 - one argument an option
@@ -55,6 +56,7 @@ def report(  # noqa: PLR0913, PLR0917 - one argument an option
     target: Path,
     engine: str,
     *,
+    plies: int | None,
     luck: bool,
     force: bool,
 ) -> None:
@@ -67,11 +69,12 @@ def report(  # noqa: PLR0913, PLR0917 - one argument an option
     asked = Asked.of(files, number, db, config, last, opponent)
     single = target.suffix.lower() in {".html", ".htm"}
     _check_free(target, single=single, force=force)
+    judge = named_judge(engine, plies)
     try:
-        with opened_judge(engine):
-            pass  # a wrong name is told before any work is done
-        with store_errors(), shown_progress("games") as tick:
-            work = Work(engine, luck, tick)
+        with store_errors(), shown_progress("decisions") as tick:
+            with opened_judge(judge):
+                pass  # a wrong name is told before any work is done
+            work = Work(judge, luck, tick)
             written = (_write_page if single else _write_folder)(target, asked, work)
     except StrategyError as error:
         raise UserError(str(error)) from None
@@ -85,8 +88,7 @@ def _write_page(target: Path, asked: Asked, work: Work) -> str:
         raise UserError(
             f"expected {MOST} matches at most on a page, got more: use --last N, or -o FOLDER for a page each"
         )
-    games = sum(max(1, len(it.transcript.games)) for it in found)
-    studies = [study for _, study in work.studies(found, games, cores=1 if are_few(found) else None)]
+    studies = [study for _, study in work.studies(found)]
     _check_any(len(studies))
     _write(target, report_page(studies, title=_title([it.transcript for it in studies])))
     return f"{target}: {counted(len(studies))}, {target.stat().st_size // 1000} kB"

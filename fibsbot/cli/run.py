@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 import click
 import structlog
@@ -20,12 +21,13 @@ from fibsbot.config.problems import told
 from fibsbot.log import LogFormat, configure
 from fibsbot.records.store import StoreError
 from fibsbot.service.account import Account
-from fibsbot.service.process import Service, ServiceError, hangups_held_back
+from fibsbot.service.process import Service, ServiceError, check_places, hangups_held_back
 from fibsbot.service.settings import AccountPlan
 from fibsbot.service.supervisor import Reloaded
 from fibsbot.strategies.loader import load
 from fibsbot.strategies.names import FALLBACK
 
+HINT: Final = "; server.register = true makes the account if the server has none of this name"
 _log = structlog.get_logger(__name__)
 
 
@@ -86,7 +88,7 @@ class Settings:
 
     def start(self) -> tuple[AccountPlan, ...]:
         """Read the file for the first time, and set up the log. Raises ConfigError."""
-        checked = check(self._path)
+        checked = check(self._path, before_strategies=_check_places)
         if checked.problems:
             raise ConfigError(told(self._path, checked.problems))
         self.config = checked.config
@@ -112,10 +114,19 @@ class Settings:
         configure(self._log_format or self.config.log.format, self.config.log.level)
 
 
+def _check_places(config: Config) -> None:
+    """Raise RunError where somebody else has the control socket or the web server's port."""
+    try:
+        check_places(config.service_settings())
+    except ServiceError as error:
+        raise RunError(str(error)) from None
+
+
 def _report(accounts: Mapping[str, Account]) -> None:
     """Say how it ended; end with status 78 where another start would end in the same way."""
     for name, account in accounts.items():
         counters = account.totals()
-        click.echo(f"{name}: {counters.matches} matches played, {counters.wins} won; {account.reason}")
+        hint = HINT if account.end is End.REFUSED and not account.plan.run.register else ""
+        click.echo(f"{name}: {counters.matches} matches played, {counters.wins} won; {account.reason}{hint}")
     if any(account.end not in (None, End.FINISHED) for account in accounts.values()):
         raise SystemExit(EXIT_CONFIG)

@@ -42,7 +42,9 @@ def serve(host: str, port: int, db: Path | None, seed: int | None) -> None:
     try:
         asyncio.run(_run(server))
     except OSError as error:
-        raise UserError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
+        raise UserError(
+            f"cannot listen on {host}:{port}: {error.strerror or error}; --port takes another one"
+        ) from None
 
 
 async def _run(server: Server) -> None:

@@ -113,19 +113,23 @@ def soak(  # noqa: PLR0913, PLR0917 - one argument an option
     _check_options(context, chaotic=chaotic)
     configure(level=LogLevel.ERROR)
     strategies = strategy, opponent
+    points, count = length or LENGTHS[chaotic], pairs or PAIRS[chaotic]
+    if chaotic and count < chaos.LEAST_PAIRS:
+        raise click.UsageError(f"expected at least {chaos.LEAST_PAIRS} pairs with --chaos, got {count}", context)
+    if plot and not plot.absolute().parent.is_dir():
+        raise UserError(f"there is no folder {plot.parent} for {plot.name}")
     try:
-        for name in strategies:
-            load(name)
         if log_dir:
             log_dir.mkdir(parents=True, exist_ok=True)
+            if chaotic and any(log_dir.iterdir()):
+                raise UserError(f"expected an empty folder for the logs, got {log_dir}")
+        for name in strategies:
+            load(name)
     except StrategyError as error:
         raise UserError(str(error)) from None
     except OSError as error:
         raise UserError(f"cannot make the folder {log_dir}: {error.strerror}") from None
-    points, count = length or LENGTHS[chaotic], pairs or PAIRS[chaotic]
     if chaotic:
-        if count < chaos.LEAST_PAIRS:
-            raise click.UsageError(f"expected at least {chaos.LEAST_PAIRS} pairs with --chaos, got {count}", context)
         clean = _chaos(
             chaos.Plan(minutes, seed, count, points, speed, rate), strategies, log_dir, plot, as_json=as_json
         )
@@ -163,8 +167,6 @@ def _chaos(
     plan: chaos.Plan, strategies: tuple[str, str], log_dir: Path | None, plot: Path | None, *, as_json: bool
 ) -> bool:
     """Run and report; without a folder of the user's, everything is thrown away in the end."""
-    if log_dir and any(log_dir.iterdir()):
-        raise UserError(f"expected an empty folder for the logs, got {log_dir}")
     with _folder(log_dir) as folder, _chaos_progress(plan) as on_tick:
         try:
             report = asyncio.run(chaos.run(plan, folder, strategies, on_tick))

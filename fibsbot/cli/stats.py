@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import json
 from collections.abc import Iterator, Sequence
@@ -28,7 +29,6 @@ from fibsbot.transcript import Transcript
 
 if TYPE_CHECKING:
     from fibsbot.records.store import Store
-    from fibsbot.study.many import Studied
 
 WIDEST: Final = 80
 """Columns that are used, however wide the terminal is."""
@@ -134,14 +134,20 @@ def _adjusted(store: Store, account: str, since: dt.datetime | None, engine: str
     matches = [it for it in store.matches(account=account, since=since) if it.finished and it.length]
     reader = _Reader(store, matches)
 
-    def studies() -> Iterator[Studied]:
-        for done, study in enumerate(study_all(reader.transcripts(), engine), 1):
-            show(done + reader.without, len(matches))
-            yield study
+    done = 0.0
+
+    def tick(studied: int, of: int) -> None:
+        nonlocal done
+        done += studied / of
+        show(done + reader.without, len(matches))
 
     try:
-        with shown_progress(f"studying {account}") as show:
-            found = Adjusted.of(studies())
+        with (
+            shown_progress(f"studying {account}") as show,
+            contextlib.closing(study_all(reader.transcripts(), engine, tick=tick)) as studies,
+        ):
+            show(0, len(matches))
+            found = Adjusted.of(studies)
     except StrategyError as error:
         raise UserError(str(error)) from None
     return evolve(found, left_out=found.left_out + reader.without)

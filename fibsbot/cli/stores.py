@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,9 +26,10 @@ def place_by_config(path: Path | None) -> str:
 @contextlib.contextmanager
 def store_errors() -> Iterator[None]:
     """Tell in one line why a store cannot be used."""
-    from fibsbot.records.store import StoreError  # noqa: PLC0415 - SQLAlchemy is slow to import, and helps show no store
-
     try:
         yield
-    except StoreError as error:
-        raise UserError(str(error)) from None
+    except Exception as error:
+        store = sys.modules.get("fibsbot.records.store")  # SQLAlchemy is slow to import, and files need none
+        if store and isinstance(error, store.StoreError):
+            raise UserError(str(error)) from None
+        raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,8 +36,12 @@ class Checked:
     """The passwords that were found, by account."""
 
 
-def check(path: Path) -> Checked:
-    """Read a file, and look for the passwords and everything else that it names."""
+def check(path: Path, *, before_strategies: Callable[[Config], None] | None = None) -> Checked:
+    """Read a file, and look for the passwords and everything else that it names.
+
+    With `before_strategies`, strategies are tried, which may take half a minute, only if nothing else is wrong and that
+    function, which is called before, raises nothing.
+    """
     try:
         tables = read_toml(path)
     except ConfigProblemsError as error:
@@ -46,13 +50,27 @@ def check(path: Path) -> Checked:
     if config is None:
         return Checked(problems, Config())
     secrets = _secrets(config)
+    found, later = _plans(config, secrets)
+    if before_strategies:
+        if problems or later:
+            return Checked(_joined(problems, later), config)
+        before_strategies(config)
     problems = (*problems, *_unusable(config))
-    try:
-        found = plans(config, {name: secret.text for name, secret in secrets.items()})
-    except ConfigProblemsError as error:
-        later = [it for it in error.problems if not any(_follows(it, before) for before in problems)]
-        return Checked((*problems, *later), config)
+    if later:
+        return Checked(_joined(problems, later), config)
     return Checked(problems, config, () if problems else found, secrets)
+
+
+def _plans(config: Config, secrets: Mapping[str, Secret]) -> tuple[tuple[AccountPlan, ...], tuple[ConfigProblem, ...]]:
+    """Return what the accounts are to do, or what is wrong with it."""
+    try:
+        return plans(config, {name: secret.text for name, secret in secrets.items()}), ()
+    except ConfigProblemsError as error:
+        return (), error.problems
+
+
+def _joined(problems: tuple[ConfigProblem, ...], later: Iterable[ConfigProblem]) -> tuple[ConfigProblem, ...]:
+    return (*problems, *(it for it in later if not any(_follows(it, before) for before in problems)))
 
 
 def _secrets(config: Config) -> dict[str, Secret]:

@@ -17,6 +17,7 @@ from attrs import field, frozen
 
 from fibsbot.config.problems import ConfigProblem, ConfigProblemsError
 from fibsbot.config.settings import AccountConfig
+from fibsbot.redaction import hide
 
 VARIABLE: Final = "FIBSBOT_PASSWORD"
 """The environment variable for a bot that is alone and says nothing else."""
@@ -46,10 +47,12 @@ def password_of(
     """
     setting, look = _named(account, environment) or ("", _unnamed(account.name, alone=alone, environment=environment))
     try:
-        return look()
+        found = look()
     except _NoPasswordError as error:
         problem = ConfigProblem(setting, error.expected, error.got)
         raise ConfigProblemsError([problem.below(path)]) from None
+    hide(found.text, account.name or "")
+    return found
 
 
 class _NoPasswordError(Exception):

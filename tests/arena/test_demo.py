@@ -11,6 +11,7 @@ from rich.console import Console
 
 from fibsbot.arena.demo import LAST, Display
 from fibsbot.cli import main
+from fibsbot.position import Position
 from fibsbot.records.session_log import Received, read_session_log
 from protocol import messages as m
 from protocol.board import BoardState
@@ -80,3 +81,13 @@ def test_a_terminal_sees_one_picture_that_fits_into_24_lines() -> None:
     lines = screen.getvalue().splitlines()
     assert f"line {3 * LAST - 1}" in screen.getvalue()
     assert len(lines) <= 24
+
+
+def test_the_last_position_is_shown_although_no_board_comes() -> None:
+    screen = io.StringIO()
+    with Display(Console(file=screen, width=80), "fibsbot") as display:
+        display.show_board(BOARD)
+        display.show_last(Position((0, *[0] * 5, -2, *[0] * 18, 0)))
+        display.tell("fibsbot wins 1 point (single).", with_board=True)
+    assert "OFF: O-15 X-13" in screen.getvalue()
+    assert "BAR: O-0 X-0" in screen.getvalue()

@@ -92,7 +92,7 @@ def living(group: int) -> list[str]:
         (["--judge", "random"], "strategy 'random' is no judge: it cannot say what positions are worth"),
         (["--judge", "nosuch"], "no strategy is called 'nosuch'"),
         (["--mat", "/dev/null/x"], "cannot make the folder /dev/null/x: Not a directory"),
-        (["--out", "/dev/null/x"], "cannot open /dev/null/x: Not a directory"),
+        (["--out", "/dev/null/x"], "there is no folder /dev/null for x"),
     ],
 )
 def test_what_makes_no_sense_is_told_in_a_line(arguments: list[str], text: str) -> None:

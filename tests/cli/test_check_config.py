@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from fibsbot.bot.fallback import LastResort
 from fibsbot.cli import main
+from fibsbot.config import Config
 from fibsbot.config.checking import check
 from fibsbot.config.problems import told
 from fibsbot.config.writing import EXAMPLE, sample
 from fibsbot.match import MatchState
-from tests.cli.test_command_line import fibsbot
+from tests.commands import fibsbot
 
 SECRET = "swordfish"
 Check: TypeAlias = Callable[..., Result]
@@ -133,6 +134,28 @@ def test_a_strategy_that_does_not_work_is_a_problem(checked: Check, monkeypatch:
 
 
 @pytest.mark.slow
+def test_a_process_that_starts_tries_strategies_only_where_nothing_else_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    monkeypatch.setattr("fibsbot.config.checking._fault", tried.append)
+    path = tmp_path / "bot.toml"
+    path.write_text(GOOD)
+    monkeypatch.delenv("MARVINS_PASSWORD", raising=False)
+    assert ["account.password_env"] == [it.path for it in check(path, before_strategies=lambda _: None).problems]
+    monkeypatch.setenv("MARVINS_PASSWORD", SECRET)
+
+    def fail(_: Config) -> None:
+        assert not tried
+        raise OSError("the port is taken")
+
+    with pytest.raises(OSError, match="taken"):
+        check(path, before_strategies=fail)
+    assert not tried
+    assert () == check(path, before_strategies=lambda _: None).problems
+    assert 1 == len(tried)
+
+
 def test_a_store_that_no_bot_can_use_is_a_problem(checked: Check) -> None:
     result = checked(GOOD + 'store = "mysql://host/name"')
     assert 78 == result.exit_code

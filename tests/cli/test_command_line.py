@@ -1,21 +1,21 @@
 """The command line as a whole: help, errors, exit statuses."""
 
+import io
 import os
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+from typing import TextIO
 
 import click
 import pytest
 
-from fibsbot.cli import COMMANDS, EXIT_USAGE, main
-
-
-def fibsbot(*arguments: str, **options: str) -> subprocess.CompletedProcess[str]:
-    """Run the command as a user does."""
-    environment = {**os.environ, **options, "COLUMNS": "80"}
-    return subprocess.run(
-        [sys.executable, "-m", "fibsbot", *arguments], capture_output=True, text=True, check=False, env=environment
-    )
+from fibsbot import cli
+from fibsbot.cli import COMMANDS, EXIT_INTERRUPTED, EXIT_USAGE, main
+from fibsbot.cli.streams import EXIT_READER_GONE, Stream
+from tests.commands import fibsbot, fibsbot_process
 
 
 def command(name: str) -> click.Command:
@@ -44,11 +44,13 @@ def test_every_option_has_a_help_text(name: str) -> None:
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
         (["nosuch"], "fibsbot: No such command 'nosuch'."),
+        (["reprot"], "fibsbot: No such command 'reprot'. (Did you mean one of: 'export', 'report'?)"),
+        (["analyse", "/no/such/file"], "fibsbot: cannot read /no/such/file: No such file or directory"),
+        (["analyse", "--strategy", "engine:99", "README.md"], "fibsbot: strategy 'engine:99': expected plies from 0"),
         (["legal", "rubbish"], "fibsbot: expected an XGID of 10 fields between colons, got 'rubbish'"),
         (["perft", "--depth", "x"], "fibsbot perft: Invalid value for '--depth': 'x' is not a valid integer range."),
         (["parse", "/no/such/file"], "fibsbot: cannot read /no/such/file: No such file or directory"),
@@ -61,6 +63,21 @@ def test_bad_input_gets_one_line_and_status_2(arguments: list[str], text: str) -
     result = fibsbot(*arguments)
     assert (EXIT_USAGE, 1) == (result.returncode, len(result.stderr.splitlines())), result.stderr
     assert result.stderr.startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["replay", "-j", "0", "x"], "Invalid value for '-j': 0 is not in the range x>=1."),
+        (["replay", "--jobs=0", "x"], "Invalid value for '--jobs': 0 is not in the range x>=1."),
+        (["play", "-server", "x"], "No such option '-server'. (Did you mean one of: '--server', '--user'?)"),
+        (["play", "-x"], "No such option '-x'."),
+    ],
+)
+def test_an_option_is_named_as_it_was_typed(words: list[str], text: str) -> None:
+    with pytest.raises(click.UsageError) as caught:
+        main(words, standalone_mode=False)
+    assert text == cli._as_typed(caught.value, words).format_message()
 
 
 def test_without_arguments_the_help_is_shown() -> None:
@@ -76,4 +93,74 @@ def test_a_reader_that_has_enough_is_no_error() -> None:
         result = subprocess.run(
             [sys.executable, "-m", "fibsbot", "perft", "--help"], stdout=pipe, stderr=subprocess.PIPE, check=False
         )
-    assert not result.stderr
+    assert (EXIT_READER_GONE, b"") == (result.returncode, result.stderr)
+
+
+@pytest.mark.slow
+def test_a_match_that_nobody_watches_any_more_ends_quietly(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "fibsbot", "demo", "--strategy", "random", "--log-dir", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert (b"", EXIT_READER_GONE) == (process.stderr.read(), process.wait())
+
+
+def broken() -> TextIO:
+    """Return a file that nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    return os.fdopen(writing, "w")
+
+
+def test_what_follows_from_a_reader_who_has_gone_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(**_: object) -> None:
+        try:
+            sys.stdout.write("x" * 100_000)
+        finally:
+            raise RuntimeError("somebody could not write")
+
+    monkeypatch.setattr(cli, "main", fail)
+    with broken() as out:
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr(sys, "stderr", io.StringIO())
+        assert EXIT_READER_GONE == cli._status()
+        out.write("goes nowhere")
+        out.flush()
+
+
+def test_a_log_that_nobody_reads_ends_nothing() -> None:
+    with broken() as file:
+        stream = Stream(file, ends=False)
+        stream.writelines(["one", "two"])
+        stream.flush()
+        assert stream.reader_gone
+
+
+@pytest.mark.parametrize(("module", "arguments"), [("click", "--help"), ("numpy", "bearoff")])
+def test_ctrl_c_while_modules_are_imported_ends_with_130_and_no_word(
+    module: str, arguments: str, tmp_path: Path
+) -> None:
+    body = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"
+    (tmp_path / f"{module}.py").write_text(body)
+    ended = fibsbot_process(arguments, PYTHONPATH=f"{tmp_path}:{Path(__file__).parents[2]}")
+    assert (EXIT_INTERRUPTED, "", "") == (ended.returncode, ended.stdout, ended.stderr.strip())
+
+
+def test_an_ignored_sigint_stays_ignored(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nos._exit(7)\n")
+    command = f"trap '' INT; PYTHONPATH={tmp_path} exec {sys.executable} -m fibsbot"
+    assert 7 == subprocess.run(["sh", "-c", command], check=False).returncode
+
+
+def test_the_script_starts_where_python_m_does() -> None:
+    scripts = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["scripts"]
+    assert {"fibsbot": "fibsbot.__main__:main"} == scripts
+
+
+def test_the_entry_point_hides_no_command() -> None:
+    """A function of a submodule's name would be replaced by it as soon as that is imported."""
+    assert not {path.stem for path in Path(cli.__file__).parent.glob("*.py")} & {
+        name for name, it in vars(cli).items() if not isinstance(it, ModuleType)
+    }

@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 from fibsbot.cli import EXIT_CONFIG, EXIT_USAGE, main
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.schema import VERSION
+from tests.commands import fibsbot
 
 pytestmark = pytest.mark.slow
 
@@ -41,15 +42,6 @@ def store(tmp_path: Path) -> Path:
 
 def db(*arguments: object) -> Result:
     return CliRunner().invoke(main, ["db", *map(str, arguments)])
-
-
-def fibsbot(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command as a user does."""
-    command = [sys.executable, "-m", "fibsbot", *map(str, arguments)]
-    root = str(Path(__file__).parents[2])
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=cwd, env={**os.environ, "PYTHONPATH": root}
-    )
 
 
 def damage(path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import given
 from fibsbot.cli import main
 from fibsbot.policy import Policy, Request, reasons, unchecked
 from fibsbot.records.store import StoreWriter
-from tests.cli.test_command_line import fibsbot
+from tests.commands import fibsbot
 from tests.policy.anything import policies, requests
 
 Explain: TypeAlias = Callable[..., Result]

@@ -25,6 +25,7 @@ from tests.records.store.telling import Teller
 MATCH: Final = simulate(18, 5)
 OTHER: Final = simulate(3, 3)
 LOG: Final = Path(__file__).parents[1] / "data" / "bot" / "baldlies.jsonl"
+EXAMPLES: Final = Path(__file__).parents[1] / "data" / "formats" / "read"
 
 
 def run(*arguments: object, stdin: str | None = None) -> Result:
@@ -212,7 +213,8 @@ def test_the_store_is_found_by_the_settings(store: Path, tmp_path: Path) -> None
 def test_all_matches_of_the_store_are_written_that_it_can_tell(store: Path, tmp_path: Path) -> None:
     result = run("export", "--db", store, "--format", "json", "-o", f"{tmp_path}/all/")
     assert 0 == result.exit_code
-    assert "left out: 1 match of which the store has results only\n" == result.stderr
+    left_out = "left out: 1 match of which the store has results only\n"
+    assert f"{left_out}match-1, game 1: the end of the game was not seen\n" == result.stderr
     assert ["match-1.json"] == [path.name for path in (tmp_path / "all").iterdir()]
 
 
@@ -247,3 +249,28 @@ def test_hostile_names_reach_no_terminal(tmp_path: Path) -> None:
     for kind in Format:
         text = good("export", source, "--format", kind.value)
         assert all(letter.isprintable() or letter == "\n" for letter in text), kind
+
+
+def test_the_files_that_were_written_are_named(tmp_path: Path) -> None:
+    source = tmp_path / "matches.json"
+    source.write_text("".join(write_json(simulate(seed, 1)) for seed in (3, 4)))
+    both = run("convert", source, tmp_path / "out.mat")
+    assert f"{tmp_path}/out.mat: 1 match\n{tmp_path}/out-2.mat: 1 match\n" == both.stdout
+    assert f"{tmp_path}/out.csv: 2 matches\n" == run("convert", source, tmp_path / "out.csv").stdout
+    folder = run("export", source, "--format", "sgf", "-o", f"{tmp_path}/all/")
+    assert [f"{tmp_path}/all/matches-{number}.sgf: 1 match" for number in (1, 2)] == folder.stdout.splitlines()
+    again = run("convert", source, tmp_path / "out.mat")
+    assert "out.mat is there already" in again.stderr
+    assert not again.stdout
+
+
+def test_what_a_file_does_not_say_well_is_named(tmp_path: Path) -> None:
+    result = run("convert", EXAMPLES / "unreadable.mat", tmp_path / "out.json")
+    assert 0 == result.exit_code
+    assert [
+        "unreadable-1, game 1: line 11: an illegal play",
+        "unreadable-1, game 2: line 18: expected a play for the dice, or the end of the game after them, got '45:'",
+        "unreadable-1, game 3: line 24: expected a legal play, got an illegal one",
+    ] == result.stderr.splitlines()
+    result = run("convert", EXAMPLES / "points.mat", tmp_path / "points.json")
+    assert "points-1, game 1: points 2008, which no cube and level make\n" in result.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -56,6 +57,8 @@ IMPORTED: Final = {
     "strategies --help": "",
     "train --help": "",
     "ubgi --help": "asyncio structlog",
+    "analyse match.mat --strategy random": "",
+    "analyse match.mat --strategy handmade --no-luck": "",
     "bearoff": "numpy",
     "best nothing": "",
     "check-config nothing.toml": "",
@@ -91,6 +94,7 @@ for line in sys.argv[sys.argv.index("--") + 1 :]:
 
 @pytest.mark.slow
 def test_nothing_slow_is_imported_that_is_not_in_the_table(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "tests" / "data" / "formats" / "mat" / "one_point.mat", tmp_path / "match.mat")
     command = [sys.executable, "-c", SCRIPT, *HEAVY, "--", *IMPORTED]
     done = subprocess.run(
         command,

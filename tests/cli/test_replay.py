@@ -15,7 +15,7 @@ from fibsbot.cli import main
 from fibsbot.formats.json_ import write_json
 from fibsbot.formats.mat import write_mat
 from fibsbot.strategies.names import DEFAULT
-from tests.cli.test_command_line import fibsbot
+from tests.commands import fibsbot
 from tests.replay.paper import paper
 from tests.replay.puppet import Puppet
 

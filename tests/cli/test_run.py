@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from fibsbot.cli import EXIT_CONFIG, main
+from fibsbot.cli.run import HINT
 from fibsbot.records.store import Outcome, Store
 from fibsbot.server.server import Server
 from tests.bot.live import CHEAP, Watcher
@@ -64,9 +65,9 @@ import os, signal
 from fibsbot.config import checking
 check = checking.check
 
-def hurried(path):
+def hurried(path, **options):
     os.kill(os.getpid(), signal.SIGHUP)
-    return check(path)
+    return check(path, **options)
 
 checking.check = hurried
 """
@@ -94,7 +95,7 @@ async def test_accounts_play_each_other_and_the_first_sigterm_finishes_the_match
         assert "ford" == found["accounts"][0]["opponent"]
         url = (await it.until("metrics and health"))["url"]
         reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
-        writer.write(b"GET /healthz HTTP/1.0\r\n\r\n")
+        writer.write(b"GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n")
         assert b"200" in await reader.readline()
         writer.close()
         await writer.wait_closed()
@@ -243,7 +244,8 @@ async def test_where_another_start_would_not_help_the_status_is_78(server: Serve
     text = settings(server.port, "marvin").replace("register = true", "register = false")
     async with fleet(tmp_path, text) as it:
         assert EXIT_CONFIG == await it.end()
-        assert "marvin: 0 matches played, 0 won; the server refuses this name and password" == it.said.splitlines()[-1]
+        refused = "marvin: 0 matches played, 0 won; the server refuses this name and password"
+        assert f"{refused}{HINT}" == it.said.splitlines()[-1]
         assert 1 == len(it.events("disconnecting"))
 
 

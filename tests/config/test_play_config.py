@@ -46,6 +46,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[RunSettings]:
         raise ConnectionFailedError("nobody is there")
 
     monkeypatch.setattr(command, "_play", refuse)
+    monkeypatch.setattr(command, "_check_reachable", lambda _: None)
     return seen
 
 

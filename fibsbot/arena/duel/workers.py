@@ -36,7 +36,7 @@ def play_pairs(plan: Plan, numbers: Iterable[int], jobs: int, mats: Path | None 
     try:
         yield from share(_work, (plan, mats), numbers, jobs, unheard=unheard, stop=_stop)
     except LostError as error:
-        raise DuelError(f"a process that played pair {error.number + 1} {error}") from None
+        raise DuelError(f"a process that played pair {error.item + 1} {error}") from None
 
 
 def _stop(process: BaseProcess) -> None:

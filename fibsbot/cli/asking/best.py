@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 from attrs import evolve
@@ -14,22 +14,30 @@ from fibsbot.cli.asking.options import limits_of, opened_engine, position_argume
 from fibsbot.cli.positions import ids_of, print_state, read_dice
 from fibsbot.match import MatchState, Phase
 
+if TYPE_CHECKING:
+    from fibsbot.engine.search import Compared
+
 SHOWN: Final = 10
-"""Plays that are listed where nobody says otherwise."""
+"""Plays that are listed at most where nobody says otherwise."""
+LEAST: Final = 3
+"""Plays that are listed at least, however far they are behind."""
 
 
 @click.command()
 @position_argument
 @click.option("--dice", metavar="31", help="The roll, if the position has none or another one.")
 @click.option(
-    "--count", metavar="N", default=SHOWN, show_default=True, type=click.IntRange(1), help="Plays that are listed."
+    "--count",
+    metavar="N",
+    type=click.IntRange(1),
+    help=f"Plays to list.  [default: the close ones, {LEAST} to {SHOWN}]",
 )
 @with_search_options
 def best(  # noqa: PLR0913 - one argument an option
     position: str,
     *,
     dice: str | None,
-    count: int,
+    count: int | None,
     plies: int | None,
     seconds: float | None,
     networks: Path | None,
@@ -39,14 +47,14 @@ def best(  # noqa: PLR0913 - one argument an option
 
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. Each play is listed with
     how deep it was looked at, its equity with the cube, what it loses against the best one, and the chances that it
-    leaves to who makes it. Plays that fall behind are not looked at any deeper.
+    leaves to who makes it. All plays that are listed are looked at equally deep.
     """
     state = thrown(read_position(position), dice)
     with opened_engine(networks, warm=seconds is not None) as engine:
-        ranking = engine.rank(state, limits=limits_of(plies, seconds))
+        ranking = engine.rank(state, limits=limits_of(plies, seconds), compared=_compared(count))
     from fibsbot.cli.asking.best_sheet import Sheet  # noqa: PLC0415 - loads numba
 
-    sheet = Sheet(state, ranking, count)
+    sheet = Sheet(state, ranking, count or SHOWN)
     if as_json:
         click.echo(json.dumps({**ids_of(state), "evaluator": engine.name, **sheet.row()}))
         return
@@ -54,6 +62,13 @@ def best(  # noqa: PLR0913 - one argument an option
     click.echo("")
     click.echo("\n".join(sheet.lines()))
     click.echo(f"\nby {engine.name}, {ranking.effort.evaluations:,} evaluations in {ranking.effort.seconds:.3g} s")
+
+
+def _compared(count: int | None) -> Compared:
+    """Return which plays are looked at equally deep: so many, or those that come close to the best."""
+    from fibsbot.engine.search import Compared  # noqa: PLC0415 - loads numba
+
+    return Compared(SHOWN, LEAST) if count is None else Compared(count, count)
 
 
 def thrown(state: MatchState, dice: str | None) -> MatchState:

@@ -24,7 +24,13 @@ class Sheet:
     state: MatchState
     ranking: Ranking
     count: int
-    """Plays that are listed."""
+    """Plays that are listed at most."""
+
+    @property
+    def listed(self) -> tuple[RankedPlay, ...]:
+        """The best plays, all looked at as deep as the best one."""
+        plies = self.ranking.best.plies
+        return tuple(it for it in self.ranking.plays[: self.count] if it.plies == plies)
 
     @property
     def dances(self) -> bool:
@@ -50,7 +56,7 @@ class Sheet:
                     "cubeless": rounded(it.cubeless),
                     "chances": chances_row(it.outcomes),
                 }
-                for it in ranking.plays[: self.count]
+                for it in self.listed
             ],
         }
 
@@ -61,12 +67,12 @@ class Sheet:
             yield "No checker can move."
         elif len(ranking.plays) == 1:
             yield "Forced: there is no other play."
-        for place, it in enumerate(ranking.plays[: self.count], 1):
+        for place, it in enumerate(self.listed, 1):
             loss = "" if it is ranking.best else f"({equity(it.equity - ranking.best.equity)})"
             worth = f"{equity(it.equity)}  {loss:9}  {in_match(stakes, it.equity):>8}"
             yield f"{place:3}.  {it.plies}-ply  {format_play(it.play, self.state.position):{PLAY}}  {worth}".rstrip()
             yield f"{'':13}{_chances(it)}   cubeless {equity(it.cubeless)}"
-        left = len(ranking.plays) - self.count
+        left = len(ranking.plays) - len(self.listed)
         if left > 0:
             yield f"and {left} more; --count shows them"
 

@@ -74,11 +74,12 @@ class Sheet:
         yield f"{'':6}{headings()}{'cubeless':>10}"
         yield f"{plies}-ply {chances(self.outcomes)}{equity(float(cubeless_equity(self.outcomes))):>10}"
         yield ""
-        yield f"{'':18}{'equity':>8}" + (f"{'MWC':>24}" if self.stakes.match else "")
+        yield f"{'':25}{'equity':>8}" + (f"{'MWC':>24}" if self.stakes.match else "")
         for number, (action, worth) in enumerate(self.worths.items(), 1):
             name = action.replace("take", "beaver") if self.answer is CubeAction.BEAVER else action
             apart = "" if worth == self.best else f"({equity(worth - self.best)})"
-            yield f"{number}. {name:15}{equity(worth):>8}  {apart:>9}  {in_match(self.stakes, worth):>11}".rstrip()
+            line = f"{number}. {plies}-ply  {name:15}{equity(worth):>8}  {apart:>9}  {in_match(self.stakes, worth):>11}"
+            yield line.rstrip()
         yield ""
         yield self.verdict
         if self.market:

@@ -6,9 +6,8 @@ from typing import Any, Final
 
 from fibsbot.engine.cube import Stakes
 from fibsbot.engine.outcomes import Outcomes
+from fibsbot.strategies.judge import CHANCES
 
-CHANCES: Final = ("win", "win_gammon", "win_backgammon", "lose", "lose_gammon", "lose_backgammon")
-"""What programs call the six chances."""
 HEADINGS: Final = ("win", "gammon", "bg", "lose", "gammon", "bg")
 """What stands above their columns."""
 WIDTHS: Final = (7, 8, 7, 8, 8, 7)

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from fibsbot.cli import EXIT_USAGE
+from fibsbot.cli.asking.best import LEAST, SHOWN
 from fibsbot.notation import parse_state
 from fibsbot.rules.plays import legal_plays
 from tests.cli.asking.asked import HOLDING, START, Asking, check
@@ -39,8 +40,15 @@ def test_programs_get_every_legal_play_with_its_loss(ask: Asking) -> None:
     assert moves == {tuple(map(tuple, it["moves"])) for it in row["plays"]}
     assert len(moves) == row["legal"]
     first, *others = row["plays"]
-    assert (1, 0) == (first["plies"], first["loss"])
+    assert 0 == first["loss"]
+    assert {1} == {it["plies"] for it in row["plays"]}
     assert all(it["loss"] == pytest.approx(max(first["equity"] - it["equity"], 0), abs=2e-6) for it in others)
+
+
+def test_all_that_is_listed_is_judged_equally_deep(ask: Asking) -> None:
+    row = json.loads(ask.text("best", f"{HOLDING}:0:0:1:43:0:0:0:0:10", "--json", "--plies", "1"))
+    assert LEAST <= len(row["plays"]) <= SHOWN
+    assert {1} == {it["plies"] for it in row["plays"]}
 
 
 def test_a_time_is_kept_and_something_is_found_in_it(ask: Asking) -> None:
