@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 import os
 import signal
+import socket
 
 import click
 
 from fibsbot.cli import UserError
 from fibsbot.cli.engines import loaded, strategy_option
 from fibsbot.external.answering import Answerer
-from fibsbot.external.gnubg import ADDRESS, ExternalPlayer
+from fibsbot.external.gnubg import ADDRESS, ExternalPlayer, listen
 from fibsbot.log import LogFormat, LogLevel, configure
 
 
@@ -26,24 +27,28 @@ def external(port: int, strategy: str | None, *, jacoby: bool) -> None:
     In gnubg, `set player 1 external localhost:PORT` lets this one play, at this machine only. Ctrl-C ends it.
     """
     configure(LogFormat.CONSOLE, LogLevel.INFO)
-    strategies = loaded(strategy)
-    player = ExternalPlayer(Answerer(strategies), jacoby=jacoby)
     try:
-        asyncio.run(_serve(player, port, strategies[0].name))
+        listening = listen(port)
     except OSError as error:
-        raise UserError(f"cannot listen on {ADDRESS}:{port}: {os.strerror(error.errno or 0)}") from None
-    finally:
-        for it in strategies:
-            it.close()
+        reason = os.strerror(error.errno) if error.errno else error
+        raise UserError(f"cannot listen on {ADDRESS}:{port}: {reason}; --port takes another one") from None
+    with listening:
+        strategies = loaded(strategy)
+        player = ExternalPlayer(Answerer(strategies), jacoby=jacoby)
+        try:
+            asyncio.run(_serve(player, listening, strategies[0].name))
+        finally:
+            for it in strategies:
+                it.close()
 
 
-async def _serve(player: ExternalPlayer, port: int, name: str) -> None:
+async def _serve(player: ExternalPlayer, listening: socket.socket, name: str) -> None:
     """Serve until the first SIGINT or SIGTERM."""
 
     def tell(chosen: int) -> None:
         click.echo(f"{name} plays for gnubg: set player 1 external localhost:{chosen}")
 
-    serving = asyncio.create_task(player.serve(port, tell))
+    serving = asyncio.create_task(player.serve(listening, tell))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, serving.cancel)

@@ -19,6 +19,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+import socket
 from collections.abc import Callable
 from typing import Final
 
@@ -83,6 +84,11 @@ def _numbers(line: str) -> list[int]:
     return list(map(int, numbers))
 
 
+def listen(port: int) -> socket.socket:
+    """Return a socket at this port, or any free one for 0, that only this machine reaches. Raises OSError."""
+    return socket.create_server((ADDRESS, port))
+
+
 class ExternalPlayer:
     """A server on this machine that answers gnubg's boards, one connection at a time or several."""
 
@@ -92,14 +98,11 @@ class ExternalPlayer:
         self._jacoby = jacoby
         self._open = 0
 
-    async def serve(self, port: int, listens: Callable[[int], object]) -> None:
-        """Serve until cancelled. Raises OSError where it cannot listen.
-
-        `listens` is told the port as soon as gnubg can connect: the one asked for, or any free one for 0.
-        """
-        server = await asyncio.start_server(self._serve, ADDRESS, port, limit=LONGEST)
+    async def serve(self, listening: socket.socket, ready: Callable[[int], object]) -> None:
+        """Serve on a socket that `listen` returned, until cancelled; `ready` is told its port."""
+        server = await asyncio.start_server(self._serve, sock=listening, limit=LONGEST)
         async with server:
-            listens(server.sockets[0].getsockname()[1])
+            ready(listening.getsockname()[1])
             await server.serve_forever()
 
     def answer(self, line: str) -> str:

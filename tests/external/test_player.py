@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from click.testing import CliRunner
 
+from fibsbot.cli import EXIT_USAGE, main
 from fibsbot.external.answering import Answerer
-from fibsbot.external.gnubg import ADDRESS, CONNECTIONS, ExternalPlayer
+from fibsbot.external.gnubg import ADDRESS, CONNECTIONS, ExternalPlayer, listen
 from fibsbot.formats.mat import read_mat
 from fibsbot.rules.state import Ending, Seat
 from fibsbot.strategies.random_play import RandomStrategy
@@ -34,7 +36,7 @@ MOVE: Final = (
 async def playing() -> AsyncIterator[int]:
     """Run a player; give its port."""
     port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    serving = asyncio.create_task(ExternalPlayer(Answerer([RandomStrategy(1)])).serve(0, port.set_result))
+    serving = asyncio.create_task(ExternalPlayer(Answerer([RandomStrategy(1)])).serve(listen(0), port.set_result))
     try:
         yield await port
     finally:
@@ -139,14 +141,12 @@ def test_a_signal_ends_it_cleanly_even_with_gnubg_connected(number: signal.Signa
         assert "Traceback" not in process.stderr.read()
 
 
-@pytest.mark.slow
-def test_a_port_that_is_taken_is_one_line() -> None:
+def test_a_port_that_is_taken_is_one_line_before_a_strategy_is_made() -> None:
     with socket.create_server((ADDRESS, 0)) as taken:
         port = taken.getsockname()[1]
-        run = [sys.executable, "-m", "fibsbot", "external", "--strategy", "random", "--port", str(port)]
-        done = subprocess.run(run, capture_output=True, text=True, timeout=60, check=False)
-    assert (2, "") == (done.returncode, done.stdout)
-    assert done.stderr.strip().endswith(f"cannot listen on {ADDRESS}:{port}: Address already in use")
+        done = CliRunner().invoke(main, ["external", "--strategy", "nobody", "--port", str(port)])
+    told = f"Error: cannot listen on {ADDRESS}:{port}: Address already in use; --port takes another one\n"
+    assert (EXIT_USAGE, "", told) == (done.exit_code, done.stdout, done.stderr)
 
 
 @requires_gnubg
