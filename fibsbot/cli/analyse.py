@@ -15,12 +15,11 @@ from rich.console import Console
 
 from fibsbot.cli import UserError
 from fibsbot.cli.analyse_sheet import Sums, match_lines, match_row, sums_table
-from fibsbot.cli.matches import Asked, Work, found_matches, named_judge, plies_option, with_match_options
+from fibsbot.cli.matches import Asked, Work, checked_matches, named_judge, plies_option, with_match_options
 from fibsbot.cli.progress import shown_progress
 from fibsbot.cli.stores import store_errors
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.strategies.names import DEFAULT
-from fibsbot.study.many import opened_judge
 
 ERRORS: Final = 10
 """Errors of a match that are listed where nobody says otherwise."""
@@ -71,10 +70,8 @@ def analyse(  # noqa: PLR0913, PLR0917 - one argument an option
     console = Console(highlight=False, soft_wrap=False)
     console.width = min(console.width, WIDEST)
     with _told(), shown_progress("decisions") as tick:
-        with opened_judge(judge):
-            pass  # a wrong name is told before any work is done
         work = Work(judge, luck, tick)
-        found = found_matches(asked)
+        found = checked_matches(asked, judge)
         first = list(itertools.islice(found, PEEKED))
         every = first if len(first) < PEEKED else itertools.chain(first, found)
         for it, study in work.studies(every):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ from fibsbot.formats.errors import FormatError
 from fibsbot.records.views import Match
 from fibsbot.replay.errors import CaptureError
 from fibsbot.strategies.names import DEFAULT
-from fibsbot.study.many import entries_of, study_all
+from fibsbot.study.many import entries_of, opened_judge, study_all
 from fibsbot.study.model import MatchStudy
 from fibsbot.transcript import Transcript
 
@@ -135,6 +136,23 @@ def found_matches(asked: Asked) -> Iterator[Found]:
     return found
 
 
+def checked_matches(asked: Asked, judge: str) -> Iterator[Found]:
+    """Return the matches that are wanted, after a look whether there are any, and then whether the judge can judge.
+
+    The judge gets ready for that, which takes seconds: whatever is quickly seen to be wrong comes first.
+    """
+    found = found_matches(asked)
+    if asked.store is None:
+        first = list(itertools.islice(found, 1))
+        some = bool(first)
+    else:
+        first, some = [], _has_any(asked, asked.store)
+    if some:
+        with opened_judge(judge):
+            pass
+    return itertools.chain(first, found)
+
+
 def _of_files(asked: Asked) -> Iterator[Found]:
     from fibsbot.replay.loading import load_transcripts  # noqa: PLC0415 - slow to import: all that a server can say
 
@@ -169,6 +187,14 @@ def _of_store(asked: Asked, place: str) -> Iterator[Found]:
                 click.echo(f"match {match.id} is left out: {error}", err=True)
                 continue
             yield Found(f"match {match.id}", match.id, transcript)
+
+
+def _has_any(asked: Asked, place: str) -> bool:
+    """Whether there is any match in a store of those that are wanted."""
+    from fibsbot.records.store import Store  # noqa: PLC0415 - SQLAlchemy is slow to import
+
+    with Store.open(place) as store:
+        return any(True for _ in _matches(asked, store))
 
 
 def _matches(asked: Asked, store: Store) -> Iterable[Match]:

@@ -11,7 +11,7 @@ import click
 from attrs import evolve
 
 from fibsbot.cli import UserError
-from fibsbot.cli.matches import Asked, Work, counted, found_matches, named_judge, plies_option, with_match_options
+from fibsbot.cli.matches import Asked, Work, checked_matches, counted, named_judge, plies_option, with_match_options
 from fibsbot.cli.progress import shown_progress
 from fibsbot.cli.stores import store_errors
 from fibsbot.draw.markup import clean
@@ -19,7 +19,6 @@ from fibsbot.report.index import Listed
 from fibsbot.report.page import index_page, report_page
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.strategies.names import DEFAULT
-from fibsbot.study.many import opened_judge
 from fibsbot.study.model import MatchStudy
 from fibsbot.transcript import Transcript
 
@@ -72,8 +71,6 @@ def report(  # noqa: PLR0913, PLR0917 - one argument an option
     judge = named_judge(engine, plies)
     try:
         with store_errors(), shown_progress("decisions") as tick:
-            with opened_judge(judge):
-                pass  # a wrong name is told before any work is done
             work = Work(judge, luck, tick)
             written = (_write_page if single else _write_folder)(target, asked, work)
     except StrategyError as error:
@@ -83,7 +80,7 @@ def report(  # noqa: PLR0913, PLR0917 - one argument an option
 
 
 def _write_page(target: Path, asked: Asked, work: Work) -> str:
-    found = list(itertools.islice(found_matches(asked), MOST + 1))
+    found = list(itertools.islice(checked_matches(asked, work.engine), MOST + 1))
     if len(found) > MOST:
         raise UserError(
             f"expected {MOST} matches at most on a page, got more: use --last N, or -o FOLDER for a page each"
@@ -97,7 +94,7 @@ def _write_page(target: Path, asked: Asked, work: Work) -> str:
 def _write_folder(target: Path, asked: Asked, work: Work) -> str:
     """Write page by page, so that only a few matches are in memory however many there are."""
     listed = []
-    for it, study in work.studies(found_matches(asked)):
+    for it, study in work.studies(checked_matches(asked, work.engine)):
         target.mkdir(parents=True, exist_ok=True)
         name = f"match-{it.number}.html"
         _write(target / name, report_page([study], title=_title([study.transcript])))

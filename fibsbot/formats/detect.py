@@ -46,12 +46,23 @@ _BEGINNINGS: Final = {
 }
 """How a text of each format begins, blanks and a byte order mark left out."""
 
+_MAT_BELOW: Final = re.compile(
+    r"[\r\n][ \t]*(?:\d{1,9} ?points?|unlimited|money) (?:match|session|game)\b[^\r\n]*[\r\n]\s*"
+    r"(?:[;#][^\r\n]*[\r\n]\s*)*Game[ \t]+\d{1,9}[ \t]*[\r\n]",
+    re.IGNORECASE,
+)
+"""How a `.mat` begins below words that belong to no game: the match's length, and below it its first game's number."""
+
 
 def format_of(head: str, name: str = "") -> Format | None:
     """Tell the format of a file by how it begins, else by its name; None for what is neither known nor named.
+
+    Anything may stand above a `.mat`, as gnubg skips it.
 
     `head` is the beginning of the file, of a few thousand characters; without one the name alone decides.
     """
     text = head.lstrip("\ufeff \t\r\n")
     found = next((kind for kind, beginning in _BEGINNINGS.items() if beginning.match(text)), None)
+    if found is None and _MAT_BELOW.search(text):
+        return Format.MAT
     return found or EXTENSIONS.get(PurePath(name).suffix.lower())

@@ -8,7 +8,7 @@ from typing import Final, Self, TypeAlias
 
 from attrs import define, evolve, field, frozen
 
-from fibsbot.formats.building import Building, plain_laws, with_beavers
+from fibsbot.formats.building import Building, ended, plain_laws, resigned_level, with_beavers
 from fibsbot.formats.errors import FormatError, expected
 from fibsbot.formats.text import one_line
 from fibsbot.match import CubeAction
@@ -16,8 +16,8 @@ from fibsbot.position import BAR, OFF
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
 from fibsbot.rules.scoring import Level
-from fibsbot.rules.state import Ending, Seat
-from fibsbot.transcript import Cube, Game, Player, Resign, Transcript
+from fibsbot.rules.state import Ending, GameState, Result, Seat
+from fibsbot.transcript import Cube, Game, Gap, Player, Resign, Throw, Transcript
 
 Line: TypeAlias = tuple[int, str]
 """A line with its number, counted from 1."""
@@ -119,18 +119,28 @@ def _goes_on(first: _Header, header: _Header) -> bool:
 
 
 def replayed(lines: Sequence[Line], length: int, number: int = 1, seats: Mapping[str, Seat] = SEATS) -> Game:
-    """Return the game that these lines tell, at no particular score. Raises FormatError.
+    """Return the game that these lines tell, at no particular score. Raises FormatError where a line cannot be read."""
+    game, problem = read_game(lines, length, number, seats)
+    if problem:
+        raise problem
+    return game
+
+
+def read_game(
+    lines: Sequence[Line], length: int, number: int, seats: Mapping[str, Seat]
+) -> tuple[Game, FormatError | None]:
+    """Return the game that these lines tell, at no particular score; from a line on that cannot be read it is a gap.
 
     What it counted is believed, where the text says it: more than the moves make it can only come from a cube that
     stood higher from the beginning.
     """
     told = next((int(found[1]) for _, line in lines if (found := _WINS.fullmatch(line[3:])) and found[1]), None)
     games = (_Replay.of(cube, length, number, seats).read(lines, told) for cube in CUBES)
-    first = next(games)
-    if told is None or first.result is None or first.result.points == told:
-        return first
-    fitting = next((game for game in games if game.result and game.result.points == told), None)
-    return fitting or evolve(first, result=evolve(first.result, points=told))
+    first, problem = next(games)
+    if problem or told is None or first.result is None or first.result.points == told:
+        return first, problem
+    fitting = next((game for game, _ in games if game.result and game.result.points == told), None)
+    return fitting or evolve(first, result=evolve(first.result, points=told)), None
 
 
 @define
@@ -142,7 +152,9 @@ class _Replay:
     resigning: Seat | None = None
     """Who wants to resign and has no answer yet."""
     resigned: Seat | None = None
-    """Who has resigned; how much is seen at the end."""
+    """Who has lost; how much is seen at the end."""
+    problem: FormatError | None = None
+    """Why the rest of the game could not be read."""
 
     @classmethod
     def of(cls, cube: int, length: int, number: int, seats: Mapping[str, Seat]) -> Self:
@@ -150,20 +162,35 @@ class _Replay:
         start = start_match(plain_laws(length), length, post_crawford=True)
         return cls(Building.of(number, evolve(start, cube=cube)), seats)
 
-    def read(self, lines: Sequence[Line], told: int | None) -> Game:
-        """Return the game; `told` is what it counted."""
+    def read(self, lines: Sequence[Line], told: int | None) -> tuple[Game, FormatError | None]:
+        """Return the game, and what could not be read of it; `told` is what it counted."""
         for number, line in lines:
             seat, words = self.seats[line[0]], line[3:].strip()
             if _WINS.fullmatch(words):
                 self.resigned = self.resigned or seat.other
                 break
-            if not self.building.over and self.resigned is None:
-                self._line(seat, words, number)
+            self._read_line(seat, words, number)
+        cube = self.building.state.cube
+        if self.problem:
+            game = self.building.finished()
+            winner = None if self.resigned is None else self.resigned.other
+            points = told or cube
+            lost = None if winner is None else Result(winner, points, resigned_level(points, cube), Ending.RESIGNED)
+            return evolve(game, result=lost), self.problem
         if self.resigned is not None and not self.building.over:
-            times = (told or 0) / self.building.state.cube
-            level = next((level for level in Level if level == times), Level.SINGLE)
+            level = next((level for level in Level if level == (told or 0) / cube), Level.SINGLE)
             self.building.resign(self.resigned, level, lines[-1][0])
-        return self.building.finished()
+        return self.building.finished(), None
+
+    def _read_line(self, seat: Seat, words: str, number: int) -> None:
+        """Take a line; what cannot be read costs the rest of the game, but for who wins it."""
+        if self.building.over or self.resigned is not None or self.problem:
+            return
+        try:
+            self._line(seat, words, number)
+        except FormatError as error:
+            self.building.lose(error)
+            self.problem = error
 
     def _line(self, seat: Seat, words: str, number: int) -> None:
         offer, self.resigning = self.resigning, None
@@ -228,11 +255,18 @@ class _Read:
     """As the text says it, but seat A's first."""
 
     @property
+    def is_lost(self) -> bool:
+        """Whether the end of the game could not be read: nobody knows what the cube showed then."""
+        return bool(self.game.entries) and isinstance(self.game.entries[-1], Gap)
+
+    @property
     def counts(self) -> tuple[int, ...]:
         """What the game can have counted: several things where it is not told how much was resigned."""
         result = self.game.result
         if result is None:
             return ()
+        if self.is_lost:
+            return tuple(level * cube for cube in CUBES for level in Level)
         if result.how is not Ending.RESIGNED or result.level is not Level.SINGLE:
             return (result.points,)
         return tuple(level * result.points for level in Level)
@@ -258,6 +292,8 @@ class _Read:
         result = self.game.result
         if result is None or result.points == points or points not in self.counts:
             return self.game
+        if self.is_lost:
+            return evolve(self.game, result=evolve(result, points=points, level=resigned_level(points, 1)))
         level = Level(points // result.points)
         *entries, last = self.game.entries
         resigned = evolve(last, level=level) if isinstance(last, Resign) else last
@@ -271,11 +307,14 @@ def _added(scores: Scores, winner: Seat, points: int) -> Scores:
 
 def _transcript(blocks: Sequence[_Block]) -> Transcript:
     first = blocks[0].header
-    reads = []
+    reads, problems = [], []
     for number, block in enumerate(blocks, 1):
         same = block.header.names == first.names
-        game = replayed(block.lines, first.length, number, SEATS if same else OTHERWISE)
+        game, problem = read_game(block.lines, first.length, number, SEATS if same else OTHERWISE)
+        problems += [problem] if problem else []
         reads.append(_Read(block.header, game, block.header.scores if same else block.header.scores[::-1]))
+    if problems and not any(isinstance(entry, Throw) for read in reads for entry in read.game.entries):
+        raise problems[0]
     # The server lists a game that is over under the score after it, other programs under the one before.
     before, after = _starts(reads, after=False), _starts(reads, after=True)
     starts = after if _misfits(reads, after) < _misfits(reads, before) else before
@@ -318,4 +357,15 @@ def _with_scores(reads: Sequence[_Read], starts: Sequence[Scores], *, after: boo
         except RuleError as error:
             raise FormatError(f"line {read.header.line}: {error}") from None
         played = start.crawford or start.post_crawford
-        yield evolve(game, start=evolve(start, cube=game.start.cube))
+        yield _begun(game, evolve(start, cube=game.start.cube))
+
+
+def _begun(game: Game, start: GameState) -> Game:
+    """Return a game as one that began so, also what is known of the state after what could not be read."""
+    last = game.entries[-1] if game.entries else None
+    if not isinstance(last, Gap):
+        return evolve(game, start=start)
+    crawford, post = start.crawford, start.post_crawford
+    then = evolve(last.then, laws=start.laws, scores=start.scores, crawford=crawford, post_crawford=post)
+    gap = evolve(last, then=ended(then, game.result) if game.result else then)
+    return evolve(game, start=start, entries=(*game.entries[:-1], gap))

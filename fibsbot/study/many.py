@@ -124,9 +124,13 @@ def _pieces(
 
 
 def _alone(pieces: Iterable[_Piece], judge: str, *, luck: bool) -> Generator[_Answer, None, None]:
-    """Study pieces in this process."""
+    """Study pieces in this process; without any the judge need not get ready."""
+    every = iter(pieces)
+    first = next(every, None)
+    if first is None:
+        return
     with _opened_desk(judge) as desk:
-        for piece in pieces:
+        for piece in chain((first,), every):
             yield _answer(desk, piece, luck=luck)
 
 

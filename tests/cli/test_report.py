@@ -15,6 +15,7 @@ from fibsbot.cli import EXIT_USAGE, main
 from fibsbot.records.store import StoreWriter
 from fibsbot.server.server import Server
 from fibsbot.strategies.loader import load
+from fibsbot.study import many
 from tests.records.store.telling import Teller
 from tests.records.store.test_live_store import Keeper
 from tests.report.pages import Page
@@ -131,6 +132,32 @@ def test_what_is_wrong_is_told_in_a_line(tmp_path: Path, store: Path, arguments:
     assert text in result.stderr
     assert 1 == len(result.stderr.splitlines())
     assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", ["analyse", "report"])
+@pytest.mark.parametrize("target", [["-o", "report.html"], ["-o", "pages"]])
+def test_a_file_that_is_no_match_is_told_before_the_engine_gets_ready(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str, target: list[str]
+) -> None:
+    readme = Path(__file__).parents[2] / "README.md"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(many, "load", lambda name: pytest.fail(f"{name} was loaded"))
+    result = CliRunner().invoke(main, [command, str(readme), *(target if command == "report" else [])])
+    told = f"Error: {readme}: expected a session log or a capture, got a text without any line of a server\n"
+    assert (EXIT_USAGE, told) == (result.exit_code, result.stderr)
+    assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", ["analyse", "report"])
+@pytest.mark.parametrize("arguments", [["--db", "/no/such/store"], ["--db", "STORE", "--opponent", "nobody"]])
+def test_a_store_without_such_a_match_is_told_before_the_engine_gets_ready(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, store: Path, command: str, arguments: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(many, "load", lambda name: pytest.fail(f"{name} was loaded"))
+    words = [str(store) if it == "STORE" else it for it in arguments]
+    result = CliRunner().invoke(main, [command, *words])
+    assert (EXIT_USAGE, 1) == (result.exit_code, len(result.stderr.splitlines()))
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript
+from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript, walk
 from tests.formats.gnubg import ask_gnubg, assert_same, requires_gnubg
 from tests.formats.simulating import simulate
 
@@ -172,6 +172,42 @@ def test_an_answer_to_a_resignation_is_not_one_to_a_double() -> None:
     assert refused == entries[6]
     assert evolve(LOST, seat=Seat.B) == entries[-1]
     assert "rejects" not in write_oldmoves(read_oldmoves(text))
+
+
+WHOLE: Final = ("X: (4 1) 1-2 12-16", "O: doubles", "X: rejects", "O: wins")
+BAD_TURNS: Final = (
+    ("O: (6 5) somewhere", "line 5: expected moves such as 13-8"),
+    ("O: (6 5) 24-18 18-12", "line 5: "),
+    ("X: (6 5) 1-7 7-12", "line 5: "),
+)
+
+
+@pytest.mark.parametrize(("bad", "reason"), BAD_TURNS)
+def test_a_turn_that_cannot_be_read_costs_its_game_from_there_on_and_no_other(bad: str, reason: str) -> None:
+    lines = ("X: (4 1) 1-2 12-16", bad, "X: (2 1) nonsense", "O: doubles", "X: wants to resign", "O: wins")
+    match = read_oldmoves(game_text("0-0", *lines) + game_text("0-4", *WHOLE) + game_text("0-5"))
+    lost, whole, _ = match.games
+    throw, gap = lost.entries
+    assert MOVES[0] == throw
+    assert isinstance(gap, Gap)
+    assert gap.reason.startswith(reason)
+    assert (Stage.OVER, (0, 4)) == (gap.then.stage, gap.then.scores)
+    assert lost.result is not None
+    assert (Seat.B, 4) == (lost.result.winner, lost.result.points)
+    assert [(0, 0), (0, 4), (0, 5)] == [game.start.scores for game in match.games]
+    assert read_oldmoves(game_text("0-4", *WHOLE) + game_text("0-5")).games[0].entries == whole.entries
+    for game in match.games:
+        assert len(game.entries) == len(list(walk(game)))
+
+
+def test_what_a_game_counted_is_believed_although_its_end_cannot_be_read() -> None:
+    text = game_text("0-0", "X: (4 1) 1-2 12-16", "O: (6 5) ?", "X: wins 8 points")
+    (game,) = read_oldmoves(text).games
+    assert game.result is not None
+    assert (Seat.A, 8) == (game.result.winner, game.result.points)
+    (unfinished,) = read_oldmoves(game_text("0-0", "X: (4 1) 1-2 12-16", "O: (6 5) ?")).games
+    assert unfinished.result is None
+    assert unfinished.whole is False
 
 
 def test_what_follows_a_gap_is_left_out() -> None:

@@ -135,10 +135,25 @@ def test_a_file_is_known_by_how_it_begins(kind: Format) -> None:
     assert kind is format_of("", f"x/Match{kind.extension.upper()}")
 
 
+@pytest.mark.parametrize("comment", ["", '; [Site "FIBS"]\n\n'])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_mat_is_known_and_read_below_a_box_or_words_of_any_kind(ending: str, comment: str) -> None:
+    box = "+------------------+\n|  Club evening 7  |\n| our 3 point match|\n+------------------+\n\n"
+    mat = WRITERS[Format.MAT](simulate(3, 3))
+    above = (box + comment + mat[mat.index("3 point match") :].replace("match\n", "match\n" + comment, 1)).replace(
+        "\n", ending
+    )
+    assert Format.MAT is format_of(above[:4096], "evening.txt")
+    assert [it.games for it in READERS[Format.MAT](mat)] == [it.games for it in READERS[Format.MAT](above)]
+    assert format_of(box + "A 3 point match\n\nGame 1 was long.\n", "evening.txt") is None
+
+
 def test_what_is_no_match_is_not_taken_for_one() -> None:
     assert format_of("Welcome to FIBS.\nScore is 0-0 in a 3 point match.\n", "capture.txt") is None
     assert format_of("(;FF[4]GM[1]SZ[19];B[aa])".replace("FF[4]GM[1]", "KM[6]"), "") is None
     assert format_of('{"kind":"header"}', "session.jsonl") is None
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    assert format_of(readme, "README.md") is None
 
 
 def test_what_is_lost_is_told_only_where_it_is_there() -> None:
