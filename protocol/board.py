@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from attrs import evolve, frozen
@@ -13,7 +14,11 @@ from protocol.words import Colour, Dice
 CHECKERS: Final = 15
 """Checkers of each side: points, bar and off add up to it."""
 TOKENS: Final = 53
+CELLS: Final = 26
+"""Cells of `points`."""
 PREFIX: Final = "board:"
+REMEMBERED: Final = 32
+"""Rows of cells that are kept in mind."""
 
 _NAME: Final = re.compile(r"[!-9;-~]{1,64}")
 _NUMBER: Final = re.compile(r" *-?[0-9]{1,4} *", re.ASCII)
@@ -29,6 +34,16 @@ class _Numbers(dict[str, int]):
 
 
 _NUMBERS: Final = _Numbers({str(number): number for number in range(-CHECKERS, 26)})
+
+
+def _numbers(tokens: str) -> tuple[int, ...]:
+    return tuple(map(_NUMBERS.__getitem__, tokens.split(":")))
+
+
+_points: Final = lru_cache(REMEMBERED)(_numbers)
+"""Reads cells: the same ones stand in several boards in a row."""
+_others: Final = lru_cache(8 * REMEMBERED)(_numbers)
+"""Reads what follows the cells, which is often the same again."""
 
 
 @frozen(slots=False)
@@ -110,28 +125,30 @@ class BoardState:
         Raises:
             BoardError: if the tokens are not those of a board.
         """
-        tokens = text.split(":")
-        if tokens[0] != "board":
+        parts = text.split(":", 6)
+        if parts[0] != "board":
             raise BoardError("not a board line")
-        if len(tokens) != TOKENS:
-            raise BoardError(f"expected {TOKENS} tokens, got {len(tokens)}")
-        values = list(map(_NUMBERS.__getitem__, tokens[3:]))
+        count = text.count(":") + 1
+        if count != TOKENS:
+            raise BoardError(f"expected {TOKENS} tokens, got {count}")
+        _, player, opponent, length, score, opponent_score, numbers = parts
+        cells = numbers.rsplit(":", TOKENS - 6 - CELLS)[0]
+        points, others = _points(cells), _others(numbers[len(cells) + 1 :])
+        scores = _NUMBERS[length], _NUMBERS[score], _NUMBERS[opponent_score]
         return cls(
-            _name(tokens[1]),
-            _name(tokens[2]),
-            values[0],
-            values[1],
-            values[2],
-            tuple(values[3:29]),
-            _turn(values[29]),
-            (values[30], values[31]),
-            (values[32], values[33]),
-            values[34],
-            values[35] != 0,
-            values[36] != 0,
-            values[37] != 0,
-            _colour(values[38]),
-            *values[39:],
+            _name(player),
+            _name(opponent),
+            *scores,
+            points,
+            _turn(others[0]),
+            (others[1], others[2]),
+            (others[3], others[4]),
+            others[5],
+            others[6] != 0,
+            others[7] != 0,
+            others[8] != 0,
+            _colour(others[9]),
+            *others[10:],
         )
 
     def to_line(self) -> str:
@@ -177,8 +194,8 @@ class BoardState:
 
     def flaw(self) -> str | None:
         """Return the first reason why this board cannot be true, or None."""
-        if len(self.points) != 26:
-            return f"expected 26 cells, got {len(self.points)}"
+        if len(self.points) != CELLS:
+            return f"expected {CELLS} cells, got {len(self.points)}"
         if self.length < 1 or self.score < 0 or self.opponent_score < 0:
             return f"expected a length above 0 and scores, got {self.length}, {self.score}-{self.opponent_score}"
         for dice in (self.dice, self.opponent_dice):
@@ -215,13 +232,21 @@ class BoardState:
             return f"bars disagree: cells say O {points[25]}, X {-points[0]}, the counts O {o_bar}, X {x_bar}"
         if min(o_bar, x_bar, o_off, x_off) < 0:
             return "a bar or a count of checkers borne off is negative"
-        difference, checkers = sum(points), sum(map(abs, points))
-        o_total, x_total = (checkers + difference) // 2 + o_off, (checkers - difference) // 2 + x_off
+        o_total, x_total = _checkers(points)
+        o_total, x_total = o_total + o_off, x_total + x_off
         if o_total != CHECKERS or x_total != CHECKERS:
             return f"expected {CHECKERS} checkers a side, got O {o_total}, X {x_total}"
         return None
 
 
+@lru_cache(REMEMBERED)
+def _checkers(points: tuple[int, ...]) -> tuple[int, int]:
+    """Return how many checkers O and X have in the cells."""
+    difference, checkers = sum(points), sum(map(abs, points))
+    return (checkers + difference) // 2, (checkers - difference) // 2
+
+
+@lru_cache(REMEMBERED)
 def _name(token: str) -> str:
     name = token.strip()
     if not _NAME.fullmatch(name):

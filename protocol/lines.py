@@ -8,6 +8,7 @@ a blank. Whatever way the same bytes are cut into chunks, the same lines come ou
 from __future__ import annotations
 
 import re
+from collections import deque
 from typing import Final
 
 from attrs import frozen
@@ -27,6 +28,9 @@ PROMPTS: Final = (
 )
 """What a server writes without ending the line, to wait for input. At the start of a line each is a line of its own."""
 
+BLOCK: Final = 4096
+"""Bytes in which lines are found at once."""
+
 _IAC, _SB = 0xFF, 0xFA
 _WILL, _DONT = 0xFB, 0xFE
 _CR, _LF, _NUL = 0x0D, 0x0A, 0x00
@@ -36,7 +40,7 @@ _ENDS: Final = re.compile(rb"[\r\n]")
 _TELNET: Final = re.compile(rb"\xff(?:\xfa(?:[^\xff]|\xff[^\xf0])*(?:\xff\xf0)?|[\xfb-\xfe].|(\xff)|.)?", re.DOTALL)
 _SUBNEGOTIATION: Final = re.compile(rb"\xff\xfa(?:[^\xff]|\xff[^\xf0])*\xff\xf0", re.DOTALL)
 _PRINTABLE: Final = bytes(code if 32 <= code < 127 else 32 if code == 9 else 63 for code in range(256))
-_PLAIN: Final = bytes(range(32, 127))
+_PLAIN_OR_END: Final = bytes([_CR, _LF, *range(32, 127)])
 _SILENT: Final = b"\x07\x00"
 _HEADS: Final = frozenset([prompt[0] for prompt in PROMPTS] + [_IAC, *_SILENT])
 """Bytes that a prompt can begin with."""
@@ -83,6 +87,8 @@ class LineSplitter:
         self._walked = 0  # where that text ends
         self._skipping = False  # the rest of a line that was cut
         self._ended = False
+        self._plain: deque[Line] = deque()  # lines that were found at once, before `_start`
+        self._rough = 0  # lines are found one by one up to here: some are not plain
 
     def receive_data(self, data: bytes) -> None:
         """Take what was received; `b""` says that nothing will follow. The work is done by `next_line`.
@@ -100,10 +106,10 @@ class LineSplitter:
 
     def next_line(self) -> Line | None:
         """Return the next line, or None when more data are needed for it (or, after the end, none is left)."""
-        if self._searched == self._start and not self._skipping:
-            line = self._next_plain_line()
-            if line is not None:
-                return line
+        if not self._plain and self._searched == self._start and not self._skipping:
+            self._find_plain_lines()
+        if self._plain:
+            return self._plain.popleft()
         if self._skipping and not self._skip():
             return None
         prompt = 0 if self._head is None else self._find_prompt(self._head)
@@ -114,23 +120,33 @@ class LineSplitter:
         self._head = None
         return self._next_full_line()
 
-    def _next_plain_line(self) -> Line | None:
-        """Return the next line if it is complete and holds nothing but printable ASCII, as nearly all do.
+    def _find_plain_lines(self) -> None:
+        """Take the next lines that are complete and hold nothing but printable ASCII, as nearly all do.
 
-        None says nothing: any other line is found by the general way, from the same place.
+        Any other line is found by the general way, from the same place.
         """
         start, buffer = self._start, self._buffer
-        after = buffer.find(b"\n", start, start + self._max + 2) + 1
-        if not after:
-            return None
-        raw = bytes(buffer[start:after])
-        ending = raw.translate(None, _PLAIN)
-        if (ending != b"\r\n" or raw[-2] != _CR) and ending != b"\n":
-            return None
-        if len(raw) - len(ending) > self._max or (self._prompts and raw.startswith(PROMPTS)):
-            return None
-        self._consume(after)
-        return Line(raw[: -len(ending)].decode("ascii"), self._offset + start, raw, terminated=True)
+        end = buffer.find(b"\n", start, start + self._max + 2) + 1
+        if not end:
+            return
+        place = self._offset + start
+        further = buffer.rfind(b"\n", end, start + BLOCK) + 1 if place >= self._rough else 0
+        block = bytes(buffer[start : further or end])
+        if further and not _is_plain(block):
+            self._rough = place + len(block)
+            block = block[: end - start]
+            further = 0
+        if not further and not _is_plain(block):
+            return
+        found = self._plain
+        for raw in block.splitlines(keepends=True):
+            text = raw[:-2] if raw.endswith(b"\r\n") else raw[:-1]
+            if len(text) > self._max or (self._prompts and raw.startswith(PROMPTS)):
+                break
+            found.append(Line(text.decode("ascii"), place, raw, terminated=True))
+            place += len(raw)
+        if found:
+            self._consume(place - self._offset)
 
     def _next_full_line(self) -> Line | None:
         end, after = self._find_end(_STOPS)
@@ -247,3 +263,8 @@ class LineSplitter:
         self._searched -= self._start
         self._walked -= self._start
         self._start = 0
+
+
+def _is_plain(block: bytes) -> bool:
+    """Whether whole lines hold nothing but printable ASCII, and end with LF or CR LF."""
+    return not block.translate(None, _PLAIN_OR_END) and block.count(b"\r") == block.count(b"\r\n")

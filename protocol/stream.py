@@ -47,21 +47,27 @@ class MessageReader:
 
     def next_message(self) -> Received | None:
         """Return the next message, or None when more data are needed."""
-        while not self._ready:
-            line = self._splitter.next_line()
+        ready, next_line = self._ready, self._splitter.next_line
+        while not ready:
+            line = next_line()
             if line is None:
                 return None
-            self._read(line)
-        return self._ready.popleft()
+            text = line.text
+            if not text and self._block is None:
+                continue
+            message = parse(text)
+            if self._block is None and type(message) not in _SPECIAL:
+                return Received(message, text, line.offset)
+            self._read(line, message)
+        return ready.popleft()
 
-    def _read(self, line: Line) -> None:
-        row = self._row_of_block(line)
+    def _read(self, line: Line, message: m.Message) -> None:
+        row = self._row_of_block(line, message)
         if row is not None:
             self._ready.append(Received(row, line.text, line.offset))
             return
         if not line.text.strip():
             return
-        message = parse(line.text)
         if _says_something(message) and not isinstance(message, m.YouSay):
             self._ready.append(Received(self._in_context(line.text, message), line.text, line.offset))
             return
@@ -70,10 +76,10 @@ class MessageReader:
             self._ready.append(Received(self._in_context(text, parse(text)), text, offset))
             offset += len(text)
 
-    def _row_of_block(self, line: Line) -> m.Message | None:
+    def _row_of_block(self, line: Line, message: m.Message) -> m.Message | None:
         """Read a line of a block that has an end, or the end; None if no such block is open, or a line breaks it."""
         block = self._block
-        if block is None or block.end is None or not line.terminated or isinstance(parse(line.text), _BREAKING):
+        if block is None or block.end is None or not line.terminated or isinstance(message, _BREAKING):
             return None
         end: m.Message | None = block.end.read(line.text.lstrip())
         if end is not None:
@@ -99,6 +105,9 @@ _IN_BANNERS: Final = (m.Unknown, m.ServerTime)
 """What does not end the banner."""
 _MUTE: Final = (m.Unknown, m.RefusedBoard)
 """What no wording makes sense of."""
+
+_SPECIAL: Final = frozenset([*_MUTE, m.YouSay, *BLOCKS])
+"""What is not simply handed out: it may be taken apart, or opens a block."""
 
 _SEAMS: Final = re.compile(r"(?<=[!-~])(?=(?:[1-9]|1[0-9]|20) |\*\* |board:|[A-Z])|(?<=[.!?])(?=[!-~])")
 """Where a second message can begin inside a line: no blank before it, and a CLIP number, stars, `board:`, a capital, or

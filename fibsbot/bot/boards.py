@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fibsbot.bot.track import Ahead, Difference, Side, Track, cannot_move, doubled, make, new_match, turn_to
 from fibsbot.evolving import evolve
-from fibsbot.fibs import cube_owner, match_state
+from fibsbot.fibs import cube_owner, is_crawford, length_from_fibs, match_state, player_position
 from fibsbot.match import Dice, MatchState
 from protocol import messages as m
 from protocol.board import BoardState
@@ -22,6 +22,9 @@ def on_board(track: Track, message: m.Board) -> Track:
         return track  # between two games, or a copy of the last board
     if track.opponent is None and track.player == YOU:
         track = new_match(track, board.opponent)
+    foreseen = _foreseen(track, board)
+    if foreseen is not None:
+        return foreseen
     # Our own play is not repeated to us, and not every server tells that the opponent cannot move.
     after = track
     if track.own_play is not None:
@@ -35,6 +38,44 @@ def on_board(track: Track, message: m.Board) -> Track:
     if _comes_first(track, differences) and track.state is not None:
         return evolve(_adopted(track, board, shown, ()), ahead=Ahead(track.state.position, differences))
     return _adopted(track, board, shown, differences)
+
+
+def _foreseen(track: Track, board: BoardState) -> Track | None:
+    """Return the match after a board that shows what is known, or that our own play was made; None for any other."""
+    if _as_known(track, board):
+        return track if track.board_seen else evolve(track, board_seen=True)
+    if track.own_play is None or track.turn is not Side.PLAYER or track.doubled_by is not None:
+        return None
+    after = turn_to(make(track, Side.PLAYER, track.own_play), Side.OPPONENT)
+    return evolve(after, board_seen=True) if _as_known(after, board) else None
+
+
+def _as_known(track: Track, board: BoardState) -> bool:
+    """Whether a board shows just what is known, as most do, so that there is nothing to take over."""
+    ours = track.state
+    if ours is None or not track.running or track.doubled_by is not None or board.was_doubled:
+        return False
+    if board.turn is board.colour:
+        turn, dice = Side.PLAYER, board.dice
+    else:
+        turn, dice = Side.OPPONENT, board.opponent_dice
+    known = track.dice or (0, 0)
+    post_crawford = track.crawford_played
+    return (
+        turn is track.turn
+        and (dice == known or dice == known[::-1])
+        and board.cube == ours.cube
+        and cube_owner(board) is ours.owner
+        and ours.score == (board.score, board.opponent_score)
+        and ours.length == length_from_fibs(board.length)
+        and track.opponent == board.opponent
+        and track.direction == board.direction
+        and not track.missed
+        and bool(board.post_crawford) is post_crawford is ours.post_crawford
+        and (ours.length > 1 or not post_crawford)
+        and ours.crawford is is_crawford(ours.length, ours.score, post_crawford=post_crawford)
+        and player_position(board).points == ours.position.points
+    )
 
 
 def _comes_first(track: Track, differences: tuple[Difference, ...]) -> bool:

@@ -158,13 +158,21 @@ def make(track: Track, side: Side, play: Play) -> Track:
     """Make a play if the position allows it at all; whether it was legal is the server's concern."""
     if track.state is None:
         return track
-    position = track.position_of(side)
+    cells = list(track.position_of(side).points)
     for move in play.moves:
-        possible = OFF <= move.target < move.source <= BAR and position.points[move.source] > 0
-        if not possible or (move.target != OFF and position.points[move.target] < -1):
-            return evolve(track, state=None, missed=(Difference("moves", position.points, play.moves),))
-        position = position.after(move)
-    return evolve(track, state=evolve(track.state, position=position if side is Side.PLAYER else position.swapped()))
+        source, target = move.source, move.target
+        possible = OFF <= target < source <= BAR and cells[source] > 0
+        if not possible or (target != OFF and cells[target] < -1):
+            return evolve(track, state=None, missed=(Difference("moves", tuple(cells), play.moves),))
+        cells[source] -= 1
+        if target != OFF:
+            if cells[target] < 0:
+                cells[target] = 0
+                cells[0] -= 1
+            cells[target] += 1
+    if side is Side.OPPONENT:
+        cells = [-count for count in reversed(cells)]
+    return evolve(track, state=evolve(track.state, position=Position(tuple(cells))))
 
 
 def doubled(track: Track, side: Side | None, offered: int = 0, *, may_redouble: bool = False) -> Track:

@@ -18,7 +18,7 @@ from fibsbot.replay.places import Place, PlaceError, starting_at
 from fibsbot.replay.rows import Row, Rows
 from fibsbot.replay.tellers import AskedTeller, JsonLines, Silence, Teller, Worst, line_of, list_of
 from fibsbot.replay.telling import beginning_in_words, difference_in_words, gap_in_words, where_in_words
-from fibsbot.transcript import Gap, TranscriptError
+from fibsbot.transcript import Gap, TranscriptError, count_decisions
 
 MOST_NOTES: Final = 1000
 """Differences and gaps of a file that are kept to be listed at the end."""
@@ -183,7 +183,7 @@ def _counted(happenings: Iterator[Happening], outcome: Outcome, task: Task) -> I
             case GameEnded():
                 tally.games += 1
             case Happened(step=step):
-                tally.decisions += len(happening.decisions)
+                tally.decisions += count_decisions(step)
                 if isinstance(step.entry, Gap):
                     tally.gaps += 1
                     _note(outcome, gap_in_words(happening.match, step, step.entry))

@@ -32,7 +32,7 @@ from fibsbot.rules.errors import (
     ThrowError,
 )
 from fibsbot.rules.laws import Laws
-from fibsbot.rules.plays import check_dice, check_play
+from fibsbot.rules.plays import check_dice, played
 from fibsbot.rules.scoring import Level, has_won, level_of, men_left, multiple
 from fibsbot.rules.state import Ending, GameState, Resignation, Result, Seat, Stage
 
@@ -125,11 +125,11 @@ def play(state: GameState, seat: Seat, play: Play) -> GameState:
     Raises PlayError for a play that the laws forbid.
     """
     dice = _check_after_throw(state, seat)
-    after = state.position.play(check_play(state.position, dice, play))
+    _, after = played(state.position, dice, play)
     turns = state.turns + 1
     if has_won(after):
-        played = evolve(state, position=after, dice=None, rejected=False, turns=turns)
-        return _end(played, seat, level_of(after), Ending.BORNE_OFF)
+        won = evolve(state, position=after, dice=None, rejected=False, turns=turns)
+        return _end(won, seat, level_of(after), Ending.BORNE_OFF)
     position, turn = after.swapped(), seat.other
     return evolve(state, position=position, turn=turn, stage=Stage.ROLL, dice=None, rejected=False, turns=turns)
 

@@ -22,6 +22,8 @@ Cells: TypeAlias = tuple[int, ...]
 Steps: TypeAlias = tuple[tuple[int, int], ...]
 """Source and target of each move of a play."""
 _NUMBERS: Final = range(1, 7)
+_SOURCES: Final = range(1, BAR + 1)
+_TARGETS: Final = range(OFF, BAR)
 REMEMBERED: Final = 128
 """Throws whose plays are kept in mind: whoever plays looks at each throw several times."""
 
@@ -61,6 +63,48 @@ def results_by_way_of(cells: Cells, dice: Dice, keep: Keep) -> Mapping[Cells, St
     possible = most_moves(cells, dice)
     moves = 4 if dice[0] == dice[1] else 2
     return _results(cells, dice, lambda after, left: keep(after, left - moves + possible), possible) if possible else {}
+
+
+def whole_play(cells: Cells, dice: Dice, after: Cells) -> Steps:
+    """Return the play of all numbers of the dice that leads from one row of cells to another; no steps if none does.
+
+    The farthest checker that is missing afterwards was moved first, so that each order of the numbers leaves one way.
+    Where both orders lead there, it is the lower number first, as in `results`. Raises ThrowError when dice are none.
+    """
+    high, low = check_dice(dice)
+    for numbers in ((high,) * 4,) if high == low else ((low, high), (high, low)):
+        steps: Steps = ()
+        left = cells
+        for number in numbers:
+            source = next((point for point in range(BAR, 0, -1) if left[point] > 0 and left[point] > after[point]), 0)
+            moved = _moved(left, source, number) if source else None
+            if moved is None:
+                break
+            left = moved
+            steps = (*steps, (source, max(source - number, OFF)))
+        if left == after and len(steps) == len(numbers):
+            return tuple(sorted(steps, reverse=True))
+    return ()
+
+
+def _moved(cells: Cells, source: int, number: int) -> Cells | None:
+    """Return the cells after one own checker moves by a number; None where it may not."""
+    target = source - number
+    if source != BAR and cells[BAR] > 0:
+        return None
+    if target > 0:
+        if cells[target] < -1:
+            return None
+    elif _bears_off_from(cells, number) != source:
+        return None
+    after = list(cells)
+    after[source] -= 1
+    if target > 0:
+        if after[target] < 0:
+            after[target] = 0
+            after[0] -= 1
+        after[target] += 1
+    return tuple(after)
 
 
 def _results(cells: Cells, dice: Dice, keep: Keep | None, moves: int | None = None) -> dict[Cells, Steps]:
@@ -195,9 +239,17 @@ def check_play(position: Position, dice: Dice, play: Play) -> Play:
     Raises InvalidPlayError for a move between points that the board has not, IllegalPlayError for a play that breaks a
     law, ThrowError for dice that are none.
     """
+    return played(position, dice, play)[0]
+
+
+def played(position: Position, dice: Dice, play: Play) -> tuple[Play, Position]:
+    """Return the play with its moves in an order in which they can be made, and the position after it.
+
+    Raises what `check_play` raises.
+    """
     high, low = check_dice(dice)
     for move in play.moves:
-        if move.source not in range(1, 26) or move.target not in range(25):
+        if move.source not in _SOURCES or move.target not in _TARGETS:
             raise InvalidPlayError(f"expected moves between the points 1 to 24, bar and off, got {move}")
     numbers = (high,) * 4 if high == low else (high, low)
     if len(play) > len(numbers):
@@ -205,13 +257,13 @@ def check_play(position: Position, dice: Dice, play: Play) -> Play:
     moves = play.ordered
     after = _make(position, moves, numbers)
     if len(moves) == len(numbers):
-        return Play(moves)  # where every number is played, no law asks for more
+        return Play(moves), after  # where every number is played, no law asks for more
     possible = most_moves(position.points, dice)
     # Whoever has borne off the last checker has won, even if the other order of the numbers would have taken both.
     if (len(moves) < possible or _leaves_the_higher(position, (high, low), after)) and not after.over:
         law = _omission(numbers, len(moves), possible)
         raise IllegalPlayError(law, law.value)
-    return Play(moves)
+    return Play(moves), after
 
 
 def _leaves_the_higher(position: Position, dice: Dice, after: Position) -> bool:
@@ -225,8 +277,24 @@ def _leaves_the_higher(position: Position, dice: Dice, after: Position) -> bool:
 
 def _make(position: Position, moves: list[Move], numbers: tuple[int, ...]) -> Position:
     """Make the moves in this order, the numbers in either; raise IllegalPlayError for the move that cannot be made."""
+    orders = (numbers, numbers[::-1]) if len(numbers) == 2 else (numbers,)
+    for order in orders:
+        cells: Cells | None = position.points
+        for move, number in zip(moves, order, strict=False):
+            source = move.source
+            if cells is None or cells[source] <= 0 or move.target != max(source - number, OFF):
+                break
+            cells = _moved(cells, source, number)
+        else:
+            if cells is not None:
+                return Position(cells)
+    raise _first_failure(position, moves, orders)
+
+
+def _first_failure(position: Position, moves: list[Move], orders: tuple[tuple[int, ...], ...]) -> IllegalPlayError:
+    """Return why moves cannot be made, the numbers in any of these orders."""
     failures: list[tuple[int, bool, IllegalPlayError]] = []
-    for order in dict.fromkeys((numbers, numbers[::-1])):
+    for order in orders:
         after = position
         for made, (move, number) in enumerate(zip(moves, order, strict=False)):
             law = _broken_law(after, move, number)
@@ -234,10 +302,8 @@ def _make(position: Position, moves: list[Move], numbers: tuple[int, ...]) -> Po
                 failures.append((made, law is not Law.NOT_THROWN, IllegalPlayError(law, f"{move}: {law.value}")))
                 break
             after = after.after(move)
-        else:
-            return after
     # The attempt that came farthest is the one that was meant, and any other reason says more than "not thrown".
-    raise max(failures, key=lambda failure: failure[:2])[2]
+    return max(failures, key=lambda failure: failure[:2])[2]
 
 
 def _broken_law(position: Position, move: Move, number: int) -> Law | None:

@@ -20,7 +20,7 @@ from fibsbot.evolving import evolve
 from fibsbot.match import CubeAction, Dice
 from fibsbot.position import BAR, OFF, Play
 from fibsbot.rules.errors import RuleError
-from fibsbot.rules.plays import Cells, Steps, can_move, check_play, has_choice, results_by_way_of
+from fibsbot.rules.plays import Cells, Steps, can_move, check_play, has_choice, results_by_way_of, whole_play
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript.model import Cube, Entry, Gap, Throw
 from fibsbot.transcript.walking import apply
@@ -106,6 +106,8 @@ def play_to(cells: Cells, dice: Dice, after: Cells) -> Play | None:
     """
     if after[BAR] > cells[BAR] or not 0 < _pips(cells) - _pips(after) <= sum(dice) * (1 + (dice[0] == dice[1])):
         return None
+    if whole := whole_play(cells, dice, after):
+        return Play.of(*whole)
     steps = results_by_way_of(cells, dice, lambda between, left: _distance(between, after) <= left).get(after)
     return Play.of(*sorted(steps, reverse=True)) if steps else None
 

@@ -139,6 +139,15 @@ def decisions(step: Step) -> tuple[Decision, ...]:
     return ()
 
 
+def count_decisions(step: Step) -> int:
+    """Return how many decisions were made with an entry, which is quicker than to list them."""
+    before, entry = step.before, step.entry
+    if not isinstance(entry, Throw) or before.resignation:
+        return len(decisions(step))
+    rolled = before.stage is Stage.ROLL and not refusal_to_double(before, entry.seat)
+    return rolled + (entry.play is not None)
+
+
 def _rolled(step: Step, seat: Seat) -> tuple[Decision, ...]:
     before = step.before
     if before.stage is not Stage.ROLL or refusal_to_double(before, seat):
