@@ -16,7 +16,7 @@ from attrs import define, field, frozen
 
 from fibsbot import processes
 from fibsbot.strategies.judge import Judge
-from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.loader import StrategyError, find, load
 from fibsbot.strategies.names import quick_judge
 from fibsbot.study.analysis import Desk, Found, StudyError, match_study
 from fibsbot.study.model import MatchStudy
@@ -32,6 +32,8 @@ smaller pieces less of what a judge remembers is used again: 4 entries at a time
 WORTHWHILE: Final = 100
 """Entries for each process before another one is started: to load the engine takes as long as to study 40."""
 
+_NO_JUDGE: Final = "strategy {!r} is no judge: it cannot say what positions are worth"
+
 
 def entries_of(transcript: Transcript) -> int:
     """Return how many entries a match has: throws, cube actions, resignations."""
@@ -44,7 +46,7 @@ def opened_judge(name: str) -> Iterator[Judge]:
     strategy = load(name)
     try:
         if not isinstance(strategy, Judge):
-            raise StrategyError(f"strategy {name!r} is no judge: it cannot say what positions are worth")
+            raise StrategyError(_NO_JUDGE.format(name))
         yield strategy
     finally:
         strategy.close()
@@ -73,6 +75,8 @@ def study_all(
     process. `tick` is called for each piece of work that is done. Closed or interrupted, it ends its processes at once.
     Raises StrategyError where a strategy is no judge, or takes its process down with it.
     """
+    if not find(judge).is_judge():
+        raise StrategyError(_NO_JUDGE.format(judge))
     left = iter(transcripts)
     known: list[Transcript] = []
     jobs = cores or _worthwhile(left, known)

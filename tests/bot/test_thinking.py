@@ -300,13 +300,14 @@ async def test_who_waits_too_long_for_a_strategy_goes_on_without(release: thread
 
 async def test_what_the_pool_made_it_closes_and_what_it_was_given_it_does_not() -> None:
     factory, given_one = Factory(), Plain()
+    others = set(threading.enumerate())
     pool = Pool(2)
     kinds = [pool.add("made", factory), pool.add("given", ready=given_one)]
     for kind in kinds:
         await answer(Thinker([kind], SOON), YES)
     pool.close()
     await until(factory.made[0].closed.is_set)
-    await until(lambda: not any(thread.name.startswith("strategy ") for thread in threading.enumerate()))
+    await until(lambda: not any(it.name.startswith("strategy ") for it in set(threading.enumerate()) - others))
     assert not given_one.closed.is_set()
     assert "made cannot be asked" == (await answer(Thinker([kinds[0]], SOON), YES)).fallback
 

@@ -17,6 +17,8 @@ from fibsbot.cli import COMMANDS, EXIT_INTERRUPTED, EXIT_USAGE, main
 from fibsbot.cli.streams import EXIT_READER_GONE, Stream
 from tests.commands import fibsbot, fibsbot_process
 
+MATCH = "tests/data/formats/mat/match.mat"
+
 
 def command(name: str) -> click.Command:
     """Import a command."""
@@ -50,7 +52,8 @@ def test_every_option_has_a_help_text(name: str) -> None:
         (["nosuch"], "fibsbot: No such command 'nosuch'."),
         (["reprot"], "fibsbot: No such command 'reprot'. (Did you mean one of: 'export', 'report'?)"),
         (["analyse", "/no/such/file"], "fibsbot: cannot read /no/such/file: No such file or directory"),
-        (["analyse", "--strategy", "engine:99", "README.md"], "fibsbot: strategy 'engine:99': expected plies from 0"),
+        (["analyse", "--strategy", "engine:99", MATCH], "fibsbot: strategy 'engine:99': expected plies from 0"),
+        (["analyse", "--strategy", "engine:99", "README.md"], "fibsbot: README.md: expected a session log or a capture"),
         (["legal", "rubbish"], "fibsbot: expected an XGID of 10 fields between colons, got 'rubbish'"),
         (["perft", "--depth", "x"], "fibsbot perft: Invalid value for '--depth': 'x' is not a valid integer range."),
         (["parse", "/no/such/file"], "fibsbot: cannot read /no/such/file: No such file or directory"),
