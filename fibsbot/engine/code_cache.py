@@ -1,91 +1,246 @@
-"""Numba's files of compiled code, with a checksum each: one that a power cut has damaged is compiled anew.
+"""Machine code on disk, beside its source: a file for each compiled function, with a checksum.
 
-Numba itself reads whatever is there: an empty index raises EOFError from within its compiler, and machine code with a
-block of zeros in it ends the process. It offers no way to replace its files but its private names, of which all that
-are used stand here.
+A file that a power cut has damaged, or that was made from other sources, by another compiler or for another processor,
+is of no use and is made anew. It stands in `__pycache__` beside the source or, where that cannot be written, in
+`fibsbot/code` of the user's cache; where neither can, each process compiles for itself. The environment variable
+FIBSBOT_CODE_CACHE names another folder.
 """
 
 from __future__ import annotations
 
-import pickle
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import re
+import secrets
 import struct
 import sys
 import zlib
+from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from numba.core.caching import IndexDataCacheFile
+import llvmlite.binding as llvm
+import numpy as np
+from attrs import frozen
 
-MARK: Final = pickle.dumps("fibsbot compiled code 1", protocol=4)
-"""Begins each file; numba takes it for an index of another version of itself, and writes a new one."""
-_PICKLE: Final = MARK[:1]
-"""Begins numba's own files."""
-_CHECKSUM: Final = struct.Struct("<I")
+FOLDER: Final = "FIBSBOT_CODE_CACHE"
+"""The environment variable that says where code is kept."""
+MARK: Final = b"fibsbot machine code 2\n"
+"""Begins each file."""
+_HEAD: Final = struct.Struct("<II")
+"""Checksum of all that follows, and length of the description: JSON, after which the codes stand one after another."""
+_IMPORTS: Final = re.compile(rb"^from (fibsbot\.engine[\w.]*) import |\"(fibsbot\.engine\.\w+)\"", re.MULTILINE)
+"""What a file of the engine takes from others of its files."""
+
 _warned: Final[set[str]] = set()
-"""Folders with damaged files that were spoken of: one line is enough for a hundred functions."""
+"""Folders that were spoken of: one line is enough for a hundred functions."""
+_engines: Final[list[Any]] = []
+"""What holds the code that was loaded."""
 
 
-class CheckedCacheFile(IndexDataCacheFile):
-    """The index and the data files of one function."""
+@frozen
+class Code:
+    """What was compiled of a function, for one set of types."""
 
-    def __init__(self, plain: Any, stamp: str) -> None:
-        """Take the place of numba's own; `stamp` tells one state of the sources from another."""
-        vars(self).update(vars(plain))
-        self._source_stamp = stamp
+    key: str
+    """The types of its arguments."""
+    entry: str
+    """The name of the function in `content`."""
+    needs: tuple[str, ...]
+    """Functions of other libraries that it calls."""
+    content: bytes
+    """An object file."""
 
-    def save(self, key: Any, data: Any) -> None:
-        """Keep what was compiled; where it cannot be written, this process goes on with what it has."""
+
+def load(function: Callable[..., Any]) -> list[Code]:
+    """Return what is kept of a function and can be used."""
+    for folder in _folders(function):
+        path = folder / _name(function)
         try:
-            super().save(key, data)  # type: ignore[no-untyped-call]  # numba has no types
+            content = path.read_bytes()
+        except OSError:
+            continue
+        try:
+            stamp, codes = _read(content)
+        except (ValueError, KeyError, TypeError, struct.error):
+            _warn(folder, "compiled code was damaged and is compiled again")
+            return []
+        return codes if stamp == _stamp(function) else []
+    return []
+
+
+def save(function: Callable[..., Any], code: Code) -> None:
+    """Keep code beside what is kept of the function already; where it cannot be, this process goes on without."""
+    codes = [*(it for it in load(function) if it.key != code.key), code]
+    trouble: OSError | None = None
+    for folder in _folders(function):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _write(folder / _name(function), _dump(_stamp(function), codes))
         except OSError as error:
-            _warn(self._cache_path, f"compiled code cannot be kept: {error.strerror or error}")
-
-    def _load_index(self) -> dict[Any, str]:
-        try:
-            found = self._read(self._index_path)
-        except FileNotFoundError:
-            return {}
-        return found if isinstance(found, dict) else {}
-
-    def _save_index(self, overloads: dict[Any, str]) -> None:
-        self._write(self._index_path, overloads)
-
-    def _load_data(self, name: str) -> Any:
-        """Return what was compiled; None makes numba compile it again."""
-        return self._read(self._data_path(name))  # type: ignore[no-untyped-call]  # numba has no types
-
-    def _save_data(self, name: str, data: Any) -> None:
-        self._write(self._data_path(name), data)  # type: ignore[no-untyped-call]  # numba has no types
-
-    def _write(self, path: str, what: Any) -> None:
-        data = self._dump((self._version, self._source_stamp, self._dump(what)))  # type: ignore[no-untyped-call]  # numba has no types
-        with self._open_for_write(path) as file:
-            file.write(MARK + _CHECKSUM.pack(zlib.crc32(data)) + data)
-
-    def _read(self, path: str) -> Any:
-        """Return what a file holds; None where it is damaged, of another numba or of other sources.
-
-        Raises OSError where there is none.
-        """
-        content = Path(path).read_bytes()
-        head, data = content[: len(MARK)], content[len(MARK) + _CHECKSUM.size :]
-        if head != MARK and head.startswith(_PICKLE) and not MARK.startswith(head):
-            return None  # numba's own
-        if content != MARK + _CHECKSUM.pack(zlib.crc32(data)) + data:
-            _warn(self._cache_path, "compiled code was damaged and is compiled again")
-            return None
-        version, stamp, kept = pickle.loads(data)  # noqa: S301 - of the user's own folder, as numba does
-        return pickle.loads(kept) if (version, stamp) == (self._version, self._source_stamp) else None  # noqa: S301
+            trouble = trouble or error
+        else:
+            return
+    if trouble:
+        _warn(_folders(function)[0], f"compiled code cannot be kept: {trouble.strerror or trouble}")
 
 
-def _warn(folder: str, text: str) -> None:
+def run(code: Code) -> int:
+    """Return where the code stands in memory, ready to be called; 0 where it needs functions that are not there."""
+    missing = [name for name in code.needs if not llvm.address_of_symbol(name)]
+    if missing:
+        from fibsbot.engine.compiling import make_symbols_known  # noqa: PLC0415 - loads numba
+
+        make_symbols_known()
+        if not all(map(llvm.address_of_symbol, missing)):
+            return 0
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code.content))
+    engine.finalize_object()
+    _engines.append(engine)
+    return int(engine.get_function_address(code.entry))
+
+
+@functools.cache
+def target() -> tuple[str, str, str]:
+    """Return what code is compiled for: system, processor, and what the processor can do."""
+    return llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def target_machine() -> Any:
+    """Return what makes machine code for this processor."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    _, cpu, features = target()
+    found = llvm.Target.from_default_triple()
+    reloc = "static" if found.name.startswith("x86") else "default"
+    return found.create_target_machine(cpu=cpu, features=features, opt=3, reloc=reloc, codemodel="jitdefault", jit=True)
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def _folders(function: Callable[..., Any]) -> list[Path]:
+    """Return where the code of a function may stand, the best place first."""
+    if own := os.environ.get(FOLDER):
+        return [Path(own)]
+    beside = Path(function.__code__.co_filename).parent / "__pycache__"
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    try:
+        return [beside, Path(cache).expanduser() / "fibsbot" / "code"]
+    except RuntimeError:  # nobody knows where home is
+        return [beside]
+
+
+def _name(function: Callable[..., Any]) -> str:
+    name = re.sub(r"[^\w.]", "", f"{function.__module__}.{function.__qualname__}")
+    return f"{name}-{function.__code__.co_firstlineno}.{sys.implementation.cache_tag}.code"
+
+
+def _dump(stamp: str, codes: list[Code]) -> bytes:
+    told = {
+        "stamp": stamp,
+        "codes": [[it.key, it.entry, it.needs, len(it.content)] for it in codes],
+    }
+    head = json.dumps(told).encode()
+    body = _HEAD.pack(0, len(head))[4:] + head + b"".join(it.content for it in codes)
+    return MARK + struct.pack("<I", zlib.crc32(body)) + body
+
+
+def _read(content: bytes) -> tuple[str, list[Code]]:
+    """Return stamp and codes of a file; raise ValueError, KeyError, TypeError or struct.error where it is damaged."""
+    if not content.startswith(MARK):
+        raise ValueError("expected another beginning")
+    checksum, length = _HEAD.unpack_from(content, len(MARK))
+    if checksum != zlib.crc32(content[len(MARK) + 4 :]):
+        raise ValueError("expected another checksum")
+    begin = len(MARK) + _HEAD.size
+    told = json.loads(content[begin : begin + length])
+    begin += length
+    codes = []
+    for key, entry, needs, size in told["codes"]:
+        codes.append(Code(key, entry, tuple(needs), content[begin : begin + size]))
+        begin += size
+    return told["stamp"], codes
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file that nobody ever sees half of."""
+    ours = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    try:
+        ours.write_bytes(content)
+        ours.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            ours.unlink()
+        raise
+
+
+def _warn(folder: Path, text: str) -> None:
     """Log a line: to the program's log where a command has set it up, else as errors are shown."""
-    if folder in _warned:
+    if str(folder) in _warned:
         return
-    _warned.add(folder)
+    _warned.add(str(folder))
     import structlog  # noqa: PLC0415 - rarely wanted
 
     if structlog.is_configured():
-        structlog.get_logger(__name__).warning(text, folder=folder)
+        structlog.get_logger(__name__).warning(text, folder=str(folder))
     else:
         sys.stderr.write(f"fibsbot: {text}: {folder}\n")
+
+
+# -- what code is made from --------------------------------------------------------------------------------------------
+
+
+def _stamp(function: Callable[..., Any]) -> str:
+    """Return a digest of all that code is made from and for."""
+    return _digest(function.__code__.co_filename) + _surroundings()
+
+
+@functools.cache
+def _surroundings() -> str:
+    text = " ".join((*target(), version("numba"), llvm_version(), np.__version__))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def llvm_version() -> str:
+    """Return the version of llvmlite and of the LLVM in it."""
+    return f"{version('llvmlite')} {llvm.llvm_version_info}"
+
+
+@functools.cache
+def _digest(file: str) -> str:
+    """Return a digest of a file, of the compiler, and of all files of the engine that it imports and that those do."""
+    seen: set[Path] = set()
+    left = [Path(file), *map(_path, (b"fibsbot.engine.compiling", __name__.encode()))]
+    digest = hashlib.sha256()
+    while left:
+        path = left.pop()
+        if path not in seen:
+            seen.add(path)
+            content, imported = _content(path)
+            digest.update(content)
+            left += imported
+    return digest.hexdigest()
+
+
+@functools.cache
+def _content(path: Path) -> tuple[bytes, tuple[Path, ...]]:
+    """Return a digest of a file, and which files of the engine it imports."""
+    text = path.read_bytes()
+    names = [one or other for one, other in _IMPORTS.findall(text)]
+    return hashlib.sha256(text).digest(), tuple(map(_path, names))
+
+
+def _path(module: bytes) -> Path:
+    """Return the file of a module of the engine, imported or not."""
+    name = module.decode()
+    known = getattr(sys.modules.get(name), "__file__", None)
+    if known:
+        return Path(known)
+    place = Path(__file__).parents[2].joinpath(*name.split("."))
+    return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")

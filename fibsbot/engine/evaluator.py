@@ -12,7 +12,7 @@ from attrs import field, frozen
 from fibsbot.engine.bearoff import NO_COLUMNS, Columns
 from fibsbot.engine.bearoff.lookup import covered_chances, look_up
 from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Boards
-from fibsbot.engine.compiled import allocating, compiled
+from fibsbot.engine.compiled import compiled
 from fibsbot.engine.inputs import encode_all
 from fibsbot.engine.network import Floats, Network, logistic
 from fibsbot.engine.outcomes import LOSE, LOSE_BACKGAMMON, LOSE_GAMMON, OUTCOMES, Outcomes
@@ -132,11 +132,12 @@ def _lost(boards: Boards) -> Outcomes:
     return outcomes
 
 
-@allocating
+@compiled
 def _student_chances(student: Student, desk: Desk, boards: Boards, chances: Floats) -> None:
     for row in range(len(boards)):
         value(student, desk, boards[row])
-        chances[row] = desk.chances
+        for chance in range(CHANCES):
+            chances[row, chance] = desk.chances[chance]
 
 
 @compiled

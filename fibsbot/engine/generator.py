@@ -45,6 +45,13 @@ def swap(board: Board, seen: Board) -> None:
 
 
 @inner
+def copy(board: Board, to: Board) -> None:
+    """Write a board to another one."""
+    for cell in range(CELLS):
+        to[cell] = board[cell]
+
+
+@inner
 def bears_off_from(board: Board, number: int) -> int:
     """Return the point from which a number bears a checker off, 0 if from none."""
     for point in range(7, CELLS):

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from fibsbot.engine.boards import CELLS, Boards
-from fibsbot.engine.compiled import allocating
+from fibsbot.engine.compiled import compiled
 from fibsbot.engine.evaluator import Evaluator
 from fibsbot.engine.expanding import Filter, Places, Scales, expand
 from fibsbot.engine.network import Floats
@@ -30,7 +30,7 @@ class Ahead(NamedTuple):
 
 def one_ply(evaluator: Evaluator, scales: Scales, boards: Boards, chosen: Filter) -> Ahead:
     """Look one roll ahead from boards, shape (n, 26). Games that are over have no further roll: leave them out."""
-    outcomes = np.empty((len(boards), OUTCOMES), np.float32)
+    outcomes = np.zeros((len(boards), OUTCOMES), np.float32)
     left = np.empty((len(boards), ROLLS, CELLS), np.int8)
     found = np.empty((_BATCH * ROLLS * chosen.most + 1, CELLS), np.int8)
     slots = np.empty(len(found), np.int32)
@@ -42,10 +42,12 @@ def one_ply(evaluator: Evaluator, scales: Scales, boards: Boards, chosen: Filter
     return Ahead(outcomes, left)
 
 
-@allocating
+@compiled
 def _settle(found: Boards, theirs: Floats, equities: Floats, slots: Places, outcomes: Floats, left: Boards) -> None:
-    """Write what the best play of each roll leaves, and the mean over the rolls, seen by who is on roll."""
-    outcomes[:] = 0.0
+    """Write what the best play of each roll leaves, and the mean over the rolls, seen by who is on roll.
+
+    `outcomes` come full of 0.
+    """
     place = 0
     while place < len(slots):
         slot = slots[place]
@@ -55,6 +57,7 @@ def _settle(found: Boards, theirs: Floats, equities: Floats, slots: Places, outc
                 best = place
             place += 1
         row, roll = slot // ROLLS, slot % ROLLS
-        left[row, roll] = found[best]
+        for cell in range(CELLS):
+            left[row, roll, cell] = found[best, cell]
         for outcome in range(OUTCOMES):
             outcomes[row, outcome] += _CHANCES[roll] * theirs[best, (outcome + 3) % OUTCOMES]

@@ -16,7 +16,6 @@ import numpy as np
 
 from fibsbot.engine.bearoff import NO_COLUMNS
 from fibsbot.engine.boards import Boards, boards_of
-from fibsbot.engine.compiled import is_missing
 from fibsbot.engine.expanding import Filter, expand
 from fibsbot.engine.network import Network
 from fibsbot.engine.outcomes import OUTCOMES, Outcomes
@@ -33,7 +32,7 @@ _SECOND: Final = f"import gc; gc.disable(); from {__name__} import compile_looki
 
 def is_cold() -> bool:
     """Whether nothing has been compiled yet, and what will be can be kept."""
-    return is_missing(expand)
+    return expand.is_missing()
 
 
 @contextlib.contextmanager

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from fibsbot.engine.boards import Board
-from fibsbot.engine.compiled import allocating
-from fibsbot.engine.generator import MOST_PLAYS, generate, swap
+from fibsbot.engine.boards import Board, Boards
+from fibsbot.engine.compiled import compiled
+from fibsbot.engine.generator import MOST_PLAYS, Scratch, copy, generate, swap
 
 
-@allocating
 def perft(board: Board, depth: int) -> int:
     """Count the positions that so many rolls lead to; see `fibsbot.rules.perft`."""
-    plays = np.zeros((depth, MOST_PLAYS, 26), np.int8)
-    counts, places, rolls = np.zeros(depth, np.int64), np.zeros(depth, np.int64), np.zeros(depth, np.int64)
-    scratch, boards = np.zeros((5, 26), np.int8), np.zeros((depth, 26), np.int8)
+    boards = np.zeros((depth, 26), np.int8)
     boards[0] = board
+    plays, numbers = np.zeros((depth, MOST_PLAYS, 26), np.int8), np.zeros((3, depth), np.int64)
+    return _count(plays, numbers, boards, np.zeros((5, 26), np.int8))
+
+
+@compiled
+def _count(plays: npt.NDArray[np.int8], numbers: npt.NDArray[np.int64], boards: Boards, scratch: Scratch) -> int:
+    """Count positions; of each level `numbers` has how many plays there are, the next one, and the next roll."""
+    counts, places, rolls = numbers[0], numbers[1], numbers[2]
+    depth = len(boards)
     total, level = 0, 0
     while level >= 0:
         if places[level] < counts[level]:
@@ -30,7 +37,7 @@ def perft(board: Board, depth: int) -> int:
                 continue
             count = generate(boards[level], high, low, plays[level], scratch)
             if count == 0:
-                plays[level, 0] = boards[level]
+                copy(boards[level], plays[level, 0])
                 count = 1
             if level + 1 == depth:
                 total += count

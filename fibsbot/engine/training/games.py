@@ -16,7 +16,7 @@ from attrs import frozen
 
 from fibsbot.engine.bearoff import Columns
 from fibsbot.engine.boards import CELLS, Board, Boards, boards_of, swapped
-from fibsbot.engine.compiled import allocating
+from fibsbot.engine.compiled import compiled
 from fibsbot.engine.evaluator import Evaluator, is_known
 from fibsbot.engine.expanding import Filter, new_scales
 from fibsbot.engine.generator import successors
@@ -176,13 +176,16 @@ def targets(labels: Labels, trace: float) -> Floats:
     With 0 nothing of that, with 1 all; they are right on average and may lie outside 0 to 1.
     """
     found = labels.ahead.astype(np.float32)
-    _add_later(found, labels.missed.astype(np.float32), labels.followed, np.float32(trace))
+    later = np.zeros(CHANCES, np.float32)
+    _add_later(found, labels.missed.astype(np.float32), labels.followed, np.float32(trace), later)
     return found
 
 
-@allocating
-def _add_later(found: Floats, missed: Floats, followed: npt.NDArray[np.bool_], trace: np.float32) -> None:
-    later = np.zeros(CHANCES, np.float32)  # what is to be added to the network's own chances of the next position
+@compiled
+def _add_later(
+    found: Floats, missed: Floats, followed: npt.NDArray[np.bool_], trace: np.float32, later: Floats
+) -> None:
+    """Add what was missed later; `later` is room for what the network's chances of the next position lack."""
     for row in range(found.shape[0] - 1, -1, -1):
         if followed[row]:
             # Seen by the other side: what wins for one is lost by the other.
@@ -195,4 +198,5 @@ def _add_later(found: Floats, missed: Floats, followed: npt.NDArray[np.bool_], t
                 found[row, chance] += later[chance]
                 later[chance] += missed[row, chance]
         else:
-            later[:] = missed[row]
+            for chance in range(CHANCES):
+                later[chance] = missed[row, chance]

@@ -9,9 +9,9 @@ from attrs import field, frozen
 from attrs.validators import and_, ge, le
 
 from fibsbot.engine.boards import CELLS, Board, Boards, boards_of
-from fibsbot.engine.compiled import allocating, inner
+from fibsbot.engine.compiled import compiled, inner
 from fibsbot.engine.expanding import OUT_OF_REACH
-from fibsbot.engine.generator import Scratch, generate, plays_and_scratch, swap
+from fibsbot.engine.generator import Scratch, copy, generate, plays_and_scratch, swap
 from fibsbot.engine.network import Floats
 from fibsbot.engine.pruner import Pruner, prune_value
 from fibsbot.engine.student import CHANCES, write_ending
@@ -45,6 +45,7 @@ class _Room(NamedTuple):
 
     plays: Boards
     scratch: Scratch
+    board: Board
     swapped: Board
 
 
@@ -56,32 +57,34 @@ def play_positions(pruner: Pruner, count: int, variety: Variety, seed: int, kept
     boards = np.empty((count, CELLS), np.int8)
     start = boards_of([Position.start()])[0]
     chances = np.zeros(CHANCES, np.float32)
-    shares = (kept, variety.wild, variety.random, variety.early)
-    _play(pruner, _Room(*plays_and_scratch(), np.zeros(CELLS, np.int8)), start, boards, chances, shares, seed)
+    room = _Room(*plays_and_scratch(), np.zeros(CELLS, np.int8), np.zeros(CELLS, np.int8))
+    _play(pruner, room, start, boards, chances, kept, variety.wild, variety.random, variety.early, seed)
     return boards
 
 
-@allocating
+@compiled
 def _play(
     pruner: Pruner,
     room: _Room,
     start: Board,
     boards: Boards,
     chances: Floats,
-    shares: tuple[float, float, float, float],
+    kept: float,
+    wild: float,
+    at_random: float,
+    early: float,
     seed: int,
 ) -> None:
     np.random.seed(seed)  # noqa: NPY002 - compiled functions have no other generator of their own
-    kept, wild, at_random, early = shares
-    board = start.copy()
+    board = room.board
     count = 0
     while count < boards.shape[0]:
-        board[:] = start
+        copy(start, board)
         random_share = at_random if np.random.random() < wild else 0.0  # noqa: NPY002
         random_turns = np.random.randint(0, 8) if np.random.random() < early else 0  # noqa: NPY002
         for turn in range(_LONGEST):
             if turn and np.random.random() < kept:  # noqa: NPY002
-                boards[count] = board
+                copy(board, boards[count])
                 count += 1
                 if count == boards.shape[0]:
                     break
@@ -91,11 +94,11 @@ def _play(
                 other = np.random.randint(1, 7)  # noqa: NPY002
             plays = generate(board, max(one, other), min(one, other), room.plays, room.scratch)
             if plays > 1 and (turn < random_turns or np.random.random() < random_share):  # noqa: NPY002
-                board[:] = room.plays[np.random.randint(0, plays)]  # noqa: NPY002
+                copy(room.plays[np.random.randint(0, plays)], board)  # noqa: NPY002
             elif plays:
-                board[:] = room.plays[_best(pruner, room, plays)]
+                copy(room.plays[_best(pruner, room, plays)], board)
             swap(board, room.swapped)
-            board[:] = room.swapped
+            copy(room.swapped, board)
             if write_ending(board, chances):
                 break
 

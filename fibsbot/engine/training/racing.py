@@ -21,8 +21,8 @@ import numpy.typing as npt
 from fibsbot.engine.bearoff import Columns
 from fibsbot.engine.bearoff.indexing import POINTS as HOME
 from fibsbot.engine.bearoff.lookup import LONGEST as THROWS
-from fibsbot.engine.boards import CELLS, CHECKERS, Boards
-from fibsbot.engine.compiled import allocating
+from fibsbot.engine.boards import CELLS, CHECKERS, Board, Boards
+from fibsbot.engine.compiled import compiled
 from fibsbot.engine.expanding import Places
 from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
 from fibsbot.engine.network import Floats, Network
@@ -180,25 +180,29 @@ def _expanded(sides: Sides) -> tuple[Sides, Places]:
     room = len(sides) * ROLLS * _PLAYS
     while True:
         found, slots = np.empty((room, POINTS), np.int8), np.empty(room, np.int32)
-        if (count := _expand(sides, *plays_and_scratch(), found, slots)) >= 0:
+        if (count := _expand(sides, np.zeros(CELLS, np.int8), *plays_and_scratch(), found, slots)) >= 0:
             return found[:count], slots[:count]
         room *= 2
 
 
-@allocating
-def _expand(sides: Sides, plays: Boards, scratch: Scratch, found: Sides, slots: Places) -> int:
-    """Write what all plays of all rolls leave, and the slot of each, `row * 21 + roll`; -1 where there is no room."""
-    board = np.zeros(CELLS, np.int8)
+@compiled
+def _expand(sides: Sides, board: Board, plays: Boards, scratch: Scratch, found: Sides, slots: Places) -> int:
+    """Write what all plays of all rolls leave, and the slot of each, `row * 21 + roll`; -1 where there is no room.
+
+    `board` is room for one, full of 0.
+    """
     count = slot = 0
     for row in range(sides.shape[0]):
-        board[1 : POINTS + 1] = sides[row]
+        for point in range(POINTS):
+            board[point + 1] = sides[row, point]
         for high in range(1, 7):
             for low in range(1, high + 1):
                 of = generate(board, high, low, plays, scratch)
                 if count + of > found.shape[0]:
                     return -1
                 for play in range(of):
-                    found[count] = plays[play, 1 : POINTS + 1]
+                    for point in range(POINTS):
+                        found[count, point] = plays[play, point + 1]
                     slots[count] = slot
                     count += 1
                 slot += 1

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from fibsbot.engine.boards import CELLS, Board, Boards, boards_of
-from fibsbot.engine.compiled import allocating, inner
-from fibsbot.engine.generator import Scratch, generate, plays_and_scratch, swap
+from fibsbot.engine.compiled import compiled, inner
+from fibsbot.engine.generator import Scratch, copy, generate, plays_and_scratch, swap
 from fibsbot.engine.student import CHANCES, Desk, Floats, Student, forward, look_at, new_desk, value, write_ending
 from fibsbot.position import Position
 
@@ -30,6 +31,8 @@ class Table(NamedTuple):
     """Room to look at the next position, which teaches what the last was worth."""
     errors: Floats
     """Room for what the hidden units are told, shape (hidden,)."""
+    told: npt.NDArray[np.float64]
+    """Room for what is counted, shape (3,)."""
 
 
 class Lesson(NamedTuple):
@@ -54,12 +57,16 @@ def new_table(student: Student) -> Table:
         desk=new_desk(student),
         teacher=new_desk(student),
         errors=np.zeros(student.threshold.shape[0], np.float32),
+        told=np.zeros(3),
     )
 
 
 def learn(student: Student, table: Table, games: int, seed: int, rate: float) -> Lesson:
     """Play games against itself and change the student's weights by each turn."""
-    return Lesson(games, *_learn(student, table, games, seed, np.float32(rate)))
+    table.told.fill(0)
+    _learn(student, table, games, seed, np.float32(rate))
+    turns, gammons, error = table.told.tolist()
+    return Lesson(games, int(turns), int(gammons), error)
 
 
 @inner
@@ -75,13 +82,13 @@ def best_play(student: Student, desk: Desk, plays: Boards, count: int, swapped: 
     return best
 
 
-@allocating
-def _learn(student: Student, table: Table, games: int, seed: int, rate: np.float32) -> tuple[int, int, float]:
+@compiled
+def _learn(student: Student, table: Table, games: int, seed: int, rate: np.float32) -> None:
+    """Play, and add to `table.told` the turns, the gammons and the squared differences of equity."""
     np.random.seed(seed)  # noqa: NPY002 - compiled functions have no other generator of their own
-    board, swapped, teacher = table.board, table.swapped, table.teacher
-    turns, gammons, error = 0, 0, 0.0
+    board, swapped, teacher, told = table.board, table.swapped, table.teacher, table.told
     for _ in range(games):
-        board[:] = table.start
+        copy(table.start, board)
         for turn in range(MOST_TURNS):
             one = np.random.randint(1, 7)  # noqa: NPY002
             other = np.random.randint(1, 7)  # noqa: NPY002
@@ -90,18 +97,18 @@ def _learn(student: Student, table: Table, games: int, seed: int, rate: np.float
             count = generate(board, max(one, other), min(one, other), table.plays, table.scratch)
             look_at(table.desk, board)
             if count:
-                board[:] = table.plays[best_play(student, teacher, table.plays, count, swapped)]
+                copy(table.plays[best_play(student, teacher, table.plays, count, swapped)], board)
             swap(board, swapped)
             theirs = value(student, teacher, swapped)
             forward(student, table.desk)
             difference = _teach(student, table, rate)
-            error += difference * difference
-            turns += 1
-            board[:] = swapped
+            told[0] += 1
+            told[2] += difference * difference
+            copy(swapped, board)
             if write_ending(board, teacher.chances):
-                gammons += theirs < -1
+                if theirs < -1:
+                    told[1] += 1
                 break
-    return turns, gammons, error
 
 
 @inner
@@ -110,7 +117,8 @@ def _teach(student: Student, table: Table, rate: np.float32) -> float:
     learned, seen, errors = table.desk.chances, table.teacher.chances, table.errors
     hidden, inputs = table.desk.hidden, table.desk.inputs
     units = hidden.shape[0]
-    errors[:] = 0.0
+    for unit in range(units):
+        errors[unit] = 0.0
     difference = 0.0
     for chance in range(CHANCES):
         target = np.float32(1.0) - seen[0] if chance == 0 else seen[chance + 2 if chance < 3 else chance - 2]

@@ -1,0 +1,269 @@
+"""Compiling, with numba: the one module that needs it. Later starts do without; see `compiled`.
+
+Numba compiles a function to LLVM's intermediate representation. To that comes an entry that Python can call without
+numba: it takes the arguments as Python has them, looks whether they are of the types that it was compiled for, and
+hands on what numba's code takes of them. Both become an object file.
+
+Of numba this needs `njit`, the types, `inspect_llvm`, and how its functions are called: a place for the result, one for
+errors, then the arguments, of arrays and tuples the parts. Where a numba does that in another way, `CompilerError` says
+so at once.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import types as python_types
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba import from_dtype, njit, types
+
+from fibsbot.engine.code_cache import Code, target_machine
+from fibsbot.engine.code_types import ArrayType, ObjectType, TupleType, type_of
+from fibsbot.engine.compiled import NUMBERS, OTHER_TYPES, Compiled, Inner, Instruction
+
+_OPTIONS: Final = {"nogil": True, "fastmath": True, "error_model": "numpy", "no_cpython_wrapper": True}
+_LEAN: Final = {"_nrt": False, "no_rewrites": True, "no_cfunc_wrapper": True}
+"""What nobody here needs of the compiler: counting who uses an array, a loop for each sum of arrays, calls from C. Not
+all of these options are public; a numba that does not know one does without."""
+
+_BIT: Final = ir.IntType(1)
+_BYTE: Final = ir.IntType(8)
+_INT: Final = ir.IntType(32)
+_LONG: Final = ir.IntType(64)
+_POINTER: Final = _BYTE.as_pointer()
+_NUMBERS: Final[dict[str, tuple[Any, ir.Type, ir.Type]]] = {
+    "bool": (types.boolean, _LONG, _BYTE),
+    "int": (types.int64, _LONG, _LONG),
+    "np.int64": (types.int64, _LONG, _LONG),
+    "float": (types.float64, ir.DoubleType(), ir.DoubleType()),
+    "np.float32": (types.float32, ir.FloatType(), ir.FloatType()),
+}
+"""By annotation numba's type, what Python passes, and what numba's code takes."""
+
+# Where things stand in Python's and numpy's objects, in bytes.
+_TYPE: Final = object.__basicsize__ - 8
+_ITEMS: Final = tuple.__basicsize__
+_SIZE: Final = _ITEMS - 8
+_TYPE_FLAGS: Final = _ITEMS + 18 * 8
+_IS_TUPLE: Final = 1 << 26
+_DATA: Final = object.__basicsize__
+_DIMENSIONS, _SHAPE, _STRIDES, _DESCRIPTION, _FLAGS = (_DATA + 8 * place for place in (1, 2, 3, 5, 6))
+_BYTE_ORDER: Final = object.__basicsize__ + 10
+_TYPE_NUMBER: Final = object.__basicsize__ + 12
+_CONTIGUOUS: Final = 0x1
+_ALIGNED: Final = 0x100
+
+
+class CompilerError(RuntimeError):
+    """Numba is of a version that works in another way than is known here."""
+
+
+def compile_for(function: Compiled[..., Any], key: str, arguments: tuple[Any, ...]) -> Code:
+    """Compile a function for the types of its arguments."""
+    kinds = [text if text in NUMBERS else type_of(it) for text, it in zip(function.annotations, arguments, strict=True)]
+    signature = tuple(_numba_type(it) for it in kinds)
+    compiler = _compiler_of(function)
+    compiler.compile(signature)
+    module = llvm.parse_assembly(compiler.inspect_llvm(signature))
+    name = compiler.overloads[signature].fndesc.llvm_func_name
+    returned = compiler.overloads[signature].signature.return_type
+    entry = f"entry.{name}"
+    built = _entry(entry, name, kinds, function.returned, returned)
+    _check(module.get_function(name), built.get_global(name))
+    module.link_in(llvm.parse_assembly(str(built)))
+    for it in [*module.functions, *module.global_variables]:
+        if not it.is_declaration and it.name != entry and not it.name.startswith("llvm."):
+            it.linkage = "internal"
+    machine = target_machine()
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
+    needs = tuple(sorted(it.name for it in module.functions if it.is_declaration and not it.name.startswith("llvm.")))
+    return Code(key, entry, needs, machine.emit_object(module))
+
+
+def make_symbols_known() -> None:
+    """Let code find the functions that numba brings, such as its random numbers."""
+    _njit(_nothing).compile(())
+
+
+def _nothing() -> None:
+    """Do nothing; numba makes them known when it compiles for the first time."""
+
+
+# -- numba -------------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _compiler_of(function: Inner) -> Any:
+    """Return numba's compiler of a function, in which all that it uses are numba's."""
+    plain: Any = function.function
+    known = plain.__globals__
+    names = {name: _for_numba(known[name]) for name in plain.__code__.co_names if name in known}
+    cells = plain.__closure__ and tuple(python_types.CellType(_for_numba(it.cell_contents)) for it in plain.__closure__)
+    copy = python_types.FunctionType(plain.__code__, {"__name__": plain.__module__, **names}, closure=cells)
+    return _njit(**_OPTIONS, **_lean())(copy)
+
+
+def _for_numba(value: Any) -> Any:
+    if isinstance(value, Inner):
+        return _compiler_of(value)
+    return _instruction(value) if isinstance(value, Instruction) else value
+
+
+@functools.cache
+def _instruction(wanted: Instruction) -> Any:
+    made = getattr(importlib.import_module(wanted.module), wanted.name)
+    return made(*wanted.arguments)
+
+
+@functools.cache
+def _lean() -> dict[str, bool]:
+    """Return the options that this numba knows."""
+    known = getattr(getattr(_njit(_nothing), "targetdescr", None), "options", None)
+    return {name: value for name, value in _LEAN.items() if hasattr(known, name)}
+
+
+def _numba_type(kind: ObjectType | str) -> Any:
+    if isinstance(kind, str):
+        return _NUMBERS[kind][0]
+    if isinstance(kind, ArrayType):
+        return types.Array(from_dtype(kind.dtype), kind.dimensions, "C" if kind.contiguous else "A")
+    return types.BaseTuple.from_types([_numba_type(it) for it in kind.types], kind.name)
+
+
+# -- the entry ---------------------------------------------------------------------------------------------------------
+
+
+def _parts(kind: ObjectType | str) -> Iterator[ir.Type]:
+    """Yield the types of what numba's code takes for an argument."""
+    if isinstance(kind, str):
+        yield _NUMBERS[kind][2]
+    elif isinstance(kind, ArrayType):
+        # Who owns the memory (nobody here), how many elements of how many bytes, where they are, shape, strides.
+        yield from (_POINTER, _POINTER, _LONG, _LONG, _POINTER, *[_LONG] * (2 * kind.dimensions))
+    else:
+        for it in kind.types:
+            yield from _parts(it)
+
+
+def _entry(entry: str, name: str, kinds: list[ObjectType | str], annotation: str, returned: Any) -> ir.Module:
+    """Return a module with the function that Python calls: with numpy's class of arrays, then with the arguments."""
+    module = ir.Module()
+    module.triple = llvm.get_process_triple()
+    double = annotation == "float"
+    result = ir.DoubleType() if double else _LONG
+    passed = [_NUMBERS[it][1] if isinstance(it, str) else _POINTER for it in kinds]
+    function = ir.Function(module, ir.FunctionType(result, [_POINTER, *passed]), entry)
+    parts = [it for kind in kinds for it in _parts(kind)]
+    called = ir.Function(module, ir.FunctionType(_INT, [_POINTER, _POINTER, *parts]), name)
+    refused = function.append_basic_block("refused")
+    other = ir.IRBuilder(refused)
+    other.ret(result(float("nan")) if double else result(OTHER_TYPES))
+    builder = ir.IRBuilder(function.append_basic_block("begin"))
+    arrays, *given = function.args
+    taken = _Taken(builder, arrays, refused)
+    values = [it for kind, value in zip(kinds, given, strict=True) for it in taken.values(kind, value)]
+    room, errors = builder.alloca(_LONG), builder.alloca(_POINTER)
+    builder.store(_LONG(0), room)
+    status = builder.call(called, [builder.bitcast(room, _POINTER), builder.bitcast(errors, _POINTER), *values])
+    taken.require(builder.or_(_is(builder, status, 0), _is(builder, status, -2)))  # -2: returns nothing
+    builder.ret(_result(builder, room, returned, result))
+    # The block to begin with has to come first.
+    function.blocks.append(function.blocks.pop(0))
+    return module
+
+
+def _is(builder: ir.IRBuilder, value: Any, number: int) -> Any:
+    return builder.icmp_signed("==", value, value.type(number))
+
+
+def _result(builder: ir.IRBuilder, room: Any, returned: Any, result: ir.Type) -> Any:
+    """Read what numba's code has written, and make it as wide as what Python gets."""
+    if returned == types.none:
+        return result(0)
+    if returned in {types.float64, types.float32}:
+        element = ir.DoubleType() if returned == types.float64 else ir.FloatType()
+        value = builder.load(builder.bitcast(room, element.as_pointer()), typ=element)
+        value = value if element == ir.DoubleType() else builder.fpext(value, ir.DoubleType())
+        return value if result == ir.DoubleType() else builder.fptosi(value, result)
+    bits = 8 if returned == types.boolean else returned.bitwidth
+    element = ir.IntType(bits)
+    value = builder.load(builder.bitcast(room, element.as_pointer()), typ=element)
+    if bits < _LONG.width:
+        widen = builder.sext if getattr(returned, "signed", False) else builder.zext
+        value = widen(value, _LONG)
+    return value if result == _LONG else builder.sitofp(value, result)
+
+
+class _Taken:
+    """Takes arguments apart, and leaves for `refused` where one is of another type."""
+
+    def __init__(self, builder: ir.IRBuilder, arrays: Any, refused: ir.Block) -> None:
+        """Build with this; `arrays` is numpy's class."""
+        self._builder = builder
+        self._arrays = arrays
+        self._refused = refused
+
+    def require(self, condition: Any) -> None:
+        """Go on only where a condition is true."""
+        follows = self._builder.append_basic_block()
+        self._builder.cbranch(condition, follows, self._refused)
+        self._builder.position_at_end(follows)
+
+    def values(self, kind: ObjectType | str, value: Any) -> list[Any]:
+        """Return what numba's code takes for an argument."""
+        if isinstance(kind, str):
+            wanted = _NUMBERS[kind][2]
+            return [self._builder.trunc(value, wanted) if wanted == _BYTE else value]
+        return self._array(kind, value) if isinstance(kind, ArrayType) else self._tuple(kind, value)
+
+    def _array(self, kind: ArrayType, value: Any) -> list[Any]:
+        build = self._builder
+        of_class = self._at(value, _TYPE, _POINTER)
+        self.require(build.icmp_unsigned("==", of_class, self._arrays))
+        self.require(_is(build, self._at(value, _DIMENSIONS, _INT), kind.dimensions))
+        flags = build.and_(self._at(value, _FLAGS, _INT), _INT(_CONTIGUOUS | _ALIGNED))
+        self.require(_is(build, flags, _CONTIGUOUS | _ALIGNED if kind.contiguous else _ALIGNED))
+        description = self._at(value, _DESCRIPTION, _POINTER)
+        self.require(_is(build, self._at(description, _TYPE_NUMBER, _INT), kind.dtype.num))
+        order = self._at(description, _BYTE_ORDER, _BYTE)
+        self.require(build.or_(_is(build, order, ord("=")), _is(build, order, ord("|"))))
+        shape, strides = (
+            [self._at(self._at(value, place, _POINTER), 8 * dimension, _LONG) for dimension in range(kind.dimensions)]
+            for place in (_SHAPE, _STRIDES)
+        )
+        count = functools.reduce(build.mul, shape, _LONG(1))
+        nobody = ir.Constant(_POINTER, None)
+        return [nobody, nobody, count, _LONG(kind.dtype.itemsize), self._at(value, _DATA, _POINTER), *shape, *strides]
+
+    def _tuple(self, kind: TupleType, value: Any) -> list[Any]:
+        build = self._builder
+        flags = self._at(self._at(value, _TYPE, _POINTER), _TYPE_FLAGS, _LONG)
+        self.require(build.icmp_unsigned("!=", build.and_(flags, _LONG(_IS_TUPLE)), _LONG(0)))
+        self.require(_is(build, self._at(value, _SIZE, _LONG), len(kind.types)))
+        items = [(it, self._at(value, _ITEMS + 8 * place, _POINTER)) for place, it in enumerate(kind.types)]
+        return [part for it, item in items for part in self.values(it, item)]
+
+    def _at(self, begin: Any, offset: int, element: ir.Type) -> Any:
+        """Build what stands so many bytes behind the beginning of an object."""
+        place = self._builder.gep(begin, [_LONG(offset)], source_etype=_BYTE)
+        return self._builder.load(self._builder.bitcast(place, element.as_pointer()), typ=element)
+
+
+def _check(theirs: Any, ours: ir.Function) -> None:
+    """Raise CompilerError where numba's function is not called as we do."""
+    expected, found = ([_word(it.type) for it in arguments] for arguments in (ours.args, theirs.arguments))
+    if expected != found:
+        raise CompilerError(f"expected a numba whose functions take {expected}, got {found}")
+
+
+def _word(kind: Any) -> str:
+    return "ptr" if "*" in str(kind) or str(kind) == "ptr" else str(kind)
+
+
+_njit: Final[Callable[..., Any]] = njit
