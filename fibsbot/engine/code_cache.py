@@ -125,7 +125,9 @@ def target_machine() -> Any:
 
 
 def _folders(function: Callable[..., Any]) -> list[Path]:
-    """Return where the code of a function may stand, the best place first."""
+    """Return where the code of a function may stand, the best place first; nowhere where its text is not all of it."""
+    if function.__closure__:
+        return []
     if own := os.environ.get(FOLDER):
         return [Path(own)]
     beside = Path(function.__code__.co_filename).parent / "__pycache__"

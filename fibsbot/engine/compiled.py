@@ -7,7 +7,6 @@ Every later start loads it from there and needs no compiler.
 from __future__ import annotations
 
 import ctypes
-import functools
 import math
 import threading
 from collections.abc import Callable
@@ -53,7 +52,7 @@ class Inner:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         """Take the function as it is written."""
-        functools.update_wrapper(self, function)
+        self.__doc__ = function.__doc__
         self.function = function
 
 
@@ -89,7 +88,6 @@ class Compiled(Inner, Generic[Arguments, Result]):
         self._prototype = ctypes.CFUNCTYPE(number, ctypes.py_object, *passed)
         self._codes: dict[str, Any] = {}
         self._ways: tuple[Any, ...] = ()
-        self._is_loaded = False
 
     def __call__(self, *arguments: Arguments.args, **_: Arguments.kwargs) -> Result:
         """Call the machine code for these types; load or compile it first where it is not there yet."""
@@ -102,7 +100,8 @@ class Compiled(Inner, Generic[Arguments, Result]):
     def is_missing(self) -> bool:
         """Whether nothing is kept yet that was compiled."""
         with _lock:
-            self._load()
+            if not self._ways:
+                self._load()
             return not self._ways
 
     def _first_call(self, arguments: tuple[Any, ...]) -> Result:
@@ -111,7 +110,8 @@ class Compiled(Inner, Generic[Arguments, Result]):
         plain = code_types.plain(arguments)
         key = code_types.key(self, plain)
         with _lock:
-            self._load()
+            if key not in self._codes:
+                self._load()
             if key not in self._codes:
                 from fibsbot.engine import compiling  # noqa: PLC0415 - loads numba
 
@@ -126,9 +126,9 @@ class Compiled(Inner, Generic[Arguments, Result]):
         return cast("Result", self._result(result))
 
     def _load(self) -> None:
-        if not self._is_loaded:
-            self._is_loaded = True
-            for code in code_cache.load(self.function):
+        """Take what is kept by now: another process may have compiled something meanwhile."""
+        for code in code_cache.load(self.function):
+            if code.key not in self._codes:
                 self._add(code)
 
     def _add(self, code: Code) -> None:

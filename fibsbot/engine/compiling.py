@@ -133,7 +133,7 @@ def _numba_type(kind: ObjectType | str) -> Any:
         return _NUMBERS[kind][0]
     if isinstance(kind, ArrayType):
         return types.Array(from_dtype(kind.dtype), kind.dimensions, "C" if kind.contiguous else "A")
-    return types.BaseTuple.from_types([_numba_type(it) for it in kind.types], kind.name)
+    return _tuple_types([_numba_type(it) for it in kind.types], kind.name)
 
 
 # -- the entry ---------------------------------------------------------------------------------------------------------
@@ -266,4 +266,6 @@ def _word(kind: Any) -> str:
     return "ptr" if "*" in str(kind) or str(kind) == "ptr" else str(kind)
 
 
+# Numba has no types of its own.
 _njit: Final[Callable[..., Any]] = njit
+_tuple_types: Final[Callable[..., Any]] = types.BaseTuple.from_types
