@@ -29,6 +29,7 @@ os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL
 
 import numpy as np
 
+from fibsbot.engine import code_cache
 from fibsbot.engine.boards import Board, Boards, boards_of
 from fibsbot.engine.compiled import compiled
 from fibsbot.engine.inputs import encode_all
@@ -136,7 +137,7 @@ def rates(folder: Path) -> None:
 
 def begin(*arguments: str, cache: Path | None = None) -> float:
     """Return how many seconds a command takes."""
-    environment = {**os.environ, **({"NUMBA_CACHE_DIR": str(cache)} if cache else {})}
+    environment = {**os.environ, **({code_cache.FOLDER: str(cache)} if cache else {})}
     begun = time.perf_counter()
     command = [sys.executable, "-m", "fibsbot", *arguments]
     subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, timeout=300, check=True)  # noqa: S603 - our own words

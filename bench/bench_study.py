@@ -78,10 +78,8 @@ def spin() -> None:
 
 def beside_gnubg(file: Path) -> None:
     """Print both times, and ours on a busy machine."""
-    started = time.process_time()
     our_seconds(file)  # compiles what is not compiled yet
     alone = our_seconds(file)
-    start = time.process_time() - started - 2 * alone
     assert GNUBG is not None, "gnubg is not installed"
     theirs, theirs_elapsed = command_seconds([GNUBG, "-t", "-q"], COMMANDS.format(file=file))
     command, elapsed = command_seconds([sys.executable, "-m", "fibsbot", "analyse", "--plies", "2", str(file)])
@@ -96,7 +94,7 @@ def beside_gnubg(file: Path) -> None:
     print(f"gnubg, analyse match: {theirs:.1f} s, {theirs_elapsed:.1f} s on the clock")
     clock = f"{elapsed:.1f} s on the clock, {elapsed / theirs_elapsed:.2f} of gnubg's"
     print(f"fibsbot analyse: {command:.1f} s, {command / theirs:.2f} of gnubg's; {clock}")
-    print(f"ours without the start: {alone:.1f} s, {alone / theirs:.2f} of gnubg's; to load the engine: {start:.1f} s")
+    print(f"ours without the start: {alone:.1f} s, {alone / theirs:.2f} of gnubg's")
     print(f"the same with all cores busy: {busy:.1f} s, {busy / alone:.2f} times as much")
 
 

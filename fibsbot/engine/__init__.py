@@ -1,6 +1,6 @@
 """Evaluation: generator, inputs, networks, bear-off tables, match equity, cube, search, and how they are trained.
 
-Nothing in here is imported by a command that needs no engine: numpy and numba take a moment to load.
+Nothing in here is imported by a command that needs no engine: numpy and llvmlite take a moment to load.
 """
 
 import os

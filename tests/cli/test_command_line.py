@@ -53,7 +53,7 @@ def test_every_option_has_a_help_text(name: str) -> None:
         (["reprot"], "fibsbot: No such command 'reprot'. (Did you mean one of: 'export', 'report'?)"),
         (["analyse", "/no/such/file"], "fibsbot: cannot read /no/such/file: No such file or directory"),
         (["analyse", "--strategy", "engine:99", MATCH], "fibsbot: strategy 'engine:99': expected plies from 0"),
-        (["analyse", "--strategy", "engine:99", "README.md"], "fibsbot: README.md: expected a session log or a capture"),
+        (["analyse", "--strategy", "engine:99", "README.md"], "fibsbot: README.md: expected a session log"),
         (["legal", "rubbish"], "fibsbot: expected an XGID of 10 fields between colons, got 'rubbish'"),
         (["perft", "--depth", "x"], "fibsbot perft: Invalid value for '--depth': 'x' is not a valid integer range."),
         (["parse", "/no/such/file"], "fibsbot: cannot read /no/such/file: No such file or directory"),

@@ -52,7 +52,7 @@ def best(  # noqa: PLR0913 - one argument an option
     state = thrown(read_position(position), dice)
     with opened_engine(networks, warm=seconds is not None) as engine:
         ranking = engine.rank(state, limits=limits_of(plies, seconds), compared=_compared(count))
-    from fibsbot.cli.asking.best_sheet import Sheet  # noqa: PLC0415 - loads numba
+    from fibsbot.cli.asking.best_sheet import Sheet  # noqa: PLC0415 - loads the engine
 
     sheet = Sheet(state, ranking, count or SHOWN)
     if as_json:
@@ -66,7 +66,7 @@ def best(  # noqa: PLR0913 - one argument an option
 
 def _compared(count: int | None) -> Compared:
     """Return which plays are looked at equally deep: so many, or those that come close to the best."""
-    from fibsbot.engine.search import Compared  # noqa: PLC0415 - loads numba
+    from fibsbot.engine.search import Compared  # noqa: PLC0415 - loads the engine
 
     return Compared(SHOWN, LEAST) if count is None else Compared(count, count)
 

@@ -37,7 +37,7 @@ def cube(position: str, *, plies: int | None, seconds: float | None, networks: P
         check_may_double(rolling, "a double by a player who may turn the cube and can use it")
     with opened_engine(networks, warm=seconds is not None) as engine:
         reading = engine.read(rolling, limits_of(plies, seconds))
-    from fibsbot.cli.asking.cube_sheet import answer, effort_row, offer  # noqa: PLC0415 - loads numba
+    from fibsbot.cli.asking.cube_sheet import answer, effort_row, offer  # noqa: PLC0415 - loads the engine
 
     found = answer(state, reading) if doubled else offer(rolling, reading)
     shown = state if doubled else rolling

@@ -37,7 +37,7 @@ def evaluate(position: str, *, plies: int | None, networks: Path | None, as_json
     depths = range((PLIES if plies is None else plies) + 1)
     with opened_engine(networks) as engine:
         readings = [engine.read(state, limits_of(depth, None)) for depth in depths]
-    from fibsbot.cli.asking.evaluating_sheet import Sheet  # noqa: PLC0415 - loads numba
+    from fibsbot.cli.asking.evaluating_sheet import Sheet  # noqa: PLC0415 - loads the engine
 
     sheet = Sheet(state, readings)
     if as_json:

@@ -76,7 +76,7 @@ def with_search_options(command: _Command) -> _Command:
 
 def limits_of(plies: int | None, seconds: float | None) -> Limits:
     """Return how far to look: so many plies, or as many as fit into a time."""
-    from fibsbot.engine.search import Limits  # noqa: PLC0415 - loads numba
+    from fibsbot.engine.search import Limits  # noqa: PLC0415 - loads the engine
 
     if plies is None:
         plies = PLIES if seconds is None else MOST_PLIES
@@ -106,7 +106,7 @@ def before_throw(state: MatchState) -> tuple[MatchState, str | None]:
 
 def check_may_double(state: MatchState, expected: str) -> None:
     """Raise UserError, with what was expected, where the player on roll may not turn the cube or has no use for it."""
-    from fibsbot.engine.cube import Stakes  # noqa: PLC0415 - loads numba
+    from fibsbot.engine.cube import Stakes  # noqa: PLC0415 - loads the engine
 
     if not Stakes.of(state).can_double(state.owner):
         raise UserError(f"expected {expected}, got another one")
@@ -119,8 +119,8 @@ def opened_engine(networks: Path | None, *, warm: bool = False) -> Iterator[Engi
     A decision that has a time needs a warm engine: what is compiled or loaded first would be taken off its time.
     """
     with shown_waiting("thinking"):
-        from fibsbot.engine.engine import Engine  # noqa: PLC0415 - loads numba
-        from fibsbot.engine.network import NetworkError  # noqa: PLC0415 - loads numba
+        from fibsbot.engine.engine import Engine  # noqa: PLC0415 - loads the engine
+        from fibsbot.engine.network import NetworkError  # noqa: PLC0415 - loads the engine
 
         try:
             engine = Engine.load(networks) if networks else Engine.load()

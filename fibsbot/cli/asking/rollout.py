@@ -100,9 +100,9 @@ def rollout(  # noqa: PLR0913 - one argument an option
     asked = _asked(where, dice=dice, plays=plays, cube=cube_decision)
     if asked.cube and no_cube:
         raise click.UsageError("expected a cube to decide on, or --no-cube, got both")
-    from fibsbot.engine.engine import Engine  # noqa: PLC0415 - loads numba
-    from fibsbot.engine.rollout import Plan, RolloutError  # noqa: PLC0415 - loads numba
-    from fibsbot.engine.rollout import rollout as roll_out  # noqa: PLC0415 - loads numba
+    from fibsbot.engine.engine import Engine  # noqa: PLC0415 - loads the engine
+    from fibsbot.engine.rollout import Plan, RolloutError  # noqa: PLC0415 - loads the engine
+    from fibsbot.engine.rollout import rollout as roll_out  # noqa: PLC0415 - loads the engine
 
     plan = Plan(trials=trials, truncated=truncate, cubeful=not no_cube, seed=seed, error=error, apart=apart)
     with opened_engine(networks) as engine:
@@ -151,7 +151,7 @@ def _asked(where: str, *, dice: str | None, plays: int | None, cube: bool) -> _A
 
 def _candidates(engine: Engine, asked: _Asked) -> Sequence[Candidate]:
     """Return what is rolled out; of the plays, those that look best two rolls ahead."""
-    from fibsbot.engine.rollout import cube_actions, plays_of, position  # noqa: PLC0415 - loads numba
+    from fibsbot.engine.rollout import cube_actions, plays_of, position  # noqa: PLC0415 - loads the engine
 
     if asked.cube:
         return cube_actions(asked.state)
@@ -177,7 +177,7 @@ class _Found:
 @contextlib.contextmanager
 def _progress(plan: Plan) -> Iterator[Callable[[RolloutResult], None]]:
     """Show how far it is and what has come of it so far, while somebody watches."""
-    from fibsbot.cli.asking.rollout_sheet import running  # noqa: PLC0415 - loads numba
+    from fibsbot.cli.asking.rollout_sheet import running  # noqa: PLC0415 - loads the engine
 
     bar = Progress(
         TextColumn("games"),
@@ -202,7 +202,7 @@ def _tell(asked: _Asked, found: _Found, name: str, *, as_json: bool) -> None:
     if found.result is None:
         click.echo("fibsbot rollout: interrupted before the first 36 games were played", err=True)
         sys.exit(EXIT_INTERRUPTED)
-    from fibsbot.cli.asking.rollout_sheet import Sheet  # noqa: PLC0415 - loads numba
+    from fibsbot.cli.asking.rollout_sheet import Sheet  # noqa: PLC0415 - loads the engine
 
     sheet = Sheet(asked.state, found.result, cube=asked.cube, finished=found.finished)
     if as_json:

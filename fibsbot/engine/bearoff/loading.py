@@ -61,7 +61,7 @@ def load_tables(
 
 def build(checkers: int, folder: Path | None, tell: Callable[[str], None]) -> tuple[Tables, Kept | None]:
     """Compute the tables and keep them; where that is impossible it is told, and None stands for the file."""
-    from fibsbot.engine.bearoff.computing import compute  # noqa: PLC0415 - loads numba
+    from fibsbot.engine.bearoff.computing import compute  # noqa: PLC0415 - loads the engine
 
     with _progress() as show:
         tables = compute(checkers, show)
