@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fibsbot.cli import ConfigError, UserError
-from fibsbot.config import Config, ConfigProblemsError, load_config
-from fibsbot.config.problems import told
 
 
 def place_by_config(path: Path | None) -> str:
     """Return where a file of settings, or the defaults, keep the store."""
+    # Only who asks for a store needs the settings: those of a whole bot, and what reads them.
+    from fibsbot.config import Config, ConfigProblemsError, load_config  # noqa: PLC0415
+    from fibsbot.config.problems import told  # noqa: PLC0415
+
     try:
         config = load_config(path) if path else Config()
     except ConfigProblemsError as error:

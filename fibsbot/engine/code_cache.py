@@ -93,7 +93,7 @@ def run(code: Code) -> int:
     """Return where the code stands in memory, ready to be called; 0 where it needs functions that are not there."""
     missing = [name for name in code.needs if not llvm.address_of_symbol(name)]
     if missing:
-        from fibsbot.engine.compiling import make_symbols_known  # noqa: PLC0415 - loads the engine
+        from fibsbot.engine.compiling import make_symbols_known  # noqa: PLC0415 - loads numba
 
         make_symbols_known()
         if not all(map(llvm.address_of_symbol, missing)):

@@ -113,7 +113,7 @@ class Compiled(Inner, Generic[Arguments, Result]):
             if key not in self._codes:
                 self._load()
             if key not in self._codes:
-                from fibsbot.engine import compiling  # noqa: PLC0415 - loads the engine
+                from fibsbot.engine import compiling  # noqa: PLC0415 - loads numba
 
                 code = compiling.compile_for(self, key, plain)
                 self.made += 1

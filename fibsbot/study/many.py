@@ -30,7 +30,7 @@ PIECE: Final = 16
 """Entries in a row that one of several processes studies at a time: about a second of work, so progress is seen. In
 smaller pieces less of what a judge remembers is used again: 4 entries at a time take a tenth longer."""
 WORTHWHILE: Final = 100
-"""Entries for each process before another one is started: to load the engine takes as long as to study 40."""
+"""Entries for each process before another one is started: to load the engine takes as long as to study 20."""
 
 _NO_JUDGE: Final = "strategy {!r} is no judge: it cannot say what positions are worth"
 
