@@ -23,10 +23,9 @@ else:
         that keep nothing else in it. Raises TypeError for a name that is no field.
         """
         cls = record.__class__
-        fields = record.__dict__.copy()
-        count = len(fields)
-        fields.update(changes)
-        if len(fields) != count:
+        before = record.__dict__
+        fields = before | changes
+        if len(fields) != len(before):
             raise TypeError(f"expected fields of {cls.__name__}, got {sorted(changes)}")
         copy = _new(cls)
         _dictionary_of(cls)(copy, fields)

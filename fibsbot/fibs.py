@@ -34,9 +34,7 @@ def to_fibs(move: Move, direction: int) -> FibsMove:
 
 def from_fibs(move: FibsMove, direction: int) -> Move:
     """Return one of the server's moves in the numbering of the player who makes it."""
-    source = BAR if move.source is None else _mirror(move.source, direction)
-    target = OFF if move.target is None else _mirror(move.target, direction)
-    return Move(source, target)
+    return _moves[move.source, move.target, direction < 0]
 
 
 def play_to_fibs(play: Play, direction: int) -> tuple[FibsMove, ...]:
@@ -50,7 +48,25 @@ def play_to_fibs(play: Play, direction: int) -> tuple[FibsMove, ...]:
 
 def play_from_fibs(moves: Iterable[FibsMove], direction: int) -> Play:
     """Return the moves of a whole turn as a play of the player who made them."""
-    return Play(tuple(from_fibs(move, direction) for move in moves))
+    downward = direction < 0
+    return Play(tuple([_moves[move.source, move.target, downward] for move in moves]))
+
+
+class _Moves(dict[tuple[int | None, int | None, bool], Move]):
+    """Moves by source, target and whether the player goes from 24 to 1, each built once if a board has its points."""
+
+    def __missing__(self, key: tuple[int | None, int | None, bool]) -> Move:
+        source, target, downward = key
+        direction = -1 if downward else 1
+        move = Move(
+            BAR if source is None else _mirror(source, direction), OFF if target is None else _mirror(target, direction)
+        )
+        if 0 <= move.target <= BAR and 0 <= move.source <= BAR:
+            self[key] = move
+        return move
+
+
+_moves: Final = _Moves()
 
 
 def _mirror(point: int, direction: int) -> int:

@@ -106,11 +106,13 @@ class LineSplitter:
 
     def next_line(self) -> Line | None:
         """Return the next line, or None when more data are needed for it (or, after the end, none is left)."""
-        if not self._plain and self._searched == self._start and not self._skipping:
+        plain = self._plain
+        if not plain and self._searched == self._start and not self._skipping:
             self._find_plain_lines()
-        if self._plain:
-            return self._plain.popleft()
-        if self._skipping and not self._skip():
+        if plain:
+            return plain.popleft()
+        waits = self._start == len(self._buffer) and not self._ended  # nothing is left of what has come
+        if waits or (self._skipping and not self._skip()):
             return None
         prompt = 0 if self._head is None else self._find_prompt(self._head)
         if prompt:
@@ -126,6 +128,8 @@ class LineSplitter:
         Any other line is found by the general way, from the same place.
         """
         start, buffer = self._start, self._buffer
+        if start == len(buffer):
+            return
         end = buffer.find(b"\n", start, start + self._max + 2) + 1
         if not end:
             return
@@ -138,12 +142,12 @@ class LineSplitter:
             further = 0
         if not further and not _is_plain(block):
             return
-        found = self._plain
+        found, longest, prompts = self._plain, self._max, self._prompts
         for raw in block.splitlines(keepends=True):
-            text = raw[:-2] if raw.endswith(b"\r\n") else raw[:-1]
-            if len(text) > self._max or (self._prompts and raw.startswith(PROMPTS)):
+            text = raw.rstrip(b"\r\n")
+            if len(text) > longest or (prompts and raw[0] in _HEADS and raw.startswith(PROMPTS)):
                 break
-            found.append(Line(text.decode("ascii"), place, raw, terminated=True))
+            found.append(Line(text.decode("ascii"), place, raw, True))  # noqa: FBT003 - a keyword costs more
             place += len(raw)
         if found:
             self._consume(place - self._offset)

@@ -13,7 +13,14 @@ ROOT: Final = Path(__file__).parent.parent
 ROOMS: Final = (
     ("protocol",),
     ("fibsbot.redaction",),
-    ("fibsbot.log", "fibsbot.evolving", "fibsbot.permissions", "fibsbot.position", "fibsbot.processes"),
+    (
+        "fibsbot.log",
+        "fibsbot.evolving",
+        "fibsbot.json_lines",
+        "fibsbot.permissions",
+        "fibsbot.position",
+        "fibsbot.processes",
+    ),
     ("fibsbot.match",),
     ("fibsbot.rules",),
     ("fibsbot.notation",),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import enum
 import itertools
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
+from types import NoneType
 from typing import IO, Any, Final, cast
 
 import attrs
@@ -17,6 +17,7 @@ import click
 from fibsbot.cli import UserError
 from fibsbot.formats.errors import FormatError
 from fibsbot.formats.text import chunks
+from fibsbot.json_lines import encoder
 from fibsbot.records.session_log import (
     ENDS,
     Event,
@@ -36,7 +37,9 @@ _FEWEST: Final = 64
 """Bytes by which it shows what a file is."""
 _BLOCK: Final = 1000
 """Messages that are printed at once."""
-_ENCODER: Final = json.JSONEncoder()
+_encode: Final = encoder()
+_SIMPLE: Final = frozenset([str, int, float, bool, NoneType])
+"""What stands in JSON as it is; it is neither an Enum nor another class made of one of these."""
 
 
 @click.command()
@@ -86,7 +89,7 @@ class _Rows:
 
     def add(self, received: Received) -> None:
         """Print a message, soon."""
-        self._rows.append(_ENCODER.encode(describe(received)) + "\n")
+        self._rows.append(_encode(describe(received)) + "\n")
         if len(self._rows) >= _BLOCK:
             self.write()
 
@@ -127,20 +130,22 @@ def _names(cls: type[attrs.AttrsInstance]) -> tuple[str, ...]:
 
 
 def _fields_of(thing: attrs.AttrsInstance) -> dict[str, Any]:
-    return {name: _plain(getattr(thing, name)) for name in _names(type(thing))}
+    return {
+        name: value if type(value := getattr(thing, name)) in _SIMPLE else _plain(value) for name in _names(type(thing))
+    }
 
 
 def _plain(value: Any) -> Any:
     """Return what JSON can hold of a field."""
     match value:
+        case tuple():
+            return value if _SIMPLE.issuperset(map(type, value)) else [_plain(it) for it in value]
         case Colour():
             return value.name
         case enum.Enum():
             return value.value
         case None | str() | int() | float():
             return value
-        case tuple():
-            return [_plain(it) for it in value]
         case dt.datetime():
             return value.isoformat()
     return _fields_of(value)

@@ -33,7 +33,7 @@ def format_play(play: Play, position: Position) -> str:
         return CANNOT_MOVE
     blots = _blots(position)
     words = []
-    for path, group in groupby(paths_of(play, position)):
+    for path, group in groupby(_paths(play, blots)):
         times = len(list(group))
         words.append(_format_path(path, blots) + (f"({times})" if times > 1 else ""))
         blots.difference_update(path)
@@ -45,22 +45,30 @@ def paths_of(play: Play, position: Position) -> list[Path]:
 
     In between stand only the points where it hit, or without which the play could be misread.
     """
-    blots = _blots(position)
-    return sorted((_shortened(path, blots) for path in _joined(play)), reverse=True)
+    return _paths(play, _blots(position))
+
+
+def _paths(play: Play, blots: set[int]) -> list[Path]:
+    return sorted([_shortened(path, blots) if len(path) > 2 else path for path in _joined(play)], reverse=True)
 
 
 def _blots(position: Position) -> set[int]:
-    return {point for point in range(1, 25) if position.points[point] == -1}
+    cells = position.points
+    return {point for point in range(1, 25) if cells[point] == -1} if -1 in cells else set()
 
 
 def _joined(play: Play) -> list[Path]:
     """Join moves into paths: a checker that arrives goes on before one that stood there."""
     paths: list[Path] = []
     for move in play.ordered:
-        before = next((path for path in paths if path[-1] == move.source), None)
-        if before:
-            paths.remove(before)
-        paths.append((*(before or (move.source,)), move.target))
+        source, target = move.source, move.target
+        for index, path in enumerate(paths):
+            if path[-1] == source:
+                del paths[index]
+                paths.append((*path, target))
+                break
+        else:
+            paths.append((source, target))
     return paths
 
 

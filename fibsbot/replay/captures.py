@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +26,7 @@ from protocol import messages as m
 from protocol.drawn import DrawingReader
 from protocol.errors import CommandError
 from protocol.grammar import parse_command
-from protocol.lines import Line, LineSplitter
+from protocol.lines import LineSplitter
 from protocol.stream import MessageReader
 
 __all__ = [
@@ -47,6 +48,8 @@ _LOOK: Final = 4096
 _MOST_STRANGE: Final = 0.05
 """Share of bytes that are neither text nor telnet, above which a file is taken for a binary one."""
 _FAMILIAR: Final = bytes({*range(32, 127), *range(128, 256), *b"\0\a\b\t\n\v\f\r\x1b"})
+_COMMANDS: Final = 256
+"""Commands that are kept in mind: a session sends the same ones again and again."""
 _LONGEST_TYPED: Final = 80
 """Characters of a line that is taken for a command which the user typed."""
 _TYPED: Final = (
@@ -186,7 +189,7 @@ class _Logged:
         if record.data:
             self._sent.receive_data(record.data)
             while (line := self._sent.next_line()) is not None:
-                command = _command(line)
+                command = _command(line.text.strip())
                 if command is not None:
                     yield Said(record.time, command, place)
 
@@ -208,9 +211,10 @@ class _Logged:
         yield Cut(self._at, place, reason)
 
 
-def _command(line: Line) -> c.Command | None:
+@lru_cache(_COMMANDS)
+def _command(text: str) -> c.Command | None:
     try:
-        return parse_command(line.text.strip())
+        return parse_command(text)
     except CommandError:
         return None  # an answer to a prompt, or a mistake
 

@@ -10,11 +10,12 @@ from attrs import define, evolve, field
 from fibsbot.match import Dice
 from fibsbot.replay.happenings import GameBegan, GameEnded, Happened, Happening, MatchBegan, MatchEnded
 from fibsbot.replay.page import Page
-from fibsbot.replay.sighting import Sight
+from fibsbot.replay.sighting import Sight, shows
 from fibsbot.rules.game import match_winner, next_game, start_match
 from fibsbot.rules.laws import FIBS, UNLIMITED, AutomaticRaise
 from fibsbot.rules.state import Ending, GameState, Seat, Stage
 from fibsbot.transcript import Game, Player, Throw, Transcript
+from protocol.board import BoardState
 from protocol.words import YOU
 
 MOST_GAMES: Final = 1000
@@ -184,6 +185,18 @@ class Draft:
             return False
         return any(new < old for new, old in zip(sight.scores, start.scores, strict=True))
 
+    def expects(self, board: BoardState, seat: Seat) -> bool:
+        """Whether a board shows just what is written, as most do, so that nobody has to look at it."""
+        page = self.page
+        return (
+            page is not None
+            and self.opening is None
+            and page.is_known
+            and len(page.entries) <= MOST_ENTRIES
+            and self.length == page.start.length
+            and shows(board, seat, page.state)
+        )
+
     def look(self, sight: Sight, at: dt.datetime | None) -> None:
         """Look at a board of this match."""
         self.length = sight.length
@@ -309,6 +322,11 @@ class Draft:
             self._announce_match()
             self._out.append(MatchEnded(self.number, self.transcript))
         return self.take()
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is anything to tell."""
+        return bool(self._out or (self.page is not None and self.page.steps))
 
     def take(self) -> list[Happening]:
         """Return what there is to tell."""

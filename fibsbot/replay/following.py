@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from fibsbot.bot.track import Difference, Side, Track, forget
 from fibsbot.bot.tracker import follow
 from fibsbot.evolving import evolve
@@ -14,9 +16,9 @@ from protocol.commands import Command
 from protocol.messages import Message, Refusal
 from protocol.words import YOU
 
-_LEFT = (m.MatchWon, m.YouLeft, m.OpponentGone, m.YourGameSaved, m.NotPlaying, m.JoinWho)
+_LEFT: Final = frozenset([m.MatchWon, m.YouLeft, m.OpponentGone, m.YourGameSaved, m.NotPlaying, m.JoinWho])
 """What ends a match of our own."""
-_ENTERED = (m.OpponentJoined, m.YouJoined, m.OpponentResumed, m.YouResumed, m.GameStarts)
+_ENTERED: Final = frozenset([m.OpponentJoined, m.YouJoined, m.OpponentResumed, m.YouResumed, m.GameStarts])
 
 
 class Follower:
@@ -50,13 +52,13 @@ class Follower:
             self._asked = False
             if not self.speaks:
                 self._look_for_own_play(message.state)
-        elif isinstance(message, _LEFT):
+        elif type(message) in _LEFT:
             self._left = True
-        elif isinstance(message, _ENTERED):
+        elif type(message) in _ENTERED:
             self._left = False
         elif isinstance(message, m.OpeningRoll):
             self._look_for_watched(message)
-        elif isinstance(message, Refusal) and self._moved:
+        elif self._moved and isinstance(message, Refusal):
             self.track = evolve(self.track, own_play=None)
         self.track = track = follow(self.track, message)
         return track.missed

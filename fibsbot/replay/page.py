@@ -92,6 +92,11 @@ class Page:
         return self._told is not None or self.base.stage is Stage.OVER
 
     @property
+    def is_known(self) -> bool:
+        """Whether the game is on, and nothing waits for the next board to show where it stands."""
+        return self._aside is None and not self.over
+
+    @property
     def result(self) -> Result | None:
         """How it ended, as it was told or else as the entries show."""
         return self._told or self.base.result
@@ -353,7 +358,7 @@ class Page:
 
     def look(self, sight: Sight, at: dt.datetime | None) -> None:
         """Hold a board of this game, with the same scores, against what is written; rebuild what is missing."""
-        if self._aside is None and sight.agrees(self.state):
+        if self._aside is None and (sight.agrees(self.state) or self._shows_what_was_made(sight)):
             return
         seen = sight.state(self.state)
         if seen is None:
@@ -367,6 +372,23 @@ class Page:
         if seen.stage is Stage.MOVE and seen.dice is not None:
             self.thrown = Throw(seat=seen.turn, dice=seen.dice, at=at)
         self._state = None
+
+    def _shows_what_was_made(self, sight: Sight) -> bool:
+        """Write the play that was sent if a board shows just that, as most do; then nothing has to be searched for."""
+        thrown, made = self.thrown, self.made
+        if thrown is None or made is None or self._offer is not None or sight.board.double_pending:
+            return False
+        if self.base.stage is Stage.MOVE:  # first seen with the dice on the board: there may be another way here
+            return False
+        entry = self._completed(thrown, made.play, made.at)
+        try:
+            after = rules.play(self.state, entry.seat, made.play)
+        except RuleError:
+            return False
+        if after.stage is not Stage.ROLL or not sight.agrees(after):
+            return False
+        self._add(entry, after)
+        return True
 
     def _last_play(self, seen: GameState) -> tuple[Entry, ...]:
         """Return our play that ended the game, if a board shows it before a line says that the game is over."""
@@ -453,6 +475,11 @@ class Page:
                 after = apply(self.base, entry)
         except RuleError:
             return False
+        self._add(entry, after)
+        return True
+
+    def _add(self, entry: Entry, after: GameState) -> None:
+        """Write an entry that the rules allow, after which the game stands so."""
         entry = self._with_remark(entry) if self.remarks else entry
         self.steps.append(Step(self.number, len(self.entries), self.base, entry, after))
         self.entries.append(entry)
@@ -460,7 +487,6 @@ class Page:
         self.base = self._state = after
         self.thrown = self.made = None
         self.resumed = False
-        return True
 
     def _with_remark(self, entry: Entry) -> Entry:
         """Add to an entry of ours what the log told of the decision."""

@@ -159,10 +159,13 @@ class Scribe:
         return self._take()
 
     def _take(self) -> list[Happening]:
-        if self._draft is not None:
+        if self._draft is not None and self._draft.waits:
             self._out += self._draft.take()
-        out, self._out = self._out, []
-        return out
+        out = self._out
+        if out:
+            self._out = []
+            return out
+        return []
 
     # -- which match ------------------------------------------------------------------------------------------------
 
@@ -287,6 +290,9 @@ class Scribe:
             draft = self._sit_down(board.player, board.opponent)
         seat = draft.seat_of(board.player)
         if seat is None:
+            return
+        if draft.expects(board, seat):
+            draft.see(at)
             return
         sight = Sight.of(board, seat)
         if draft.contradicts(sight):
@@ -451,22 +457,24 @@ def replay(spoken: Iterable[Spoken]) -> Iterator[Happening]:
     scribe = Scribe()
     try:
         for it in spoken:
-            yield from _happenings(scribe, it)
+            if happened := _take(scribe, it):
+                yield from happened
     except CaptureError:
         yield from scribe.close()
         raise
     yield from scribe.close()
 
 
-def _happenings(scribe: Scribe, it: Spoken) -> Iterator[Happening]:
+def _take(scribe: Scribe, it: Spoken) -> list[Happening]:
     match it:
         case Heard():
-            yield from scribe.hear(it.message, it.at, it.offset)
+            return scribe.hear(it.message, it.at, it.offset)
         case Said():
-            yield from scribe.say(it.command, it.at, it.offset)
+            return scribe.say(it.command, it.at, it.offset)
         case Noted():
-            yield from scribe.note(it.name, it.fields, it.at)
+            return scribe.note(it.name, it.fields, it.at)
         case Cut():
-            yield from scribe.cut(it.at, it.reason)
+            return scribe.cut(it.at, it.reason)
         case Known():
             scribe.know(it.user, it.site)
+            return []

@@ -19,6 +19,34 @@ RULE_OFF: Final = 3
 START: Final = Position.start()
 
 
+def shows(board: BoardState, seat: Seat, state: GameState) -> bool:
+    """Whether a board whose player sits there shows a game that goes on as it is known; False also where it may.
+
+    It is what `Sight.agrees` says of a board in the middle of a game, told without making a Sight.
+    """
+    if state.stage is not Stage.ROLL and state.stage is not Stage.MOVE:
+        return False
+    if board.turn is board.colour:
+        turn, dice = seat, board.dice
+    elif board.turn is None:
+        return False
+    else:
+        turn, dice = seat.other, board.opponent_dice
+    known = state.dice or (0, 0)
+    if turn is not state.turn or (dice != known and dice != known[::-1]):
+        return False
+    score = (board.score, board.opponent_score) if seat is Seat.A else (board.opponent_score, board.score)
+    if score != state.scores or board.cube != state.cube or length_from_fibs(board.length) != state.length:
+        return False
+    position = player_position(board)
+    if (position if turn is seat else position.swapped()).points != state.position.points:
+        return False
+    owner = cube_owner(board)
+    return owner is None or owner is (
+        Owner.CENTRED if state.owner is None else Owner.PLAYER if state.owner is seat else Owner.OPPONENT
+    )
+
+
 @frozen(slots=False)
 class Sight:
     """A board, as far as it can be trusted."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from heapq import nlargest
 from typing import Final, Protocol
@@ -10,13 +9,14 @@ from typing import Final, Protocol
 from attrs import define, field, frozen
 
 from fibsbot.draw.markup import clean
+from fibsbot.json_lines import encoder
 from fibsbot.replay.deciding import Asked, Decider, Findings
 from fibsbot.replay.happenings import Happening, MatchBegan
 from fibsbot.replay.places import Place
 from fibsbot.replay.rows import Row, Rows
 from fibsbot.replay.telling import MoveList, match_in_words, names_of
 
-_ENCODER: Final = json.JSONEncoder(allow_nan=False)
+_encode: Final = encoder(allow_nan=False)
 WORST: Final = 10
 """Decisions in the table of those that differ most."""
 
@@ -66,7 +66,7 @@ class JsonLines:
 
 def line_of(row: Row) -> str:
     """Write an object in a line of ASCII."""
-    return _ENCODER.encode(row)
+    return _encode(row)
 
 
 def _names(began: MatchBegan) -> tuple[str, str]:

@@ -14,15 +14,20 @@ def refusal_to_double(state: GameState, seat: Seat) -> CubeRefusal | None:
     """
     laws = state.laws
     dead = bool(state.length) and state.scores[seat] + state.cube >= state.length
-    refusals = (
-        (CubeRefusal.NO_CUBE, not laws.cube),
-        (CubeRefusal.CRAWFORD, state.crawford),
-        (CubeRefusal.NOT_OWNER, state.owner is seat.other),
-        (CubeRefusal.ALREADY_THROWN, state.rejected),
-        (CubeRefusal.DEAD_CUBE, dead and not laws.dead_cube),
-        (CubeRefusal.LIMIT, _beyond(laws.cube_limit, 2 * state.cube)),
-    )
-    return next((refusal for refusal, holds in refusals if holds), None)
+    refusal = None
+    if not laws.cube:
+        refusal = CubeRefusal.NO_CUBE
+    elif state.crawford:
+        refusal = CubeRefusal.CRAWFORD
+    elif state.owner is seat.other:
+        refusal = CubeRefusal.NOT_OWNER
+    elif state.rejected:
+        refusal = CubeRefusal.ALREADY_THROWN
+    elif dead and not laws.dead_cube:
+        refusal = CubeRefusal.DEAD_CUBE
+    elif _beyond(laws.cube_limit, 2 * state.cube):
+        refusal = CubeRefusal.LIMIT
+    return refusal
 
 
 def refusal_to_redouble(state: GameState) -> CubeRefusal | None:

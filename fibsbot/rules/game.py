@@ -32,7 +32,7 @@ from fibsbot.rules.errors import (
     ThrowError,
 )
 from fibsbot.rules.laws import Laws
-from fibsbot.rules.plays import check_dice, played
+from fibsbot.rules.plays import check_dice, play_legally
 from fibsbot.rules.scoring import Level, has_won, level_of, men_left, multiple
 from fibsbot.rules.state import Ending, GameState, Resignation, Result, Seat, Stage
 
@@ -125,7 +125,7 @@ def play(state: GameState, seat: Seat, play: Play) -> GameState:
     Raises PlayError for a play that the laws forbid.
     """
     dice = _check_after_throw(state, seat)
-    _, after = played(state.position, dice, play)
+    after = play_legally(state.position, dice, play)
     turns = state.turns + 1
     if has_won(after):
         won = evolve(state, position=after, dice=None, rejected=False, turns=turns)

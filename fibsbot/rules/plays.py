@@ -9,7 +9,7 @@ the generator never looks at a checker behind the one that it has just moved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -215,7 +215,7 @@ def _moves(cells: Cells, number: int, farthest: int) -> Iterator[tuple[int, int,
         yield source, OFF, tuple(after)
 
 
-def _bears_off_from(cells: Cells, number: int) -> int:
+def _bears_off_from(cells: Sequence[int], number: int) -> int:
     """Return the point from which a number bears off: its own or, with none higher, the highest below; 0 if none."""
     if max(cells[7:]) > 0:
         return 0
@@ -239,14 +239,16 @@ def check_play(position: Position, dice: Dice, play: Play) -> Play:
     Raises InvalidPlayError for a move between points that the board has not, IllegalPlayError for a play that breaks a
     law, ThrowError for dice that are none.
     """
-    return played(position, dice, play)[0]
+    return Play(_checked(position, dice, play)[0])
 
 
-def played(position: Position, dice: Dice, play: Play) -> tuple[Play, Position]:
-    """Return the play with its moves in an order in which they can be made, and the position after it.
+def play_legally(position: Position, dice: Dice, play: Play) -> Position:
+    """Return the position after a play. Raises what `check_play` raises."""
+    return _checked(position, dice, play)[1]
 
-    Raises what `check_play` raises.
-    """
+
+def _checked(position: Position, dice: Dice, play: Play) -> tuple[list[Move], Position]:
+    """Return the moves of a play in an order in which they can be made, and the position after it."""
     high, low = check_dice(dice)
     for move in play.moves:
         if move.source not in _SOURCES or move.target not in _TARGETS:
@@ -257,13 +259,13 @@ def played(position: Position, dice: Dice, play: Play) -> tuple[Play, Position]:
     moves = play.ordered
     after = _make(position, moves, numbers)
     if len(moves) == len(numbers):
-        return Play(moves), after  # where every number is played, no law asks for more
+        return moves, after  # where every number is played, no law asks for more
     possible = most_moves(position.points, dice)
     # Whoever has borne off the last checker has won, even if the other order of the numbers would have taken both.
     if (len(moves) < possible or _leaves_the_higher(position, (high, low), after)) and not after.over:
         law = _omission(numbers, len(moves), possible)
         raise IllegalPlayError(law, law.value)
-    return Play(moves), after
+    return moves, after
 
 
 def _leaves_the_higher(position: Position, dice: Dice, after: Position) -> bool:
@@ -279,15 +281,26 @@ def _make(position: Position, moves: list[Move], numbers: tuple[int, ...]) -> Po
     """Make the moves in this order, the numbers in either; raise IllegalPlayError for the move that cannot be made."""
     orders = (numbers, numbers[::-1]) if len(numbers) == 2 else (numbers,)
     for order in orders:
-        cells: Cells | None = position.points
+        cells = list(position.points)
         for move, number in zip(moves, order, strict=False):
-            source = move.source
-            if cells is None or cells[source] <= 0 or move.target != max(source - number, OFF):
+            source, target = move.source, move.source - number
+            if cells[source] <= 0 or move.target != (target if target > 0 else OFF):
                 break
-            cells = _moved(cells, source, number)
+            if cells[BAR] > 0 and source != BAR:
+                break
+            if target <= 0:
+                if _bears_off_from(cells, number) != source:
+                    break
+            elif cells[target] >= 0:
+                cells[target] += 1
+            elif cells[target] == -1:
+                cells[target] = 1
+                cells[0] -= 1
+            else:
+                break
+            cells[source] -= 1
         else:
-            if cells is not None:
-                return Position(cells)
+            return Position(tuple(cells))
     raise _first_failure(position, moves, orders)
 
 

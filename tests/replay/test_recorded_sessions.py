@@ -172,6 +172,8 @@ def test_a_match_that_was_broken_off_three_times_is_one_match() -> None:
     happenings = list(replay(read_capture(capture("interrupted", "marvin.jsonl"))))
     began = [it for it in happenings if isinstance(it, MatchBegan)]
     assert {1} == {it.match for it in began}
+    # How many games were over whenever the match was announced: when it began, and after the breaks, of which the first
+    # came in the second game and both others in the third.
     assert [0, 1, 2, 2] == [len(it.transcript.games) for it in began]
     assert 1 == sum(isinstance(it, MatchEnded) for it in happenings)
 
