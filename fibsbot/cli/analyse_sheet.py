@@ -12,11 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from fibsbot.draw.markup import clean
-from fibsbot.report.stops import Grade, MatchSheet, Stop, match_sheet
+from fibsbot.report.stops import Grade, Kind, MatchSheet, Stop, match_sheet
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.judge import CHANCES, Chances, CubeValues
 from fibsbot.study.adjusting import luck_adjusted
-from fibsbot.study.model import Figures, MatchStudy, Option
+from fibsbot.study.model import Figures, MatchStudy, Option, Resigning
 from fibsbot.transcript import Transcript
 
 NAME: Final = 20
@@ -120,6 +120,11 @@ def _judged_lines(stop: Stop) -> Iterator[str]:
         yield f"{_plies(cube.plies)}no double {worths}"
         if cube.chances:
             yield f"chances of who may double:{_chances(cube.chances)}"
+    elif judged and judged.resigning:
+        values = judged.resigning
+        ending = "resigning" if stop.kind is Kind.RESIGNATION else "accepting"
+        yield f"{ending} {values.settled:+.3f}"
+        yield f"{_plies(values.plies)}playing on {values.played_on:+.3f}{_chances(values.chances)}"
 
 
 def _plies(plies: int | None) -> str:
@@ -225,6 +230,7 @@ def _error(transcript: Transcript, stop: Stop) -> dict[str, Any]:
         "grade": stop.grade.value if stop.grade else None,
         "plays": [_play(it) for it in stop.judged.options] if stop.judged else [],
         "cube": _cube(stop.judged.cube) if stop.judged and stop.judged.cube else None,
+        "resigning": _resigning(stop.judged.resigning) if stop.judged and stop.judged.resigning else None,
         "xgid": ids.get("XGID"),
         "gnubg_id": ids.get("GNUbg ID"),
     }
@@ -243,6 +249,15 @@ def _cube(cube: CubeValues) -> dict[str, Any]:
     worths = {"no_double": cube.no_double, "double_take": cube.double_take, "double_pass": cube.double_pass}
     return {"plies": cube.plies, **{key: _rounded(it) for key, it in worths.items()}} | {
         "chances": _chances_row(cube.chances)
+    }
+
+
+def _resigning(values: Resigning) -> dict[str, Any]:
+    return {
+        "settled": _rounded(values.settled),
+        "played_on": _rounded(values.played_on),
+        "plies": values.plies,
+        "chances": _chances_row(values.chances),
     }
 
 

@@ -47,6 +47,7 @@ def _stop(transcript: Transcript, stop: Stop, boards: Boards) -> dict[str, Any]:
         "notes": [REBUILT] if stop.step.entry.rebuilt else [],
         "plays": _plays(judged) if judged else [],
         "cube": _cube(transcript, stop),
+        "resigning": _resigning(transcript, stop),
         "ids": stop.ids,
         "board": boards.add(state, stop.viewer, made or None) if state else "",
         "best": boards.add(state, stop.viewer, stop.best_play) if state and stop.best_play else "",
@@ -138,6 +139,27 @@ def _cube(transcript: Transcript, stop: Stop) -> dict[str, Any]:
                 place == made,
             ]
             for place, (label, value) in enumerate(rows.items())
+        ],
+    }
+
+
+def _resigning(transcript: Transcript, stop: Stop) -> dict[str, Any]:
+    """Return a table of what a resignation settles and of playing on, and whose view it shows."""
+    judged = stop.judged
+    if judged is None or judged.resigning is None:
+        return {}
+    it, offered = judged.resigning, stop.kind is Kind.RESIGNATION
+    ending, going_on = ("Resign", "Play on") if offered else ("Accept", "Reject")
+    best = max(it.settled, it.played_on)
+    settled, played_on = (signed(value - best) if best - value >= TIE else "" for value in (it.settled, it.played_on))
+    made = offered or judged.decision.answer is True
+    return {
+        "seen": f"Seen by {plain_name(transcript, judged.decision.seat)}",
+        "right": going_on if settled else ending,
+        "rows": [
+            # A game that is over has no chances, and needs no looking ahead.
+            [ending, *_cells(it.settled, settled, None, None), made],
+            [going_on, *_cells(it.played_on, played_on, it.plies, it.chances), not made],
         ],
     }
 

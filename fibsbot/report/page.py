@@ -222,11 +222,13 @@ def _viewer() -> Html:
     shown = tag("label", "Show ", tag("select", class_="filter"), class_="only")
     plays = _options("plays", tag("caption", "Plays"), ("Play", *COLUMNS))
     cube = _options("cube", tag("caption"), ("Cube", *COLUMNS))
+    resigning = _options("resigning", tag("caption"), ("Resignation", *COLUMNS))
     details = tag(
         "div",
         tag("dl", class_="facts"),
         plays,
         cube,
+        resigning,
         tag("ul", class_="notes"),
         tag("div", class_="ids"),
         class_="details",

@@ -71,6 +71,22 @@ class PlayValue:
     """That the play leaves to who makes it; None where the judge does not say."""
 
 
+@frozen
+class PositionValue:
+    """What a position is worth to one of the players; the unit is that of `Judge`."""
+
+    equity: float
+    plies: int | None = None
+    """Rolls that were looked ahead; None where the judge does not say."""
+    chances: Chances | None = None
+    """Of that player, the game being played on; None where the judge does not say."""
+
+    def reversed(self) -> PositionValue:
+        """Return what it is worth to the opponent."""
+        chances = None if self.chances is None else reversed_chances(self.chances)
+        return PositionValue(-self.equity, self.plies, chances)
+
+
 @runtime_checkable
 class Judge(Protocol):
     """Values positions. Every method may take seconds and may raise; none changes what another returns.
@@ -126,4 +142,13 @@ class DetailedJudge(Judge, Protocol):
         The play that was made, the best one and those that come close to it are looked at equally far. All others are
         worth no more than the best.
         """
+        ...
+
+
+@runtime_checkable
+class PositionJudge(Judge, Protocol):
+    """A judge that can say of any position before a throw how far it has looked, and what the chances are."""
+
+    def value_position(self, state: MatchState) -> PositionValue:
+        """Return what the position is worth to who is on roll, as `value` does; phase ROLL."""
         ...

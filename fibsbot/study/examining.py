@@ -14,8 +14,16 @@ from fibsbot.position import Play, Position
 from fibsbot.rules import game as rules
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies.judge import CubeValues, DetailedJudge, Judge, PlayValue
-from fibsbot.study.model import Judged, Option
+from fibsbot.strategies.judge import (
+    CubeValues,
+    DetailedJudge,
+    Judge,
+    PlayValue,
+    PositionJudge,
+    PositionValue,
+    reversed_chances,
+)
+from fibsbot.study.model import Judged, Option, Resigning
 from fibsbot.study.throwing import Throws
 from fibsbot.study.units import worth_of_points
 from fibsbot.transcript import Decision
@@ -136,17 +144,48 @@ class Examiner:
 
     def _resignation(self, decision: Decision, level: Level) -> Judged:
         before, seat = decision.step.before, decision.seat
-        resigned = worth_of_points(self._judge, decision.state, -_points(before, seat, level))
-        loss = _loss(self.worth(before, seat), resigned)
-        return Judged(decision, resigned, loss, best=PLAY_ON if loss else decision.text, counts=loss > 0)
+        settled = worth_of_points(self._judge, decision.state, -_points(before, seat, level))
+        values = self._resigning(before, seat, settled)
+        loss = _loss(values.played_on, settled)
+        best = PLAY_ON if loss else decision.text
+        return Judged(decision, settled, loss, best=best, resigning=values, counts=loss > 0)
 
     def _acceptance(self, decision: Decision, *, accepted: bool) -> Judged:
         before, seat = decision.step.before, decision.seat
         points = _points(before, seat.other, Level(decision.state.resignation))
-        worth = {True: worth_of_points(self._judge, decision.state, points), False: self.worth(before, seat)}
+        values = self._resigning(before, seat, worth_of_points(self._judge, decision.state, points))
+        worth = {True: values.settled, False: values.played_on}
         loss = _loss(worth[not accepted], worth[accepted])
         best = ("reject" if accepted else "accept") if loss else decision.text
-        return Judged(decision, worth[accepted], loss, best=best, counts=loss > 0)
+        return Judged(decision, worth[accepted], loss, best=best, resigning=values, counts=loss > 0)
+
+    def _resigning(self, game: GameState, seat: Seat, settled: float) -> Resigning:
+        played_on = self._standing(game, seat)
+        return Resigning(settled, played_on.equity, played_on.plies, played_on.chances)
+
+    def _standing(self, game: GameState, seat: Seat) -> PositionValue:
+        """Return what `worth` does, with whatever the judge says about it."""
+        on_move = game.answering if game.answering is not None else game.turn
+        state = None if game.stage is Stage.OPENING else _seen_by(game, on_move)
+        if state is None:
+            return PositionValue(self.worth(game, seat))
+        if state.phase is Phase.MOVE and isinstance(self._judge, DetailedJudge):
+            plays = self.throws.plays(state)
+            best = max(self._values(state, plays, plays[0]), key=_deepest_first)
+            value = PositionValue(best.equity, best.plies, best.chances)
+        elif state.phase is Phase.DOUBLED:
+            cube = self._value_cube(_doubled(state, game)[0])
+            chances = cube.chances if cube.chances is None or on_move is game.turn else reversed_chances(cube.chances)
+            value = PositionValue(self.worth(game, on_move), cube.plies, chances)
+        elif state.phase is Phase.ROLL and isinstance(self._judge, PositionJudge):
+            value = self._judge.value_position(state)
+        else:
+            value = PositionValue(self.worth(game, on_move))
+        return value if seat is on_move else value.reversed()
+
+
+def _deepest_first(value: PlayValue) -> tuple[int, float]:
+    return (value.plies or 0, value.equity)
 
 
 def _doubled(state: MatchState, game: GameState) -> tuple[MatchState, int, int]:

@@ -28,6 +28,19 @@ class Option:
 
 
 @frozen
+class Resigning:
+    """What it is worth to end the game by a resignation, and to play on, both seen by who decided."""
+
+    settled: float
+    """The game ends as it was offered."""
+    played_on: float
+    plies: int | None = None
+    """Rolls that were looked ahead for playing on; None where the judge does not say."""
+    chances: Chances | None = None
+    """Of who decided, if the game is played on; None where the judge does not say."""
+
+
+@frozen
 class Judged:
     """A decision, as a judge sees it."""
 
@@ -42,6 +55,8 @@ class Judged:
     """Of a play: the best ones, the best first, and the one that was made; at most a handful, all judged as deep."""
     cube: CubeValues | None = None
     """Of a cube decision: seen by who may double."""
+    resigning: Resigning | None = None
+    """Of an offer to resign, or of the answer to it."""
     luck: float | None = None
     """Of a play: how much better the throw was than the average throw, for who threw; None where not worked out."""
     counts: bool = True

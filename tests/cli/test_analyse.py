@@ -10,7 +10,15 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fibsbot.cli import EXIT_USAGE, main
+from fibsbot.formats.json_ import write_json
 from fibsbot.formats.mat import write_mat
+from fibsbot.position import Play
+from fibsbot.rules.game import start_match
+from fibsbot.rules.laws import FIBS
+from fibsbot.rules.scoring import Level
+from fibsbot.rules.state import Seat
+from fibsbot.strategies.judge import CHANCES
+from fibsbot.transcript import Game, Player, Resign, Throw, Transcript, walk
 from tests.cli.asking.asked import check
 from tests.records.store.telling import Teller
 from tests.replay.paper import paper
@@ -53,6 +61,31 @@ def test_programs_get_every_error_in_its_order(match: str) -> None:
     places = [(it["game"], it["turn"]) for it in row["errors"]]
     assert sorted(places) == places
     assert all(it["loss"] >= 0.02 for it in row["errors"])
+
+
+def test_errors_by_resigning_say_their_ply_and_the_chances_of_both(tmp_path: Path) -> None:
+    start = start_match(FIBS, 3)
+    opening = Throw(seat=Seat.A, dice=(3, 1), play=Play.of((8, 5), (6, 5)))
+    refused, accepted = (Resign(seat=Seat.B, level=Level.GAMMON, accepted=it) for it in (False, True))
+    entries = (opening, refused, accepted)
+    *_, last = walk(Game(1, start, entries))
+    game = Game(1, start, entries, last.after.result)
+    path = tmp_path / "match.json"
+    path.write_text(write_json(Transcript((Player("ann"), Player("bob")), 3, (game,))), encoding="utf-8")
+    errors = json.loads(analyse(str(path), "--no-luck", "--json").stdout)["errors"]
+    assert ["resignation", "settlement", "resignation"] == [it["kind"] for it in errors]
+    offer, answer, _ = (it["resigning"] for it in errors)
+    assert set(CHANCES) == set(offer["chances"]) == set(answer["chances"])
+    assert (0, 0) == (offer["plies"], answer["plies"])
+    assert offer["chances"]["win"] == answer["chances"]["lose"]
+    assert pytest.approx(errors[0]["loss"], abs=2e-6) == offer["played_on"] - offer["settled"]
+    assert pytest.approx(errors[1]["loss"], abs=2e-6) == answer["settled"] - answer["played_on"]
+    text = analyse(str(path), "--no-luck").stdout
+    assert f"resigning {offer['settled']:+.3f}" in text
+    assert f"accepting {answer['settled']:+.3f}" in text
+    for row in (offer, answer):
+        own, theirs = ([f"{row['chances'][it]:.3f}" for it in names] for names in (CHANCES[:3], CHANCES[3:]))
+        assert f"0-ply playing on {row['played_on']:+.3f}  {' '.join(own)} - {' '.join(theirs)}" in text
 
 
 def test_without_luck_nothing_is_said_of_it(match: str) -> None:

@@ -14,7 +14,7 @@ from fibsbot.rules import game as rules
 from fibsbot.rules.laws import FIBS
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies.judge import CubeValues, PlayValue
+from fibsbot.strategies.judge import CubeValues, PlayValue, PositionValue
 from fibsbot.study.analysis import study
 from fibsbot.study.model import MatchStudy
 from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript, walk
@@ -30,6 +30,10 @@ class Capricious:
     def value(self, state: MatchState) -> float:
         """Return how much a position is liked."""
         return self._mood(state.position)
+
+    def value_position(self, state: MatchState) -> PositionValue:
+        """Return the same with chances that belong to no game."""
+        return PositionValue(self.value(state), 2, CHANCES)
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> list[float]:
         """Return how much each play is liked."""

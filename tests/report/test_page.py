@@ -160,6 +160,21 @@ def test_every_play_and_cube_action_says_its_ply_and_the_chances_of_both() -> No
         assert ["2", *([""] * 6 if passed else chances)] == row[3:-1]
 
 
+def test_every_resignation_and_answer_says_what_playing_on_is_worth() -> None:
+    stops = page_of(eventful()).data("m1-data")["stops"]
+    tables = {stop["key"]: stop["resigning"] for stop in stops if "resigning" in stop}
+    assert ["g1t4r", "g1t4s", "g2t10s"] == list(tables), "only the answer is judged where the other player is on turn"
+    own, theirs = ["60.0", "20.0", "1.0"], ["40.0", "10.0", "0.5"]
+    for key, table in tables.items():
+        settled, played_on = table["rows"]
+        offered, on_roll = key.endswith("r"), key in {"g1t4r", "g2t10s"}
+        assert (["Resign", "Play on"] if offered else ["Accept", "Reject"]) == [settled[0], played_on[0]]
+        assert [""] * 7 == settled[3:-1]
+        assert ["2", *(own + theirs if on_roll else theirs + own)] == played_on[3:-1]
+        assert (offered or key == "g2t10s", not offered and key == "g1t4s") == (settled[-1], played_on[-1])
+        assert [table["right"]] == [row[0] for row in table["rows"] if row[2] == ""]
+
+
 def test_turns_are_numbered_alike_in_sheet_links_and_words() -> None:
     sheet = match_sheet(studied(eventful()))
     html = str(score_sheet(sheet))

@@ -13,6 +13,7 @@ from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.handmade import HandmadeStrategy
+from fibsbot.strategies.handmade.judging import cube_is_open
 from fibsbot.strategies.handmade.strategy import BEAVER_FROM, SLACK
 from fibsbot.strategies.judge import DetailedJudge, Judge, reversed_chances
 from fibsbot.strategies.loader import load
@@ -65,6 +66,16 @@ def test_it_says_that_it_looks_no_roll_ahead_and_what_the_chances_are(
             theirs = STRATEGY.value_cube(left)
             assert theirs.plies == 0
             assert pytest.approx(reversed_chances(it.chances)) == theirs.chances
+
+
+@given(match_states())
+def test_a_position_is_worth_the_same_with_its_chances_and_without(state: MatchState) -> None:
+    state = asked(state, Phase.ROLL)
+    value = STRATEGY.value_position(state)
+    assert (STRATEGY.value(state), 0) == (value.equity, value.plies)
+    if cube_is_open(state):
+        assert value.chances == STRATEGY.value_cube(state).chances
+    assert value == value.reversed().reversed()
 
 
 # -- it agrees with itself --------------------------------------------------------------------------------------

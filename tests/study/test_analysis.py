@@ -18,7 +18,7 @@ from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.handmade import HandmadeStrategy
-from fibsbot.strategies.judge import CubeValues
+from fibsbot.strategies.judge import CubeValues, reversed_chances
 from fibsbot.study.analysis import Desk, StudyError, study
 from fibsbot.study.examining import OPTIONS
 from fibsbot.study.model import Figures
@@ -216,6 +216,41 @@ def test_to_resign_too_much_is_an_error_and_so_is_to_reject_it() -> None:
     _, answer = study(transcript(greedy, start=LATER), HANDMADE).games[0].judged
     assert "accept" == answer.best
     assert answer.loss > 1.5
+
+
+@pytest.mark.parametrize(
+    ("before", "seat"),
+    [
+        ((), Seat.A),
+        ((Throw(seat=Seat.A, dice=(4, 1)),), Seat.A),
+        ((Cube(seat=Seat.A, action=CubeAction.DOUBLE),), Seat.B),
+    ],
+    ids=["before a throw", "with dice on the board", "while a double waits"],
+)
+def test_a_resignation_says_what_playing_on_is_worth_and_the_chances_of_both(
+    before: tuple[Entry, ...], seat: Seat
+) -> None:
+    resign = Resign(seat=seat, level=Level.SINGLE, accepted=True)
+    *_, offer, answer = study(transcript(*before, resign, start=LATER), HANDMADE).games[0].judged
+    ours, theirs = offer.resigning, answer.resigning
+    assert ours is not None
+    assert theirs is not None
+    assert (offer.equity, answer.equity) == (ours.settled, theirs.settled)
+    assert pytest.approx((-ours.settled, -ours.played_on)) == (theirs.settled, theirs.played_on)
+    assert ours.chances is not None
+    assert theirs.chances is not None
+    assert pytest.approx(reversed_chances(ours.chances)) == theirs.chances
+    assert (0, 0) == (ours.plies, theirs.plies)
+    assert (ours.chances[0] < 0.5) is (seat is Seat.B), "the one on roll, or who has doubled, is ahead"
+    assert pytest.approx(max(ours.played_on - ours.settled, 0)) == offer.loss
+
+
+def test_a_judge_that_says_no_chances_says_none_of_resignations() -> None:
+    resign = Resign(seat=Seat.A, level=Level.SINGLE, accepted=False)
+    for judged in study(transcript(resign, start=LATER), PipJudge()).games[0].judged:
+        assert judged.resigning is not None
+        assert (None, None) == (judged.resigning.plies, judged.resigning.chances)
+        assert judged.resigning.played_on != judged.resigning.settled
 
 
 # -- luck -----------------------------------------------------------------------------------------------------------

@@ -85,10 +85,13 @@
   function showTables(stop) {
     part("plays").hidden = !stop.plays;
     one("tbody", part("plays")).replaceChildren(...rows(stop.plays || [], "played"));
-    part("cube").hidden = !stop.cube;
-    if (!stop.cube) return;
-    one("caption", part("cube")).textContent = `${stop.cube.right}. ${stop.cube.seen}:`;
-    one("tbody", part("cube")).replaceChildren(...rows(stop.cube.rows, "done"));
+    for (const name of ["cube", "resigning"]) {
+      const table = stop[name];
+      part(name).hidden = !table;
+      if (!table) continue;
+      one("caption", part(name)).textContent = `${table.right}. ${table.seen}:`;
+      one("tbody", part(name)).replaceChildren(...rows(table.rows, "done"));
+    }
   }
 
   function showIds(stop) {

@@ -19,7 +19,7 @@ from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer
 from fibsbot.strategies.engine.options import EngineOptions
 from fibsbot.strategies.handmade.strategy import is_beavered
-from fibsbot.strategies.judge import Chances, CubeValues, PlayValue
+from fibsbot.strategies.judge import Chances, CubeValues, PlayValue, PositionValue
 
 HOPELESS: Final = 0.02
 """The chance to win, without looking ahead, above which nobody thinks of resigning."""
@@ -78,6 +78,11 @@ class Mind:
     def value(self, state: MatchState) -> float:
         """Return what the position is worth to the player on roll, who doubles where that gains."""
         return self.engine.read(state, self.cube).equity
+
+    def value_position(self, state: MatchState) -> PositionValue:
+        """Return the same with how far was looked, and the chances."""
+        reading = self.engine.read(state, self.cube)
+        return PositionValue(reading.equity, reading.effort.plies, _chances(reading.outcomes))
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> list[float]:
         """Return what each play is worth.

@@ -9,7 +9,7 @@ from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAnswer, Opponent, PlayAnswer
 from fibsbot.strategies.engine.options import EngineOptions
-from fibsbot.strategies.judge import CubeValues, PlayValue
+from fibsbot.strategies.judge import CubeValues, PlayValue, PositionValue
 
 if TYPE_CHECKING:
     from fibsbot.engine.engine import Engine
@@ -74,6 +74,10 @@ class EngineStrategy:
     def value(self, state: MatchState) -> float:
         """Return what the position is worth to the player on roll, who doubles where that gains."""
         return self._mind.value(state)
+
+    def value_position(self, state: MatchState) -> PositionValue:
+        """Return what the position is worth to the player on roll, with plies and chances."""
+        return self._mind.value_position(state)
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
         """Return what each play is worth, none more than the one that the strategy would choose."""

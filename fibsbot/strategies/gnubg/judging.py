@@ -20,7 +20,7 @@ from fibsbot.strategies.foreign.errors import EndedError, EngineError
 from fibsbot.strategies.foreign.revival import Revival
 from fibsbot.strategies.gnubg.asking import Evaluation, with_a_cube_that_fits
 from fibsbot.strategies.gnubg.options import GnubgOptions
-from fibsbot.strategies.judge import Chances, CubeValues, PlayValue, all_chances, reversed_chances
+from fibsbot.strategies.judge import Chances, CubeValues, PlayValue, PositionValue, all_chances, reversed_chances
 
 MARK: Final = "=> "
 VALUES: Final = 4
@@ -46,6 +46,11 @@ class Valuer:
     def value(self, state: MatchState) -> float:
         """Return what a position is worth before the throw."""
         return self._row(state)[0]
+
+    def value_position(self, state: MatchState) -> PositionValue:
+        """Return the same with how far was looked, and the chances."""
+        value, _, _, _, *chances = self._row(state, chances=True)
+        return PositionValue(value, self._options.cube, all_chances(*chances))
 
     def value_cube(self, state: MatchState) -> CubeValues:
         """Return what the cube actions are worth."""

@@ -20,7 +20,7 @@ from fibsbot.strategies.gnubg.judging import Valuer
 from fibsbot.strategies.gnubg.options import GnubgOptions
 from fibsbot.strategies.gnubg.process import GnubgProcess
 from fibsbot.strategies.handmade.strategy import HandmadeStrategy, is_beavered
-from fibsbot.strategies.judge import CubeValues, PlayValue
+from fibsbot.strategies.judge import CubeValues, PlayValue, PositionValue
 
 OFFERS: Final = {"roll": CubeAction.ROLL, "double": CubeAction.DOUBLE}
 RESPONSES: Final = {"take": CubeAction.TAKE, "drop": CubeAction.PASS, "beaver": CubeAction.BEAVER}
@@ -95,6 +95,10 @@ class GnubgStrategy:
     def value(self, state: MatchState) -> float:
         """Return what the position is worth to the player on roll, who doubles where that gains."""
         return self._valuer.value(state)
+
+    def value_position(self, state: MatchState) -> PositionValue:
+        """Return what the position is worth to the player on roll, with plies and chances."""
+        return self._valuer.value_position(state)
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
         """Return what each play is worth."""

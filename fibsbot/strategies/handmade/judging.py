@@ -16,7 +16,7 @@ from fibsbot.strategies.handmade.chances import Chances
 from fibsbot.strategies.handmade.cube import Game, Worth
 from fibsbot.strategies.handmade.evaluate import chances
 from fibsbot.strategies.handmade.match_equity import worth_of
-from fibsbot.strategies.judge import CubeValues, PlayValue
+from fibsbot.strategies.judge import CubeValues, PlayValue, PositionValue
 
 DIGITS: Final = 6
 """Decimals to which plays are compared: what differs less is the same."""
@@ -44,6 +44,11 @@ def value(state: MatchState) -> float:
     """Return what the position is worth to the player on roll, who doubles where that gains."""
     expected = chances(state.position)
     return _value(state, game_of(state, expected), expected.win)
+
+
+def value_position(state: MatchState) -> PositionValue:
+    """Return the same with how far was looked, and the chances."""
+    return PositionValue(value(state), PLIES, _told(chances(state.position)))
 
 
 def compare_plays(state: MatchState, plays: Sequence[Play]) -> list[PlayValue]:

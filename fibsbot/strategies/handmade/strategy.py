@@ -12,7 +12,7 @@ from fibsbot.strategies.handmade import judging
 from fibsbot.strategies.handmade.evaluate import chances
 from fibsbot.strategies.handmade.match_equity import chance_after, worth_of
 from fibsbot.strategies.handmade.resigning import certain_loss
-from fibsbot.strategies.judge import CubeValues, PlayValue
+from fibsbot.strategies.judge import CubeValues, PlayValue, PositionValue
 
 BEAVER_FROM: Final = 0.1
 """Points per game that a take must promise before it becomes a beaver."""
@@ -75,6 +75,10 @@ class HandmadeStrategy:
     def value(self, state: MatchState) -> float:
         """Return what the position is worth to the player on roll, who doubles where that gains."""
         return judging.value(state)
+
+    def value_position(self, state: MatchState) -> PositionValue:
+        """Return what the position is worth to the player on roll, with plies and chances."""
+        return judging.value_position(state)
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
         """Return what each play is worth, none more than the one that the strategy would choose."""

@@ -127,6 +127,8 @@ def test_it_says_the_chances(gnubg: GnubgStrategy, length: int) -> None:
     state = evolve(START, position=behind, length=length)
     chances = gnubg.value_cube(state).chances
     assert chances is not None
+    position = gnubg.value_position(state)
+    assert (gnubg.value(state), chances) == (position.equity, position.chances)
     assert chances[0] < 0.1, "the player on roll has the longer race"
     assert 1 == pytest.approx(chances[0] + chances[3])
     for won, gammon, backgammon in (chances[:3], chances[3:]):
