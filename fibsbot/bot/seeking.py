@@ -59,13 +59,23 @@ class Seeking:
             return False
         if name in saved and self._desk.memory.of(name).stuck is None:
             return False
-        if not self._suits(name, length) or not self._inviting.may_try(name):
+        if not self._suits(name, length):
+            self._wake_when_cool(name)
+            return False
+        if not self._inviting.may_try(name):
             return False
         self._inviting.invite(name, length, Why.WANTED)
         return True
 
     def _suits(self, name: str, length: int) -> bool:
         return not reasons(self._desk.settings.policy, self._people.request(name, length, Direction.OURS))
+
+    def _wake_when_cool(self, name: str) -> None:
+        """Look again when the break after the last match with this player is over: nothing else may happen then."""
+        desk = self._desk
+        since = desk.memory.of(name).since_last(desk.now)
+        if since is not None and since < desk.settings.policy.cool_down:
+            desk.wake("cool", desk.settings.policy.cool_down - since)
 
     # -- seeking ------------------------------------------------------------------------------------------------
 

@@ -192,6 +192,8 @@ class Turns:
             self._doubt(decision, refused=answered.refused)
         elif isinstance(command, c.ShowBoard) and isinstance(answered.message, m.Board):
             self._on_board()
+        elif isinstance(command, c.ShowBoard) and isinstance(answered.message, m.UnknownCommand):
+            self._on_no_board()
         elif isinstance(command, c.Time) and (answered.message is not None or self._doubted):
             self._believe_board()
         elif (
@@ -209,6 +211,15 @@ class Turns:
             return
         decision.looks += 1
         self._outbox.say(c.ShowBoard() if self._desk.lacks(Feature.TIME) else c.Time())
+
+    def _on_no_board(self) -> None:
+        """Go by the last board that came: some servers show one after each step, and know no `board`.
+
+        A decision whose command got no answer is not made again by that: the board may be older than the command.
+        """
+        decision = self._doubted
+        if decision is None or decision.situation in self._refused:
+            self._believe_board()
 
     @property
     def _doubted(self) -> Decision | None:

@@ -227,6 +227,40 @@ def test_a_forgotten_roll_is_made_up_for_after_a_while(*, resumed: bool) -> None
     assert ["roll"] == script.roll()
 
 
+UNKNOWN_BOARD = "** Unknown command: 'board'"
+
+
+def test_a_forgotten_roll_is_made_up_for_on_a_server_that_knows_no_board() -> None:
+    # BaldLies neither rolls nor asks when a match goes on, and depending on the order of its files knows no `board`.
+    script = Script().to_lobby()
+    assert ["board"] == script.server("ford has joined you. Your running match was loaded.")
+    assert [] == script.server(board(cells=AFTER_61), UNKNOWN_BOARD)
+    assert ["board"] == script.wait(8.1)
+    script.server(UNKNOWN_BOARD)
+    assert ["roll"] == script.roll()
+    assert [] == script.events("stalled")
+
+
+def test_another_play_follows_a_refused_one_on_a_server_that_knows_no_board() -> None:
+    script = Script().to_my_move()
+    first = script.first_play()
+    assert ["board"] == script.server("** You must give 2 moves.")
+    (second,) = script.server(UNKNOWN_BOARD)
+    assert second.startswith("move ")
+    assert [second] != first
+
+
+def test_a_command_without_an_answer_is_not_sent_again_on_a_server_that_knows_no_board() -> None:
+    script = Script().to_my_move()
+    script.first_play()
+    sent = []
+    for _ in range(82):
+        sent += script.wait(1)
+        if sent[-1:] == ["board"]:
+            sent += script.server(UNKNOWN_BOARD)
+    assert {"board", "leave"} == set(sent), "the command may have been taken"
+
+
 def test_a_server_that_rolls_late_by_itself_is_not_asked_to() -> None:
     script = Script().to_lobby()
     script.server("ford has joined you. Your running match was loaded.", board(cells=AFTER_61, cube=2, may="0:1"))
