@@ -12,6 +12,7 @@ from attrs import evolve
 
 from fibsbot.cli import UserError
 from fibsbot.cli.matches import Asked, Work, checked_matches, counted, named_judge, plies_option, with_match_options
+from fibsbot.cli.outputs import check_writable
 from fibsbot.cli.progress import shown_progress
 from fibsbot.cli.stores import store_errors
 from fibsbot.draw.markup import clean
@@ -95,7 +96,7 @@ def _write_folder(target: Path, asked: Asked, work: Work) -> str:
     """Write page by page, so that only a few matches are in memory however many there are."""
     listed = []
     for it, study in work.studies(checked_matches(asked, work.engine)):
-        target.mkdir(parents=True, exist_ok=True)
+        _make_folder(target)
         name = f"match-{it.number}.html"
         _write(target / name, report_page([study], title=_title([study.transcript])))
         listed.append(_line(study, name))
@@ -123,7 +124,7 @@ def _check_any(count: int) -> None:
 
 
 def _check_free(target: Path, *, single: bool, force: bool) -> None:
-    """Refuse to replace anything, before work is done in vain."""
+    """Refuse to replace anything, or to write where that is impossible, before work is done in vain."""
     place = target if single else target / INDEX
     if place.exists() and not force:
         raise UserError(f"{place} is there already; --force replaces it")
@@ -131,8 +132,14 @@ def _check_free(target: Path, *, single: bool, force: bool) -> None:
         raise UserError(f"expected a file to write, got the folder {target}")
     if not single and target.exists() and not target.is_dir():
         raise UserError(f"expected a file that ends in .html, or a folder, got {target}")
-    if single and not target.parent.is_dir():
-        raise UserError(f"there is no folder {target.parent} to write {target.name} into")
+    check_writable(target, parents=not single)
+
+
+def _make_folder(target: Path) -> None:
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot make the folder {target}: {error.strerror}") from None
 
 
 def _write(target: Path, page: str) -> None:

@@ -20,6 +20,7 @@ from fibsbot.arena import chaos
 from fibsbot.arena.soak import Report, Soak, run
 from fibsbot.cli import UserError
 from fibsbot.cli.numbers import FiniteRange
+from fibsbot.cli.outputs import check_writable
 from fibsbot.log import LogLevel, configure
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, load
@@ -116,8 +117,8 @@ def soak(  # noqa: PLR0913, PLR0917 - one argument an option
     points, count = length or LENGTHS[chaotic], pairs or PAIRS[chaotic]
     if chaotic and count < chaos.LEAST_PAIRS:
         raise click.UsageError(f"expected at least {chaos.LEAST_PAIRS} pairs with --chaos, got {count}", context)
-    if plot and not plot.absolute().parent.is_dir():
-        raise UserError(f"there is no folder {plot.parent} for {plot.name}")
+    if plot:
+        check_writable(plot)
     try:
         if log_dir:
             log_dir.mkdir(parents=True, exist_ok=True)

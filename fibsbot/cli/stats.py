@@ -14,6 +14,7 @@ from attrs import asdict, define, evolve
 from rich.console import Console
 
 from fibsbot.cli import UserError
+from fibsbot.cli.outputs import check_writable
 from fibsbot.cli.progress import shown_progress
 from fibsbot.cli.stats_tables import picture
 from fibsbot.cli.stores import place_by_config, store_errors
@@ -72,8 +73,12 @@ def stats(  # noqa: PLR0913 - one argument an option
 
     place = db or place_by_config(config)
     begin = since.replace(tzinfo=dt.UTC) if since else None
+    if svg:
+        check_writable(svg)
     with store_errors(), Store.open(place) as store:
         names = _accounts(store, account)
+        if svg and len(names) > len(SERIES):
+            raise UserError(f"expected --account with --svg: no more than {len(SERIES)} curves can be told apart")
         found = [results_of(store, name, since=begin) for name in names]
         adjusted = [_adjusted(store, name, begin, engine) if luck else None for name in names]
     if svg:
@@ -204,8 +209,6 @@ def _time(at: dt.datetime | None) -> str | None:
 
 
 def _draw(target: Path, found: Sequence[Results]) -> None:
-    if len(found) > len(SERIES):
-        raise UserError(f"expected --account with --svg: no more than {len(SERIES)} curves can be told apart")
     curves = [Series(it.account, [(seconds(point.at), point.rating) for point in it.ratings]) for it in found]
     title = f"Rating of {found[0].account}" if len(found) == 1 else "Ratings"
     text = curve_svg(curves, title=title, x=Scale.TIME)

@@ -120,7 +120,7 @@ def test_one_match_of_the_store_named_by_the_settings(tmp_path: Path, store: Pat
         (["--db", "STORE", "--engine", "random"], "strategy 'random' is no judge"),
         (["--db", "STORE", "--plies", "1"], "expected --plies with the strategy engine, got it with 'handmade'"),
         (["--db", "STORE", "--engine", "nosuch"], "no strategy is called 'nosuch'"),
-        (["--db", "STORE", "-o", "/no/such/report.html"], "there is no folder /no/such to write report.html into"),
+        (["--db", "STORE", "-o", "/no/such/report.html"], "there is no folder /no/such for report.html"),
         (["--db", "STORE", "-o", "/dev/null"], "expected a file that ends in .html, or a folder, got /dev/null"),
     ],
 )
