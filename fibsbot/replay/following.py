@@ -60,8 +60,18 @@ class Follower:
             self._look_for_watched(message)
         elif self._moved and isinstance(message, Refusal):
             self.track = evolve(self.track, own_play=None)
-        self.track = track = follow(self.track, message)
+        before = self.track
+        self.track = track = follow(before, message)
+        if track.missed and not self.speaks and self._is_untold_play(before, track):
+            self.track = evolve(track, missed=())
+            return ()
         return track.missed
+
+    @staticmethod
+    def _is_untold_play(before: Track, after: Track) -> bool:
+        """Whether all that is missing is a play of our own: no server tells us that, and no board has shown it."""
+        ours = before.player == YOU and before.turn is Side.PLAYER and before.dice is not None
+        return ours and [it.what for it in after.missed] == ["turn"]
 
     def _look_for_watched(self, message: m.OpeningRoll) -> None:
         """Notice that the game which began is watched: a capture may begin after the line that says so."""

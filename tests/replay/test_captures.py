@@ -333,3 +333,11 @@ def test_a_game_without_boards_that_was_seen_from_its_middle_is_a_gap(name: str)
     (gap,) = first.entries
     assert isinstance(gap, Gap)
     assert "no board" in gap.reason
+
+
+def test_without_boards_our_own_untold_plays_are_a_gap_and_no_difference() -> None:
+    lines = unpacked("three_points_marvin.txt").split(b"\r\n")
+    happenings = happenings_of(b"\r\n".join(line for line in lines if not line.startswith(b"board:")))
+    assert not differences_in(happenings)
+    (found,) = transcripts_in(happenings)
+    assert any(isinstance(entry, Gap) for game in found.games for entry in game.entries)
