@@ -94,7 +94,8 @@ def _begin_game(track: Track, opponent: str | None) -> Track:
 
 
 def _opening(track: Track, message: m.OpeningRoll) -> Track:
-    if track.game and not track.running and track.player == YOU and not _is_won(track):
+    before = track.game or track.state is not None  # a match that goes on has a board, and no game that was announced
+    if before and not track.running and track.player == YOU and not _is_won(track):
         track = evolve(_begin_game(track, track.opponent), unannounced=True)
     sides = {track.side_of(message.player): message.player_die, track.side_of(message.opponent): message.opponent_die}
     return evolve(track, opening={side: die for side, die in sides.items() if side})

@@ -223,6 +223,14 @@ def test_a_game_that_is_announced_after_its_first_board_is_not_begun_twice() -> 
     assert (3, None) == (again.game, again.turn), "later it is the next game"
 
 
+def test_the_same_in_a_match_that_began_with_a_board_alone() -> None:
+    won = ("ford moves 17-23 19-20 .", "ford wins the game and gets 1 point. Sorry.")
+    first = (*STARTED[2:], board(score="0:1", turn=-1, other_dice="6:1"), "Starting a new game with ford.")
+    track = told(board(turn=-1, other_dice="6:1"), *won, *first)  # JIBS: no line before the board
+    assert ((), True, Side.OPPONENT, (6, 1)) == (track.missed, track.running, track.turn, track.dice)
+    assert () == told("ford moves 17-23 19-20 .", board(score="0:1", cells=AFTER_61), track=track).missed
+
+
 def test_a_match_that_was_won_is_not_gone_on_with_by_the_next_game() -> None:
     track = told(*THROWN, "ford wins the game and gets 5 points. Sorry.", "ford wins the 5 point match 5-0 .")
     track = told(
