@@ -22,7 +22,7 @@ from fibsbot.bot.features import Feature
 from fibsbot.bot.outbox import Answered, Errand, Outbox
 from fibsbot.bot.questions import Answer, Key, Question
 from fibsbot.bot.recovery import Recovery
-from fibsbot.bot.track import Track
+from fibsbot.bot.track import Side, Track
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play
 from fibsbot.rules.plays import legal_plays
@@ -124,6 +124,15 @@ class Seen:
     key: Key | None
 
 
+def _state_of(track: Track) -> State:
+    """Return who has to do what in a game whose board is known and in which nothing is offered."""
+    if not track.running or not track.board_seen or track.doubled_by or track.resigned_by or track.turn is None:
+        return State.UNCLEAR
+    if track.turn is Side.OPPONENT:
+        return State.THEIR_TURN
+    return State.MY_MOVE if track.dice else State.MY_ROLL
+
+
 class Turns:
     """Makes our decisions in a game, and notices when the server does not go on."""
 
@@ -217,6 +226,8 @@ class Turns:
 
         A decision whose command got no answer is not made again by that: the board may be older than the command.
         """
+        if self._desk.session.state is State.UNCLEAR:
+            self._desk.session.state = _state_of(self._desk.track)
         decision = self._doubted
         if decision is None or decision.situation in self._refused:
             self._believe_board()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fibsbot.bot.questions import RollOrWhat, TakeOrPass, WhichPlay
+from fibsbot.bot.questions import Resignation, RollOrWhat, TakeOrPass, WhichPlay
 from fibsbot.match import Owner, Phase
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAction, PlayAnswer
@@ -248,6 +248,23 @@ def test_another_play_follows_a_refused_one_on_a_server_that_knows_no_board() ->
     (second,) = script.server(UNKNOWN_BOARD)
     assert second.startswith("move ")
     assert [second] != first
+
+
+def test_a_rejected_resignation_goes_on_with_the_turn_on_a_server_that_knows_no_board() -> None:
+    script = Script().to_my_roll()
+    assert ["resign n"] == script.answer(Resignation(1))
+    assert ["board"] == script.server("You want to resign. ford will win 1 point.", "ford rejects. The game continues.")
+    assert [] == script.server(UNKNOWN_BOARD)
+    assert ["roll"] == script.roll()
+
+
+def test_our_own_rejection_leaves_the_turn_to_the_opponent_on_a_server_that_knows_no_board() -> None:
+    script = Script().to_their_turn()
+    script.server("ford wants to resign. You will win 1 point. Type 'accept' or 'reject'.")
+    assert ["reject"] == script.verdict(accepted=False)
+    assert ["board"] == script.server("You reject. The game continues.")
+    script.server(UNKNOWN_BOARD)
+    assert State.THEIR_TURN is script.agent.state
 
 
 def test_a_command_without_an_answer_is_not_sent_again_on_a_server_that_knows_no_board() -> None:
