@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import attrgetter
 from typing import Final, Self
 
@@ -42,10 +42,22 @@ class Move:
 
 
 _ENDS: Final = attrgetter("source", "target")
+_move: Final = lru_cache(1024)(Move)
+"""All moves of a board are a few hundred, and each is needed very often."""
 
 
 def _moves(moves: Iterable[Move]) -> tuple[Move, ...]:
     return tuple(moves)
+
+
+def _make(cells: list[int], move: Move) -> None:
+    """Make a move on the cells of a position; legality is not looked at."""
+    cells[move.source] -= 1
+    if move.target != OFF:
+        if cells[move.target] == -1:
+            cells[move.target] = 0
+            cells[0] -= 1
+        cells[move.target] += 1
 
 
 def _cells(cells: Iterable[int]) -> tuple[int, ...]:
@@ -62,7 +74,7 @@ class Play:
     @classmethod
     def of(cls, *moves: tuple[int, int]) -> Self:
         """Build a play from the source and target of each move."""
-        return cls(Move(source, target) for source, target in moves)
+        return cls(_move(source, target) for source, target in moves)
 
     def __len__(self) -> int:
         """Return how many moves the play has."""
@@ -169,20 +181,15 @@ class Position:
     def after(self, move: Move) -> Position:
         """Return the position after one own move, which hits a blot; legality is not looked at."""
         cells = list(self.points)
-        cells[move.source] -= 1
-        if move.target != OFF:
-            if cells[move.target] == -1:
-                cells[move.target] = 0
-                cells[0] -= 1
-            cells[move.target] += 1
+        _make(cells, move)
         return Position(tuple(cells))
 
     def play(self, play: Play) -> Position:
         """Return the position after a whole own play, still seen by the player who made it."""
-        position = self
+        cells = list(self.points)
         for move in play.moves:
-            position = position.after(move)
-        return position
+            _make(cells, move)
+        return Position(tuple(cells))
 
     def status(self) -> Flaw:
         """Return everything that is wrong with this position."""

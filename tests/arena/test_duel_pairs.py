@@ -64,7 +64,7 @@ def test_its_luck_is_even_too() -> None:
 
 @pytest.mark.slow
 def test_chance_draws_with_chance_within_its_interval() -> None:
-    tally = played(evolve(MONEY, cube=False), RandomStrategy(1), RandomStrategy(2), 40)
+    tally = played(evolve(MONEY, cube=False), RandomStrategy(1), RandomStrategy(2), 20)
     found = tally.result
     assert found is not None
     assert abs(found.mean) < 2.6 * found.error
@@ -83,7 +83,7 @@ def test_luck_is_nothing_on_average_whoever_judges() -> None:
     """The Racer knows little of backgammon, and yet its luck bends nothing."""
     tally, luck = Tally(MONEY), Tally(MONEY)
     with room(MONEY, Racer(), Runner(), Racer()) as here:
-        for number in range(6):
+        for number in range(4):
             pair = here.play(number)
             assert pair.luck is not None
             tally.add(pair)

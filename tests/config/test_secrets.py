@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from keyring.backend import KeyringBackend
 from keyring.errors import KeyringLocked
 
+from fibsbot import redaction
 from fibsbot.config import ConfigProblemsError
 from fibsbot.config.secrets import Secret, password_of
 from fibsbot.config.settings import AccountConfig
@@ -194,3 +195,4 @@ def test_what_was_found_does_not_show_itself(text: str) -> None:
     secret = found(MARVIN, {"FIBSBOT_PASSWORD": text})
     assert text == secret.text
     assert "Secret(source='an environment variable')" == repr(secret)
+    redaction.forget()  # to hide all of the examples at once takes a hundred times as long
