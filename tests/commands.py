@@ -39,7 +39,7 @@ def fibsbot(*arguments: object, cwd: Path | None = None, **environment: str) -> 
         contextlib.chdir(cwd or Path.cwd()),
     ):
         try:
-            status = cli._status()
+            status = cli._status() or 0
         except SystemExit as end:
             status = int(end.code or 0)
         sys.stdout.flush()

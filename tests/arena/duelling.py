@@ -82,7 +82,7 @@ LIKED: Final = table(lambda point, n: -point * n - 3 * (n == 1 and point < BAR) 
 
 
 def lead(position: Position) -> int:
-    """Return how many pips the player on roll is ahead; most of what a duel of Racers computes, so no loop in Python."""
+    """Return how many pips the player on roll is ahead: most of what a duel of Racers computes, so without a loop."""
     return sum(map(operator.getitem, LEAD, position.points))
 
 
