@@ -251,7 +251,7 @@ def test_checking_a_file_leaves_no_trace_of_the_password(
     for right in (True, False):
         text = FILE.format(port=1 if right else 0, register="true", password=setting, form="json")
         (tmp_path / "bot.toml").write_text(text)
-        result = fibsbot("check-config", tmp_path / "bot.toml", **more)
+        result = fibsbot("check-config", tmp_path / "bot.toml", cwd=None, **more)
         assert (0 if right else 78) == result.returncode, result.stderr
         assert [] == leaked(result.stdout + result.stderr)
 
