@@ -90,7 +90,11 @@ def save(function: Callable[..., Any], code: Code) -> None:
 
 
 def run(code: Code) -> int:
-    """Return where the code stands in memory, ready to be called; 0 where it needs functions that are not there."""
+    """Return where the code stands in memory, ready to be called; 0 where it needs functions that are not there.
+
+    Raises OSError where this process may not turn memory into code.
+    """
+    _check_memory()
     missing = [name for name in code.needs if not llvm.address_of_symbol(name)]
     if missing:
         from fibsbot.engine.compiling import make_symbols_known  # noqa: PLC0415 - loads numba
@@ -103,6 +107,12 @@ def run(code: Code) -> int:
     engine.finalize_object()
     _engines.append(engine)
     return int(engine.get_function_address(code.entry))
+
+
+@functools.cache
+def _check_memory() -> None:
+    """Raise OSError where memory cannot become code: LLVM would go on, and the first call would end the process."""
+    llvm.check_jit_execution()
 
 
 @functools.cache

@@ -91,6 +91,7 @@ def test_code_that_needs_the_random_numbers_of_the_compiler_finds_them(tmp_path:
 
 def test_of_all_that_the_engine_is_made_of_a_change_is_seen() -> None:
     code_cache._content.cache_clear()
+    code_cache._digest.cache_clear()
     code_cache._digest(str(quantized.__file__))
     seen = set(map(code_cache._path, (b"fibsbot.engine.vector_code", b"fibsbot.engine.boards")))
     before = code_cache._content.cache_info().hits

@@ -22,7 +22,9 @@ from fibsbot.bot.settings import Timings
 from fibsbot.cli import EXIT_CONFIG, main
 from fibsbot.cli.run import run
 from fibsbot.config import Config
+from fibsbot.engine import code_cache
 from fibsbot.service.account import SLACK
+from fibsbot.strategies.loader import load
 
 ROOT: Final = Path(__file__).parents[2]
 UNIT: Final = ROOT / "config/fibsbot.service"
@@ -92,11 +94,16 @@ def test_the_strategy_of_the_sample_can_work_in_the_unit() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux")
-def test_the_engine_does_not_start_where_memory_cannot_become_code(tmp_path: Path) -> None:
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_engine_does_not_start_where_memory_cannot_become_code(compiled: bool, tmp_path: Path) -> None:  # noqa: FBT001
     """This is why the unit does without MemoryDenyWriteExecute=; where it works one day, the unit may have it again."""
     deny = "import ctypes, sys; sys.exit(77) if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) else None"  # PR_SET_MDWE
     engine = "from fibsbot.strategies.loader import load; load('engine')"
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path)}
+    if compiled:
+        load("engine").close()
+    else:
+        environment[code_cache.FOLDER] = str(tmp_path / "code")
     found = subprocess.run(
         [sys.executable, "-c", f"{deny}\n{engine}"], capture_output=True, text=True, check=False, env=environment
     )
