@@ -89,10 +89,11 @@ async def play_with_breaks(url: str, sittings: Iterable[int], **fields: Any) -> 
             playing = asyncio.create_task(marvin.run())
             with Store.open(url) as store:
                 await until(partial(over_or_has, [playing, ford], store, entries(store) + more), 60)
+            over = playing.done() or ford.done()
             marvin.order(Order.QUIT)
             await playing
             assert ours.close()
-            if ford.done():
+            if over:
                 break
         await ford
         assert theirs.close()
