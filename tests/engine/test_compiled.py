@@ -79,7 +79,7 @@ def test_a_change_in_what_a_function_calls_compiles_it_anew(tmp_path: Path) -> N
     cache = str(tmp_path / "cache")
     assert "22 1 True" == run(ASK, cache, str(tmp_path))
     assert "22 0 False" == run(ASK, cache, str(tmp_path)), "the compiler is not even loaded"
-    (tmp_path / "toy_below.py").write_text(BELOW.replace("FACTOR = 2", "FACTOR = 3"))
+    (tmp_path / "toy_below.py").write_text(BELOW.replace("FACTOR = 2", "FACTOR = 1 + 2"))
     assert "33 1 True" == run(ASK, cache, str(tmp_path))
     assert "33 0 False" == run(ASK, cache, str(tmp_path))
 
