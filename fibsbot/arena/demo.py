@@ -58,13 +58,18 @@ class Display:
         self._board = board
         self._refresh()
 
-    def show_last(self, position: Position) -> None:
-        """Take the position in which a game has ended, seen by the player: the server sends no board of it."""
+    def show_last(self, position: Position, score: tuple[int, int]) -> None:
+        """Take the position in which a game has ended, and the score then, both seen by the player.
+
+        The server sends no board of it.
+        """
         board = self._board
         if board is not None:
             self.show_board(
                 evolve(
                     board,
+                    score=score[0],
+                    opponent_score=score[1],
                     points=cells_from_position(position, board.colour, board.direction),
                     turn=None,
                     dice=(0, 0),
@@ -133,9 +138,9 @@ class Commentator(Observer):
                 name = show.sheet.player if player == YOU else player
                 show.tell(f"{name} has the first move.", with_board=True)
             case m.GameWon() | m.GaveUp() | m.ResignAccepted():
-                if after.state is not None:
-                    show.show_last(after.state.position)
                 game = show.sheet.games[-1]
+                if after.state is not None:
+                    show.show_last(after.state.position, game.score)
                 points = "1 point" if game.points == 1 else f"{game.points} points"
                 show.tell(f"{game.winner} wins {points} ({game.ending}).", with_board=True)
             case m.Score(length=length):

@@ -31,8 +31,9 @@ FOLDER: Final = "FIBSBOT_CODE_CACHE"
 """The environment variable that says where code is kept."""
 MARK: Final = b"fibsbot machine code 2\n"
 """Begins each file."""
-_HEAD: Final = struct.Struct("<II")
-"""Checksum of all that follows, and length of the description: JSON, after which the codes stand one after another."""
+_NUMBER: Final = struct.Struct("<I")
+"""After the mark come two: a checksum of all that follows it, and the length of a description in JSON. The codes stand
+behind that, one after another."""
 _IMPORTS: Final = re.compile(rb"^from (fibsbot\.engine[\w.]*) import |\"(fibsbot\.engine\.\w+)\"", re.MULTILINE)
 """What a file of the engine takes from others of its files."""
 
@@ -154,30 +155,27 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _dump(stamp: str, codes: list[Code]) -> bytes:
-    told = {
-        "stamp": stamp,
-        "codes": [[it.key, it.entry, it.needs, len(it.content)] for it in codes],
-    }
-    head = json.dumps(told).encode()
-    body = _HEAD.pack(0, len(head))[4:] + head + b"".join(it.content for it in codes)
-    return MARK + struct.pack("<I", zlib.crc32(body)) + body
+    rows = [[it.key, it.entry, it.needs, len(it.content)] for it in codes]
+    description = json.dumps({"stamp": stamp, "codes": rows}).encode()
+    body = _NUMBER.pack(len(description)) + description + b"".join(it.content for it in codes)
+    return MARK + _NUMBER.pack(zlib.crc32(body)) + body
 
 
 def _read(content: bytes) -> tuple[str, list[Code]]:
     """Return stamp and codes of a file; raise ValueError, KeyError, TypeError or struct.error where it is damaged."""
     if not content.startswith(MARK):
         raise ValueError("expected another beginning")
-    checksum, length = _HEAD.unpack_from(content, len(MARK))
-    if checksum != zlib.crc32(content[len(MARK) + 4 :]):
+    body = content[len(MARK) + _NUMBER.size :]
+    if _NUMBER.unpack_from(content, len(MARK)) != (zlib.crc32(body),):
         raise ValueError("expected another checksum")
-    begin = len(MARK) + _HEAD.size
-    told = json.loads(content[begin : begin + length])
-    begin += length
+    (length,) = _NUMBER.unpack_from(body)
+    begin = _NUMBER.size + length
+    description = json.loads(body[_NUMBER.size : begin])
     codes = []
-    for key, entry, needs, size in told["codes"]:
-        codes.append(Code(key, entry, tuple(needs), content[begin : begin + size]))
+    for key, entry, needs, size in description["codes"]:
+        codes.append(Code(key, entry, tuple(needs), body[begin : begin + size]))
         begin += size
-    return told["stamp"], codes
+    return description["stamp"], codes
 
 
 def _write(path: Path, content: bytes) -> None:

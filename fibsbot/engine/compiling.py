@@ -250,7 +250,7 @@ class _Taken:
         return [part for it, item in items for part in self.values(it, item)]
 
     def _at(self, begin: Any, offset: int, element: ir.Type) -> Any:
-        """Build what stands so many bytes behind the beginning of an object."""
+        """Build a load of what lies so many bytes after the start of an object."""
         place = self._builder.gep(begin, [_LONG(offset)], source_etype=_BYTE)
         return self._builder.load(self._builder.bitcast(place, element.as_pointer()), typ=element)
 

@@ -83,11 +83,12 @@ def test_a_terminal_sees_one_picture_that_fits_into_24_lines() -> None:
     assert len(lines) <= 24
 
 
-def test_the_last_position_is_shown_although_no_board_comes() -> None:
+def test_the_last_position_and_the_score_after_it_are_shown_although_no_board_comes() -> None:
     screen = io.StringIO()
     with Display(Console(file=screen, width=80), "fibsbot") as display:
         display.show_board(BOARD)
-        display.show_last(Position((0, *[0] * 5, -2, *[0] * 18, 0)))
+        display.show_last(Position((0, *[0] * 5, -2, *[0] * 18, 0)), (4, 2))
         display.tell("fibsbot wins 1 point (single).", with_board=True)
     assert "OFF: O-15 X-13" in screen.getvalue()
     assert "BAR: O-0 X-0" in screen.getvalue()
+    assert ["2", "4"] == re.findall(r"score: (\d+)", screen.getvalue())
