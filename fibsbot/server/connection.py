@@ -178,16 +178,17 @@ class Connection:
         """
         self.close()
         try:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(LINGER_TIME):
-                    for _ in range(_LINGER_READS):
-                        if not await self._reader.read(_LINGER_CHUNK):
-                            break
-                        await asyncio.sleep(0)  # else reading what is there already would never let go
-            self._writer.close()
-            async with asyncio.timeout(CLOSE_TIME):
-                await self._writer.wait_closed()
-        except (TimeoutError, OSError):
+            with contextlib.suppress(TimeoutError, OSError):
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(LINGER_TIME):
+                        for _ in range(_LINGER_READS):
+                            if not await self._reader.read(_LINGER_CHUNK):
+                                break
+                            await asyncio.sleep(0)  # else reading what is there already would never let go
+                self._writer.close()
+                async with asyncio.timeout(CLOSE_TIME):
+                    await self._writer.wait_closed()
+        finally:  # whatever ended the waiting, a cancelled task included, the socket must not stay open
             self.abort()
 
     def abort(self) -> None:

@@ -179,9 +179,13 @@ class Server:
             self._refused.note(host)
             connection.abort()
             return
+        await self._keep(connection, task)
+
+    async def _keep(self, connection: Connection, task: asyncio.Task[None]) -> None:
+        """Serve a connection that was accepted; close it in any case."""
         self._tasks.add(task)
         self._open.add(connection)
-        self._by_address[host] += 1
+        self._by_address[connection.host] += 1
         try:
             await self._serve(connection, task)
         except sqlite3.Error as error:
@@ -189,15 +193,23 @@ class Server:
         except asyncio.CancelledError:
             if not self._stopped:
                 raise
+            # While the task counts a request to cancel it, a timeout that expires raises CancelledError
+            # instead of TimeoutError up to Python 3.11.2, and `finish` has two of them.
+            task.uncancel()
         except Exception as error:  # noqa: BLE001 - whatever went wrong, it is this connection that ends
-            _log.error("connection failed", host=host, trace=_trace(error))
+            _log.error("connection failed", host=connection.host, trace=_trace(error))
         finally:
-            await connection.finish()
-            self._tasks.discard(task)
-            self._open.discard(connection)
-            self._by_address[host] -= 1
-            if not self._by_address[host]:
-                del self._by_address[host]
+            try:
+                await connection.finish()
+            finally:  # also when the task is cancelled while it closes the connection
+                self._forget(connection, task)
+
+    def _forget(self, connection: Connection, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._open.discard(connection)
+        self._by_address[connection.host] -= 1
+        if not self._by_address[connection.host]:
+            del self._by_address[connection.host]
 
     async def _serve(self, connection: Connection, task: asyncio.Task[None]) -> None:
         door = Door(self.world, self.passwords, self.limits, self._guessing, self._failed_logins)
