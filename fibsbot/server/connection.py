@@ -167,7 +167,7 @@ class Connection:
         self.closed = True
         with contextlib.suppress(OSError):  # the client may have gone already
             self._writer.write_eof()
-        if self._reading is not None:
+        if self._reading is not None and not self._reading.expired():
             self._reading.reschedule(asyncio.get_running_loop().time())
 
     async def finish(self) -> None:

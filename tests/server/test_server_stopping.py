@@ -6,6 +6,7 @@ import asyncio
 import socket
 
 import pytest
+from attrs import evolve
 
 from fibsbot.server.server import Server
 from tests.server.raw import CHEAP, Raw
@@ -37,3 +38,11 @@ async def test_a_connection_is_closed_when_its_task_is_cancelled(cancelled: int)
         assert task.cancelled()
         assert not server._open
         assert not server._by_address
+
+
+async def test_a_connection_can_be_closed_in_the_moment_in_which_it_is_timed_out() -> None:
+    async with Server(limits=evolve(CHEAP, idle_time=0.0)) as server, asyncio.timeout(5):
+        Raw(*await asyncio.open_connection("127.0.0.1", server.port))
+        while not any(connection._reading and connection._reading.expired() for connection in server._open):  # noqa: ASYNC110 - an event would come a step too late
+            await asyncio.sleep(0)
+        await server.stop()
