@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import enum
 import itertools
 import sys
 from collections.abc import Iterable, Iterator
-from functools import cache
-from types import NoneType
-from typing import IO, Any, Final, cast
+from typing import IO, Final, cast
 
-import attrs
 import click
 
 from fibsbot.cli import UserError
+from fibsbot.cli.message_json import write_line
 from fibsbot.formats.errors import FormatError
 from fibsbot.formats.text import chunks
-from fibsbot.json_lines import encoder
 from fibsbot.records.session_log import (
     ENDS,
     Event,
@@ -31,15 +26,11 @@ from fibsbot.records.session_log import Received as ReceivedBytes
 from fibsbot.replay.parts import lines
 from protocol.messages import RefusedBoard, Unknown
 from protocol.stream import MessageReader, Received
-from protocol.words import Colour
 
 _FEWEST: Final = 64
 """Bytes by which it shows what a file is."""
 _BLOCK: Final = 1000
 """Messages that are printed at once."""
-_encode: Final = encoder()
-_SIMPLE: Final = frozenset([str, int, float, bool, NoneType])
-"""What stands in JSON as it is; it is neither an Enum nor another class made of one of these."""
 
 
 @click.command()
@@ -52,15 +43,15 @@ def parse(*, file: str, unknown: bool) -> None:
     is the standard input. Either may be compressed by gzip. Each object has the message's kind, its fields, the line,
     and the line's offset in bytes.
     """
-    rows = _Rows()
+    output = _Output()
     try:
         with click.open_file(file, "rb") as source:
-            for received in _messages(rows.written_before(chunks(cast("IO[bytes]", _Arriving(source))))):
+            for received in _messages(output.written_before(chunks(cast("IO[bytes]", _Arriving(source))))):
                 if not unknown or isinstance(received.message, Unknown | RefusedBoard):
-                    rows.add(received)
-        rows.write()
+                    output.add(write_line(received))
+        output.write()
     except (OSError, FormatError, SessionLogError) as error:
-        rows.write()
+        output.write()
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise UserError(f"cannot read {file}: {reason}") from None
 
@@ -81,74 +72,30 @@ class _Arriving:
         return data
 
 
-class _Rows:
-    """What is printed, in blocks."""
+class _Output:
+    """Lines that are printed in blocks."""
 
     def __init__(self) -> None:
-        self._rows: list[str] = []
+        self._lines: list[str] = []
 
-    def add(self, received: Received) -> None:
-        """Print a message, soon."""
-        self._rows.append(_encode(describe(received)) + "\n")
-        if len(self._rows) >= _BLOCK:
+    def add(self, line: str) -> None:
+        """Print a line with the next block."""
+        self._lines.append(line)
+        if len(self._lines) >= _BLOCK:
             self.write()
 
     def written_before(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
-        """Pass on the pieces of a file; before each next one, which may be long in coming, print what there is."""
+        """Yield the pieces of a file; before each next one, which may be long in coming, print what there is."""
         for piece in pieces:
             yield piece
             self.write()
 
     def write(self) -> None:
-        """Print what there is."""
-        if self._rows:
-            rows, self._rows = self._rows, []
-            sys.stdout.write("".join(rows))
+        """Print the lines that wait."""
+        if self._lines:
+            lines, self._lines = self._lines, []
+            sys.stdout.write("".join(lines))
             sys.stdout.flush()
-
-
-def describe(received: Received) -> dict[str, Any]:
-    """Return what JSON can hold of a message and where it came from."""
-    cls: Any = type(received.message)
-    return {
-        "kind": _kind(cls),
-        "fields": _fields_of(received.message),
-        "text": received.text,
-        "offset": received.offset,
-    }
-
-
-@cache
-def _kind(cls: Any) -> str:
-    kind: str = cls.kind()
-    return kind
-
-
-@cache
-def _names(cls: type[attrs.AttrsInstance]) -> tuple[str, ...]:
-    return tuple(field.name for field in attrs.fields(cls))
-
-
-def _fields_of(thing: attrs.AttrsInstance) -> dict[str, Any]:
-    return {
-        name: value if type(value := getattr(thing, name)) in _SIMPLE else _plain(value) for name in _names(type(thing))
-    }
-
-
-def _plain(value: Any) -> Any:
-    """Return what JSON can hold of a field."""
-    match value:
-        case tuple():
-            return value if _SIMPLE.issuperset(map(type, value)) else [_plain(it) for it in value]
-        case Colour():
-            return value.name
-        case enum.Enum():
-            return value.value
-        case None | str() | int() | float():
-            return value
-        case dt.datetime():
-            return value.isoformat()
-    return _fields_of(value)
 
 
 def _messages(pieces: Iterator[bytes]) -> Iterator[Received]:

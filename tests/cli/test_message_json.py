@@ -1,0 +1,60 @@
+"""Messages are written as the standard library's encoder writes their fields."""
+
+import datetime as dt
+import enum
+import json
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fibsbot.cli.message_json import write_line
+from protocol.grammar import parse
+from protocol.messages import Message, Unknown
+from protocol.stream import Received
+from protocol.words import Colour
+from tests.protocol.kinds import SPOKEN, messages, said
+
+
+def plain(value: Any) -> Any:
+    """Return what the standard library can encode of a value."""
+    match value:
+        case Colour():
+            return value.name
+        case enum.Enum():
+            return value.value
+        case dt.datetime():
+            return value.isoformat()
+        case tuple():
+            return [plain(it) for it in value]
+        case None | str() | int() | float():
+            return value
+    return {field.name: plain(getattr(value, field.name)) for field in attrs.fields(type(value))}
+
+
+def dumped(received: Received) -> str:
+    """Return the line that `json.dumps` writes."""
+    message = received.message
+    row = {"kind": message.kind(), "fields": plain(message), "text": received.text, "offset": received.offset}
+    return json.dumps(row) + "\n"
+
+
+@given(messages, st.text(), st.integers(0))
+def test_a_message_is_written_as_by_the_standard_library(message: Message, text: str, offset: int) -> None:
+    received = Received(message, text, offset)
+    assert dumped(received) == write_line(received)
+
+
+@pytest.mark.parametrize("wording", SPOKEN, ids=repr)
+@settings(max_examples=3)
+@given(st.data())
+def test_what_is_read_in_each_wording_is_written_as_by_the_standard_library(wording: Any, data: st.DataObject) -> None:
+    text = wording.write(data.draw(said(wording)))
+    received = Received(parse(text), text, 0)
+    assert dumped(received) == write_line(received)
+
+
+def test_quotes_and_other_alphabets_are_escaped() -> None:
+    assert json.loads(write_line(Received(Unknown('"\\ \u00e9\x7f'), "\t", 3)))["fields"] == {"text": '"\\ \u00e9\x7f'}
