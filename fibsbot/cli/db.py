@@ -134,22 +134,6 @@ def export(store: str, kind: str, target: Path | None, *, force: bool) -> None:
             export_store(opened, target, as_csv=as_csv, progress=progress)
 
 
-@db.command()
-@_which_store
-def upgrade(store: str) -> None:
-    """Bring the tables up to what this version of the program uses.
-
-    A bot that writes into the store does the same when it starts. There is no way back, so make a backup before.
-    """
-    from fibsbot.records.store.database import locate, shown  # noqa: PLC0415
-    from fibsbot.records.store.migrations import upgrade as upgrade_store  # noqa: PLC0415
-
-    with store_errors():
-        before, after = upgrade_store(store)
-    place = shown(locate(store))
-    click.echo(f"{place}: schema version {after}" + (f", was {before}" if before != after else " already"))
-
-
 def _check_free(target: Path, *, force: bool) -> None:
     if target.exists() and not force:
         raise UserError(f"{target} is there already")

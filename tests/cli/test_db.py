@@ -134,33 +134,23 @@ def test_a_reader_that_has_enough_is_no_error(store: Path) -> None:
     assert "Traceback" not in result.stderr
 
 
-# -- upgrade ------------------------------------------------------------------------------------------------------
-
-
-def test_a_store_of_this_version_needs_no_upgrade(store: Path) -> None:
-    result = db("upgrade", "--store", store)
-    assert (0, f"{store}: schema version {VERSION} already\n") == (result.exit_code, result.output)
-
-
-def test_an_old_store_is_upgraded(tmp_path: Path) -> None:
-    path = tmp_path / "store.sqlite"
-    tables = (Path(__file__).parents[1] / "data" / "store" / "version_1.sqlite.sql").read_text("utf-8")
-    with closing(sqlite3.connect(path, isolation_level=None)) as file:
-        file.executescript(tables)
-        file.execute("INSERT INTO store_version VALUES (1, '2026-01-02T12:00:00.000000+00:00', '0.1.0')")
-    assert EXIT_USAGE == db("check", "--store", path).exit_code
-    assert f"{path}: schema version {VERSION}, was 1\n" == db("upgrade", "--store", path).output
-    assert 0 == db("check", "--store", path).exit_code
-
-
 # -- what is not possible -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", [["check"], ["backup", "copy"], ["export"], ["upgrade"]], ids=lambda it: it[0])
+@pytest.mark.parametrize("command", [["check"], ["backup", "copy"], ["export"]], ids=lambda it: it[0])
 def test_a_store_that_is_not_there_is_told_in_one_line(command: list[str], tmp_path: Path) -> None:
     result = fibsbot("db", *command, "--store", "nosuch", cwd=tmp_path)
     assert (EXIT_USAGE, "fibsbot: there is no store nosuch\n") == (result.returncode, result.stderr)
     assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", ["check", "export"])
+def test_a_store_of_another_version_is_refused_in_one_line(command: str, store: Path) -> None:
+    with closing(sqlite3.connect(store, isolation_level=None)) as file:
+        file.execute("UPDATE store_version SET version = version - 1")
+    result = db(command, "--store", store)
+    expected = f"Error: {store} has schema version {VERSION - 1}; this program uses version {VERSION} only\n"
+    assert (EXIT_USAGE, expected) == (result.exit_code, result.output)
 
 
 def test_a_backup_of_a_server_is_left_to_its_own_tool(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from click.testing import CliRunner
 
 from fibsbot.cli import EXIT_CONFIG, main
 from fibsbot.cli.run import HINT
-from fibsbot.records.store import Outcome, Store
+from fibsbot.records.store import Store
+from fibsbot.records.views import Outcome
 from fibsbot.server.server import Server
 from tests.bot.live import CHEAP, Watcher
 from tests.cli.fleets import ROOT, Fleet, fleet, settings

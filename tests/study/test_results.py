@@ -11,7 +11,7 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fibsbot.records.store import Connection, Match, Outcome
+from fibsbot.records.views import Connection, Match, Outcome
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.study.adjusting import Adjusted, luck_adjusted, mean_interval
 from fibsbot.study.analysis import StudyError

@@ -9,7 +9,8 @@ from attrs import define, field
 
 from fibsbot.arena.chaos.ledger import Ledger
 from fibsbot.arena.chaos.ledger import Match as TrueMatch
-from fibsbot.records.store import Game, Match, Outcome, Store, StoreError
+from fibsbot.records.store import Store, StoreError
+from fibsbot.records.views import Game, Match, Outcome
 
 
 @define

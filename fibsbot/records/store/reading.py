@@ -14,9 +14,7 @@ from sqlalchemy import URL, Column, ColumnElement, Engine, RowMapping, Select, T
 from sqlalchemy import Connection as DatabaseConnection
 from sqlalchemy.exc import DBAPIError
 
-from fibsbot.records.store import schema
 from fibsbot.records.store.database import StoreError, is_sqlite, locate, open_engine, reason, shown
-from fibsbot.records.store.migrations import version_of
 from fibsbot.records.store.schema import (
     ACCOUNTS,
     CONNECTIONS,
@@ -30,6 +28,8 @@ from fibsbot.records.store.schema import (
     SERVER_FEATURES,
     SHEETS,
     UtcTime,
+    check_version,
+    version_of,
 )
 from fibsbot.records.store.transcribing import Rows, Sheet, transcribe
 from fibsbot.records.views import (
@@ -70,7 +70,7 @@ class Store:
         """Open the store at this path or URL, which must be there and have the schema that this program knows."""
         store = cls(open_engine(url := locate(where)), url)
         try:
-            _check_version(store.version, shown(url))
+            check_version(store.version, shown(url))
         except StoreError:
             store.close()
             raise
@@ -186,28 +186,19 @@ class Store:
     def transcript(self, match: Match) -> Transcript:
         """Return a whole match of both players, as far as it was seen; seat A is the account.
 
-        Where something is missing there is a gap, or what is rebuilt where only one thing can have happened; of
-        matches of which only our own decisions are stored there are many gaps. Raises StoreError where nothing is
-        stored but results.
+        Where something is missing there is a gap, or what is rebuilt where only one thing can have happened. Raises
+        StoreError where nothing is stored but results.
         """
         with self.reading() as connection:
-            by_game: dict[str, dict[int, list[Any]]] = {"sheets": {}, "decisions": {}}
+            sheets: dict[int, list[Sheet]] = {}
             entries: dict[int, list[Mapping[str, Any]]] = {}
             for row in connection.execute(_ENTRIES.where(GAMES.c.match_id == match.id)).mappings():
                 entries.setdefault(row["sheet_id"], []).append({**row})
             for row in connection.execute(_SHEETS.where(GAMES.c.match_id == match.id)).mappings():
-                sheet = Sheet(row["at"], row["sitting"], row["state"], entries.get(row["id"], []))
-                by_game["sheets"].setdefault(row["game_id"], []).append(sheet)
-            for row in connection.execute(_DECISIONS.where(GAMES.c.match_id == match.id)).mappings():
-                by_game["decisions"].setdefault(row["game_id"], []).append(_decision(row))
+                sheet = Sheet(row["at"], row["state"], entries.get(row["id"], []))
+                sheets.setdefault(row["game_id"], []).append(sheet)
             games = [Game(**row) for row in connection.execute(_games(match)).mappings()]
-        return transcribe(
-            match,
-            [
-                Rows(it, by_game["sheets"].get(it.id, ()), by_game["decisions"].get(it.id, ()), match.resumed)
-                for it in games
-            ],
-        )
+        return transcribe(match, [Rows(it, sheets.get(it.id, ())) for it in games])
 
     # -- what the bot remembers ---------------------------------------------------------------------------------
 
@@ -257,23 +248,6 @@ class Store:
             yield from result.mappings()
 
 
-def acquaintances(where: str | Path, account: str, since: dt.datetime) -> Mapping[str, Recollection]:
-    """Return by name what an account has to remember of the players whom it has met since then.
-
-    Raises StoreError when the store cannot be read, also where there is none yet.
-    """
-    with Store.open(where) as store:
-        return store.acquaintances(account, since)
-
-
-def _check_version(version: int, place: str) -> None:
-    if version == 0:
-        raise StoreError(f"{place} is empty: no bot has written into it yet")
-    if version < schema.VERSION:
-        newer = f"`fibsbot db upgrade`, or a bot that writes into it, makes it version {schema.VERSION}"
-        raise StoreError(f"{place} has schema version {version}: {newer}")
-
-
 def _names(view: type[AttrsInstance]) -> tuple[str, ...]:
     return tuple(attribute.name for attribute in fields(view))
 
@@ -310,9 +284,6 @@ _ENTRIES: Final = (
     .join(SHEETS, ENTRIES.c.sheet_id == SHEETS.c.id)
     .join(GAMES, SHEETS.c.game_id == GAMES.c.id)
     .order_by(ENTRIES.c.sheet_id, ENTRIES.c.number)
-)
-_DECISIONS: Final = (
-    select(*_columns(DECISIONS, Decision)).join(GAMES, DECISIONS.c.game_id == GAMES.c.id).order_by(DECISIONS.c.id)
 )
 
 

@@ -1,7 +1,6 @@
-"""The tables of the match store, the same on SQLite and PostgreSQL.
+"""The tables of the match store, the same on SQLite and PostgreSQL, and how they are created.
 
-A change of anything here is a new version: VERSION goes up by one, and `migrations.py` gets the step that makes an old
-store a new one. A test compares what the steps make with what this page says.
+A change of any table is a new version of the schema: VERSION goes up by one. A store of another version is refused.
 """
 
 from __future__ import annotations
@@ -15,8 +14,10 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Column,
+    Connection,
     Dialect,
     Double,
+    Engine,
     ForeignKey,
     Index,
     Integer,
@@ -25,12 +26,23 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    func,
+    insert,
+    inspect,
+    select,
+    text,
 )
 from sqlalchemy.dialects.postgresql import TIMESTAMP
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
+from fibsbot import __version__
+from fibsbot.records.store.database import StoreError
+
 VERSION: Final = 4
 """Of the schema; kept in `store_version`."""
+
+_LOCK: Final = 0x46494253
+"""Key of the advisory lock that a process holds on PostgreSQL while it creates the tables."""
 
 
 class EntryKind(enum.Enum):
@@ -101,7 +113,7 @@ STORE_VERSION: Final = Table(
     Column("applied", UtcTime, nullable=False),
     Column("program", Text, nullable=False),
 )
-"""One row for the version that the store was made with, and one for each step since."""
+"""One row: the version of the tables, when they were created, and by which version of the program."""
 
 ACCOUNTS: Final = Table(
     "accounts",
@@ -299,3 +311,42 @@ WRITERS: Final = Table(
 )
 """The processes that write, and how many of its records each has written: one whose connection broke during a commit
 finds out here whether it went through."""
+
+
+# -- creating and checking ----------------------------------------------------------------------------------------
+
+
+def prepare(engine: Engine) -> None:
+    """Create the tables in an empty database. Several processes may do so at once.
+
+    Raises StoreError for a database that this program cannot use.
+    """
+    with engine.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        if version := version_of(connection):
+            check_version(version, "it")
+            return
+        METADATA.create_all(connection, checkfirst=False)
+        row = {"version": VERSION, "applied": dt.datetime.now(dt.UTC), "program": __version__}
+        connection.execute(insert(STORE_VERSION), row)
+
+
+def version_of(connection: Connection) -> int:
+    """Return the schema's version, 0 for an empty database. Raises StoreError for the database of another program."""
+    known = set(inspect(connection).get_table_names())
+    if STORE_VERSION.name not in known:
+        # On PostgreSQL other programs may have their tables beside ours, as long as they are called otherwise.
+        foreign = known if connection.dialect.name == "sqlite" else known & set(METADATA.tables)
+        if foreign:
+            raise StoreError(f"this is the database of another program: it has a table {min(foreign)!r}")
+        return 0
+    return connection.scalar(select(func.max(STORE_VERSION.c.version))) or 0
+
+
+def check_version(version: int, place: str) -> None:
+    """Raise StoreError unless this program uses this version of the schema."""
+    if version == 0:
+        raise StoreError(f"{place} is empty: no bot has written into it yet")
+    if version != VERSION:
+        raise StoreError(f"{place} has schema version {version}; this program uses version {VERSION} only")

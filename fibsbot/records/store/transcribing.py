@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from attrs import define, evolve, field, frozen
 
 from fibsbot.match import CubeAction
-from fibsbot.position import Position
 from fibsbot.records.store.database import StoreError
-from fibsbot.records.store.recalling import Piece, pieces_from
 from fibsbot.records.store.schema import EntryKind
 from fibsbot.records.store.states import read_dice, read_play, read_state
-from fibsbot.records.views import Decision, Game, Match
+from fibsbot.records.views import Game, Match
 from fibsbot.rules import game as rules
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.scoring import Level
@@ -27,11 +24,8 @@ from fibsbot.transcript import Game as Played
 from fibsbot.transcript.rebuilding import between, same
 
 _BROKEN: Final = "the match was broken off, and what happened last was not seen"
-_OWN_ONLY: Final = "only our own decisions are stored here"
 _MISSING: Final = "what happened here is not in the store"
 _END: Final = "the end of the game was not seen"
-_ONE_TURN: Final = 4
-"""Throws and ends of turns from one decision of ours to the next, where the opponent had no more than one turn."""
 _ENDINGS: Final = {"gave_up": Ending.DROPPED, "resign_accepted": Ending.RESIGNED}
 
 
@@ -40,25 +34,32 @@ class Sheet:
     """A sheet as it is stored, with its entries in their order."""
 
     at: dt.datetime
-    sitting: int
     state: str
     entries: Sequence[Mapping[str, Any]]
 
 
 @frozen
 class Rows:
-    """What is stored of a game: sheets and decisions in their order."""
+    """What is stored of a game: its row and its sheets in their order."""
 
     game: Game
     sheets: Sequence[Sheet] = ()
-    decisions: Sequence[Decision] = ()
-    resumed: int = 0
-    """How often the match was."""
+
+
+@frozen
+class Piece:
+    """Some entries that follow each other, and where the game stood before them."""
+
+    at: dt.datetime
+    start: GameState
+    entries: tuple[Entry, ...]
+    torn: bool = False
+    """Whether entries that followed are lost."""
 
 
 def transcribe(match: Match, rows: Sequence[Rows]) -> Transcript:
     """Return the transcript of a match. Raises StoreError where nothing is stored that could stand on it."""
-    if not any(it.sheets or it.decisions for it in rows):
+    if not any(it.sheets for it in rows):
         who = f"match {match.id} of {match.account} against {match.opponent}"
         raise StoreError(f"of {who} nothing is stored but how its games ended")
     known = [(it, _whole(it)) for it in rows]
@@ -121,13 +122,7 @@ class _Paper:
         if not pieces:
             worth_it = game.ended is None or (game.won is not None and game.points)
             return self._opening() if worth_it else None
-        first = pieces[0].start
-        if not pieces[0].recalled or (pieces[0].sitting and not self.games):
-            return first
-        try:
-            return rules.start_match(first.laws, first.length, first.scores, post_crawford=first.post_crawford)
-        except RuleError:
-            return first
+        return pieces[0].start
 
     def _opening(self) -> GameState | None:
         """Return how the next game has to begin; None where that is not known."""
@@ -144,65 +139,27 @@ class _Writing:
 
     state: GameState
     entries: list[Entry] = field(factory=list)
-    _unsure: bool = False
-    """Whether something happened after these entries that is not known well enough to be one."""
-    _last: Piece | None = None
     _torn: bool = False
     """Whether entries are missing after what there is."""
-    _certain: tuple[GameState, int] | None = None
-    """Where the game stood, and after how many entries, before one that perhaps did not happen."""
 
     def go_on(self, piece: Piece) -> None:
         """Add a piece, and what must have happened before it."""
-        if piece.offered and self._waits(piece.start):
-            self._write(piece.entries)
-            return
-        if piece.offered or piece.unsure:
-            self._unsure = True
-            return
         missed = self._missed(piece)
-        if missed is None and self._certain:
-            self.state, count = self._certain
-            del self.entries[count:]
-            missed = self._missed(piece)
         if missed is None:
             then = evolve(piece.start, turns=max(self.state.turns, piece.start.turns))
-            reason = _MISSING if self._torn else _OWN_ONLY if piece.recalled else _BROKEN
-            missed = (Gap(reason=reason, then=then, at=piece.at),)
+            missed = (Gap(reason=_MISSING if self._torn else _BROKEN, then=then, at=piece.at),)
         self._write(missed)
-        self._unsure, self._last = False, piece
-        self._certain = (self.state, len(self.entries)) if piece.doubtful else None
         self._torn = piece.torn
         self._write(piece.entries)
 
-    def _waits(self, seen: GameState) -> bool:
-        """Whether the opponent, who has the turn in this position, wants to resign."""
-        state = self.state
-        same_board = state.position_for(Seat.A) == seen.position and state.cube == seen.cube
-        return not self._unsure and state.stage is Stage.ROLL and state.turn is Seat.B and same_board
-
     def _missed(self, piece: Piece) -> tuple[Entry, ...] | None:
         """Return what must have happened before a piece; None where that is not certain."""
-        if self._unsure or self._is_far(piece):
-            return None
-        first = piece.entries[0] if piece.entries else None
-        if self.state.stage is Stage.OPENING and piece.recalled and isinstance(first, Throw):
-            high, low = first.dice
-            if high != low and piece.start.position == Position.start():
-                return ()  # our own opening throw
         if (self.state.length, self.state.scores) != (piece.start.length, piece.start.scores):
             return None
         if same(self.state, piece.start):
             return ()
         entries = between(self.state, piece.start, at=piece.at)
         return None if any(isinstance(it, Gap) for it in entries) else entries
-
-    def _is_far(self, piece: Piece) -> bool:
-        """Whether a decision came turns after the one before: what looks like one turn was several."""
-        last = self._last
-        if last is None or last.turn is None or piece.turn is None or last.sitting != piece.sitting:
-            return False
-        return piece.turn - last.turn > _ONE_TURN
 
     def _write(self, entries: Sequence[Entry]) -> None:
         for entry in entries:
@@ -213,16 +170,8 @@ class _Writing:
                 return
             self.entries.append(entry)
 
-    def _ended_as(self, game: Game) -> bool:
-        """Whether the entries lead to the end that was told."""
-        result = self.state.result
-        return result is not None and (result.winner is Seat.A, result.points) == (game.won, game.points)
-
     def end(self, game: Game) -> None:
         """Add the end as it was told, where the entries do not show it."""
-        if self._certain and not self._ended_as(game):
-            self.state, count = self._certain
-            del self.entries[count:]
         if self.state.stage is Stage.OVER or game.won is None or not game.points:
             return
         winner = Seat.A if game.won else Seat.B
@@ -249,8 +198,8 @@ class _Writing:
 
 
 def _whole(rows: Rows) -> list[Piece]:
-    """Return all that is known of a game, in order."""
-    pieces = list(_pieces(rows))
+    """Return the sheets of a game that can be read, in order."""
+    pieces = [piece for sheet in rows.sheets if (piece := _piece(sheet))]
     return pieces if all(it.start.crawford for it in pieces) else [_without_crawford(it) for it in pieces]
 
 
@@ -267,26 +216,6 @@ def _lifted(state: GameState) -> GameState:
 
 
 # -- pieces -------------------------------------------------------------------------------------------------------
-
-
-def _pieces(rows: Rows) -> Iterator[Piece]:
-    """Yield all that is known of a game, in order: its sheets, and our decisions where sheets are missing.
-
-    The last decision before a break is on no sheet, because nothing had shown yet that the server got it.
-    """
-    recalled = list(pieces_from(rows.decisions, rows.game, rows.resumed))
-    sheets = [(sheet.sitting, piece) for sheet in rows.sheets if (piece := _piece(sheet))]
-    earliest = sheets[0][0] if sheets else None
-    yield from (it for it in recalled if earliest is None or it.sitting < earliest)
-    following = [piece.at for _, piece in sheets[1:]]
-    for (sitting, piece), end in itertools.zip_longest(sheets, following):
-        yield piece
-        since = max((it.at for it in piece.entries if it.at), default=piece.at)
-        later = [it for it in recalled if since < it.at and (end is None or it.at < end)]
-        if piece.torn:
-            yield from later
-        elif end is not None:
-            yield from (it for it in later if it.sitting == sitting)
 
 
 def _piece(sheet: Sheet) -> Piece | None:

@@ -30,8 +30,7 @@ from fibsbot.records.store.buffer import Buffer, Rank
 from fibsbot.records.store.database import StoreError, is_hopeless, is_sqlite, locate, open_engine, reason, shown
 from fibsbot.records.store.entries import Entry
 from fibsbot.records.store.ledger import HANDLERS, enter
-from fibsbot.records.store.migrations import prepare
-from fibsbot.records.store.schema import WRITERS
+from fibsbot.records.store.schema import WRITERS, prepare
 from fibsbot.records.store.waiting import LeftOver, WaitingFile, left_over
 from fibsbot.redaction import cleaned
 

@@ -14,7 +14,8 @@ import sys
 
 import structlog
 
-from fibsbot.records.store import Outcome, Store, StoreWriter
+from fibsbot.records.store import Store, StoreWriter
+from fibsbot.records.views import Outcome
 from tests.records.store.telling import XGID
 
 

@@ -8,8 +8,9 @@ from typing import Any, Final, Self
 
 from attrs import define, field
 
-from fibsbot.records.store import Decision, Game, Match, Opponent, RatingPoint, Store, StoreWriter
+from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.states import write_state
+from fibsbot.records.views import Decision, Game, Match, Opponent, RatingPoint
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
 from fibsbot.rules.state import GameState

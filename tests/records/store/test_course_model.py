@@ -14,8 +14,9 @@ from attrs import define, field
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fibsbot.records.store import Outcome, Store, StoreWriter
+from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.checking import check
+from fibsbot.records.views import Outcome
 from tests.records.store.telling import NOON, XGID
 
 Told: TypeAlias = tuple[str, dict[str, Any]]

@@ -13,8 +13,9 @@ from fibsbot.arena.pair import QUICK, Entrant, play_pair
 from fibsbot.bot.actions import Record
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.runner import Observer, Runner
-from fibsbot.records.store import Fact, Outcome, Store, StoreWriter
+from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.checking import check
+from fibsbot.records.views import Fact, Outcome
 from fibsbot.server.server import Server
 from fibsbot.strategies.loader import load
 from tests.bot.live import CHEAP, settings

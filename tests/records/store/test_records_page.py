@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-from fibsbot.records.store import Fact, Outcome
 from fibsbot.records.store.schema import METADATA
+from fibsbot.records.views import Fact, Outcome
 
 PAGE: Final = (Path(__file__).parents[3] / "docs" / "records.md").read_text("utf-8")
 

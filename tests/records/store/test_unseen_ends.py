@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fibsbot.records.store import Fact, Outcome
+from fibsbot.records.views import Fact, Outcome
 from tests.records.store.telling import Teller
 
 

@@ -18,9 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy.exc import OperationalError
 
-from fibsbot.records.store import Fact, Store, StoreError, StoreWriter, database
+from fibsbot.records.store import Store, StoreError, StoreWriter, database
 from fibsbot.records.store.checking import check
 from fibsbot.records.store.ledger import HANDLERS
+from fibsbot.records.views import Fact
 from tests.records.store.conftest import Postgres
 from tests.records.store.hammer import made
 from tests.records.store.telling import NOON, XGID

@@ -1,0 +1,53 @@
+"""Tables are created once, also by several processes; a store of another version is left alone."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from sqlalchemy import Engine, update
+
+from fibsbot.records.store import Store, StoreError, StoreWriter
+from fibsbot.records.store.database import locate, open_engine
+from fibsbot.records.store.schema import STORE_VERSION, VERSION, prepare
+
+
+def engine_for(url: str) -> Engine:
+    return open_engine(locate(url), writing=True)
+
+
+@pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
+def test_a_store_of_another_version_is_refused_in_one_line_and_left_alone(url: str, version: int) -> None:
+    StoreWriter(url).close()
+    with engine_for(url).begin() as connection:
+        connection.execute(update(STORE_VERSION).values(version=version))
+    text = f" has schema version {version}; this program uses version {VERSION} only"
+    for use in (StoreWriter, Store.open):
+        with pytest.raises(StoreError) as caught:
+            use(url)
+        assert str(caught.value).endswith(text)
+        assert 1 == len(str(caught.value).splitlines())
+    with engine_for(url).connect() as connection:
+        assert [version] == list(connection.scalars(STORE_VERSION.select()))
+
+
+def test_processes_that_begin_at_the_same_time_make_one_store(url: str) -> None:
+    ready = threading.Barrier(4)
+    failures: list[BaseException] = []
+
+    def begin() -> None:
+        ready.wait()
+        try:
+            prepare(engine_for(url))
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    threads = [threading.Thread(target=begin) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [] == failures
+    with Store.open(url) as store:
+        assert VERSION == store.version
