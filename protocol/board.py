@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from attrs import evolve, frozen
 
@@ -45,10 +45,10 @@ _points: Final = lru_cache(REMEMBERED)(_numbers)
 
 
 @lru_cache(8 * REMEMBERED)
-def _others(tokens: str) -> tuple[int, tuple[Any, ...], int, list[int]]:
-    """Read what follows the cells, which is often the same again: the turn, what is before the colour, it, the rest."""
+def _others(tokens: str) -> tuple[int, Dice, Dice, int, tuple[bool, bool, bool], int, list[int]]:
+    """Read what follows the cells, which is often the same again: turn, dice, cube and its flags, colour, the rest."""
     turn, a, b, c, d, cube, may_double, opponent_may, doubled, colour, *counts = _numbers(tokens)
-    return turn, ((a, b), (c, d), cube, may_double != 0, opponent_may != 0, doubled != 0), colour, counts
+    return turn, (a, b), (c, d), cube, (may_double != 0, opponent_may != 0, doubled != 0), colour, counts
 
 
 @frozen(slots=False)
@@ -139,10 +139,21 @@ class BoardState:
         _, player, opponent, length, score, opponent_score, numbers = parts
         cells = numbers.rsplit(":", TOKENS - 6 - CELLS)[0]
         points = _points(cells)
-        turn, thrown, colour, counts = _others(numbers[len(cells) + 1 :])
+        turn, dice, opponent_dice, cube, cube_flags, colour, counts = _others(numbers[len(cells) + 1 :])
         scores = _NUMBERS[length], _NUMBERS[score], _NUMBERS[opponent_score]
-        names = _name(player), _name(opponent)
-        return cls(*names, *scores, points, _turn(turn), *thrown, _colour(colour), *counts)
+        return cls(
+            _name(player),
+            _name(opponent),
+            *scores,
+            points,
+            _turn(turn),
+            dice,
+            opponent_dice,
+            cube,
+            *cube_flags,
+            _colour(colour),
+            *counts,
+        )
 
     def to_line(self) -> str:
         """Write the `board:` line.

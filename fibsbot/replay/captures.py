@@ -167,13 +167,11 @@ class _Logged:
                         self._reader.receive_data(data)
                         while (received := self._reader.next_message()) is not None:
                             yield Heard(at, received.message, place)
-                    case log.Sent(data=data):
+                    case log.Sent(data=data) if data:
                         for command in self._commands(data):
                             yield Said(at, command, place)
-                    case log.Event():
-                        yield from self._happened(record, place)
-                    case log.Header():
-                        yield from self._headed(record, place)
+                    case log.Event() | log.Header():
+                        yield from self._noted(record, place)
         except log.SessionLogError as error:
             raise CaptureError(str(error)) from None
 
@@ -188,7 +186,10 @@ class _Logged:
             if command is not None:
                 yield command
 
-    def _happened(self, record: log.Event, place: int) -> Iterator[Spoken]:
+    def _noted(self, record: log.Event | log.Header, place: int) -> Iterator[Spoken]:
+        if isinstance(record, log.Header):
+            yield from self._headed(record, place)
+            return
         yield Noted(record.time, record.name, record.fields, place)
         if record.name in log.ENDS:
             yield from self._cut(place, str(record.fields.get("reason", "")) or "the connection was lost")
@@ -229,20 +230,27 @@ def _captured(pieces: Iterator[bytes], start: bytes, begin: int) -> Iterator[Spo
     for piece in itertools.chain(pieces, [b""]):
         reader.receive_data(piece)
         while (received := reader.next_message()) is not None:
-            message, offset = drawings.seen_in(received.message), begin + received.offset
-            if isinstance(message, m.Unknown) and (typed := _typed(message.text)):
-                held.append(Said(None, typed, offset))
-            else:
-                held.append(Heard(None, message, offset))
-                recognised = recognised or not isinstance(received.message, _PROSE)
-                if not recognised and received.offset > PATIENCE:
-                    raise CaptureError("expected a session log or a capture, got a text without any line of a server")
+            message, offset = received.message, begin + received.offset
+            if type(message) in _SEEN:
+                message = drawings.seen_in(message)
+            typed = _typed(message.text) if isinstance(message, m.Unknown) else None
+            said = Heard(None, message, offset) if typed is None else Said(None, typed, offset)
+            if recognised:
+                yield said
+                continue
+            held.append(said)
+            recognised = typed is None and not isinstance(received.message, _PROSE)
             if recognised:
                 yield from held
-                held.clear()
+            elif typed is None and received.offset > PATIENCE:
+                raise CaptureError("expected a session log or a capture, got a text without any line of a server")
     if not recognised:
         raise CaptureError("expected a session log or a capture, got a text without any line of a server")
     yield Cut(None, begin, "the capture ends")
+
+
+_SEEN: Final = frozenset([m.YouWatch, m.YouStopWatching, m.WatchedGone, m.Unknown])
+"""The messages by which boards that are drawn for people are seen."""
 
 
 class _Drawings:
