@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import gc
 import json
 import os
 import re
@@ -30,6 +31,7 @@ from attrs import asdict, frozen
 from rich.console import Console
 from rich.table import Table
 
+from fibsbot.cli import COLLECTED
 from fibsbot.formats.text import CHUNK
 from fibsbot.replay.folder import replay_all
 from fibsbot.replay.opening import Source, find_sources
@@ -141,6 +143,7 @@ def measure(name: str, path: Path) -> Measured:
 
 def child(name: str, path: Path) -> None:
     """Do one work, and print what it took."""
+    gc.set_threshold(COLLECTED)  # as the command line does
     began = time.process_time()
     decisions = WORKS[name](path)
     seconds = time.process_time() - began

@@ -112,13 +112,10 @@ def cube_owner(board: BoardState) -> Owner | None:
 
     It does not while a double is pending: then neither may double (docs/protocol.md, tokens 38, 39).
     """
-    match board.may_double, board.opponent_may_double:
-        case True, False:
-            return Owner.PLAYER
-        case False, True:
-            return Owner.OPPONENT
-        case True, True:
-            return Owner.CENTRED
+    if board.may_double:
+        return Owner.CENTRED if board.opponent_may_double else Owner.PLAYER
+    if board.opponent_may_double:
+        return Owner.OPPONENT
     return Owner.CENTRED if board.cube == 1 else None
 
 

@@ -42,8 +42,13 @@ def _numbers(tokens: str) -> tuple[int, ...]:
 
 _points: Final = lru_cache(REMEMBERED)(_numbers)
 """Reads cells: the same ones stand in several boards in a row."""
-_others: Final = lru_cache(8 * REMEMBERED)(_numbers)
-"""Reads what follows the cells, which is often the same again."""
+
+
+@lru_cache(8 * REMEMBERED)
+def _others(tokens: str) -> tuple[int, Dice, Dice, int, tuple[bool, bool, bool], int, list[int]]:
+    """Read what follows the cells, which is often the same again: turn, dice, cube and its flags, colour, the rest."""
+    turn, a, b, c, d, cube, may_double, opponent_may, doubled, colour, *counts = _numbers(tokens)
+    return turn, (a, b), (c, d), cube, (may_double != 0, opponent_may != 0, doubled != 0), colour, counts
 
 
 @frozen(slots=False)
@@ -133,22 +138,21 @@ class BoardState:
             raise BoardError(f"expected {TOKENS} tokens, got {count}")
         _, player, opponent, length, score, opponent_score, numbers = parts
         cells = numbers.rsplit(":", TOKENS - 6 - CELLS)[0]
-        points, others = _points(cells), _others(numbers[len(cells) + 1 :])
+        points = _points(cells)
+        turn, dice, opponent_dice, cube, cube_flags, colour, counts = _others(numbers[len(cells) + 1 :])
         scores = _NUMBERS[length], _NUMBERS[score], _NUMBERS[opponent_score]
         return cls(
             _name(player),
             _name(opponent),
             *scores,
             points,
-            _turn(others[0]),
-            (others[1], others[2]),
-            (others[3], others[4]),
-            others[5],
-            others[6] != 0,
-            others[7] != 0,
-            others[8] != 0,
-            _colour(others[9]),
-            *others[10:],
+            _turn(turn),
+            dice,
+            opponent_dice,
+            cube,
+            *cube_flags,
+            _colour(colour),
+            *counts,
         )
 
     def to_line(self) -> str:
@@ -198,14 +202,12 @@ class BoardState:
             return f"expected {CELLS} cells, got {len(self.points)}"
         if self.length < 1 or self.score < 0 or self.opponent_score < 0:
             return f"expected a length above 0 and scores, got {self.length}, {self.score}-{self.opponent_score}"
-        for dice in (self.dice, self.opponent_dice):
-            if dice != (0, 0) and not (1 <= dice[0] <= 6 and 1 <= dice[1] <= 6):
-                return f"expected two dice or none, got {dice[0]} and {dice[1]}"
-        if self.cube < 1 or self.cube & (self.cube - 1):
-            return f"expected a power of two on the cube, got {self.cube}"
-        if self.direction not in (-1, 1):
-            return f"expected the direction -1 or 1, got {self.direction}"
-        return self._checker_flaw()
+        own, other = (self.off, self.on_bar), (self.opponent_off, self.opponent_on_bar)
+        return _flaw_beside(self.dice, self.opponent_dice, self.cube, self.direction) or (
+            _flaw_of_checkers(self.points, own, other)
+            if self.colour is Colour.O
+            else _flaw_of_checkers(self.points, other, own)
+        )
 
     def repaired(self) -> BoardState | None:
         """Return the board that is meant if the bars disagree and only the cells or only the counts can be right.
@@ -224,26 +226,33 @@ class BoardState:
         sound = [board for board in readings if board.flaw() is None]
         return sound[0] if len(sound) == 1 else None
 
-    def _checker_flaw(self) -> str | None:
-        points = self.points
-        own, other = (self.off, self.on_bar), (self.opponent_off, self.opponent_on_bar)
-        (o_off, o_bar), (x_off, x_bar) = (own, other) if self.colour is Colour.O else (other, own)
-        if points[25] != o_bar or points[0] != -x_bar:
-            return f"bars disagree: cells say O {points[25]}, X {-points[0]}, the counts O {o_bar}, X {x_bar}"
-        if min(o_bar, x_bar, o_off, x_off) < 0:
-            return "a bar or a count of checkers borne off is negative"
-        o_total, x_total = _checkers(points)
-        o_total, x_total = o_total + o_off, x_total + x_off
-        if o_total != CHECKERS or x_total != CHECKERS:
-            return f"expected {CHECKERS} checkers a side, got O {o_total}, X {x_total}"
-        return None
+
+@lru_cache(8 * REMEMBERED)
+def _flaw_beside(dice: Dice, opponent_dice: Dice, cube: int, direction: int) -> str | None:
+    """Return the first reason why this cannot stand beside the cells, or None."""
+    for pair in (dice, opponent_dice):
+        if pair != (0, 0) and not (1 <= pair[0] <= 6 and 1 <= pair[1] <= 6):
+            return f"expected two dice or none, got {pair[0]} and {pair[1]}"
+    if cube < 1 or cube & (cube - 1):
+        return f"expected a power of two on the cube, got {cube}"
+    if direction not in (-1, 1):
+        return f"expected the direction -1 or 1, got {direction}"
+    return None
 
 
 @lru_cache(REMEMBERED)
-def _checkers(points: tuple[int, ...]) -> tuple[int, int]:
-    """Return how many checkers O and X have in the cells."""
+def _flaw_of_checkers(points: tuple[int, ...], o: tuple[int, int], x: tuple[int, int]) -> str | None:
+    """Return the first reason why the cells cannot go with the checkers of O and X off the board and on the bar."""
+    (o_off, o_bar), (x_off, x_bar) = o, x
+    if points[25] != o_bar or points[0] != -x_bar:
+        return f"bars disagree: cells say O {points[25]}, X {-points[0]}, the counts O {o_bar}, X {x_bar}"
+    if min(o_bar, x_bar, o_off, x_off) < 0:
+        return "a bar or a count of checkers borne off is negative"
     difference, checkers = sum(points), sum(map(abs, points))
-    return (checkers + difference) // 2, (checkers - difference) // 2
+    o_total, x_total = (checkers + difference) // 2 + o_off, (checkers - difference) // 2 + x_off
+    if o_total != CHECKERS or x_total != CHECKERS:
+        return f"expected {CHECKERS} checkers a side, got O {o_total}, X {x_total}"
+    return None
 
 
 @lru_cache(REMEMBERED)

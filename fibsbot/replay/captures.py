@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from fibsbot.formats.errors import FormatError
 from fibsbot.formats.text import chunks
@@ -40,6 +40,9 @@ __all__ = [
     "read_captures",
     "read_pieces",
 ]
+
+Reach: TypeAlias = Callable[[int], object]
+"""Takes how many bytes have been read."""
 
 PATIENCE: Final = 2**20
 """Bytes of a raw capture within which some line of a server has to be recognised."""
@@ -69,13 +72,14 @@ def read_capture(path: Path) -> Iterator[Spoken]:
     return read_captures([path])
 
 
-def read_captures(paths: Iterable[Path]) -> Iterator[Spoken]:
+def read_captures(paths: Iterable[Path], reach: Reach = lambda _: None) -> Iterator[Spoken]:
     """Yield what was said in files that continue each other, the oldest first, as the parts of a session log do.
 
-    Offsets are counted through all of them. Raises CaptureError and OSError as `read_capture`; where a compressed file
-    is damaged, that is raised after what was said before the damage and in the other files.
+    Offsets are counted through all of them; `reach` is called with how far the reading is. Raises CaptureError and
+    OSError as `read_capture`; where a compressed file is damaged, that is raised after what was said before the damage
+    and in the other files.
     """
-    tape = _Tape()
+    tape = _Tape(reach)
     for path in paths:
         if path.is_dir():
             raise CaptureError(f"expected a session log or a capture, got the folder {path.name!r}")
@@ -94,7 +98,8 @@ def read_pieces(pieces: Iterable[bytes]) -> Iterator[Spoken]:
 class _Tape:
     """One file after the other, as one capture."""
 
-    def __init__(self) -> None:
+    def __init__(self, reach: Reach = lambda _: None) -> None:
+        self._reach = reach
         self._offset = 0
         self._logged = _Logged()
         self._damage: FormatError | None = None
@@ -107,12 +112,19 @@ class _Tape:
             start += piece
         if not start.strip():
             raise CaptureError(str(self._damage or "expected a session log or a capture, got an empty file"))
-        counted = _Counted(itertools.chain([start], pieces))
+        begin = self._offset
+        counted = self._counted(itertools.chain([start], pieces))
         if log.is_session_log(start):
-            yield from self._logged.read(counted, self._offset)
+            yield from self._logged.read(counted, begin)
         else:
-            yield from _captured(counted, start, self._offset)
-        self._offset += counted.bytes
+            yield from _captured(counted, start, begin)
+
+    def _counted(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """Pass on the pieces of a file, and count their bytes."""
+        for piece in pieces:
+            self._offset += len(piece)
+            self._reach(self._offset)
+            yield piece
 
     def _undamaged(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         """Pass on the pieces of a file up to where it is damaged."""
@@ -125,19 +137,6 @@ class _Tape:
         yield from self._logged.end(self._offset)
         if self._damage:
             raise CaptureError(str(self._damage))
-
-
-class _Counted(Iterator[bytes]):
-    """Pieces of a file, and how many bytes have gone by."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self.bytes = 0
-
-    def __next__(self) -> bytes:
-        piece = next(self._pieces)
-        self.bytes += len(piece)
-        return piece
 
 
 # -- session logs ---------------------------------------------------------------------------------------------------
@@ -162,16 +161,17 @@ class _Logged:
 
         try:
             for record in log.read_session_log(each()):
-                self._at = record.time
+                self._at = at = record.time
                 match record:
-                    case log.Received():
-                        yield from self._received(record, place)
-                    case log.Sent():
-                        yield from self._said(record, place)
-                    case log.Event():
-                        yield from self._happened(record, place)
-                    case log.Header():
-                        yield from self._headed(record, place)
+                    case log.Received(data=data) if data:
+                        self._reader.receive_data(data)
+                        while (received := self._reader.next_message()) is not None:
+                            yield Heard(at, received.message, place)
+                    case log.Sent(data=data) if data:
+                        for command in self._commands(data):
+                            yield Said(at, command, place)
+                    case log.Event() | log.Header():
+                        yield from self._noted(record, place)
         except log.SessionLogError as error:
             raise CaptureError(str(error)) from None
 
@@ -179,21 +179,17 @@ class _Logged:
         if self._at is not None:
             yield Cut(self._at, offset, "the log ends")
 
-    def _received(self, record: log.Received, place: int) -> Iterator[Spoken]:
-        if record.data:
-            self._reader.receive_data(record.data)
-            while (received := self._reader.next_message()) is not None:
-                yield Heard(record.time, received.message, place)
+    def _commands(self, data: bytes) -> Iterator[c.Command]:
+        self._sent.receive_data(data)
+        while (line := self._sent.next_line()) is not None:
+            command = _command(line.text.strip())
+            if command is not None:
+                yield command
 
-    def _said(self, record: log.Sent, place: int) -> Iterator[Spoken]:
-        if record.data:
-            self._sent.receive_data(record.data)
-            while (line := self._sent.next_line()) is not None:
-                command = _command(line.text.strip())
-                if command is not None:
-                    yield Said(record.time, command, place)
-
-    def _happened(self, record: log.Event, place: int) -> Iterator[Spoken]:
+    def _noted(self, record: log.Event | log.Header, place: int) -> Iterator[Spoken]:
+        if isinstance(record, log.Header):
+            yield from self._headed(record, place)
+            return
         yield Noted(record.time, record.name, record.fields, place)
         if record.name in log.ENDS:
             yield from self._cut(place, str(record.fields.get("reason", "")) or "the connection was lost")
@@ -234,20 +230,27 @@ def _captured(pieces: Iterator[bytes], start: bytes, begin: int) -> Iterator[Spo
     for piece in itertools.chain(pieces, [b""]):
         reader.receive_data(piece)
         while (received := reader.next_message()) is not None:
-            message, offset = drawings.seen_in(received.message), begin + received.offset
-            if isinstance(message, m.Unknown) and (typed := _typed(message.text)):
-                held.append(Said(None, typed, offset))
-            else:
-                held.append(Heard(None, message, offset))
-                recognised = recognised or not isinstance(received.message, _PROSE)
-                if not recognised and received.offset > PATIENCE:
-                    raise CaptureError("expected a session log or a capture, got a text without any line of a server")
+            message, offset = received.message, begin + received.offset
+            if type(message) in _SEEN:
+                message = drawings.seen_in(message)
+            typed = _typed(message.text) if isinstance(message, m.Unknown) else None
+            said = Heard(None, message, offset) if typed is None else Said(None, typed, offset)
+            if recognised:
+                yield said
+                continue
+            held.append(said)
+            recognised = typed is None and not isinstance(received.message, _PROSE)
             if recognised:
                 yield from held
-                held.clear()
+            elif typed is None and received.offset > PATIENCE:
+                raise CaptureError("expected a session log or a capture, got a text without any line of a server")
     if not recognised:
         raise CaptureError("expected a session log or a capture, got a text without any line of a server")
     yield Cut(None, begin, "the capture ends")
+
+
+_SEEN: Final = frozenset([m.YouWatch, m.YouStopWatching, m.WatchedGone, m.Unknown])
+"""The messages by which boards that are drawn for people are seen."""
 
 
 class _Drawings:

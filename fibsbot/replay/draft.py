@@ -186,15 +186,15 @@ class Draft:
         return any(new < old for new, old in zip(sight.scores, start.scores, strict=True))
 
     def expects(self, board: BoardState, seat: Seat) -> bool:
-        """Whether a board shows just what is written, as most do, so that nobody has to look at it."""
+        """Whether a board shows what is written, or what was sent, as most do, so that nobody has to look at it."""
         page = self.page
         return (
             page is not None
             and self.opening is None
             and page.is_known
-            and len(page.entries) <= MOST_ENTRIES
+            and len(page.entries) < MOST_ENTRIES
             and self.length == page.start.length
-            and shows(board, seat, page.state)
+            and (shows(board, seat, page.state) or page.shows_what_was_made(board, seat))
         )
 
     def look(self, sight: Sight, at: dt.datetime | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import multiprocessing
 import signal
 import tempfile
@@ -59,7 +60,7 @@ def _in_parallel(  # noqa: PLR0913, PLR0917 - what replay_all was given, and whe
     context = multiprocessing.get_context("spawn")  # not forked: the progress bar has a thread of its own
     meter = _Meter(context.Value("q", 0), advance)
     others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(meter.done,))
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(meter.done, gc.get_threshold()))
     waiting: deque[tuple[Path, Future[Outcome]]] = deque()
     try:
         for number, source in enumerate(sources):
@@ -115,9 +116,13 @@ _done: Any = None
 """The number that this worker adds to."""
 
 
-def _begin(done: Any) -> None:
-    """Prepare a worker: it ends with the process that started it, however that one ends."""
+def _begin(done: Any, thresholds: tuple[int, int, int]) -> None:
+    """Prepare a worker: it ends with the process that started it, however that one ends.
+
+    It looks for garbage as seldom as that one: Python's own thresholds cost a replay a tenth of its time.
+    """
     global _done  # noqa: PLW0603 - a pool hands its workers things in no other way
+    gc.set_threshold(*thresholds)
     _done = done
     end_with_parent()
 

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final, TypeAlias
 
 from attrs import evolve, frozen
 
-from fibsbot.replay.captures import Spoken, read_captures
+from fibsbot.replay.captures import Reach, read_captures
 from fibsbot.replay.happenings import GameBegan, GameEnded, Happened, Happening, MatchBegan, MatchEnded
 from fibsbot.replay.paper import find_format, read_paper
 from fibsbot.replay.parts import in_groups
 from fibsbot.replay.scribe import replay
 from fibsbot.transcript import Transcript, walk
-
-Reach: TypeAlias = Callable[[int], object]
-"""Takes how many bytes have been read."""
-
-_STRIDE: Final = 2**18
-"""Bytes between two calls of a Reach."""
 
 
 @frozen
@@ -67,7 +60,7 @@ def happenings_in(source: Source, reach: Reach) -> Iterator[Happening]:
     """
     kind = find_format(source.paths[0]) if len(source.paths) == 1 else None
     if kind is None:
-        yield from replay(_watched(read_captures(source.paths), reach))
+        yield from replay(read_captures(source.paths, reach))
         return
     for number, transcript in enumerate(read_paper(source.paths[0], kind), 1):
         yield from retold(number, transcript)
@@ -81,17 +74,6 @@ def retold(match: int, transcript: Transcript) -> Iterator[Happening]:
         yield from (Happened(match, step) for step in walk(game))
         yield GameEnded(match, game)
     yield MatchEnded(match, transcript)
-
-
-def _watched(spoken: Iterable[Spoken], reach: Reach) -> Iterator[Spoken]:
-    """Pass on what was said, and tell how far it is."""
-    told = 0
-    for it in spoken:
-        offset = getattr(it, "offset", 0)
-        if offset - told >= _STRIDE:
-            reach(offset)
-            told = offset
-        yield it
 
 
 def _size(path: Path) -> int:

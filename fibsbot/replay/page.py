@@ -17,7 +17,7 @@ from attrs import frozen
 from fibsbot.evolving import evolve
 from fibsbot.match import CubeAction, Dice
 from fibsbot.position import CHECKERS, Play
-from fibsbot.replay.sighting import Sight
+from fibsbot.replay.sighting import Sight, shows
 from fibsbot.rules import game as rules
 from fibsbot.rules.cube import redoubles_left
 from fibsbot.rules.errors import RuleError
@@ -26,6 +26,7 @@ from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Step, Throw, apply
 from fibsbot.transcript.rebuilding import Fact, Moved, between, play_to, throws_for
+from protocol.board import BoardState
 
 MOST_FACTS: Final = 8
 """So many things are put aside while the game is not known; with more of them it is a gap all the same."""
@@ -358,7 +359,7 @@ class Page:
 
     def look(self, sight: Sight, at: dt.datetime | None) -> None:
         """Hold a board of this game, with the same scores, against what is written; rebuild what is missing."""
-        if self._aside is None and (sight.agrees(self.state) or self._shows_what_was_made(sight)):
+        if self._aside is None and (sight.agrees(self.state) or self.shows_what_was_made(sight.board, sight.seat)):
             return
         seen = sight.state(self.state)
         if seen is None:
@@ -373,10 +374,10 @@ class Page:
             self.thrown = Throw(seat=seen.turn, dice=seen.dice, at=at)
         self._state = None
 
-    def _shows_what_was_made(self, sight: Sight) -> bool:
+    def shows_what_was_made(self, board: BoardState, seat: Seat) -> bool:
         """Write the play that was sent if a board shows just that, as most do; then nothing has to be searched for."""
         thrown, made = self.thrown, self.made
-        if thrown is None or made is None or self._offer is not None or sight.board.double_pending:
+        if thrown is None or made is None or self._offer is not None or board.double_pending:
             return False
         if self.base.stage is Stage.MOVE:  # first seen with the dice on the board: there may be another way here
             return False
@@ -385,7 +386,7 @@ class Page:
             after = rules.play(self.state, entry.seat, made.play)
         except RuleError:
             return False
-        if after.stage is not Stage.ROLL or not sight.agrees(after):
+        if after.stage is not Stage.ROLL or not shows(board, seat, after):
             return False
         self._add(entry, after)
         return True
@@ -494,7 +495,8 @@ class Page:
             case Throw(seat=Seat.A, dice=dice):
                 self.remarks.pop("roll", None)
                 remark = self.remarks.pop("move", {})
-                fits = sorted(map(str, remark.get("dice") or ())) == sorted(map(str, dice))
+                told = remark.get("dice") or ()
+                fits = told == list(dice) or sorted(map(str, told)) == sorted(map(str, dice))
             case Cube(seat=Seat.A, action=action):
                 remark = self.remarks.pop("roll" if action is CubeAction.DOUBLE else "doubled", {})
                 fits = remark.get("answer") == action.value

@@ -97,10 +97,11 @@ class Scribe:
 
     def hear(self, message: Message, at: _Time = None, offset: int = 0) -> list[Happening]:
         """Take a message of the server; return what happened. `offset` is where its line begins."""
-        stray = isinstance(message, m.Board) and self._follower.is_stray(message)
-        if self._follower.track.ahead is None:  # else a board before this line is what may differ
+        follower = self._follower
+        stray = isinstance(message, m.Board) and follower.is_stray(message)
+        if follower.track.ahead is None:  # else a board before this line is what may differ
             self._place = offset, at
-        differences = self._follower.hear(message)
+        differences = follower.hear(message)
         handler = self._handlers.get(type(message))
         if handler is not None and not stray:
             handler(message, at)
@@ -125,9 +126,10 @@ class Scribe:
 
     def note(self, name: str, fields: Mapping[str, Any], at: _Time = None) -> list[Happening]:  # noqa: ARG002 - as `hear`
         """Take an event of a session log, such as a decision; return what happened."""
-        page = self._page()
-        if name == "decision" and page is not None and self._draft and self._draft.own:
-            page.remarks[str(fields.get("phase", ""))] = fields
+        if name == "decision":
+            page = self._page()
+            if page is not None and self._draft and self._draft.own:
+                page.remarks[str(fields.get("phase", ""))] = fields
         elif name == "logged_in" and isinstance(fields.get("name"), str):
             self.know(fields["name"])
         return self._take()
@@ -159,13 +161,12 @@ class Scribe:
         return self._take()
 
     def _take(self) -> list[Happening]:
-        if self._draft is not None and self._draft.waits:
-            self._out += self._draft.take()
-        out = self._out
+        draft, out = self._draft, self._out
+        if draft is not None and draft.waits:
+            out += draft.take()
         if out:
             self._out = []
-            return out
-        return []
+        return out
 
     # -- which match ------------------------------------------------------------------------------------------------
 
@@ -457,8 +458,7 @@ def replay(spoken: Iterable[Spoken]) -> Iterator[Happening]:
     scribe = Scribe()
     try:
         for it in spoken:
-            if happened := _take(scribe, it):
-                yield from happened
+            yield from _take(scribe, it)
     except CaptureError:
         yield from scribe.close()
         raise

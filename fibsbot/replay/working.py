@@ -175,6 +175,11 @@ def _counted(happenings: Iterator[Happening], outcome: Outcome, task: Task) -> I
     tally = outcome.tally
     for happening in happenings:
         match happening:
+            case Happened(step=step):
+                tally.decisions += count_decisions(step)
+                if isinstance(step.entry, Gap):
+                    tally.gaps += 1
+                    _note(outcome, gap_in_words(happening.match, step, step.entry))
             case MatchEnded():
                 tally.matches += 1
             case GameBegan(match=match, game=game) if not game.entries and (missing := beginning_in_words(game)):
@@ -182,11 +187,6 @@ def _counted(happenings: Iterator[Happening], outcome: Outcome, task: Task) -> I
                 _note(outcome, f"match {match}, game {game.number}, turn {game.start.turns + 1}: {missing}")
             case GameEnded():
                 tally.games += 1
-            case Happened(step=step):
-                tally.decisions += count_decisions(step)
-                if isinstance(step.entry, Gap):
-                    tally.gaps += 1
-                    _note(outcome, gap_in_words(happening.match, step, step.entry))
             case Differed(differences=differences):
                 tally.differences += len(differences)
                 words = [f"{where_in_words(happening)}: {difference_in_words(it)}" for it in differences[:MOST_NOTES]]
