@@ -15,12 +15,11 @@ from typing import Final
 
 import numpy as np
 
-from fibsbot.engine.bearoff import Columns, Tables
-from fibsbot.engine.bearoff.computing import compute
-from fibsbot.engine.bearoff.indexing import size
-from fibsbot.engine.bearoff.keeping import keep, load
-from fibsbot.engine.bearoff.lookup import WIN, covered_chances, look_up
-from fibsbot.engine.boards import Boards
+from fibsbot.engine.arrays import Boards
+from fibsbot.engine.bearoff import BearoffTables, TableArrays
+from fibsbot.engine.bearoff.lookup import WIN, covered_chances, look_up, position_count
+from fibsbot.engine.bearoff.solver import compute_tables
+from fibsbot.engine.bearoff.storage import read_tables, write_tables
 
 GNUBG: Final = Path("/var/lib/gnubg/gnubg_ts0.bd")
 GNUBG_HEAD: Final = 40
@@ -29,13 +28,13 @@ BOARDS: Final = 200_000
 REPEATS: Final = 5
 
 
-def chances(boards: Boards, columns: Columns) -> None:
+def chances(boards: Boards, columns: TableArrays) -> None:
     """Ask as search and training do."""
     _, own, opponent = look_up(boards, columns.throws)
     covered_chances(own, opponent, columns)
 
 
-def figures(boards: Boards, columns: Columns) -> None:
+def figures(boards: Boards, columns: TableArrays) -> None:
     """Ask for what is exact, as search for money does."""
     _, own, opponent = look_up(boards, columns.pairs)
     columns.pairs[own, opponent]  # this gathers them
@@ -64,9 +63,9 @@ def seconds(work: Callable[[], object]) -> float:
     return min(times)
 
 
-def accuracy(tables: Tables) -> str:
+def accuracy(tables: BearoffTables) -> str:
     """Say how far chances from the sides' throws are from the exact ones."""
-    count = size(tables.checkers)
+    count = position_count(tables.checkers)
     throws = tables.columns.throws[:count].astype(float)
     later = 1 - np.cumsum(throws, axis=1) + throws
     error = np.abs(throws @ later.T - tables.columns.pairs[..., WIN])[1:, 1:]
@@ -74,7 +73,7 @@ def accuracy(tables: Tables) -> str:
     return f"mean {error.mean():.5f}, 99 % below {far:.5f}, largest {error.max():.5f}"
 
 
-def difference_from_gnubg(tables: Tables) -> str:
+def difference_from_gnubg(tables: BearoffTables) -> str:
     """Say how far the equities are from gnubg's."""
     theirs = np.fromfile(GNUBG, "<u2", offset=GNUBG_HEAD).reshape(924, 924, 4) / 32767.5 - 1
     ours = tables.columns.pairs[..., [0, 2, 1, 3]].astype(float)
@@ -83,15 +82,15 @@ def difference_from_gnubg(tables: Tables) -> str:
     return f"mean {error.mean():.6f}, largest {error.max():.6f}"
 
 
-def computed(checkers: int) -> Tables:
+def computed(checkers: int) -> BearoffTables:
     """Compute tables, keep and load them, and print how that went."""
     begun = time.process_time()
-    tables = compute(checkers, lambda _: None)
+    tables = compute_tables(checkers, lambda _: None)
     taken = time.process_time() - begun
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tables"
-        megabytes = keep(tables, path).bytes / 1e6
-        loading = seconds(partial(load, path, checkers))
+        megabytes = write_tables(tables, path).bytes / 1e6
+        loading = seconds(partial(read_tables, path, checkers))
     print(f"{checkers} checkers: {taken:5.2f} s to compute, {megabytes:6.1f} MB, {loading * 1000:4.0f} ms to load")
     print(f"  chances from throws, against the exact ones: {accuracy(tables)}")
     return tables
@@ -99,7 +98,7 @@ def computed(checkers: int) -> Tables:
 
 def main() -> None:
     """Measure and print."""
-    compute(2, lambda _: None)  # what is compiled here need not be compiled below
+    compute_tables(2, lambda _: None)  # what is compiled here need not be compiled below
     tables = [computed(checkers) for checkers in (8, 7, 6)][-1]
     if GNUBG.exists():
         print(f"  equities, against gnubg's of 16 bits: {difference_from_gnubg(tables)}")

@@ -29,10 +29,10 @@ from typing import Any, Final
 import numpy as np
 from attrs import evolve, frozen
 
-from fibsbot.engine.cube import Verdict, cube_verdict
-from fibsbot.engine.outcomes import other_side
+from fibsbot.engine.arrays import other_side
+from fibsbot.engine.cube import CubeVerdict, cube_verdict
 from fibsbot.match import MatchState, Owner, Phase
-from fibsbot.notation.gnubg import parse_gnubg_id, position_id
+from fibsbot.notation.position_ids import parse_gnubg_id, position_id
 
 DATA: Final = Path(__file__).parent / "data" / "cube_decisions.jsonl.gz"
 KEYS: Final = (("no_double", "nd"), ("double_take", "dt"), ("double_pass", "dp"))
@@ -45,12 +45,12 @@ class Compared:
 
     state: MatchState
     row: dict[str, Any]
-    ours: Verdict
+    ours: CubeVerdict
 
     @property
-    def theirs(self) -> Verdict:
+    def theirs(self) -> CubeVerdict:
         """The verdict from the reference's own equities."""
-        return Verdict(self.row["nd"], self.row["dt"], self.row["dp"], self.state.owner)
+        return CubeVerdict(self.row["nd"], self.row["dt"], self.row["dp"], self.state.owner)
 
     @property
     def double_error(self) -> float:
@@ -163,7 +163,7 @@ def against_gnubg() -> None:
     found = list(compare())
     answers = ask_gnubg([it.state for it in found])
     print("gnubg at 0-ply")
-    theirs = [Verdict(rolled, taken, passed) for _, (rolled, taken, passed) in answers]
+    theirs = [CubeVerdict(rolled, taken, passed) for _, (rolled, taken, passed) in answers]
     show([evolve(it, ours=verdict) for it, verdict in zip(found, theirs, strict=True)], 0)
     print("the model, with gnubg's chances at 0-ply")
     chances = [np.array([*five[:3], 1 - five[0], *five[3:]]) for five, _ in answers]

@@ -25,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fibsbot.engine.bearoff import load_tables, lookup
-from fibsbot.engine.bearoff.indexing import all_counts
-from fibsbot.engine.cube import CENTRED, DEFAULT, LOST, OWNED, Stakes
+from fibsbot.engine.bearoff.lookup import all_counts
+from fibsbot.engine.cube import CENTRED, DEFAULT_EFFICIENCY, OWNED, THEIRS, Stakes
 from fibsbot.match import MatchState
 from fibsbot.position import Position
 
@@ -43,7 +43,7 @@ AWAY: Final = 4
 """What the trailer needs after Crawford."""
 SWINGS: Final = (0.04, 0.06, 0.08, 0.09, 0.1, 0.12, 0.14)
 CELLS: Final = 400
-NAMES: Final = {CENTRED: "centred", OWNED: "owned", LOST: "opponent's"}
+NAMES: Final = {CENTRED: "centred", OWNED: "owned", THEIRS: "opponent's"}
 
 
 def throws() -> tuple[npt.NDArray[np.int64], Floats]:
@@ -84,9 +84,9 @@ def money_races() -> tuple[Floats, Worths]:
 
     def settle(own: int, other: int, after: Callable[[Floats, float], float]) -> None:
         dead[own, other] = after(dead, 1.0)
-        for column, theirs in ((CENTRED, CENTRED), (OWNED, LOST), (LOST, OWNED)):
+        for column, theirs in ((CENTRED, CENTRED), (OWNED, THEIRS), (THEIRS, OWNED)):
             held[column][own, other] = best[column][own, other] = after(best[theirs], 1.0)
-        doubled = min(2 * held[LOST][own, other], 1.0)
+        doubled = min(2 * held[THEIRS][own, other], 1.0)
         for column in (CENTRED, OWNED):
             best[column][own, other] = max(best[column][own, other], doubled)
 
@@ -124,7 +124,7 @@ def bearoffs() -> tuple[npt.NDArray[np.int64], Floats, Worths] | None:
         {
             CENTRED: found[:, lookup.CENTRED],
             OWNED: found[:, lookup.OWNED],
-            LOST: found[:, lookup.THEIRS],
+            THEIRS: found[:, lookup.THEIRS],
         },
     )
 
@@ -136,10 +136,11 @@ def jumps(swing: float) -> Worths:
     best = dict.fromkeys(NAMES, 2 * wins - 1)
     while True:
         held = {
-            column: step @ -best[theirs][::-1] for column, theirs in ((CENTRED, CENTRED), (OWNED, LOST), (LOST, OWNED))
+            column: step @ -best[theirs][::-1]
+            for column, theirs in ((CENTRED, CENTRED), (OWNED, THEIRS), (THEIRS, OWNED))
         }
-        doubled = np.minimum(2 * held[LOST], 1.0)
-        new = {column: held[column] if column == LOST else np.maximum(held[column], doubled) for column in NAMES}
+        doubled = np.minimum(2 * held[THEIRS], 1.0)
+        new = {column: held[column] if column == THEIRS else np.maximum(held[column], doubled) for column in NAMES}
         change = max(np.abs(new[column] - best[column]).max() for column in NAMES)
         best = new
         if change < 1e-7:
@@ -183,7 +184,7 @@ def of_pips(own: npt.NDArray[np.int64]) -> Floats:
     """Return the efficiency that the model uses with so many pips to go, by putting them on the ace point."""
     boards = np.zeros((len(own), 26), np.int8)
     boards[:, 1] = own  # the model only counts
-    return DEFAULT.of(boards)
+    return DEFAULT_EFFICIENCY.of(boards)
 
 
 def show_money(own: npt.NDArray[np.int64], win: Floats, held: Worths) -> None:

@@ -30,15 +30,15 @@ os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL
 import numpy as np
 
 from fibsbot.engine import code_cache
-from fibsbot.engine.boards import Board, Boards, boards_of
-from fibsbot.engine.compiled import compiled
-from fibsbot.engine.inputs import encode_all
+from fibsbot.engine.arrays import Board, Boards, boards_of
+from fibsbot.engine.bundled_networks import CARDS, CONTACT, NETWORKS_FOLDER, PRUNER, load_networks
+from fibsbot.engine.features import encode_all
+from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Network
-from fibsbot.engine.packaged import CARDS, CONTACT, FOLDER, PRUNER, load_networks
-from fibsbot.engine.pruner import Pruner, prune_value, raw_columns
-from fibsbot.engine.quantized import Quantized, output_sums, quantize
-from fibsbot.engine.student import Desk, Student, new_desk, new_student, value
-from fibsbot.engine.training.positions import Variety, play_positions
+from fibsbot.engine.pruner import Pruner, pruner_equity, raw_columns
+from fibsbot.engine.quantized import QuantizedNetwork, output_sums, quantize
+from fibsbot.engine.training.random_positions import Variety, play_positions
+from fibsbot.engine.training.td_network import TDBuffers, TDNetwork, new_td_buffers, new_td_network, value
 from fibsbot.position import Position
 from tests.engine.perft import perft
 
@@ -57,12 +57,12 @@ def prune_all(pruner: Pruner, boards: Boards) -> float:
     """Value boards one after the other, as search and labelling do."""
     total = 0.0
     for row in range(boards.shape[0]):
-        total += prune_value(pruner, boards[row])
+        total += pruner_equity(pruner, boards[row])
     return total
 
 
 @compiled
-def value_all(student: Student, desk: Desk, boards: Boards) -> float:
+def value_all(student: TDNetwork, desk: TDBuffers, boards: Boards) -> float:
     """Value boards one after the other, as a student that plays does."""
     total = 0.0
     for row in range(boards.shape[0]):
@@ -80,7 +80,7 @@ def seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
     return min(times)
 
 
-def in_batches(network: Quantized, inputs: np.ndarray[tuple[int, int], np.dtype[np.float32]], size: int) -> None:
+def in_batches(network: QuantizedNetwork, inputs: np.ndarray[tuple[int, int], np.dtype[np.float32]], size: int) -> None:
     """Value inputs so many at a time."""
     for first in range(0, len(inputs), size):
         output_sums(network, inputs[first : first + size])
@@ -115,11 +115,11 @@ def rates(folder: Path) -> None:
     boards = play_positions(networks.pruner, BOARDS, Variety(), 1)
     inputs = encode_all(boards)
     integers = quantize(networks.contact)
-    student = new_student(128, 1)
+    student = new_td_network(128, 1)
     works: dict[str, Callable[[], object]] = {
         "inputs": partial(encode_all, boards),
         f"pruner, {len(networks.pruner.hidden)} hidden": partial(prune_all, networks.pruner, boards),
-        "student, 128 hidden, with inputs": partial(value_all, student, new_desk(student), boards),
+        "student, 128 hidden, with inputs": partial(value_all, student, new_td_buffers(student), boards),
         **{
             f"{networks.contact.shape}, by {size}": partial(in_batches, integers, inputs, size)
             for size in (16, 64, 512)
@@ -137,7 +137,7 @@ def rates(folder: Path) -> None:
 
 def begin(*arguments: str, cache: Path | None = None) -> float:
     """Return how many seconds a command takes."""
-    environment = {**os.environ, **({code_cache.FOLDER: str(cache)} if cache else {})}
+    environment = {**os.environ, **({code_cache.FOLDER_VARIABLE: str(cache)} if cache else {})}
     begun = time.perf_counter()
     command = [sys.executable, "-m", "fibsbot", *arguments]
     subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, timeout=300, check=True)  # noqa: S603 - our own words
@@ -174,7 +174,7 @@ def random_networks(folder: Path) -> Path:
 def main() -> None:
     """Measure and print."""
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
+        folder = Path(sys.argv[1]) if len(sys.argv) > 1 else NETWORKS_FOLDER
         if not (folder / CARDS).exists():
             print(f"no networks in {folder}: random ones stand for them")
             folder = random_networks(Path(scratch))

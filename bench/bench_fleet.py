@@ -40,22 +40,22 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from fibsbot.bot.settings import AgentSettings, RunSettings, Timings
-from fibsbot.bot.thinking import Thought
-from fibsbot.client.backoff import Pauses
-from fibsbot.log import LogFormat, LogLevel, configure
-from fibsbot.records.rotation import Rotation
+from fibsbot.client.settings import BackoffSettings
+from fibsbot.log import LogFormat, LogLevel, configure_log
+from fibsbot.records.session_log import Rotation
 from fibsbot.records.store import StoreWriter
-from fibsbot.server.limits import Limits
+from fibsbot.server.limits import ServerLimits
 from fibsbot.server.server import Server
 from fibsbot.service.account import Hooks
-from fibsbot.service.settings import AccountPlan, ServiceSettings
+from fibsbot.service.settings import AccountSettings, ServiceSettings
 from fibsbot.service.supervisor import Supervisor
 from fibsbot.strategies.loader import load
+from fibsbot.strategies.pool import TimedAnswer
 
 PASSWORD: Final = "benchmark"  # noqa: S105 - of accounts that live for this run
 AIM: Final = 5.0
 """Milliseconds from prompt to command, without the strategy, in 99 of 100 decisions."""
-UNHURRIED: Final = Limits(commands_per_second=1e9, burst=10**6, password_cost=2**4)
+UNHURRIED: Final = ServerLimits(commands_per_second=1e9, burst=10**6, password_cost=2**4)
 """No limit on commands, and passwords that cost nothing: neither is what is measured here."""
 WARM_UP: Final = 5.0
 """Seconds after the start that do not count."""
@@ -97,7 +97,7 @@ def stand_back() -> None:
 
 async def serve(bots: int) -> None:
     """Be the server: register everybody, tell the port, end with the standard input."""
-    configure(LogFormat.JSON, LogLevel.WARNING)
+    configure_log(LogFormat.JSON, LogLevel.WARNING)
     async with Server(seed=1, limits=UNHURRIED) as server:
         for number in range(bots):
             await server.register(name(number), PASSWORD)
@@ -157,7 +157,7 @@ class Meter:
             facts = ", ".join(f"{key} {value}" for key, value in fields.items())
             self.troubles[re.sub(r"(bot|foe)_[a-j]+", r"\1", f"{record}: {facts}")] += 1
 
-    def note(self, _: str, thought: Thought, seconds: float) -> None:
+    def note(self, _: str, thought: TimedAnswer, seconds: float) -> None:
         """Take in a decision."""
         now = time.monotonic()
         if now >= self.begins:
@@ -171,7 +171,7 @@ class Meter:
             self.whole.add(seconds)
 
 
-def plans(port: int, options: argparse.Namespace) -> Iterator[AccountPlan]:
+def plans(port: int, options: argparse.Namespace) -> Iterator[AccountSettings]:
     """Yield the accounts of this process; those of the service invite."""
     for number in range(options.bots):
         opponent = options.be == "opponents"
@@ -185,13 +185,15 @@ def plans(port: int, options: argparse.Namespace) -> Iterator[AccountPlan]:
             timings=Timings(pause=pause, invitation=0.05, retry=5.0),
         )
         log = Path(options.folder) / f"{own}.jsonl" if options.logs and not opponent else None
-        run = RunSettings("127.0.0.1", port, agent, pauses=Pauses(first=1.0), log_path=log, rotation=Rotation())
-        yield AccountPlan(run, options.strategy)
+        run = RunSettings(
+            "127.0.0.1", port, agent, pauses=BackoffSettings(first=1.0), log_path=log, rotation=Rotation()
+        )
+        yield AccountSettings(run, options.strategy)
 
 
 async def play(options: argparse.Namespace) -> None:
     """Be the service or the opponents: play, tell a line of JSON every few seconds, end with the standard input."""
-    configure(LogFormat.JSON, LogLevel.WARNING)
+    configure_log(LogFormat.JSON, LogLevel.WARNING)
     meter = Meter(time.monotonic() + WARM_UP)
     settings = ServiceSettings(thinkers=options.thinkers)
     store = StoreWriter(Path(options.folder) / "store.db") if options.be == "service" else None

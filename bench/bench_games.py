@@ -26,13 +26,12 @@ from attrs import define, field, frozen
 from rich.progress import track
 
 from bench.beside import gnubg
+from fibsbot.engine.arrays import Board, boards_of, cubeless_equity, swapped
 from fibsbot.engine.bearoff import load_tables
-from fibsbot.engine.boards import Board, boards_of, swapped
+from fibsbot.engine.bundled_networks import CONTACT, NETWORKS_FOLDER
 from fibsbot.engine.evaluator import NetworkEvaluator
 from fibsbot.engine.generator import successors
 from fibsbot.engine.network import Network
-from fibsbot.engine.outcomes import cubeless_equity
-from fibsbot.engine.packaged import CONTACT, FOLDER
 from fibsbot.position import Position
 
 PAIRS: Final = 250
@@ -129,7 +128,7 @@ def main() -> None:
     options.add_argument("--games", type=int, default=2000)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    options.add_argument("--network", type=Path, default=FOLDER / CONTACT)
+    options.add_argument("--network", type=Path, default=NETWORKS_FOLDER / CONTACT)
     chosen = options.parse_args()
     if gnubg() is None:
         return

@@ -34,7 +34,7 @@ from fibsbot.bot.runner import SessionResult
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench.flood import measure, percentile
 from bench.lies import feed_lies
-from tests.bot.hostility import Ordeal
+from tests.bot.hostile_server import Ordeal
 
 CONNECTIONS: Final = 10_000
 COMMANDS: Final = 60

@@ -18,17 +18,17 @@ from pathlib import Path
 from typing import Final, cast
 
 from fibsbot.bot.agent import Agent
+from fibsbot.bot.context import AgentMemory
 from fibsbot.bot.driver import Driver
-from fibsbot.bot.memory import Memory
 from fibsbot.bot.settings import AgentSettings, RunSettings
-from fibsbot.bot.thinking import Thinker
 from fibsbot.client.connection import Connection
-from fibsbot.log import LogFormat, LogLevel, configure
-from fibsbot.service.account import Account, Hooks
-from fibsbot.service.settings import AccountPlan
+from fibsbot.log import LogFormat, LogLevel, configure_log
+from fibsbot.service.account import BotAccount, Hooks
+from fibsbot.service.settings import AccountSettings
+from fibsbot.strategies.pool import StrategyChain
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from tests.bot.script import ME, OWN_INFO, board
+from tests.bot.agent_script import ME, OWN_INFO, board
 
 PIECES: Final = 20_000
 """Pieces of news a round."""
@@ -74,9 +74,9 @@ class Talker:
 async def cost(said: str, *, end: bool) -> float:
     """Return the microseconds that a piece of news costs a bot that has been told this."""
     settings = AgentSettings(ME, "secret")
-    agent, thinker = Agent(settings), Thinker([], 1.0)
-    plan = AccountPlan(RunSettings("localhost", 4321, settings), "random")
-    account = Account(plan, thinker, Memory(), Hooks(keep=lambda *_: None))
+    agent, thinker = Agent(settings), StrategyChain([], 1.0)
+    plan = AccountSettings(RunSettings("localhost", 4321, settings), "random")
+    account = BotAccount(plan, thinker, AgentMemory(), Hooks(keep=lambda *_: None))
     driver = Driver(agent, thinker, time.monotonic, on_message=lambda message: account.on_message(message, agent))
     talker = Talker(said, end=end)
     await driver.drive(cast("Connection", talker))
@@ -85,7 +85,7 @@ async def cost(said: str, *, end: bool) -> float:
 
 async def main(rounds: int) -> None:
     """Measure and print the table."""
-    configure(LogFormat.JSON, LogLevel.WARNING)
+    configure_log(LogFormat.JSON, LogLevel.WARNING)
     print(f"{'microseconds':32} {'5 line':>8} {'and 6':>8}")
     for situation, said in SITUATIONS.items():
         best = [min([await cost(said, end=end) for _ in range(rounds)]) for end in (False, True)]

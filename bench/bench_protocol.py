@@ -15,14 +15,14 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from protocol import messages as m
-from protocol.board import BoardState
-from protocol.grammar import parse, write
-from protocol.grammar.table import WORDINGS
-from protocol.grammar.wording import Wording
-from protocol.lines import LineSplitter
-from protocol.stream import MessageReader
-from protocol.words import YOU, Colour, FibsMove
+from fibs_protocol import messages as m
+from fibs_protocol.board import BoardState
+from fibs_protocol.grammar import parse, write
+from fibs_protocol.grammar.table import WORDINGS
+from fibs_protocol.grammar.wording import Wording
+from fibs_protocol.lines import LineSplitter
+from fibs_protocol.stream import MessageReader
+from fibs_protocol.words import YOU, Colour, FibsMove
 
 ROUNDS: Final = 5
 """The best of so many runs counts: the machine may be busy."""

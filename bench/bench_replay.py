@@ -28,15 +28,13 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from attrs import asdict, frozen
+from fibs_protocol.stream import MessageReader
 from rich.console import Console
 from rich.table import Table
 
-from fibsbot.cli import COLLECTED
-from fibsbot.formats.text import CHUNK
-from fibsbot.replay.folder import replay_all
-from fibsbot.replay.opening import Source, find_sources
-from fibsbot.replay.working import Task, replay_source
-from protocol.stream import MessageReader
+from fibsbot.cli import GC_THRESHOLD
+from fibsbot.formats import CHUNK
+from fibsbot.replay.batch import ReplayTask, Source, find_sources, replay_all, replay_source
 
 SESSION: Final = Path(__file__).parent.parent / "tests" / "data" / "bot" / "tigergammon.jsonl"
 NAMES: Final = (b"bot_a", b"foe_a")
@@ -116,7 +114,7 @@ def parse(path: Path) -> int:
     return 0
 
 
-def replayed(path: Path, task: Task) -> int:
+def replayed(path: Path, task: ReplayTask) -> int:
     """Replay it, the text going nowhere."""
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         return replay_source(Source((path,)), task, nowhere.write, lambda _: None).tally.decisions
@@ -125,9 +123,9 @@ def replayed(path: Path, task: Task) -> int:
 WORKS: Final[dict[str, Callable[[Path], int]]] = {
     "bytes.splitlines": split,
     "the protocol's parser": parse,
-    "replay -q": lambda path: replayed(path, Task(quiet=True)),
-    "replay > list": lambda path: replayed(path, Task()),
-    "replay --json": lambda path: replayed(path, Task(as_json=True)),
+    "replay -q": lambda path: replayed(path, ReplayTask(quiet=True)),
+    "replay > list": lambda path: replayed(path, ReplayTask()),
+    "replay --json": lambda path: replayed(path, ReplayTask(as_json=True)),
 }
 FEW: Final = ("the protocol's parser", "replay --json")
 """What is measured on the larger captures too."""
@@ -143,7 +141,7 @@ def measure(name: str, path: Path) -> Measured:
 
 def child(name: str, path: Path) -> None:
     """Do one work, and print what it took."""
-    gc.set_threshold(COLLECTED)  # as the command line does
+    gc.set_threshold(GC_THRESHOLD)  # as the command line does
     began = time.process_time()
     decisions = WORKS[name](path)
     seconds = time.process_time() - began
@@ -180,7 +178,7 @@ def folder(path: Path, files: int, console: Console) -> None:
     for jobs in (1, os.cpu_count() or 1):
         began = time.perf_counter()
         sources = find_sources([place])
-        for _ in replay_all(sources, Task(quiet=True), lambda _: None, lambda _: None, jobs):
+        for _ in replay_all(sources, ReplayTask(quiet=True), lambda _: None, lambda _: None, jobs):
             pass
         seconds[jobs] = time.perf_counter() - began
     for jobs, took in seconds.items():

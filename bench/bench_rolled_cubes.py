@@ -20,15 +20,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from bench.bench_efficiency import fitted
-from fibsbot.engine.boards import Boards, boards_of, position_of
-from fibsbot.engine.cube import CENTRED, DEFAULT, LOST, OWNED, Stakes
+from fibsbot.engine.arrays import CHANCE_OF_ROLL, ROLLS, Boards, boards_of, cubeless_equity, position_of
+from fibsbot.engine.cube import CENTRED, DEFAULT_EFFICIENCY, OWNED, THEIRS, Stakes
 from fibsbot.engine.engine import Engine
-from fibsbot.engine.expanding import Filter, new_scales
-from fibsbot.engine.outcomes import cubeless_equity
-from fibsbot.engine.ply import one_ply
-from fibsbot.engine.rollout import Candidate, Plan
-from fibsbot.engine.rollout.rolling import rollout
-from fibsbot.engine.rolls import CHANCE_OF_ROLL, ROLLS
+from fibsbot.engine.pruner import PlayFilter, new_pruner_buffers
+from fibsbot.engine.rollout import Candidate, RolloutPlan
+from fibsbot.engine.rollout.driver import rollout
+from fibsbot.engine.training.labels import one_ply
 from fibsbot.match import MatchState, Owner
 from fibsbot.position import Position
 
@@ -38,20 +36,20 @@ EVERY: Final = 7
 """One position in so many of a game."""
 SAMPLES: Final = 400
 """How often the positions are drawn anew for the standard error."""
-OWNERS: Final = {CENTRED: Owner.CENTRED, OWNED: Owner.PLAYER, LOST: Owner.OPPONENT}
-NAMES: Final = {CENTRED: "centred", OWNED: "owned", LOST: "opponent's"}
+OWNERS: Final = {CENTRED: Owner.CENTRED, OWNED: Owner.PLAYER, THEIRS: Owner.OPPONENT}
+NAMES: Final = {CENTRED: "centred", OWNED: "owned", THEIRS: "opponent's"}
 
 
 def positions(engine: Engine, count: int, seed: int) -> Boards:
     """Return so many positions with contact and about even, from games of the engine, shape (count, 26)."""
     rng = np.random.default_rng(seed)
-    scales = new_scales(engine.pruner)
+    scales = new_pruner_buffers(engine.pruner)
     start = boards_of([Position.start()])
     found: list[npt.NDArray[np.int8]] = []
     board, turn = start, 0
     while len(found) < count:
         if (board > 0).sum() and (board < 0).sum() and position_of(board[0]).contact:
-            _, left = one_ply(engine.evaluator, scales, board, Filter(0.12, 3))
+            _, left = one_ply(engine.evaluator, scales, board, PlayFilter(0.12, 3))
             board = left[:, rng.choice(ROLLS, p=CHANCE_OF_ROLL)]
             turn += 1
             even = abs(float(cubeless_equity(engine.evaluate(board))[0])) <= EVEN
@@ -76,7 +74,7 @@ def main() -> None:
         for column, owner in OWNERS.items()
         for state in states
     ]
-    plan = Plan(trials=chosen.trials, seed=chosen.seed)
+    plan = RolloutPlan(trials=chosen.trials, seed=chosen.seed)
     bar = Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True))
     with bar as shown:
         task = shown.add_task("", total=plan.trials)
@@ -93,7 +91,7 @@ def main() -> None:
             for each in (
                 np.zeros((len(states), 3)),
                 np.tile([1.0, 1.0, 0.0], (len(states), 1)),
-                DEFAULT.of(boards),
+                DEFAULT_EFFICIENCY.of(boards),
             )
         )
         samples = rng.integers(len(true), size=(SAMPLES, len(true)))

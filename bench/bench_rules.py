@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from fibsbot.match import Dice
-from fibsbot.notation.gnubg import parse_position_id
+from fibsbot.notation.position_ids import parse_position_id
 from fibsbot.position import BAR, OFF, Move, Position
-from fibsbot.rules.perft import ROLLS
-from fibsbot.rules.plays import Cells, check_play, legal_plays, results
+from fibsbot.rules.plays import ROLLS, Cells, check_play, legal_plays, resulting_positions
 
 DATA: Final = Path(__file__).parent.parent / "tests" / "data" / "rules" / "legal_moves.jsonl.gz"
 EVERY: Final = 10
@@ -82,10 +81,10 @@ def main() -> None:
     """Measure and print."""
     boards = positions()
     few = boards[::EVERY]
-    differences = sum(naive(b.points, r) != set(results(b.points, r)) for b in few for r in ROLLS)
-    plays = sum(len(results(b.points, r)) for b in boards for r in ROLLS)
-    whole = microseconds(lambda b, r: results(b.points, r), boards)
-    ours = microseconds(lambda b, r: results(b.points, r), few)
+    differences = sum(naive(b.points, r) != set(resulting_positions(b.points, r)) for b in few for r in ROLLS)
+    plays = sum(len(resulting_positions(b.points, r)) for b in boards for r in ROLLS)
+    whole = microseconds(lambda b, r: resulting_positions(b.points, r), boards)
+    ours = microseconds(lambda b, r: resulting_positions(b.points, r), few)
     theirs = microseconds(lambda b, r: naive(b.points, r), few)
     objects = microseconds(legal_plays, few)
     checked = microseconds(check_all, few)

@@ -26,13 +26,13 @@ import numpy.typing as npt
 from attrs import evolve, frozen
 
 from bench.beside import Gnubg, gnubg
-from fibsbot.engine.boards import boards_of, position_of
+from fibsbot.engine.arrays import boards_of, position_of
+from fibsbot.engine.bundled_networks import NETWORKS_FOLDER
 from fibsbot.engine.engine import Engine
-from fibsbot.engine.packaged import FOLDER
-from fibsbot.engine.search import Effort, Filters, Limits, Searcher
-from fibsbot.engine.search.cache import SIZE
+from fibsbot.engine.search import SearchEffort, Searcher, SearchFilters, SearchLimits
+from fibsbot.engine.search.cache import CACHE_SIZE
 from fibsbot.match import CubeAction, MatchState, Phase
-from fibsbot.notation.gnubg import parse_gnubg_id, parse_position_id
+from fibsbot.notation.position_ids import parse_gnubg_id, parse_position_id
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
 
@@ -75,7 +75,7 @@ def rows(name: str, count: int) -> list[dict[str, Any]]:
     return every[:: max(len(every) // count, 1)][:count]
 
 
-def timed(ask: Callable[[T], Effort], things: Iterable[T]) -> tuple[Figures, Figures]:
+def timed(ask: Callable[[T], SearchEffort], things: Iterable[T]) -> tuple[Figures, Figures]:
     """Return the milliseconds and the evaluations that each question takes."""
     times, evaluations = [], []
     for thing in things:
@@ -96,11 +96,11 @@ def line(what: str, times: Figures, evaluations: Figures, bare: float, rest: str
 
 def plays(engine: Engine, choices: Sequence[Choice], plies: int, size: int, bare: float) -> None:
     """Print what it takes to choose plays."""
-    searcher = Searcher(engine.evaluator, engine.pruner, Filters(), size=size)
+    searcher = Searcher(engine.evaluator, engine.pruner, SearchFilters(), size=size)
     lost = []
 
-    def ask(choice: Choice) -> Effort:
-        ranking = searcher.rank(choice.state, choice.plays, Limits(plies, decided=True))
+    def ask(choice: Choice) -> SearchEffort:
+        ranking = searcher.rank(choice.state, choice.plays, SearchLimits(plies, decided=True))
         lost.append(choice.loss(ranking.best.position))
         return ranking.effort
 
@@ -129,9 +129,9 @@ def cubes(engine: Engine, decisions: Sequence[dict[str, Any]], plies: int, bare:
     """Print what it takes to read cubes."""
     doubles, answers, cost = [], [], []
 
-    def ask(row: dict[str, Any]) -> Effort:
+    def ask(row: dict[str, Any]) -> SearchEffort:
         state = evolve(parse_gnubg_id(f"{row['pos']}:{row['match']}"), phase=Phase.ROLL, dice=None)
-        reading = engine.read(state, Limits(plies))
+        reading = engine.read(state, SearchLimits(plies))
         verdict = reading.verdict
         best = min(row["dt"], row["dp"])
         wrong = (verdict.action is CubeAction.DOUBLE) != (best >= row["nd"])
@@ -165,7 +165,7 @@ def main() -> None:
         arguments = [sys.executable, *sys.argv]
         os.execve(sys.executable, arguments, os.environ | {ONE_THREAD: "1"})  # noqa: S606 - itself
     count = int(sys.argv[1]) if len(sys.argv) > 1 else DECISIONS
-    engine = Engine.load(Path(sys.argv[2]) if len(sys.argv) > 2 else FOLDER)
+    engine = Engine.load(Path(sys.argv[2]) if len(sys.argv) > 2 else NETWORKS_FOLDER)
     engine.warm_up()
     choices = [Choice.of(row) for row in rows("checker_decisions.jsonl.gz", count)]
     decisions = rows("cube_decisions.jsonl.gz", count)
@@ -174,9 +174,9 @@ def main() -> None:
     heads = ("median ms", "p99", "mean", "positions", "1000/s", "speed")
     print(f"{'':22} {heads[0]:>9} {heads[1]:>7} {heads[2]:>8} {heads[3]:>9} {heads[4]:>7} {heads[5]:>6}")
     for plies in (0, 1, 2):
-        plays(engine, choices, plies, SIZE, bare)
+        plays(engine, choices, plies, CACHE_SIZE, bare)
     plays(engine, choices, 2, 1, bare)
-    plays(engine, choices[::FEWER], 3, SIZE, bare)
+    plays(engine, choices[::FEWER], 3, CACHE_SIZE, bare)
     if (other := gnubg()) is not None:
         for plies in (0, 1, 2):
             gnubgs(other, choices, plies)

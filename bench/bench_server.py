@@ -23,20 +23,20 @@ from typing import Final
 
 import structlog
 from attrs import define, field, frozen
+from fibs_protocol.words import Colour
 
 from fibsbot.fibs import play_to_fibs, position_from_cells
 from fibsbot.position import Move, Play
-from fibsbot.rules.plays import results
-from fibsbot.server.limits import Limits
+from fibsbot.rules.plays import resulting_positions
+from fibsbot.server.limits import ServerLimits
 from fibsbot.server.server import Server
-from protocol.words import Colour
 
 PASSWORD: Final = "benchmark"  # noqa: S105 - of accounts that live for this run
 PAIRS: Final = 50
 CROWD: Final = 1000
 MEMORY_LIMIT: Final = 100.0
 """kB a connection."""
-UNHURRIED: Final = Limits(
+UNHURRIED: Final = ServerLimits(
     connections=3000, connections_per_address=3000, commands_per_second=1e9, burst=10**6, password_cost=2**4
 )
 """No limit on commands, and passwords that cost nothing: neither is what is measured here."""
@@ -199,7 +199,9 @@ class Client:
         cells = tuple(map(int, self._board[6:32]))
         colour, direction = Colour(int(self._board[41])), int(self._board[42])
         dice = int(self._board[33]), int(self._board[34])
-        steps = self._random.choice(list(results(position_from_cells(cells, colour, direction).points, dice).values()))
+        steps = self._random.choice(
+            list(resulting_positions(position_from_cells(cells, colour, direction).points, dice).values())
+        )
         play = play_to_fibs(Play(tuple(Move(*step) for step in steps)), direction)
         self._send("move " + " ".join(f"{move.source or 'bar'}-{move.target or 'off'}" for move in play))
 

@@ -26,8 +26,8 @@ from attrs import evolve
 
 from fibsbot.position import Play
 from fibsbot.records.store import Store, StoreWriter
-from fibsbot.records.store.checking import check
-from fibsbot.records.store.states import write_play, write_state
+from fibsbot.records.store.maintenance import check_integrity
+from fibsbot.records.store.state_json import write_play, write_state
 from fibsbot.records.store.writer import BATCH
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
@@ -187,7 +187,7 @@ def main() -> None:
         assert writer.close()
         assert not writer.lost
         with Store.open(place) as store:
-            for name, work in (("check", lambda: check(store).problems), ("read", lambda: read(store))):
+            for name, work in (("check", lambda: check_integrity(store).problems), ("read", lambda: read(store))):
                 started = time.perf_counter()
                 # Whose decisions came one by one had a match too, and its game began with the first of them.
                 assert work() in ((), count + 2 + ONE_BY_ONE)

@@ -20,8 +20,8 @@ from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.position import CHECKERS, Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.handmade import HandmadeStrategy
-from fibsbot.strategies.handmade.evaluate import chances
+from fibsbot.strategies.heuristic import HeuristicStrategy
+from fibsbot.strategies.heuristic.strategy import position_chances
 from fibsbot.strategies.random_play import RandomStrategy
 
 PAIRS: Final = 100
@@ -65,7 +65,7 @@ def game(first: Timed, second: Timed, seed: str) -> float:
         mover = first if sign == 1 else second
         position = mover.play(position, dice)
         if position.off == CHECKERS:
-            return sign * -chances(position.swapped()).equity
+            return sign * -position_chances(position.swapped()).equity
         position, sign = position.swapped(), -sign
     raise AssertionError("throws never end")
 
@@ -78,7 +78,7 @@ def match(ours: Timed, theirs: Timed, pairs: int, seed: int) -> list[float]:
 def main() -> None:
     """Print points per game, games per second and milliseconds per play."""
     pairs, seed = ([int(argument) for argument in sys.argv[1:]] + [PAIRS, 1][len(sys.argv) - 1 :])[:2]
-    ours, theirs = Timed(HandmadeStrategy()), Timed(RandomStrategy(seed))
+    ours, theirs = Timed(HeuristicStrategy()), Timed(RandomStrategy(seed))
     started = time.perf_counter()
     points = match(ours, theirs, pairs, seed)
     seconds = time.perf_counter() - started

@@ -28,15 +28,14 @@ from rich.progress import track
 
 from bench.bench_cube import GNUBG, Compared, ask_gnubg, compare
 from bench.beside import gnubg
+from fibsbot.engine.arrays import boards_of, cubeless_equity, swapped
 from fibsbot.engine.bearoff import load_tables
-from fibsbot.engine.benchmark import CheckerBenchmark
-from fibsbot.engine.boards import boards_of, swapped
-from fibsbot.engine.cube import COLUMN, DEFAULT, TURNED, Stakes, Verdict
+from fibsbot.engine.cube import DEFAULT_EFFICIENCY, OWNER_COLUMN, TURNED, CubeVerdict, Stakes
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator
 from fibsbot.engine.network import Network
-from fibsbot.engine.outcomes import cubeless_equity
-from fibsbot.engine.search import Limits
+from fibsbot.engine.search import SearchLimits
+from fibsbot.engine.training.benchmark import CheckerBenchmark
 from fibsbot.match import MatchState
 
 DATA: Final = Path(__file__).parent / "data"
@@ -83,26 +82,27 @@ def measure_cube(evaluators: list[Evaluator], engine: Engine, plies: int) -> Non
     stakes = [Stakes.of(state) for state in states]
     for evaluator in evaluators:
         verdicts = [
-            _verdict(stake, state, stake.hold(row, DEFAULT.of_position(state.position))[0])
+            _verdict(stake, state, stake.hold(row, DEFAULT_EFFICIENCY.of_position(state.position))[0])
             for state, stake, row in zip(states, stakes, evaluator.evaluate(boards), strict=True)
         ]
         _tell_cube(evaluator.name, decisions, verdicts)
     for depth in range(1, plies + 1):
         found = [
-            engine.read(state, Limits(plies=depth)).verdict for state in track(states, f"{depth}-ply", console=_ERRORS)
+            engine.read(state, SearchLimits(plies=depth)).verdict
+            for state in track(states, f"{depth}-ply", console=_ERRORS)
         ]
         _tell_cube(f"ours at {depth}-ply", decisions, found)
     if Path(GNUBG).exists():
         worths = [worths for _, worths in ask_gnubg(states)]
-        found = [Verdict(rolled, taken, passed) for rolled, taken, passed in worths]
+        found = [CubeVerdict(rolled, taken, passed) for rolled, taken, passed in worths]
         _tell_cube("gnubg 0-ply, its own cube", decisions, found)
 
 
-def _verdict(stake: Stakes, state: MatchState, held: Floats) -> Verdict:
-    return Verdict.of(stake, state.owner, held[COLUMN[state.owner]], held[TURNED])
+def _verdict(stake: Stakes, state: MatchState, held: Floats) -> CubeVerdict:
+    return CubeVerdict.of(stake, state.owner, held[OWNER_COLUMN[state.owner]], held[TURNED])
 
 
-def _tell_cube(name: str, decisions: list[Compared], verdicts: list[Verdict]) -> None:
+def _tell_cube(name: str, decisions: list[Compared], verdicts: list[CubeVerdict]) -> None:
     judged = [evolve(it, ours=verdict) for it, verdict in zip(decisions, verdicts, strict=True)]
     double, take = (500 * np.mean([getattr(it, what) for it in judged]) for what in ("double_error", "take_error"))
     print(f"cube      {name:28} doubles {double:.2f}  takes {take:.2f}")

@@ -23,14 +23,14 @@ import time
 from pathlib import Path
 from typing import Final
 
+from fibsbot.analysis.match_analysis import MatchAnalyser, analyse_match
 from fibsbot.formats.mat import read_mat, write_mat
-from fibsbot.strategies.judge import Judge
+from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import load
-from fibsbot.study.analysis import Desk, study
 from fibsbot.transcript import Throw
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from tests.study.playing import play_match
+from tests.analysis.random_matches import play_match
 
 MATCHES: Final = 3
 LENGTH: Final = 5
@@ -46,10 +46,10 @@ quit
 """
 
 
-def judge_of(name: str) -> Judge:
+def judge_of(name: str) -> Evaluator:
     """Return a strategy that judges."""
     strategy = load(name)
-    assert isinstance(strategy, Judge)
+    assert isinstance(strategy, Evaluator)
     return strategy
 
 
@@ -64,7 +64,7 @@ def command_seconds(command: list[str], commands: str = "") -> tuple[float, floa
 def our_seconds(file: Path) -> float:
     """Return how much of the processor's time we take for the same, with nothing remembered from before."""
     match = read_mat(file.read_text())
-    desk = Desk(judge_of("engine:2"), judge_of("engine:0"))
+    desk = MatchAnalyser(judge_of("engine:2"), judge_of("engine:0"))
     started = time.process_time()
     desk.study(match, luck=True)
     return time.process_time() - started
@@ -106,7 +106,7 @@ def speed(arguments: list[str]) -> None:
     throws = sum(isinstance(entry, Throw) for match in played for game in match.games for entry in game.entries)
     for luck in (False, True):
         started = time.process_time()
-        studies = [study(match, strategy, luck=luck) for match in played]
+        studies = [analyse_match(match, strategy, luck=luck) for match in played]
         seconds = time.process_time() - started
         decisions = sum(len(game.judged) for found in studies for game in found.games)
         print(f"{'with' if luck else 'without'} luck: {decisions} decisions, {throws} throws in {seconds:.1f} s")

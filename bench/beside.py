@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from fibsbot.engine.boards import BAR, CELLS, Board, Boards
+from fibsbot.engine.arrays import BAR, CELLS, Board, Boards, Outcomes
 from fibsbot.engine.generator import successors
-from fibsbot.engine.outcomes import Outcomes
 
 
 @frozen

@@ -20,8 +20,8 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from fibsbot.log import LogLevel, configure
-from fibsbot.server.limits import Limits
+from fibsbot.log import LogLevel, configure_log
+from fibsbot.server.limits import ServerLimits
 from fibsbot.server.server import Server
 
 PASSWORD: Final = "a_password"  # noqa: S105 - of a server that lives for seconds
@@ -92,12 +92,12 @@ def _process(target: object, *arguments: int) -> Iterator[tuple[multiprocessing.
 
 
 def _serve(pipe: Connection, clients: int) -> None:
-    configure(level=LogLevel.ERROR)
+    configure_log(level=LogLevel.ERROR)
 
     async def run() -> None:
         stop = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-        async with Server(limits=Limits(password_cost=16)) as server:
+        async with Server(limits=ServerLimits(password_cost=16)) as server:
             for name in ("honest", *map(_name, range(clients))):
                 await server.register(name, PASSWORD)
             pipe.send(server.port)

@@ -9,16 +9,16 @@ from collections.abc import Iterator
 from typing import Final, cast
 
 from fibsbot.bot.agent import Agent
+from fibsbot.bot.context import AgentMemory
 from fibsbot.bot.driver import Driver
-from fibsbot.bot.memory import Memory
 from fibsbot.bot.settings import AgentSettings, RunSettings
-from fibsbot.bot.thinking import Thinker
 from fibsbot.client.connection import Connection
-from fibsbot.log import LogFormat, LogLevel, configure
-from fibsbot.service.account import Account, Hooks
-from fibsbot.service.live.watching import Live
-from fibsbot.service.settings import AccountPlan
-from tests.bot.script import ME, OWN_INFO, board
+from fibsbot.log import LogFormat, LogLevel, configure_log
+from fibsbot.service.account import BotAccount, Hooks
+from fibsbot.service.live.page_server import LivePage
+from fibsbot.service.settings import AccountSettings
+from fibsbot.strategies.pool import StrategyChain
+from tests.bot.agent_script import ME, OWN_INFO, board
 
 
 class Liar:
@@ -96,13 +96,15 @@ def _move_any(rng: random.Random, cells: list[int]) -> None:
 
 async def feed_lies(seed: int, lines: int) -> None:
     """Feed lies to a bot with sheets and a live page, and print how long the lines took."""
-    configure(LogFormat.JSON, LogLevel.ERROR)
+    configure_log(LogFormat.JSON, LogLevel.ERROR)
     settings = AgentSettings(ME, "secret")
-    agent, thinker = Agent(settings), Thinker([], 1.0)
+    agent, thinker = Agent(settings), StrategyChain([], 1.0)
     gc.freeze()  # what was made until now is no work for the collector, as in a bot that runs
-    live = Live({ME: "secret"}, list)
+    live = LivePage({ME: "secret"}, list)
     hooks = Hooks(keep=lambda *_: None, follow=live.happen, hear=live.hear)
-    account = Account(AccountPlan(RunSettings("localhost", 4321, settings), "random"), thinker, Memory(), hooks)
+    account = BotAccount(
+        AccountSettings(RunSettings("localhost", 4321, settings), "random"), thinker, AgentMemory(), hooks
+    )
     liar = Liar(seed, lines)
     driver = Driver(agent, thinker, time.monotonic, on_message=lambda it: account.on_message(it, agent))
     await driver.drive(cast("Connection", liar))

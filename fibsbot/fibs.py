@@ -11,12 +11,13 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
+from fibs_protocol.board import BoardState
+from fibs_protocol.words import UNLIMITED, Colour, FibsMove
+
 from fibsbot.match import Dice, MatchState, Owner, Phase
 from fibsbot.position import BAR, OFF, Move, Play, Position
-from protocol.board import BoardState
-from protocol.words import UNLIMITED, Colour, FibsMove
 
-REMEMBERED: Final = 8
+POSITION_CACHE_SIZE: Final = 8
 """Boards whose positions are kept in mind: each is looked at several times in a row."""
 DIRECTIONS: Final = {Colour.X: 1, Colour.O: -1}
 """The direction in which each colour moves on FIBS (docs/protocol.md: all 431 recorded boards)."""
@@ -76,7 +77,7 @@ def _mirror(point: int, direction: int) -> int:
 # -- cells ----------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(POSITION_CACHE_SIZE)
 def position_from_cells(cells: tuple[int, ...], colour: Colour, direction: int) -> Position:
     """Return the position in the 26 cells of a `board:` line, seen by the player of this colour and direction."""
     ordered = cells if direction < 0 else cells[::-1]

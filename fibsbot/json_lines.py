@@ -11,15 +11,15 @@ import json.encoder
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-Encode: TypeAlias = Callable[[Any], str]
+EncodeJson: TypeAlias = Callable[[Any], str]
 """Writes a value as `json.dumps` does: in ASCII, in one line."""
 
 _text = json.encoder.encode_basestring_ascii
-_AS_THEY_ARE: Final = (False, False)
+_NO_SORT_NO_SKIP: Final = (False, False)
 """Keys are neither sorted nor left out."""
 
 
-def encoder(*, allow_nan: bool = True) -> Encode:
+def json_encoder(*, allow_nan: bool = True) -> EncodeJson:
     """Return what writes values of JSON that do not contain themselves, NaN only where it is allowed.
 
     It raises TypeError for what JSON has not, and ValueError for a NaN that is not allowed.
@@ -27,7 +27,7 @@ def encoder(*, allow_nan: bool = True) -> Encode:
     plain = json.JSONEncoder(check_circular=False, allow_nan=allow_nan)
     make = getattr(json.encoder, "c_make_encoder", None)
     try:
-        pieces = make(None, plain.default, _text, None, ": ", ", ", *_AS_THEY_ARE, allow_nan)  # type: ignore[misc] # None
+        pieces = make(None, plain.default, _text, None, ": ", ", ", *_NO_SORT_NO_SKIP, allow_nan)  # type: ignore[misc] # None
     except TypeError:
         return plain.encode
     return lambda value: "".join(pieces(value, 0))

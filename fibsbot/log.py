@@ -11,7 +11,7 @@ import logging
 import sys
 from typing import TYPE_CHECKING
 
-from fibsbot.redaction import cleaned
+from fibsbot.redaction import redact_record
 
 if TYPE_CHECKING:
     from structlog.typing import Processor
@@ -35,7 +35,7 @@ class LogLevel(enum.Enum):
     ERROR = "error"
 
 
-def configure(form: LogFormat = LogFormat.CONSOLE, level: LogLevel = LogLevel.INFO) -> None:
+def configure_log(form: LogFormat = LogFormat.CONSOLE, level: LogLevel = LogLevel.INFO) -> None:
     """Say how this process logs, to stderr as it is now."""
     import structlog  # noqa: PLC0415 - slow to import, and the settings need only the words above
 
@@ -52,7 +52,7 @@ def configure(form: LogFormat = LogFormat.CONSOLE, level: LogLevel = LogLevel.IN
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
-            lambda _, __, event: cleaned(event),
+            lambda _, __, event: redact_record(event),
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.name)),

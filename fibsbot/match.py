@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from fibsbot.evolving import evolve
+from fibsbot.evolve import evolve
 from fibsbot.position import Position
 
 Dice: TypeAlias = tuple[int, int]

@@ -15,16 +15,16 @@ from typing import Any, Final, TypeAlias
 
 from attrs import define
 
-LEAVING: Final = 5.0
+EXIT_TIMEOUT: Final = 5.0
 """Seconds for a process to go by itself; then it is killed."""
-ONE_CORE: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+THREAD_VARIABLES: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 """What tells libraries how many threads to use."""
 
 Stop: TypeAlias = Callable[[BaseProcess], None]
 """Ends a process in the middle of its work."""
 
 
-class LostError(RuntimeError):
+class WorkerLostError(RuntimeError):
     """A process is gone before it was done; the text says how it ended."""
 
     def __init__(self, item: Any, status: int | None) -> None:
@@ -33,13 +33,13 @@ class LostError(RuntimeError):
         self.item = item
 
 
-def cores() -> int:
+def usable_cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextlib.contextmanager
-def deaf(*signals: signal.Signals) -> Iterator[None]:
+def signals_held_back(*signals: signal.Signals) -> Iterator[None]:
     """Start processes that never hear these signals: who started them ends them, and hears them a moment later.
 
     Ctrl-C goes to all processes of a terminal at once. Nothing is lost meanwhile: a signal that is held back comes
@@ -63,10 +63,10 @@ def deaf(*signals: signal.Signals) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def on_one_core() -> Iterator[None]:
+def single_threaded_libraries() -> Iterator[None]:
     """Start processes whose libraries use one thread each."""
-    before = {name: os.environ.get(name) for name in ONE_CORE}
-    os.environ.update(dict.fromkeys(ONE_CORE, "1"))
+    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
     try:
         yield
     finally:
@@ -76,7 +76,7 @@ def on_one_core() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def end_with_parent() -> None:
+def exit_with_parent() -> None:
     """Have this process end when the one that started it is gone, killed perhaps."""
     threading.Thread(target=_wait_for_parent, daemon=True).start()
 
@@ -88,7 +88,7 @@ def _wait_for_parent() -> None:
         os._exit(1)
 
 
-def share(  # noqa: PLR0913 - what they do, at what, how many, and how they are started and stopped
+def map_unordered(  # noqa: PLR0913 - what they do, at what, how many, and how they are started and stopped
     work: Callable[..., None],
     arguments: tuple[Any, ...],
     items: Iterable[Any],
@@ -101,14 +101,15 @@ def share(  # noqa: PLR0913 - what they do, at what, how many, and how they are 
 
     `work` is called in each with a connection and the arguments. It receives one item after the other and sends an
     answer to each, until it receives None or finds the connection closed. An answer that is an exception is raised
-    here, LostError where a process is gone. However this ends, all processes are gone afterwards; who is at work then
+    here, WorkerLostError where a process is gone. However this ends, all processes are gone afterwards; who is at
+    work then
     is stopped.
     """
     left = iter(items)
     workers: list[_Worker] = []
     try:
         for _, item in zip(range(jobs), left, strict=False):
-            workers.append(worker := _started(work, arguments, unheard))
+            workers.append(worker := _start_worker(work, arguments, unheard))
             worker.give(item)
         while at_work := {worker.way: worker for worker in workers if worker.item is not None}:
             for worker in [at_work[way] for way in wait(list(at_work)) if isinstance(way, Connection)]:
@@ -116,7 +117,7 @@ def share(  # noqa: PLR0913 - what they do, at what, how many, and how they are 
                 worker.give(next(left, None))
                 yield answer
     finally:
-        _dismiss(workers, stop)
+        _stop_workers(workers, stop)
 
 
 @define
@@ -138,30 +139,32 @@ class _Worker:
         try:
             answer = self.way.recv()
         except (EOFError, OSError):
-            self.process.join(LEAVING)
-            raise LostError(self.item, self.process.exitcode) from None
+            self.process.join(EXIT_TIMEOUT)
+            raise WorkerLostError(self.item, self.process.exitcode) from None
         if isinstance(answer, Exception):
             raise answer
         return answer
 
 
-def _started(work: Callable[..., None], arguments: tuple[Any, ...], unheard: tuple[signal.Signals, ...]) -> _Worker:
+def _start_worker(
+    work: Callable[..., None], arguments: tuple[Any, ...], unheard: tuple[signal.Signals, ...]
+) -> _Worker:
     context = multiprocessing.get_context("spawn")  # a fork would copy the locks of our threads
     ours, theirs = context.Pipe()
     process = context.Process(target=work, args=(theirs, *arguments), daemon=True)
-    with deaf(*unheard), on_one_core():
+    with signals_held_back(*unheard), single_threaded_libraries():
         process.start()
     theirs.close()
     return _Worker(process, ours)
 
 
-def _dismiss(workers: list[_Worker], stop: Stop) -> None:
+def _stop_workers(workers: list[_Worker], stop: Stop) -> None:
     for worker in workers:
         if worker.item is not None and worker.process.is_alive():
             stop(worker.process)
         worker.way.close()
     for worker in workers:
-        worker.process.join(LEAVING)
+        worker.process.join(EXIT_TIMEOUT)
         if worker.process.is_alive():
             worker.process.kill()
             worker.process.join()

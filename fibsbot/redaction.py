@@ -68,20 +68,20 @@ class _Rules:
 
 
 _lock: Final = threading.Lock()
-_registered: Final[Counter[tuple[str, str]]] = Counter()
+_passwords: Final[Counter[tuple[str, str]]] = Counter()
 _rules = _Rules()
 
 
 # -- which passwords ------------------------------------------------------------------------------------------------
 
 
-def hide(password: str, name: str = "") -> None:
+def hide_password(password: str, name: str = "") -> None:
     """Hide a password for the rest of the process; `name` is the account's."""
     _register(password, name, 1)
 
 
 @contextlib.contextmanager
-def hidden(password: str, name: str = "") -> Iterator[None]:
+def password_hidden(password: str, name: str = "") -> Iterator[None]:
     """Hide a password for as long as it is used."""
     _register(password, name, 1)
     try:
@@ -90,24 +90,24 @@ def hidden(password: str, name: str = "") -> Iterator[None]:
         _register(password, name, -1)
 
 
-def forget() -> None:
+def forget_passwords() -> None:
     """Forget all passwords; for tests, which share a process."""
-    for (password, name), times in list(_registered.items()):
+    for (password, name), times in list(_passwords.items()):
         _register(password, name, -times)
 
 
 def _register(password: str, name: str, times: int) -> None:
     global _rules  # noqa: PLW0603 - the registry of this process
     with _lock:
-        before = set(_registered)
-        _registered[password, name] += times
-        if _registered[password, name] <= 0:
-            del _registered[password, name]
-        if before != set(_registered):
-            _rules = _made(sorted(_registered))
+        before = set(_passwords)
+        _passwords[password, name] += times
+        if _passwords[password, name] <= 0:
+            del _passwords[password, name]
+        if before != set(_passwords):
+            _rules = _build_rules(sorted(_passwords))
 
 
-def _made(registered: list[tuple[str, str]]) -> _Rules:
+def _build_rules(registered: list[tuple[str, str]]) -> _Rules:
     """Return the rules for passwords and their accounts' names."""
     needles, within, anywhere, kept = set(), [], set(), set()
     for password, name in registered:
@@ -140,13 +140,13 @@ def _spellings(password: str) -> set[str]:
 # -- what leaves the process ----------------------------------------------------------------------------------------
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """Return a text without passwords."""
     rules = _rules
     return rules.redacted(text, rules.text) if rules.concern(text) else text
 
 
-def cleaned(value: Any) -> Any:
+def redact_record(value: Any) -> Any:
     """Return a value of a record without passwords, at any depth; what has none in it stays the same object.
 
     Keys stay, as do the values of `OWN_FIELDS`. An object that is no text, but shows a password, becomes a text.
@@ -155,14 +155,14 @@ def cleaned(value: Any) -> Any:
         return value
     match value:
         case str():
-            return redacted(value)
+            return redact(value)
         case Mapping():
-            return {key: it if key in OWN_FIELDS else cleaned(it) for key, it in value.items()}
+            return {key: it if key in OWN_FIELDS else redact_record(it) for key, it in value.items()}
         case list() | tuple() | set() | frozenset():
-            items = [cleaned(it) for it in value]
+            items = [redact_record(it) for it in value]
             return value if all(map(operator.is_, items, value)) else items
     shown = f"{value} {value!r}"
-    return value if redacted(shown) == shown else redacted(str(value))
+    return value if redact(shown) == shown else redact(str(value))
 
 
 class StreamRedactor:
@@ -180,7 +180,7 @@ class StreamRedactor:
         unseen = _UNSEEN.search(text) is not None
         if unseen or rules.concern(text):
             text = rules.redacted(text, rules.received)
-        keep = 0 if text.endswith("\n") else _beginning(text, rules.needles, unseen=unseen)
+        keep = 0 if text.endswith("\n") else _partial_match_length(text, rules.needles, unseen=unseen)
         keep = keep if keep <= LONGEST else 0
         self._held = text[len(text) - keep :]
         return text[: len(text) - keep]
@@ -191,7 +191,7 @@ class StreamRedactor:
         return held
 
 
-def _beginning(text: str, needles: tuple[str, ...], *, unseen: bool) -> int:
+def _partial_match_length(text: str, needles: tuple[str, ...], *, unseen: bool) -> int:
     """Return how many characters at the end of a text may be the beginning of a needle."""
     if not needles:
         return 0

@@ -30,7 +30,7 @@ def _unconfigured_log() -> Iterator[None]:
     """Forget how a command under test has set up this process's log, and which passwords it hides."""
     yield
     structlog.reset_defaults()
-    redaction.forget()
+    redaction.forget_passwords()
 
 
 def pytest_collection_finish() -> None:

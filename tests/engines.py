@@ -12,12 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from fibsbot.arena.duel.dice import GameDice
-from fibsbot.arena.duel.pairs import answered
-from fibsbot.arena.duel.playing import Games, play_match
-from fibsbot.bot.questions import Answer, Question
+from fibsbot.arena.duel.games import Games, play_match, play_out
+from fibsbot.arena.duel.plan import GameDice
 from fibsbot.rules.laws import MODERN
 from fibsbot.strategies.base import Strategy
+from fibsbot.strategies.questions import Question, StrategyAnswer
 
 SOON: Final = 10.0
 """Seconds after which something that should happen at once has not happened."""
@@ -149,9 +148,9 @@ def play_through(strategies: Sequence[Strategy], length: int, seed: int) -> tupl
     """
     asked: Counter[type[Question]] = Counter()
 
-    def put(strategy: Strategy, question: Question) -> Answer:
+    def put(strategy: Strategy, question: Question) -> StrategyAnswer:
         asked[type(question)] += 1
         return question.put_to(strategy)
 
     course = play_match(MODERN, length, partial(GameDice, seed, 0))
-    return answered(course, [partial(put, strategy) for strategy in strategies]), asked
+    return play_out(course, [partial(put, strategy) for strategy in strategies]), asked

@@ -5,7 +5,7 @@ import json
 import pytest
 import structlog
 
-from fibsbot.log import LogFormat, LogLevel, configure
+from fibsbot.log import LogFormat, LogLevel, configure_log
 
 
 def check(password: str) -> None:
@@ -24,7 +24,7 @@ def fail(word: str = "horse") -> None:
 
 @pytest.mark.parametrize("form", LogFormat)
 def test_a_traceback_shows_no_values_of_variables(form: LogFormat, capsys: pytest.CaptureFixture[str]) -> None:
-    configure(form)
+    configure_log(form)
     fail()
     err = capsys.readouterr().err
     assert "ValueError: 13 characters" in err
@@ -32,7 +32,7 @@ def test_a_traceback_shows_no_values_of_variables(form: LogFormat, capsys: pytes
 
 
 def test_json_is_one_object_a_line(capsys: pytest.CaptureFixture[str]) -> None:
-    configure(LogFormat.JSON, LogLevel.DEBUG)
+    configure_log(LogFormat.JSON, LogLevel.DEBUG)
     structlog.get_logger().debug("said", line="a\nb")
     fail()
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
@@ -40,6 +40,6 @@ def test_json_is_one_object_a_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_nothing_below_the_level_is_logged(capsys: pytest.CaptureFixture[str]) -> None:
-    configure(level=LogLevel.WARNING)
+    configure_log(level=LogLevel.WARNING)
     structlog.get_logger().info("not worth a line")
     assert not capsys.readouterr().err

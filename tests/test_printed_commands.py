@@ -27,7 +27,7 @@ from attrs import define, field, frozen
 from click.testing import CliRunner
 
 from fibsbot.cli import COMMANDS, main
-from tests.records.store.telling import NOON, Teller
+from tests.records.store.recorder import NOON, Teller
 
 ROOT: Final = Path(__file__).parent.parent
 DATA: Final = Path(__file__).parent / "data"

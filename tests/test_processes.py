@@ -11,7 +11,13 @@ from multiprocessing.connection import Connection
 
 import pytest
 
-from fibsbot.processes import ONE_CORE, LostError, deaf, on_one_core, share
+from fibsbot.processes import (
+    THREAD_VARIABLES,
+    WorkerLostError,
+    map_unordered,
+    signals_held_back,
+    single_threaded_libraries,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -37,42 +43,42 @@ def gone() -> bool:
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_each_number_is_worked_at_once(jobs: int) -> None:
-    assert [number * number + 5 for number in range(7)] == sorted(share(square, (5,), range(7), jobs))
+    assert [number * number + 5 for number in range(7)] == sorted(map_unordered(square, (5,), range(7), jobs))
     assert gone()
 
 
 def test_without_numbers_nobody_is_started() -> None:
-    assert [] == list(share(square, (5,), (), 3))
+    assert [] == list(map_unordered(square, (5,), (), 3))
 
 
 def test_an_answer_that_is_an_exception_is_raised() -> None:
     with pytest.raises(ValueError, match="thirteen"):
-        list(share(square, (0,), [1, 13, 77], 3))
+        list(map_unordered(square, (0,), [1, 13, 77], 3))
     assert gone()
 
 
 @pytest.mark.parametrize(("number", "how"), [(99, "was killed by signal 9"), (98, "ended with status 3")])
 def test_who_is_gone_is_told_with_what_it_worked_at(number: int, how: str) -> None:
-    with pytest.raises(LostError, match=how) as lost:
-        list(share(square, (0,), [number], 1))
+    with pytest.raises(WorkerLostError, match=how) as lost:
+        list(map_unordered(square, (0,), [number], 1))
     assert number == lost.value.item
     assert gone()
 
 
 def test_who_stops_leaves_nobody_behind() -> None:
-    answers = share(square, (0,), [2, 77, 77], 2)
+    answers = map_unordered(square, (0,), [2, 77, 77], 2)
     assert 4 == next(answers)
     answers.close()
     assert gone()
 
 
 def test_libraries_have_one_thread_in_a_process_and_here_as_many_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ONE_CORE[0], "7")
-    monkeypatch.delenv(ONE_CORE[1], raising=False)
-    with on_one_core():
-        assert {"1"} == {os.environ[name] for name in ONE_CORE}
-    assert "7" == os.environ[ONE_CORE[0]]
-    assert ONE_CORE[1] not in os.environ
+    monkeypatch.setenv(THREAD_VARIABLES[0], "7")
+    monkeypatch.delenv(THREAD_VARIABLES[1], raising=False)
+    with single_threaded_libraries():
+        assert {"1"} == {os.environ[name] for name in THREAD_VARIABLES}
+    assert "7" == os.environ[THREAD_VARIABLES[0]]
+    assert THREAD_VARIABLES[1] not in os.environ
 
 
 def hear(way: Connection) -> None:
@@ -82,8 +88,8 @@ def hear(way: Connection) -> None:
 
 
 def test_processes_do_not_hear_an_interrupt() -> None:
-    assert [False] * 2 == list(share(hear, (), range(2), 2))
-    assert [True] * 2 == list(share(hear, (), range(2), 2, unheard=()))
+    assert [False] * 2 == list(map_unordered(hear, (), range(2), 2))
+    assert [True] * 2 == list(map_unordered(hear, (), range(2), 2, unheard=()))
 
 
 def test_a_signal_that_another_thread_takes_is_held_back_as_well() -> None:
@@ -98,7 +104,7 @@ def test_a_signal_that_another_thread_takes_is_held_back_as_well() -> None:
     other = threading.Thread(target=take)
     other.start()
     try:
-        with deaf(signal.SIGINT):
+        with signals_held_back(signal.SIGINT):
             now.set()
             other.join()
             assert not heard

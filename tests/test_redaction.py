@@ -12,29 +12,37 @@ from typing import Any, TextIO, cast
 
 import pytest
 import structlog
+from fibs_protocol import commands as c
+from fibs_protocol.messages import Message
+from fibs_protocol.stream import MessageReader
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fibsbot.bot.actions import Action, Record, Send
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.driver import Driver
-from fibsbot.bot.events import Connected, Event
-from fibsbot.bot.fallback import LastResort
+from fibsbot.bot.interface import Action, Connected, Event, Record, Send
 from fibsbot.bot.settings import AgentSettings
-from fibsbot.bot.thinking import Thinker
-from fibsbot.cli.streams import Stream
+from fibsbot.cli import Stream
 from fibsbot.client.connection import Connection
-from fibsbot.log import LogFormat, LogLevel, configure
+from fibsbot.log import LogFormat, LogLevel, configure_log
 from fibsbot.records.session_log import utc_now
-from fibsbot.records.session_writing import SessionLog
+from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.records.store import StoreWriter
-from fibsbot.redaction import REDACTED, SHORTEST, StreamRedactor, cleaned, forget, hidden, hide, redacted
-from fibsbot.service.control import Control
-from fibsbot.service.live.feed import Feed, Part
-from protocol import commands as c
-from protocol.messages import Message
-from protocol.stream import MessageReader
-from tests.records.store.telling import Teller
+from fibsbot.redaction import (
+    REDACTED,
+    SHORTEST,
+    StreamRedactor,
+    forget_passwords,
+    hide_password,
+    password_hidden,
+    redact,
+    redact_record,
+)
+from fibsbot.service.control_server import ControlServer
+from fibsbot.service.live.feed import AccountFeed, FeedPart
+from fibsbot.strategies.pool import StrategyChain
+from fibsbot.strategies.questions import LastResort
+from tests.records.store.recorder import Teller
 
 PASSWORD = "Zq7-un'mis\"tak\\ab<le>&Xw9"
 NAMED = "Zq7unmistakable"
@@ -80,7 +88,7 @@ def everything_in(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.iterdir())
 
 
-def show(feed: Feed, message: Message, agent: Agent) -> None:
+def show(feed: AccountFeed, message: Message, agent: Agent) -> None:
     """Have the page show a message."""
     feed.hear(message, agent)
 
@@ -140,13 +148,13 @@ async def test_a_server_that_repeats_the_password_gets_it_into_nothing(
 ) -> None:
     stream = "".join(line.replace("{}", SPOKEN[how](password)) + "\r\n" for line, how in said).encode()
     error = io.StringIO()
-    with hidden(password, "marvin"), pytest.MonkeyPatch.context() as patch:
+    with password_hidden(password, "marvin"), pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.stderr", error)
-        configure(LogFormat.JSON, LogLevel.DEBUG)
-        agent, feed, wire = Agent(AgentSettings("marvin", password)), Feed("marvin"), Wire()
+        configure_log(LogFormat.JSON, LogLevel.DEBUG)
+        agent, feed, wire = Agent(AgentSettings("marvin", password)), AccountFeed("marvin"), Wire()
         records: list[Record] = []
-        with SessionLog(folder / "marvin.jsonl", user="marvin") as log:
-            driver = Driver(Chatterbox(agent), Thinker([LastResort()], 1.0), itertools.count().__next__, log)
+        with SessionLogWriter(folder / "marvin.jsonl", user="marvin") as log:
+            driver = Driver(Chatterbox(agent), StrategyChain([LastResort()], 1.0), itertools.count().__next__, log)
             driver.on_record = records.append
             driver.on_message = lambda message: show(feed, message, agent)
             driver._connection = cast("Connection", wire)
@@ -162,8 +170,8 @@ async def test_a_server_that_repeats_the_password_gets_it_into_nothing(
         structlog.get_logger().error("crash", exc_info=crash, said=stream, words=[str(stream)], also={"x": (stream,)})
         print(stream.decode(), file=cast("TextIO", Stream(error, ends=False)))
         status = {"sentence": stream.decode(), "agent": agent.status.as_dict()}
-        answer = Control(folder / "control", lambda *_: {"status": status}).answer(b'{"order": "status"}')
-        pages = json.dumps([*map(feed.part, Part), answer])
+        answer = ControlServer(folder / "control", lambda *_: {"status": status}).answer(b'{"order": "status"}')
+        pages = json.dumps([*map(feed.part, FeedPart), answer])
         login = f"login {agent.settings.client} 1008 marvin {password}\r\n".encode()
         files = everything_in(folder)
         assert [] == leaks(wire.sent.replace(login, b""), password)
@@ -182,8 +190,8 @@ def test_a_password_is_hidden_whatever_it_is_made_of_and_however_it_is_written(
     password: str, data: st.DataObject
 ) -> None:
     write = data.draw(st.sampled_from([*SPOKEN.values(), html.escape, lambda it: json.dumps(repr(it))]))
-    with hidden(password, "marvin"):
-        assert password.lower() not in redacted(f"before {write(password)} after").lower().replace(REDACTED, " ")
+    with password_hidden(password, "marvin"):
+        assert password.lower() not in redact(f"before {write(password)} after").lower().replace(REDACTED, " ")
 
 
 @settings(max_examples=30)
@@ -193,7 +201,7 @@ def test_a_stream_is_redacted_in_the_same_way_whatever_its_chunks(other: bytes, 
     spoken = between.join(bytes([code]) for code in NAMED.encode())
     text = other + spoken + b"!" + other
     cuts = sorted(data.draw(st.sets(st.integers(1, len(text) - 1)))) if not between.startswith(b"\xff") else []
-    with hidden(NAMED):
+    with password_hidden(NAMED):
         stream = StreamRedactor()
         pieces = [stream.take(text[start:end]) for start, end in itertools.pairwise([0, *cuts, len(text)])]
         pieces.append(stream.rest())
@@ -201,7 +209,7 @@ def test_a_stream_is_redacted_in_the_same_way_whatever_its_chunks(other: bytes, 
 
 
 def test_a_stream_holds_no_more_back_than_its_bound() -> None:
-    with hidden(NAMED):
+    with password_hidden(NAMED):
         stream = StreamRedactor()
         written = sum(len(stream.take(b"Z" + b"\x00" * 4000)) for _ in range(10))
         assert 40_010 - 4096 <= written + 1
@@ -210,27 +218,27 @@ def test_a_stream_holds_no_more_back_than_its_bound() -> None:
 @pytest.mark.parametrize("password", ["a", "5", "off"])
 def test_a_short_password_is_hidden_where_a_login_repeats_it_and_nowhere_else(password: str) -> None:
     board = "board:You:ford:5:0:0:a:off 5 a"
-    with hidden(password, "marvin"):
-        assert board == redacted(board)
-        assert f"'login fibsbot 1008 marvin {REDACTED}'" == redacted(f"'login fibsbot 1008 marvin {password}'")
-        assert f"marvin {password}rest" == redacted(f"marvin {password}rest")
+    with password_hidden(password, "marvin"):
+        assert board == redact(board)
+        assert f"'login fibsbot 1008 marvin {REDACTED}'" == redact(f"'login fibsbot 1008 marvin {password}'")
+        assert f"marvin {password}rest" == redact(f"marvin {password}rest")
 
 
 def test_the_name_of_the_account_stays_readable_when_the_password_is_part_of_it() -> None:
-    with hidden("marvin", "marvin_bot"):
-        assert "marvin_bot" == redacted("marvin_bot")
-        assert f"{REDACTED}x" == redacted("marvinx")
+    with password_hidden("marvin", "marvin_bot"):
+        assert "marvin_bot" == redact("marvin_bot")
+        assert f"{REDACTED}x" == redact("marvinx")
 
 
 def test_what_the_program_chooses_itself_is_no_password() -> None:
-    with hidden("double", "marvin"):
+    with password_hidden("double", "marvin"):
         record = {"command": "double", "phase": "double", "text": "You double", "cube": 2}
-        assert {**record, "text": f"You {REDACTED}"} == cleaned(record)
+        assert {**record, "text": f"You {REDACTED}"} == redact_record(record)
 
 
 def test_nothing_is_changed_that_has_no_password_in_it() -> None:
     values: list[Any] = [{"a": [1, (2.5, None)]}, {"x"}, utc_now(), ValueError("x"), b"bytes"]
-    hide(NAMED)
-    assert all(cleaned(it) == it for it in values)
-    forget()
-    assert NAMED == redacted(NAMED)
+    hide_password(NAMED)
+    assert all(redact_record(it) == it for it in values)
+    forget_passwords()
+    assert NAMED == redact(NAMED)

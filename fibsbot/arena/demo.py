@@ -1,4 +1,4 @@
-"""A whole match to watch: the display of `fibsbot demo`."""
+"""`fibsbot demo`: the display of a whole match and its score sheet."""
 
 from __future__ import annotations
 
@@ -6,40 +6,121 @@ from collections import deque
 from types import TracebackType
 from typing import Final, Self
 
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field, frozen
+from fibs_protocol import messages as m
+from fibs_protocol.board import BoardState
+from fibs_protocol.drawing import draw
+from fibs_protocol.messages import Message
+from fibs_protocol.words import YOU
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group
 from rich.live import Live
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
-from fibsbot.arena.sheet import Sheet
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.runner import Observer
-from fibsbot.bot.track import Side, Track
-from fibsbot.draw.text import styled
+from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
+from fibsbot.draw.text import styled_board
 from fibsbot.fibs import cells_from_position, play_from_fibs
 from fibsbot.notation import format_play
 from fibsbot.position import Position
-from protocol import messages as m
-from protocol.board import BoardState
-from protocol.drawing import draw
-from protocol.messages import Message
-from protocol.words import YOU
 
-LAST: Final = 6
+_LEVELS: Final = {1: "single", 2: "gammon", 3: "backgammon"}
+
+
+@frozen
+class GameResult:
+    """One game."""
+
+    winner: str
+    points: int
+    cube: int
+    """The cube's value at the end; a double that was refused does not raise it."""
+    ending: str
+    """`single`, `gammon` or `backgammon`, `resigned` and how much, or `passed` for a double."""
+    turns: int
+    """Of both players."""
+    score: tuple[int, int]
+    """Afterwards."""
+
+
+@define
+class ScoreSheet:
+    """The score sheet, kept by whoever follows one player's side of the match."""
+
+    player: str
+    opponent: str = "?"
+    games: list[GameResult] = field(factory=list)
+    winner: str | None = None
+    """Of the match, once it is over."""
+    _turns: int = 0
+
+    def note(self, message: Message, before: TrackedMatch, after: TrackedMatch) -> None:
+        """Take in a message of the server, with the match before and after it."""
+        match message:
+            case m.OpponentJoined(name=name) | m.YouJoined(name=name):
+                self.opponent = name
+            case m.GameStarts():
+                self._turns = 0
+            case m.FirstMove() | m.Rolls():
+                self._turns += 1
+            case m.GameWon() | m.GaveUp() | m.ResignAccepted():
+                self._note_game(message, before, after)
+            case m.MatchWon():
+                self.winner = self._name(message.winner)
+
+    def _note_game(
+        self, message: m.GameWon | m.GaveUp | m.ResignAccepted, before: TrackedMatch, after: TrackedMatch
+    ) -> None:
+        if before.state is None or after.state is None:
+            return
+        cube = before.state.cube
+        if isinstance(message, m.GaveUp):
+            ending = "passed"
+        else:
+            level = _LEVELS.get(message.points // cube, f"{message.points} points")
+            ending = (
+                level
+                if isinstance(message, m.GameWon)
+                else "resigned"
+                if message.points == cube
+                else f"resigned {level}"
+            )
+        winner = self.player if before.side_of(message.winner) is PlayerSide.PLAYER else self.opponent
+        self.games.append(GameResult(winner, message.points, cube, ending, self._turns, after.state.score))
+
+    def _name(self, name: str) -> str:
+        return self.opponent if name == self.opponent else self.player
+
+    def table(self) -> Table:
+        """Return the sheet as a table."""
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
+        for name in ("game", "winner", "ending", "cube", "points", "turns", self.player, self.opponent):
+            table.add_column(name, no_wrap=True)
+        for column in (table.columns[0], *table.columns[3:]):
+            column.justify = "right"
+        for number, game in enumerate(self.games, 1):
+            row = (number, game.winner, game.ending, game.cube, game.points, game.turns, *game.score)
+            table.add_row(*map(str, row))
+        return table
+
+
+LAST_LINES: Final = 6
 """So many of the last lines stand below the board."""
 
 
-class Display:
+class MatchDisplay:
     """Shows a match as it goes: in a terminal as one picture that changes, else as lines with a board now and then."""
 
     def __init__(self, console: Console, player: str) -> None:
         """Show the match from this player's side."""
-        self.sheet = Sheet(player)
+        self.sheet = ScoreSheet(player)
         self._console = console
         self._player = player
         self._board: BoardState | None = None
-        self._last: deque[str] = deque(maxlen=LAST)
+        self._last: deque[str] = deque(maxlen=LAST_LINES)
         self._live = Live(console=console, auto_refresh=False, transient=False) if console.is_terminal else None
 
     def __enter__(self) -> Self:
@@ -96,7 +177,7 @@ class Display:
 
     def _refresh(self) -> None:
         if self._live and self._board:
-            board = styled(self._drawing(self._board))
+            board = styled_board(self._drawing(self._board))
             lines = Text("\n".join(self._last), style="dim")
             self._live.update(Group(Padding(board, (1, 0)), lines), refresh=True)
 
@@ -108,11 +189,11 @@ class Commentator(Observer):
     A player's own moves are not repeated to him by the server, only the opponent's are.
     """
 
-    display: Display
+    display: MatchDisplay
     opponent: str
     leads: bool
     """Whether this is the player from whose side the match is shown."""
-    _tracks: list[Track] = field(factory=lambda: [Track("")])
+    _tracks: list[TrackedMatch] = field(factory=lambda: [TrackedMatch("")])
     """The match before the message that comes next."""
 
     def on_message(self, message: Message, agent: Agent) -> None:
@@ -126,7 +207,7 @@ class Commentator(Observer):
         if said:
             self.display.tell(f"{self.opponent} {said}", with_board=isinstance(message, m.OpponentDoubles))
 
-    def _show(self, message: Message, after: Track) -> None:
+    def _show(self, message: Message, after: TrackedMatch) -> None:
         """Tell what belongs to neither player; `after` is the match as it is now."""
         show = self.display
         match message:
@@ -148,14 +229,14 @@ class Commentator(Observer):
                 score = f"{show.sheet.player} {game.score[0]}, {show.sheet.opponent} {game.score[1]}"
                 show.tell(f"Score in the match to {length}: {score}\n")
 
-    def _told(self, message: Message, before: Track) -> str | None:
+    def _told(self, message: Message, before: TrackedMatch) -> str | None:
         """Return what the opponent does, without the name."""
         if getattr(message, "player", getattr(message, "loser", None)) != self.opponent:
             return None
         match message:
             case m.Moves(moves=moves) if before.state and before.direction and before.dice:
                 play = play_from_fibs(moves, -before.direction)
-                return f"{_dice(before)} {format_play(play, before.position_of(Side.OPPONENT))}"
+                return f"{_dice(before)} {format_play(play, before.position_of(PlayerSide.OPPONENT))}"
             case m.CannotMove() if before.dice:
                 return f"{_dice(before)} cannot move"
             case m.OpponentDoubles() if before.state:
@@ -171,6 +252,6 @@ _DEEDS: Final = {
 }
 
 
-def _dice(track: Track) -> str:
+def _dice(track: TrackedMatch) -> str:
     high, low = sorted(track.dice or (0, 0), reverse=True)
     return f"{high}{low}:"

@@ -1,8 +1,9 @@
-"""Many matches, bot against bot on an embedded server: what went wrong, counted."""
+"""Bots that play each other on an embedded server: one pair of them, and long runs with what went wrong counted."""
 
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -10,24 +11,78 @@ from typing import Any, Final, TypeAlias
 
 from attrs import asdict, define, field, frozen
 
-from fibsbot.arena.pair import Entrant, play_pair
-from fibsbot.bot.actions import Record
 from fibsbot.bot.agent import Agent, DifferenceError
-from fibsbot.bot.runner import Observer, SessionResult
+from fibsbot.bot.interface import Record
+from fibsbot.bot.runner import Observer, Runner, SessionResult
+from fibsbot.bot.settings import AgentSettings, RunSettings, Timings
 from fibsbot.match import Phase
+from fibsbot.policy import Lengths, Policy
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
 
-EXAMPLES: Final = 10
+QUICK_TIMINGS: Final = Timings(pause=0.0, invitation=0.05, retry=0.5)
+"""Waits for bots among themselves: nobody has to be spared, only what may really be lost is waited for."""
+
+
+@frozen
+class Entrant:
+    """One of the two bots."""
+
+    name: str
+    strategy: Strategy
+    observer: Observer = field(factory=Observer)
+    log_path: Path | None = None
+    """Where to write the session log."""
+
+
+async def play_pair(  # noqa: PLR0913 - what there is to choose about a run
+    server: Server,
+    host: Entrant,
+    guest: Entrant,
+    *,
+    matches: int,
+    length: int,
+    timings: Timings = QUICK_TIMINGS,
+    strict: bool = False,
+) -> tuple[SessionResult, SessionResult]:
+    """Register both, log both in, and let the host invite the guest until they have finished so many matches.
+
+    Raises whatever a Runner raises; the other bot is stopped then.
+    """
+    passwords = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
+    for entrant, password in zip((host, guest), passwords, strict=True):
+        await server.register(entrant.name, password)
+
+    def runner(entrant: Entrant, password: str, invite: str | None) -> Runner:
+        agent = AgentSettings(
+            name=entrant.name,
+            password=password,
+            invite=invite,
+            length=length,
+            policy=Policy(lengths=Lengths(((1, max(length, 1)),))),
+            matches=matches,
+            strict=strict,
+            timings=timings,
+        )
+        settings = RunSettings(server.host, server.port, agent, log_path=entrant.log_path)
+        return Runner(settings, entrant.strategy, observer=entrant.observer)
+
+    async with asyncio.TaskGroup() as group:
+        first = group.create_task(runner(host, passwords[0], guest.name).run())
+        second = group.create_task(runner(guest, passwords[1], None).run())
+    return first.result(), second.result()
+
+
+MAX_EXAMPLES: Final = 10
 """So many of each kind of trouble are quoted in the report; all are counted."""
 
-Enter: TypeAlias = Callable[[int], tuple[Strategy, Strategy]]
+MakeStrategies: TypeAlias = Callable[[int], tuple[Strategy, Strategy]]
 """Makes the two strategies of a pair from the pair's number."""
 OnMatch: TypeAlias = Callable[[], None]
 
 
 @frozen
-class Soak:
+class SoakSettings:
     """What to play."""
 
     matches: int
@@ -42,7 +97,7 @@ class Soak:
 
 
 @define
-class Report:
+class SoakReport:
     """What happened. Everything below `games` but the times should be 0."""
 
     matches: int
@@ -89,7 +144,7 @@ class Report:
 
     def quote(self, text: str) -> None:
         """Keep an example of something that went wrong."""
-        if len(self.examples) < EXAMPLES:
+        if len(self.examples) < MAX_EXAMPLES:
             self.examples.append(text)
 
     def add(self, results: Iterable[SessionResult]) -> None:
@@ -107,10 +162,10 @@ class Report:
 _TROUBLES: Final = frozenset({"refused", "difference", "no_answer", "match_saved", "connection_lost", "fallback"})
 
 
-class _Watch(Observer):
+class _ProgressObserver(Observer):
     """Notes when something last went on, and quotes what went wrong."""
 
-    def __init__(self, name: str, report: Report, on_match: OnMatch) -> None:
+    def __init__(self, name: str, report: SoakReport, on_match: OnMatch) -> None:
         self._name = name
         self._report = report
         self._on_match = on_match
@@ -127,9 +182,9 @@ class _Watch(Observer):
             self._report.quote(f"{self._name}: {record.name}: {facts}")
 
 
-async def run(soak: Soak, enter: Enter, on_match: OnMatch = lambda: None) -> Report:
+async def run(soak: SoakSettings, enter: MakeStrategies, on_match: OnMatch = lambda: None) -> SoakReport:
     """Play all matches and report; `on_match` is called at the end of each."""
-    report = Report(soak.matches, soak.length, soak.seed)
+    report = SoakReport(soak.matches, soak.length, soak.seed)
     started = time.monotonic()
     async with Server(seed=soak.seed) as server:
         shares = [soak.matches // soak.pairs + (n < soak.matches % soak.pairs) for n in range(soak.pairs)]
@@ -147,15 +202,15 @@ async def run(soak: Soak, enter: Enter, on_match: OnMatch = lambda: None) -> Rep
 
 async def _play_share(  # noqa: PLR0913, PLR0917 - what `run` knows
     server: Server,
-    soak: Soak,
+    soak: SoakSettings,
     number: int,
     share: int,
     strategies: tuple[Strategy, Strategy],
-    report: Report,
+    report: SoakReport,
     on_match: OnMatch,
 ) -> None:
-    names = f"bot_{letters(number)}", f"foe_{letters(number)}"
-    watches = _Watch(names[0], report, on_match), _Watch(names[1], report, lambda: None)
+    names = f"bot_{number_in_letters(number)}", f"foe_{number_in_letters(number)}"
+    watches = _ProgressObserver(names[0], report, on_match), _ProgressObserver(names[1], report, lambda: None)
     entrants = [
         Entrant(name, strategy, watch, soak.log_dir / f"{name}.jsonl" if soak.log_dir else None)
         for name, strategy, watch in zip(names, strategies, watches, strict=True)
@@ -178,11 +233,11 @@ async def _play_share(  # noqa: PLR0913, PLR0917 - what `run` knows
             report.quote(f"{names[0]} and {names[1]}: {type(error).__name__}: {error}")
 
 
-def letters(number: int) -> str:
-    """Write a number with letters: names on a server have no digits."""
-    letters = ""
+def number_in_letters(number: int) -> str:
+    """Write a number with text: names on a server have no digits."""
+    text = ""
     while True:
         number, digit = divmod(number, 26)
-        letters = chr(ord("a") + digit) + letters
+        text = chr(ord("a") + digit) + text
         if not number:
-            return letters
+            return text

@@ -9,13 +9,24 @@ from collections.abc import Mapping
 from typing import Final, Protocol
 
 from attrs import evolve
+from fibs_protocol import commands as c
+from fibs_protocol import messages as m
+from fibs_protocol.commands import Command
+from fibs_protocol.grammar import write
+from fibs_protocol.messages import Message, Refusal
+from fibs_protocol.session import IN_MATCH, LOGGED_IN, Session, State
+from fibs_protocol.words import YOU
 
-from fibsbot.bot.actions import Action, End
 from fibsbot.bot.chat import Chat
-from fibsbot.bot.desk import Counters, Desk
-from fibsbot.bot.events import (
+from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
+from fibsbot.bot.context import AgentContext, AgentMemory, Counters, Feature
+from fibsbot.bot.current_match import BotStatus, Matches, bot_status
+from fibsbot.bot.decision_flow import DecisionFlow
+from fibsbot.bot.interface import (
+    Action,
     Connected,
     ConnectionLost,
+    End,
     Event,
     FinishRequested,
     MessageReceived,
@@ -25,28 +36,14 @@ from fibsbot.bot.events import (
     StrategyAnswered,
     Woken,
 )
-from fibsbot.bot.features import Feature
-from fibsbot.bot.leaving import Leaving
 from fibsbot.bot.lobby import Lobby
-from fibsbot.bot.login import Login
-from fibsbot.bot.matches import Matches
-from fibsbot.bot.memory import Memory
-from fibsbot.bot.outbox import Answered, Outbox
-from fibsbot.bot.questions import InvitationKey, Key
+from fibsbot.bot.login import LoginSequence, Logout
+from fibsbot.bot.match_tracker import apply_message, is_late_start
 from fibsbot.bot.recovery import Recovery
 from fibsbot.bot.settings import AgentSettings
-from fibsbot.bot.status import Status, status_of
-from fibsbot.bot.track import Difference, Track, forget
-from fibsbot.bot.tracker import follow, starts_late
-from fibsbot.bot.turns import Turns
-from fibsbot.bot.waits import AT_TIMER, Awaited, Waits
-from protocol import commands as c
-from protocol import messages as m
-from protocol.commands import Command
-from protocol.grammar import write
-from protocol.messages import Message, Refusal
-from protocol.session import IN_MATCH, LOGGED_IN, Session, State
-from protocol.words import YOU
+from fibsbot.bot.timeouts import AWAITED_BY_TIMER, Awaited, Timeouts
+from fibsbot.bot.tracked_match import Difference, TrackedMatch, without_match
+from fibsbot.strategies.questions import DecisionKey, InvitationKey
 
 LOGIN_WAITS: Final = frozenset({Awaited.PROMPT, Awaited.SWITCHES, Awaited.SETTLED})
 REPLACED: Final = "another login of the same name has taken our place"
@@ -60,7 +57,7 @@ class DifferenceError(Exception):
         self.differences = differences
 
 
-class Listener(Protocol):
+class MessageListener(Protocol):
     """A part of the agent that heeds what the server says."""
 
     def on_message(self, message: Message) -> None:
@@ -70,17 +67,17 @@ class Listener(Protocol):
 class Agent:
     """One account's player. Its state is nobody else's business; `handle` is all that it does."""
 
-    def __init__(self, settings: AgentSettings, memory: Memory | None = None) -> None:
+    def __init__(self, settings: AgentSettings, memory: AgentMemory | None = None) -> None:
         """Wait for the first event; `memory` is what is known of other players and the server from earlier runs."""
-        self._desk = Desk(settings, memory=memory or Memory())
-        self._outbox = Outbox(self._desk)
-        self._waits = Waits(self._desk)
-        self._login = Login(self._desk, self._outbox, self._waits)
+        self._desk = AgentContext(settings, memory=memory or AgentMemory())
+        self._outbox = CommandQueue(self._desk)
+        self._waits = Timeouts(self._desk)
+        self._login = LoginSequence(self._desk, self._outbox, self._waits)
         self._lobby = Lobby(self._desk, self._outbox)
         self._matches = Matches(self._desk, self._outbox, self._lobby)
         self._recovery = Recovery(self._desk, self._outbox, self._waits, self._matches)
-        self._turns = Turns(self._desk, self._outbox, self._recovery)
-        self._leaving = Leaving(self._desk, self._outbox, self._matches)
+        self._turns = DecisionFlow(self._desk, self._outbox, self._recovery)
+        self._leaving = Logout(self._desk, self._outbox, self._matches)
         self._chat = Chat(
             *(self._desk, self._outbox, self._lobby, self._matches), turns=self._turns, carry_out=self._on_operator
         )
@@ -88,7 +85,7 @@ class Agent:
             *(self._login, self._matches, self._lobby, self._turns, self._recovery, self._leaving, self._chat),
         )
         # They come in bursts, to all bots of a process at once. Who begins to heed them is to be added here.
-        self._news_listeners: Mapping[type[Message], tuple[Listener, ...]] = {
+        self._news_listeners: Mapping[type[Message], tuple[MessageListener, ...]] = {
             m.WhoInfo: (self._login, self._lobby, self._recovery),
             m.WhoEnd: (self._lobby, self._recovery),
         }
@@ -110,7 +107,7 @@ class Agent:
         return self._desk.counters
 
     @property
-    def track(self) -> Track:
+    def track(self) -> TrackedMatch:
         """The match as the agent sees it."""
         return self._desk.track
 
@@ -120,9 +117,9 @@ class Agent:
         return self._desk.session.state
 
     @property
-    def status(self) -> Status:
+    def status(self) -> BotStatus:
         """What an operator wants to know now."""
-        return status_of(self._desk, self._matches, self._lobby)
+        return bot_status(self._desk, self._matches, self._lobby)
 
     # -- the function -------------------------------------------------------------------------------------------
 
@@ -135,7 +132,7 @@ class Agent:
         match event:
             case MessageReceived():
                 self._on_message(event.message)
-            case StrategyAnswered(key=Key() as key):
+            case StrategyAnswered(key=DecisionKey() as key):
                 self._turns.on_answer(key, event.answer, event.fallback)
             case StrategyAnswered(key=InvitationKey() as key):
                 self._lobby.on_answer(key, event.answer)
@@ -198,7 +195,7 @@ class Agent:
         self._turns.disconnected()
         self._recovery.disconnected()
         self._lobby.disconnected()
-        self._desk.track = forget(self._desk.track)
+        self._desk.track = without_match(self._desk.track)
         if self._replaced:
             self._desk.disconnect(REPLACED, End.REPLACED)
 
@@ -210,7 +207,7 @@ class Agent:
             self._count_board(message)
         if not self._is_stray(message):
             desk.session.server_says(message)
-            desk.track = follow(desk.track, message)
+            desk.track = apply_message(desk.track, message)
         if desk.track.missed:
             self._on_differences(desk.track.missed)
         if isinstance(message, Refusal):
@@ -224,7 +221,7 @@ class Agent:
         if answered:
             self._on_answered(answered)
 
-    def _on_answered(self, answered: Answered) -> None:
+    def _on_answered(self, answered: CommandOutcome) -> None:
         self._login.on_answered(answered)
         self._turns.on_answered(answered)
         self._recovery.on_answered(answered)
@@ -262,7 +259,7 @@ class Agent:
 
         While we log in a board does lead into one (pitfall 5), and so does one that we have asked for.
         """
-        if starts_late(self._desk.track, message):
+        if is_late_start(self._desk.track, message):
             return True
         own = isinstance(message, m.Board) and message.state.player == YOU
         return own and self.state is State.LOBBY and self._login.settled and not self._recovery.asks
@@ -277,7 +274,7 @@ class Agent:
     # -- time ---------------------------------------------------------------------------------------------------
 
     def _on_time(self, timer: str) -> None:
-        if (awaited := AT_TIMER.get(timer)) is not None:
+        if (awaited := AWAITED_BY_TIMER.get(timer)) is not None:
             (self._login if awaited in LOGIN_WAITS else self._recovery).on_time(awaited)
             return
         match timer:
@@ -298,7 +295,7 @@ class Agent:
             return c.Time()
         return c.ToggleCommand() if self._desk.lacks(Feature.RAWWHO) else c.Rawwho(self._desk.settings.name)
 
-    def _on_overdue(self, overdue: Answered) -> None:
+    def _on_overdue(self, overdue: CommandOutcome) -> None:
         command = overdue.errand.command
         self._desk.counters.timeouts += 1
         self._desk.record("no_answer", command=command.kind())

@@ -10,24 +10,24 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from fibsbot.bot import sayings
-from fibsbot.bot.desk import Desk
-from fibsbot.bot.events import FinishRequested, PauseRequested, QuitRequested, ordered
-from fibsbot.bot.hearing import Nudge, Topic, is_courtesy, nudge_of, topic_of
-from fibsbot.bot.lobby import Lobby
-from fibsbot.bot.matches import Matches
-from fibsbot.bot.orders import Order, parse_order
-from fibsbot.bot.outbox import Outbox
-from fibsbot.bot.settings import ChatSettings
-from fibsbot.bot.status import status_of
-from fibsbot.bot.turns import Turns
-from fibsbot.policy import describe, is_bot
-from protocol import commands as c
-from protocol import messages as m
-from protocol.messages import Message
-from protocol.session import LOGGED_IN
+from fibs_protocol import commands as c
+from fibs_protocol import messages as m
+from fibs_protocol.messages import Message
+from fibs_protocol.session import LOGGED_IN
 
-FRESH: Final = 60.0
+from fibsbot.bot import chat_text
+from fibsbot.bot.chat_text import Nudge, Topic, is_courtesy, nudge_of, topic_of
+from fibsbot.bot.command_queue import CommandQueue
+from fibsbot.bot.context import AgentContext
+from fibsbot.bot.current_match import Matches, bot_status
+from fibsbot.bot.decision_flow import DecisionFlow
+from fibsbot.bot.interface import FinishRequested, PauseRequested, QuitRequested, event_for_order
+from fibsbot.bot.lobby import Lobby
+from fibsbot.bot.orders import Order, parse_order
+from fibsbot.bot.settings import ChatSettings
+from fibsbot.policy import describe_policy, is_bot
+
+REPLY_MAX_AGE: Final = 60.0
 """Seconds in which an answer is still one; a line that could not be said by then is dropped."""
 NUDGE_PAUSE: Final = 10.0
 """Seconds between two looks because the opponent wonders."""
@@ -41,7 +41,7 @@ MOST_WATCHERS: Final = 20
 """Watchers of a match who are greeted."""
 
 
-Wish: TypeAlias = FinishRequested | QuitRequested | PauseRequested
+OperatorEvent: TypeAlias = FinishRequested | QuitRequested | PauseRequested
 """What an order can come to."""
 
 
@@ -50,13 +50,13 @@ class Chat:
 
     def __init__(  # noqa: PLR0913 - the parts that it speaks about or acts through
         self,
-        desk: Desk,
-        outbox: Outbox,
+        desk: AgentContext,
+        outbox: CommandQueue,
         lobby: Lobby,
         matches: Matches,
         *,
-        turns: Turns,
-        carry_out: Callable[[Wish], None],
+        turns: DecisionFlow,
+        carry_out: Callable[[OperatorEvent], None],
     ) -> None:
         """Have said nothing; `carry_out` does what an operator orders."""
         self._desk = desk
@@ -121,22 +121,22 @@ class Chat:
         desk = self._desk
         match topic:
             case Topic.HELP:
-                return sayings.help_text(operator=name in self._settings.operators)
+                return chat_text.help_text(operator=name in self._settings.operators)
             case Topic.SETTINGS:
-                return describe(desk.settings.policy)
+                return describe_policy(desk.settings.policy)
             case Topic.STATS:
-                return sayings.stats_text(desk.counters, desk.now - (self._began or desk.now))
+                return chat_text.stats_text(desk.counters, desk.now - (self._began or desk.now))
             case Topic.SCORE:
-                status = status_of(desk, self._matches, self._lobby)
+                status = bot_status(desk, self._matches, self._lobby)
                 to_opponent = name == status.opponent
-                return sayings.score_text(status.opponent, status.length, status.score, to_opponent=to_opponent)
+                return chat_text.score_text(status.opponent, status.length, status.score, to_opponent=to_opponent)
             case Topic.WHO:
-                return sayings.who_text(desk.settings.client)
+                return chat_text.who_text(desk.settings.client)
 
     def _hint(self, name: str) -> None:
         """Say where to find help, unless we have told this player anything lately."""
         if not any(self._was_told(name, topic) for topic in (None, *Topic)):
-            self._tell_once(name, None, sayings.HINT)
+            self._tell_once(name, None, chat_text.HINT)
 
     def _was_told(self, name: str, topic: Topic | None) -> bool:
         at = self._told.get((name, topic))
@@ -146,7 +146,7 @@ class Chat:
         """Tell somebody something, unless it was told lately, or too much was told to everybody."""
         now = self._desk.now
         flooded = len(self._answers) == MOST_A_MINUTE and now < self._answers[0] + 60
-        if flooded or self._was_told(name, topic) or not self._say(c.Tell(name, sayings.line(text))):
+        if flooded or self._was_told(name, topic) or not self._say(c.Tell(name, chat_text.chat_line(text))):
             return
         self._answers.append(now)
         self._told.pop((name, topic), None)
@@ -156,7 +156,7 @@ class Chat:
         self._desk.record("answered", to=name, topic=topic.value if topic else "hint")
 
     def _say(self, line: c.Tell | c.Kibitz) -> bool:
-        return self._outbox.talk(line, fresh=FRESH)
+        return self._outbox.talk(line, fresh=REPLY_MAX_AGE)
 
     # -- the match ----------------------------------------------------------------------------------------------
 
@@ -180,7 +180,7 @@ class Chat:
     def _greet(self, opponent: str) -> None:
         if opponent in self._greeted or not self._settings.greet or not self._listens_to(opponent):
             return
-        if self._say(c.Kibitz(sayings.line(self._settings.greeting))):
+        if self._say(c.Kibitz(chat_text.chat_line(self._settings.greeting))):
             if len(self._greeted) >= MOST_GREETED:
                 del self._greeted[next(iter(self._greeted))]
             self._greeted[opponent] = None
@@ -191,7 +191,7 @@ class Chat:
             return
         if watcher not in self._watchers and len(self._watchers) < MOST_WATCHERS:
             self._watchers.add(watcher)
-            self._say(c.Tell(watcher, sayings.WELCOME))
+            self._say(c.Tell(watcher, chat_text.WELCOME))
 
     def _look_again(self, nudge: Nudge) -> None:
         now = self._desk.now
@@ -206,9 +206,9 @@ class Chat:
         desk = self._desk
         desk.record("ordered", by=operator, order=order.value)
         if order is Order.QUIT and desk.session.state in LOGGED_IN:
-            self._outbox.say_at_once(c.Tell(operator, sayings.QUITTING))  # there is no later
-        if wish := ordered(order, desk.now):
+            self._outbox.say_at_once(c.Tell(operator, chat_text.QUITTING))  # there is no later
+        if wish := event_for_order(order, desk.now):
             self._carry_out(wish)
         if order is not Order.QUIT:
-            status = status_of(desk, self._matches, self._lobby)
-            self._say(c.Tell(operator, sayings.line(sayings.sentence(status.sentence))))
+            status = bot_status(desk, self._matches, self._lobby)
+            self._say(c.Tell(operator, chat_text.chat_line(chat_text.as_sentence(status.sentence))))

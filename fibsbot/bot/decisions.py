@@ -5,20 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from attrs import evolve, frozen
+from fibs_protocol import commands as c
+from fibs_protocol.commands import Command, ResignLevel
+from fibs_protocol.session import State
+from fibs_protocol.words import YOU
 
-from fibsbot.bot.questions import (
-    AcceptResignation,
-    Answer,
-    Key,
-    Question,
-    Resignation,
-    RollOrWhat,
-    TakeOrPass,
-    Verdict,
-    WhichPlay,
-)
 from fibsbot.bot.settings import AgentSettings
-from fibsbot.bot.track import Side, Track, cannot_move
+from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch, cannot_move
 from fibsbot.fibs import play_to_fibs
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import NotationError, Xgid, format_play
@@ -26,10 +19,17 @@ from fibsbot.position import Play
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.plays import check_play, has_choice, legal_plays
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
-from protocol import commands as c
-from protocol.commands import Command, ResignLevel
-from protocol.session import State
-from protocol.words import YOU
+from fibsbot.strategies.questions import (
+    AcceptAnswer,
+    DecisionKey,
+    PlayQuestion,
+    Question,
+    ResignAnswer,
+    ResignationQuestion,
+    RollQuestion,
+    StrategyAnswer,
+    TakeQuestion,
+)
 
 _PHASES: Final = {
     State.MY_ROLL: Phase.ROLL,
@@ -37,7 +37,7 @@ _PHASES: Final = {
     State.THEY_DOUBLED: Phase.DOUBLED,
     State.THEY_RESIGNED: Phase.RESIGNED,
 }
-ANSWERING: Final = frozenset({State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN})
+RESIGNATION_WAITS_STATES: Final = frozenset({State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN})
 """States in which an offer to resign may still wait for our answer, although the opponent has played on."""
 _CUBE_COMMANDS: Final[dict[CubeAction, Command]] = {
     CubeAction.ROLL: c.Roll(),
@@ -46,12 +46,12 @@ _CUBE_COMMANDS: Final[dict[CubeAction, Command]] = {
     CubeAction.PASS: c.Reject(),
     CubeAction.BEAVER: c.Redouble(),
 }
-LEVELS: Final = {1: ResignLevel.NORMAL, 2: ResignLevel.GAMMON, 3: ResignLevel.BACKGAMMON}
+RESIGN_LEVELS: Final = {1: ResignLevel.NORMAL, 2: ResignLevel.GAMMON, 3: ResignLevel.BACKGAMMON}
 """How the `resign` command calls the levels of a resignation."""
 
 
 @frozen
-class Reply:
+class DecisionCommand:
     """An answer, ready to be sent."""
 
     command: Command
@@ -60,26 +60,28 @@ class Reply:
     play: Play | None = None
 
 
-def open_key(track: Track, state: State, resign_from: int, *, standing: bool = False) -> Key | None:
+def open_decision_key(
+    track: TrackedMatch, state: State, resign_from: int, *, standing: bool = False
+) -> DecisionKey | None:
     """Return the key of the decision that we have to make now; None when there is none, or too little is known.
 
     `resign_from` is the least level that we may still offer in this game: a rejected offer makes a new decision.
     `standing`: the opponent has played on before we answered an offer to resign, which still waits for our answer.
     A throw is not played before its board came: the board is the truth, and it comes first (pitfall 10).
     """
-    phase = Phase.RESIGNED if standing and state in ANSWERING else _PHASES.get(state)
+    phase = Phase.RESIGNED if standing and state in RESIGNATION_WAITS_STATES else _PHASES.get(state)
     if phase is None or track.state is None or not track.running or track.player != YOU:
         return None
-    mine = track.turn is Side.PLAYER
+    mine = track.turn is PlayerSide.PLAYER
     ready, offer = {
         Phase.ROLL: (mine and track.prompted and track.dice is None, resign_from),
         Phase.MOVE: (mine and track.board_seen and track.dice is not None and not cannot_move(track), 0),
-        Phase.DOUBLED: (track.doubled_by is Side.OPPONENT, track.offered),
-        Phase.RESIGNED: (standing or track.resigned_by is Side.OPPONENT, track.resigned_points),
+        Phase.DOUBLED: (track.doubled_by is PlayerSide.OPPONENT, track.offered),
+        Phase.RESIGNED: (standing or track.resigned_by is PlayerSide.OPPONENT, track.resigned_points),
     }[phase]
     if not ready:
         return None
-    return Key(
+    return DecisionKey(
         match=track.match,
         game=track.game,
         turn=track.turns,
@@ -92,44 +94,44 @@ def open_key(track: Track, state: State, resign_from: int, *, standing: bool = F
     )
 
 
-def obvious_answer(track: Track, phase: Phase) -> Answer | None:
+def obvious_answer(track: TrackedMatch, phase: Phase) -> StrategyAnswer | None:
     """Return the answer to a decision that needs no thought: a forced play, a resignation that wins the match."""
-    return obvious_in(track.decision(phase), track.resigned_points)
+    return obvious_answer_in(track.decision(phase), track.resigned_points)
 
 
-def obvious_in(state: MatchState, resigned_points: int) -> Answer | None:
+def obvious_answer_in(state: MatchState, resigned_points: int) -> StrategyAnswer | None:
     """Return the answer to a decision that needs no thought; an offered resignation is worth so many points."""
     if state.phase is Phase.MOVE and state.dice:
         plays = () if has_choice(state.position.points, state.dice) else legal_plays(state.position, state.dice)
         return PlayAnswer(plays[0]) if plays else None
     if state.phase is Phase.RESIGNED:
         if not resigned_points:
-            return Verdict(accepted=False)  # the line that says what is offered got lost
+            return AcceptAnswer(accepted=False)  # the line that says what is offered got lost
         if state.length and state.score[0] + resigned_points >= state.length:
-            return Verdict(accepted=True)
+            return AcceptAnswer(accepted=True)
     return None
 
 
 def question_for(
-    track: Track, phase: Phase, settings: AgentSettings, *, cube_closed: bool, resign_from: int
+    track: TrackedMatch, phase: Phase, settings: AgentSettings, *, cube_closed: bool, resign_from: int
 ) -> Question:
     """Return the question to put to the strategy.
 
     `cube_closed`: the server has refused a double on this turn. `resign_from` is the least level that may be offered.
     """
-    return question_about(track.decision(phase), settings, cube_closed=cube_closed, resign_from=resign_from)
+    return question_of_state(track.decision(phase), settings, cube_closed=cube_closed, resign_from=resign_from)
 
 
-def question_about(state: MatchState, settings: AgentSettings, *, cube_closed: bool, resign_from: int) -> Question:
+def question_of_state(state: MatchState, settings: AgentSettings, *, cube_closed: bool, resign_from: int) -> Question:
     """Return the question that a decision is."""
     match state.phase:
         case Phase.MOVE:
-            return WhichPlay(state)
+            return PlayQuestion(state)
         case Phase.DOUBLED:
-            return TakeOrPass(state)
+            return TakeQuestion(state)
         case Phase.RESIGNED:
-            return AcceptResignation(state)
-    return RollOrWhat(state, not cube_closed and _may_double(state), resign_from, _most_to_resign(state, settings))
+            return ResignationQuestion(state)
+    return RollQuestion(state, not cube_closed and _may_double(state), resign_from, _most_to_resign(state, settings))
 
 
 def _most_to_resign(state: MatchState, settings: AgentSettings) -> int:
@@ -137,8 +139,8 @@ def _most_to_resign(state: MatchState, settings: AgentSettings) -> int:
     if not settings.resign:
         return 0
     if settings.resign_match or not state.length:
-        return max(LEVELS)
-    return max((level for level in LEVELS if level * state.cube < state.away[1]), default=0)
+        return max(RESIGN_LEVELS)
+    return max((level for level in RESIGN_LEVELS if level * state.cube < state.away[1]), default=0)
 
 
 def _may_double(state: MatchState) -> bool:
@@ -147,7 +149,7 @@ def _may_double(state: MatchState) -> bool:
     return useful and not state.crawford and state.owner is not Owner.OPPONENT
 
 
-def reply_to(key: Key, answer: Answer, direction: int) -> Reply:
+def command_for(key: DecisionKey, answer: StrategyAnswer, direction: int) -> DecisionCommand:
     """Return the command for an answer. `direction` is the one in which we move on the server's board.
 
     A play that the rules refuse is never sent: the first legal one goes in its place.
@@ -155,13 +157,15 @@ def reply_to(key: Key, answer: Answer, direction: int) -> Reply:
     match answer:
         case PlayAnswer():
             play = _legal(key, answer.play)
-            return Reply(c.Move(play_to_fibs(play, direction)), format_play(play, key.position), play)
+            return DecisionCommand(c.Move(play_to_fibs(play, direction)), format_play(play, key.position), play)
         case CubeAnswer():
-            return Reply(_CUBE_COMMANDS[answer.action], answer.action.value)
-        case Resignation():
-            return Reply(c.Resign(LEVELS[answer.level]), f"resign {answer.level}")
-        case Verdict():
-            return Reply(c.Accept() if answer.accepted else c.Reject(), "accept" if answer.accepted else "reject")
+            return DecisionCommand(_CUBE_COMMANDS[answer.action], answer.action.value)
+        case ResignAnswer():
+            return DecisionCommand(c.Resign(RESIGN_LEVELS[answer.level]), f"resign {answer.level}")
+        case AcceptAnswer():
+            return DecisionCommand(
+                c.Accept() if answer.accepted else c.Reject(), "accept" if answer.accepted else "reject"
+            )
 
 
 def xgid_of(state: MatchState) -> str | None:
@@ -172,7 +176,7 @@ def xgid_of(state: MatchState) -> str | None:
         return None
 
 
-def _legal(key: Key, play: Play) -> Play:
+def _legal(key: DecisionKey, play: Play) -> Play:
     if key.dice is None:
         raise ValueError("expected a decision with dice")
     try:

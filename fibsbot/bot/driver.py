@@ -1,31 +1,134 @@
-"""Drives the agent, or the registration, on one connection: bytes, threads, clocks and logs. It decides nothing."""
+"""Drives the agent, or a registration, on one connection: bytes, threads, clocks and logs. It decides nothing.
+
+`RecordLimiter` keeps a flood of records out of the logs.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from typing import Final, Protocol
 
 import structlog
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
+from fibs_protocol.commands import AlertCommand, Command, Kibitz, Login, Say, Shout, Tell, Tellx, Whisper
+from fibs_protocol.grammar import write_command
+from fibs_protocol.messages import Message
+from fibs_protocol.stream import MessageReader
 
-from fibsbot.bot.actions import Action, Ask, Disconnect, Record, Send, SendLine, SendSecret, WakeAt
-from fibsbot.bot.events import Connected, ConnectionLost, Event, MessageReceived, StrategyAnswered, Woken
-from fibsbot.bot.sieve import Sieve
-from fibsbot.bot.thinking import Inquiry, Thinker, Thought
+from fibsbot.bot.interface import (
+    Action,
+    Ask,
+    Connected,
+    ConnectionLost,
+    Disconnect,
+    Event,
+    MessageReceived,
+    Record,
+    Send,
+    SendLine,
+    SendSecret,
+    StrategyAnswered,
+    WakeAt,
+    Woken,
+)
 from fibsbot.client.connection import Connection, ConnectionFailedError
-from fibsbot.records.session_writing import SessionLog
-from fibsbot.redaction import REDACTED, redacted
-from protocol.commands import AlertCommand, Command, Kibitz, Login, Say, Shout, Tell, Tellx, Whisper
-from protocol.grammar import write_command
-from protocol.messages import Message
-from protocol.stream import MessageReader
+from fibsbot.records.session_log_writer import SessionLogWriter
+from fibsbot.redaction import REDACTED, redact
+from fibsbot.strategies.pool import PendingQuestion, StrategyChain, TimedAnswer
+
+
+@frozen
+class RateLimit:
+    """How many records of one kind are let through."""
+
+    burst: float
+    """At once."""
+    per_second: float
+    """In the long run."""
+
+
+UNLIMITED_RECORDS: Final = frozenset(
+    {
+        *("decision", "logged_in", "already_logged_in", "connection_lost", "disconnecting", "reconnecting"),
+        *("no_answer", "no_step", "paused", "suppressed"),
+    }
+)
+"""Records that nobody else can make come faster than we act; they are all let through."""
+MATCH_RECORDS: Final = frozenset(
+    {
+        *("match_started", "match_resumed", "match_ended", "match_saved", "game_started", "game_ended"),
+        *("length_swapped", "rating"),
+    }
+)
+"""What happens in matches. A real server cannot reach their allowance: it takes fifty matches a second."""
+MATCH_LIMIT: Final = RateLimit(2000, 50)
+DEFAULT_LIMIT: Final = RateLimit(100, 0.2)
+
+
+@define
+class _Bucket:
+    allowance: RateLimit
+    left: float
+    at: float
+    """When `left` was true."""
+    suppressed: int = 0
+    """Records not let through since the last that was, or since they were last told."""
+    closed: bool = False
+    """Whether nothing more is let through until the allowance is whole again."""
+
+
+class RecordLimiter:
+    """Lets records through, as far as they are not too many."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """Have let nothing through yet."""
+        self._clock = clock
+        self._buckets: dict[str, _Bucket] = {}
+
+    def admit(self, record: Record) -> Iterator[Record]:
+        """Yield what is to be noted: the record, a count of earlier ones before it, or nothing."""
+        if record.name in UNLIMITED_RECORDS:
+            yield record
+            return
+        bucket = self._refill(record.name)
+        if bucket.closed:
+            bucket.suppressed += 1
+            return
+        if bucket.suppressed:
+            yield _suppressed(record.name, bucket)
+        bucket.left -= 1
+        bucket.closed = bucket.left < 1
+        yield record
+
+    def settle(self) -> Iterator[Record]:
+        """Yield the counts of what was not let through and not told yet."""
+        for name, bucket in self._buckets.items():
+            if bucket.suppressed:
+                yield _suppressed(name, bucket)
+
+    def _refill(self, name: str) -> _Bucket:
+        now = self._clock()
+        bucket = self._buckets.get(name)
+        if bucket is None:
+            allowance = MATCH_LIMIT if name in MATCH_RECORDS else DEFAULT_LIMIT
+            bucket = self._buckets[name] = _Bucket(allowance, allowance.burst, now)
+        bucket.left = min(bucket.left + (now - bucket.at) * bucket.allowance.per_second, bucket.allowance.burst)
+        bucket.at = now
+        bucket.closed = bucket.closed and bucket.left < bucket.allowance.burst
+        return bucket
+
+
+def _suppressed(name: str, bucket: _Bucket) -> Record:
+    count, bucket.suppressed = bucket.suppressed, 0
+    return Record("suppressed", {"record": name, "count": count})
+
 
 _log = structlog.get_logger(__name__)
 
 
-class Handler(Protocol):
+class EventHandler(Protocol):
     """What is driven: a function from events to actions."""
 
     def handle(self, event: Event) -> list[Action]:
@@ -37,14 +140,14 @@ class Handler(Protocol):
 class Driver:
     """Brings events to a handler and does its actions, in order and without anything in between."""
 
-    handler: Handler
-    thinker: Thinker
+    handler: EventHandler
+    thinker: StrategyChain
     clock: Callable[[], float]
-    session_log: SessionLog | None = None
+    session_log: SessionLogWriter | None = None
     on_message: Callable[[Message], None] = field(default=lambda _: None)
     on_sent: Callable[[Command], None] = field(default=lambda _: None)
     on_record: Callable[[Record], None] = field(default=lambda _: None)
-    on_thought: Callable[[Thought, float], None] = field(default=lambda _, __: None)
+    on_thought: Callable[[TimedAnswer, float], None] = field(default=lambda _, __: None)
     silence: Callable[[], float | None] = field(default=lambda: None)
     """Tells after how many seconds without a byte the connection is taken for dead; None: never."""
     ended: Disconnect | None = None
@@ -61,11 +164,11 @@ class Driver:
     _traces: bool = True
     """Whether anybody wants to see each line; asking that for each would take longer than all else about it."""
     _timer: asyncio.TimerHandle | None = None
-    _inquiries: set[Inquiry] = field(factory=set)
-    _sieve: Sieve = field(init=False)
+    _inquiries: set[PendingQuestion] = field(factory=set)
+    _sieve: RecordLimiter = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._sieve = Sieve(self.clock)
+        self._sieve = RecordLimiter(self.clock)
 
     async def drive(self, connection: Connection) -> str:
         """Drive the handler until the connection ends; return why it ended.
@@ -132,7 +235,7 @@ class Driver:
     def _do(self, action: Action) -> None:
         match action:
             case Send(command):
-                if self._send(*_written(command)):
+                if self._send(*_sent_and_shown(command)):
                     self._sent.append(command)
             case SendLine(line):
                 self._send(line)
@@ -167,9 +270,9 @@ class Driver:
             return False
         shown = line if shown is None else shown
         if self.session_log:
-            self.session_log.sent(_line(shown))
+            self.session_log.sent(_encoded(shown))
         self._trace("<<", shown)
-        self._connection.write(_line(line))
+        self._connection.write(_encoded(line))
         return True
 
     def _trace(self, arrow: str, line: str) -> None:
@@ -180,7 +283,7 @@ class Driver:
     def _ask(self, ask: Ask) -> None:
         since = self._since
 
-        def take(thought: Thought) -> None:
+        def take(thought: TimedAnswer) -> None:
             self._inquiries.discard(inquiry)
             self.dispatch(StrategyAnswered(self.clock(), ask.key, thought.answer, thought.fallback))
             self.on_thought(thought, self.clock() - since)
@@ -213,16 +316,16 @@ class Driver:
         self._inquiries.clear()
 
 
-def _line(text: str) -> bytes:
+def _encoded(text: str) -> bytes:
     return text.encode("ascii", "replace") + b"\r\n"
 
 
-def _written(command: Command) -> tuple[str, str]:
+def _sent_and_shown(command: Command) -> tuple[str, str]:
     """Return a command as it is sent and as it is shown; what people read repeats no password."""
     match command:
         case Login():
             return write_command(command), write_command(evolve(command, password=REDACTED))
         case Tell() | Tellx() | AlertCommand() | Kibitz() | Say() | Shout() | Whisper():
-            command = evolve(command, text=redacted(command.text))
+            command = evolve(command, text=redact(command.text))
     line = write_command(command)
     return line, line

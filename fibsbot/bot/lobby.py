@@ -6,34 +6,33 @@ before, then our own invitations to new matches.
 
 from __future__ import annotations
 
-from fibsbot.bot.desk import Desk
-from fibsbot.bot.invitations import Invitations
-from fibsbot.bot.inviting import Inviting, Why
-from fibsbot.bot.outbox import Answered, Outbox
-from fibsbot.bot.people import People
-from fibsbot.bot.questions import Answer, InvitationKey
-from fibsbot.bot.resuming import Resuming, Saved
-from fibsbot.bot.seeking import Seeking
+from fibs_protocol import commands as c
+from fibs_protocol import messages as m
+from fibs_protocol.messages import Message
+from fibs_protocol.session import State
+from fibs_protocol.words import Departure
+
+from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
+from fibsbot.bot.context import AgentContext
+from fibsbot.bot.invitations import InvitationPurpose, OpponentSearch, ReceivedInvitations, SentInvitations
+from fibsbot.bot.players import Players
+from fibsbot.bot.saved_matches import SavedMatches, SavedMatchState
 from fibsbot.fibs import length_from_fibs
-from protocol import commands as c
-from protocol import messages as m
-from protocol.messages import Message
-from protocol.session import State
-from protocol.words import Departure
+from fibsbot.strategies.questions import InvitationKey, StrategyAnswer
 
 
 class Lobby:
     """Whom we know, who wants to play, and whom we invite."""
 
-    def __init__(self, desk: Desk, outbox: Outbox) -> None:
+    def __init__(self, desk: AgentContext, outbox: CommandQueue) -> None:
         """Know nobody."""
         self._desk = desk
         self._outbox = outbox
-        self._people = People(desk, outbox)
-        self._inviting = Inviting(desk, outbox)
-        self._resuming = Resuming(desk, outbox, self._people, self._inviting)
-        self._invitations = Invitations(desk, outbox, self._people)
-        self._seeking = Seeking(desk, self._people, self._inviting)
+        self._people = Players(desk, outbox)
+        self._inviting = SentInvitations(desk, outbox)
+        self._resuming = SavedMatches(desk, outbox, self._people, self._inviting)
+        self._invitations = ReceivedInvitations(desk, outbox, self._people)
+        self._seeking = OpponentSearch(desk, self._people, self._inviting)
 
     @property
     def who(self) -> dict[str, m.WhoInfo]:
@@ -41,7 +40,7 @@ class Lobby:
         return self._people.who
 
     @property
-    def saved(self) -> dict[str, Saved]:
+    def saved(self) -> dict[str, SavedMatchState]:
         """Our saved matches, by opponent."""
         return self._resuming.matches
 
@@ -120,7 +119,7 @@ class Lobby:
         else:
             self._desk.record("invitation_accepted", by=name, length=None)
 
-    def on_answer(self, key: InvitationKey, answer: Answer) -> None:
+    def on_answer(self, key: InvitationKey, answer: StrategyAnswer) -> None:
         """Take the strategy's answer to an invitation."""
         self._invitations.on_answer(key, answer)
 
@@ -128,18 +127,18 @@ class Lobby:
         """Take note that no more lines of the invitations are to be expected."""
         self._invitations.on_ripe()
 
-    def on_overdue(self, answered: Answered) -> None:
+    def on_overdue(self, answered: CommandOutcome) -> None:
         """Deal with a command that got no answer in time."""
         if answered.errand.command == c.Rawwho():
             self._people.on_unanswered()
         self._invitations.on_unanswered(answered)
         self._inviting.on_overdue(answered)
 
-    def on_unusual(self, answered: Answered) -> None:
+    def on_unusual(self, answered: CommandOutcome) -> None:
         """Deal with a command that was answered in a form that is not known."""
         self._invitations.on_unanswered(answered)
 
-    def on_refusal(self, answered: Answered) -> None:
+    def on_refusal(self, answered: CommandOutcome) -> None:
         """Give up what the server refused."""
         match answered.message:
             case m.NoSuchUser(name=name) | m.CantFindPlayer(name=name):
@@ -162,7 +161,7 @@ class Lobby:
         if self._people.ask(fresh=bool(self.saved) or self._seeking.wishes):
             return
         ours = self._inviting.waiting
-        if ours is not None and ours.why is Why.RESUME:
+        if ours is not None and ours.why is InvitationPurpose.RESUME:
             return
         if ours is None and self._resuming.step(again=False):
             return

@@ -16,24 +16,23 @@ from collections.abc import Hashable
 from typing import Final
 
 from attrs import evolve
+from fibs_protocol import commands as c
+from fibs_protocol import messages as m
+from fibs_protocol.messages import Message
+from fibs_protocol.session import IN_MATCH, State
+from fibs_protocol.words import YOU
 
-from fibsbot.bot.desk import Desk
-from fibsbot.bot.features import Feature
-from fibsbot.bot.matches import Matches
-from fibsbot.bot.outbox import Answered, Outbox
-from fibsbot.bot.track import Side, cannot_move
-from fibsbot.bot.waits import TABLE, Awaited, Consequence, Waits, awaited_of
-from protocol import commands as c
-from protocol import messages as m
-from protocol.messages import Message
-from protocol.session import IN_MATCH, State
-from protocol.words import YOU
+from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
+from fibsbot.bot.context import AgentContext, Feature
+from fibsbot.bot.current_match import Matches
+from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, Consequence, Timeouts, awaited_of
+from fibsbot.bot.tracked_match import PlayerSide, cannot_move
 
-IMPATIENCE: Final = 8
+ROLL_WAIT_DIVISOR: Final = 8
 """A server that has once forgotten to roll for us is waited for so many times less."""
 MOST_LOOKS: Final = 5
 """After so many looks at a board on which nothing happens, an opponent who is active waits for us, too."""
-PASSES_AT: Final = 3
+EMPTY_MOVE_AFTER: Final = 3
 """When we have waited so often for what follows a throw without a play, we say `move` without moves, once."""
 MOST_PUT_OFF: Final = 8
 """A wait is put off so often while commands of ours are still to be sent or answered."""
@@ -57,7 +56,7 @@ _AWAITED: Final = {
 """What is waited for in each state of a match while no decision of ours is open."""
 
 
-class Step(enum.Enum):
+class RecoveryStep(enum.Enum):
     """What is done for a match that makes no progress, in this order."""
 
     REJOIN = "leave and rejoin"
@@ -65,13 +64,13 @@ class Step(enum.Enum):
     GIVE_UP = "give up"
 
 
-LADDER: Final = tuple(Step)
+RECOVERY_STEPS: Final = tuple(RecoveryStep)
 
 
 class Recovery:
     """Keeps an eye on the clock while it is for others to act."""
 
-    def __init__(self, desk: Desk, outbox: Outbox, waits: Waits, matches: Matches) -> None:
+    def __init__(self, desk: AgentContext, outbox: CommandQueue, waits: Timeouts, matches: Matches) -> None:
         """Wait for nothing."""
         self._desk = desk
         self._outbox = outbox
@@ -180,7 +179,7 @@ class Recovery:
         self._alone = False
         active = info.idle < self._desk.settings.timings.patience
         if active and self._waits.passed(Awaited.OPPONENT) >= MOST_LOOKS:
-            self.stall(f"{info.name} and we wait for each other", Step.RECONNECT)
+            self.stall(f"{info.name} and we wait for each other", RecoveryStep.RECONNECT)
 
     def _note_alone(self) -> None:
         """Take note of a sign that the opponent knows of no match with us; a whole wait begins with the first one.
@@ -191,7 +190,7 @@ class Recovery:
             self._alone = True
             self._waits.met(Awaited.OPPONENT)
 
-    def on_answered(self, answered: Answered) -> None:
+    def on_answered(self, answered: CommandOutcome) -> None:
         """Notice where we are from what became of a command."""
         command, state = answered.errand.command, self._desk.session.state
         if isinstance(answered.message, m.TwoGamesAtOnce) and state is State.BETWEEN_GAMES:
@@ -209,7 +208,7 @@ class Recovery:
             case c.Unwatch() if state is State.WATCHING:
                 self._desk.session.state = State.LOBBY
 
-    def on_overdue(self, answered: Answered) -> None:
+    def on_overdue(self, answered: CommandOutcome) -> None:
         """Count answers that do not come."""
         # A question is given up after half the time, twice: only both together are as long as any other wait.
         question = awaited_of(answered.errand.command) is Awaited.QUESTION
@@ -255,7 +254,7 @@ class Recovery:
         if not self._waits.waits_for(awaited):
             self._probing = False
             self._put_off = 0
-        hurry = IMPATIENCE if awaited is Awaited.ROLL and self._desk.lacks(Feature.ROLL) else 1
+        hurry = ROLL_WAIT_DIVISOR if awaited is Awaited.ROLL and self._desk.lacks(Feature.ROLL) else 1
         self._waits.expect(awaited, subject, hurry=hurry)
 
     def _next(self, deciding: Hashable | None, *, sent: bool) -> Awaited | None:
@@ -275,7 +274,7 @@ class Recovery:
         """Ask for what does not come, and at last do what follows."""
         if not self._outbox.idle and self._put_off < MOST_PUT_OFF:
             self._put_off += 1  # what we wait for may be the answer to what we have not even sent
-            self._desk.wake(awaited.timer, TABLE[awaited].seconds(self._desk.settings.timings))
+            self._desk.wake(awaited.timer, TIMEOUT_RULES[awaited].seconds(self._desk.settings.timings))
             return
         self._put_off = 0
         last = self._waits.on_time(awaited)
@@ -291,7 +290,7 @@ class Recovery:
             self._look()
         elif awaited is Awaited.GAME and self._desk.track.game:
             self._outbox.say(c.Join())
-        elif awaited is Awaited.BOARD and self._waits.passed(awaited) == PASSES_AT and self._dances():
+        elif awaited is Awaited.BOARD and self._waits.passed(awaited) == EMPTY_MOVE_AFTER and self._dances():
             self._outbox.say(c.Move(()))
         else:
             self.probe()
@@ -301,13 +300,13 @@ class Recovery:
             if self._matches.conclude():
                 self.leave("the match is over")
         else:
-            whole = TABLE[awaited].then is Consequence.REJOIN
-            self.stall(f"expected {awaited.value}", Step.REJOIN if whole else Step.RECONNECT)
+            whole = TIMEOUT_RULES[awaited].then is Consequence.REJOIN
+            self.stall(f"expected {awaited.value}", RecoveryStep.REJOIN if whole else RecoveryStep.RECONNECT)
 
     def _dances(self) -> bool:
         """Whether we have thrown and have no play: a server that was stopped at that very moment may say no more."""
         track = self._desk.track
-        return self._desk.session.state is State.MY_MOVE and track.turn is Side.PLAYER and cannot_move(track)
+        return self._desk.session.state is State.MY_MOVE and track.turn is PlayerSide.PLAYER and cannot_move(track)
 
     def probe(self) -> None:
         """Ask for the board; where it shows that it is for us to roll, we do."""
@@ -345,7 +344,7 @@ class Recovery:
             self._seen.clear()
         self._seen.add(situation)
 
-    def stall(self, why: str, first: Step = Step.REJOIN) -> None:
+    def stall(self, why: str, first: RecoveryStep = RecoveryStep.REJOIN) -> None:
         """Take the next step for a match that makes no progress, or `first` if that comes later."""
         match, desk = self._matches.current, self._desk
         if desk.hung_up or self._leaving is not None:
@@ -353,16 +352,16 @@ class Recovery:
         if match is None:
             desk.disconnect(why)
             return
-        if first is Step.REJOIN and desk.lacks(Feature.LEAVE):
-            first = Step.RECONNECT
-        number = max(self._steps.get(match.opponent, 0), LADDER.index(first))
+        if first is RecoveryStep.REJOIN and desk.lacks(Feature.LEAVE):
+            first = RecoveryStep.RECONNECT
+        number = max(self._steps.get(match.opponent, 0), RECOVERY_STEPS.index(first))
         self._steps[match.opponent] = number + 1
         desk.counters.stalls += 1
-        step = LADDER[number] if number < len(LADDER) else Step.RECONNECT
+        step = RECOVERY_STEPS[number] if number < len(RECOVERY_STEPS) else RecoveryStep.RECONNECT
         desk.record("stalled", opponent=match.opponent, why=why, step=step.value)
-        if step is Step.GIVE_UP:
+        if step is RecoveryStep.GIVE_UP:
             self._matches.give_up(why)
-        if step is Step.RECONNECT:
+        if step is RecoveryStep.RECONNECT:
             desk.disconnect(why)
         else:
             self.leave(why)
@@ -373,7 +372,7 @@ class Recovery:
         self._outbox.drop(c.Command)
         self._outbox.say(c.Leave())
 
-    def _on_leave_answered(self, answered: Answered) -> None:
+    def _on_leave_answered(self, answered: CommandOutcome) -> None:
         if self._desk.session.state not in IN_MATCH:
             self._waits.met(Awaited.LEAVE)
             return
@@ -383,7 +382,9 @@ class Recovery:
             self._outbox.say(c.Leave())
             return
         if (match := self._matches.current) is not None:
-            self._steps[match.opponent] = max(self._steps.get(match.opponent, 0), LADDER.index(Step.GIVE_UP))
+            self._steps[match.opponent] = max(
+                self._steps.get(match.opponent, 0), RECOVERY_STEPS.index(RecoveryStep.GIVE_UP)
+            )
         self._desk.disconnect(self._leaving or "the server does not let us leave the match")
 
     def _give_up_over(self) -> None:

@@ -10,23 +10,21 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from attrs import frozen
+from fibs_protocol.commands import Command
+from fibs_protocol.messages import Message
 
-from fibsbot.bot.actions import End, Record
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.desk import Counters
+from fibsbot.bot.context import AgentMemory, Counters
 from fibsbot.bot.driver import Driver
-from fibsbot.bot.events import ConnectionLost, Event, FinishRequested, QuitRequested
-from fibsbot.bot.memory import Memory
-from fibsbot.bot.registration import Registration
+from fibsbot.bot.interface import ConnectionLost, End, Event, FinishRequested, QuitRequested, Record
+from fibsbot.bot.login import Registration
 from fibsbot.bot.settings import RunSettings
-from fibsbot.bot.thinking import Thinker, Thought
-from fibsbot.client.backoff import Backoff
 from fibsbot.client.connection import Connection, ConnectionFailedError, connect
-from fibsbot.records.session_writing import SessionLog
-from fibsbot.redaction import hidden
+from fibsbot.client.settings import Backoff
+from fibsbot.records.session_log_writer import SessionLogWriter
+from fibsbot.redaction import password_hidden
 from fibsbot.strategies.base import Strategy
-from protocol.commands import Command
-from protocol.messages import Message
+from fibsbot.strategies.pool import StrategyChain, TimedAnswer
 
 Connect: TypeAlias = Callable[[], Awaitable[Connection]]
 
@@ -43,7 +41,7 @@ class Observer:
     def on_record(self, record: Record, agent: Agent) -> None:
         """See what the agent thinks worth remembering: decisions, ends of games, differences and so on."""
 
-    def on_thought(self, thought: Thought, seconds: float, agent: Agent) -> None:
+    def on_thought(self, thought: TimedAnswer, seconds: float, agent: Agent) -> None:
         """See how long a decision took, from the bytes that opened it to its command, written or waiting its turn."""
 
 
@@ -67,12 +65,12 @@ class Runner:
     def __init__(  # noqa: PLR0913 - what a run is made of
         self,
         settings: RunSettings,
-        strategy: Strategy | Thinker,
+        strategy: Strategy | StrategyChain,
         *,
         fallback: Strategy | None = None,
         observer: Observer | None = None,
         connect_to: Connect | None = None,
-        memory: Memory | None = None,
+        memory: AgentMemory | None = None,
     ) -> None:
         """Play with this strategy, or with a thinker that others use too; `fallback` decides where the strategy fails.
 
@@ -83,11 +81,11 @@ class Runner:
         self._observer = observer or Observer()
         self._connect = connect_to or self._connect_tcp
         self._backoff = Backoff(settings.pauses, random.Random())
-        self._shares = isinstance(strategy, Thinker)
+        self._shares = isinstance(strategy, StrategyChain)
         self._thinker = (
             strategy
-            if isinstance(strategy, Thinker)
-            else Thinker([strategy, *([fallback] if fallback else [])], settings.deadline)
+            if isinstance(strategy, StrategyChain)
+            else StrategyChain([strategy, *([fallback] if fallback else [])], settings.deadline)
         )
         self._driver = Driver(
             self.agent,
@@ -126,14 +124,14 @@ class Runner:
         OSError when the log cannot be opened, and DifferenceError if the settings are strict.
         """
         with contextlib.ExitStack() as stack:
-            stack.enter_context(hidden(self._settings.agent.password, self._settings.agent.name))
+            stack.enter_context(password_hidden(self._settings.agent.password, self._settings.agent.name))
             if not self._shares:
                 stack.callback(self._thinker.close)
             if self._settings.log_path:
                 server = f"{self._settings.host}:{self._settings.port}"
                 name = self._settings.agent.name
                 path, rotation = self._settings.log_path, self._settings.rotation
-                log = SessionLog(path, rotation=rotation, server=server, user=name)
+                log = SessionLogWriter(path, rotation=rotation, server=server, user=name)
                 self._driver.session_log = stack.enter_context(log)
             return await self._play()
 

@@ -9,10 +9,9 @@ from attrs import Attribute, evolve, field, fields, frozen
 from attrs.validators import ge, gt, optional
 
 from fibsbot import __version__
-from fibsbot.client.backoff import Pauses
-from fibsbot.client.tls import Tls
-from fibsbot.policy import NameRule, Policy
-from fibsbot.records.rotation import Rotation
+from fibsbot.client.settings import BackoffSettings, TlsSettings
+from fibsbot.policy import NamePattern, Policy
+from fibsbot.records.session_log import Rotation
 
 
 @frozen
@@ -73,7 +72,7 @@ class ChatSettings:
     """Seconds in which the same person gets one answer to the same question."""
     operators: tuple[str, ...] = ()
     """Players whose tells are commands: `status`, `pause`, `resume`, `last`, `quit`."""
-    ignore: tuple[NameRule, ...] = (NameRule("RepBot*"), NameRule("MissManners"))
+    ignore: tuple[NamePattern, ...] = (NamePattern("RepBot*"), NamePattern("MissManners"))
     """Players who are never answered, besides other bots: reputation services."""
 
 
@@ -132,7 +131,7 @@ class RunSettings:
     host: str
     port: int
     agent: AgentSettings
-    tls: Tls | None = None
+    tls: TlsSettings | None = None
     """Whether the server is spoken to through TLS, and how it is known."""
     register: bool = False
     """Whether to make the account first if there is none."""
@@ -140,7 +139,7 @@ class RunSettings:
     """Seconds that a strategy has for one decision."""
     connect_timeout: float = field(default=15.0, validator=gt(0))
     """Seconds that a connection may take to be made, and each step of a registration."""
-    pauses: Pauses = field(factory=Pauses)
+    pauses: BackoffSettings = field(factory=BackoffSettings)
     """Between attempts to connect again."""
     retry_first: bool = False
     """Whether to try again when the very first connection cannot be made."""

@@ -1,46 +1,53 @@
-"""The command line. Commands are imported when they are called, so that `fibsbot --help` is quick."""
+"""The command line: its commands, errors, exit statuses and output streams.
+
+Commands are imported when they are called, so that `fibsbot --help` is quick.
+"""
 
 from __future__ import annotations
 
 import difflib
+import errno
 import gc
 import importlib
+import os
+import resource
 import signal
 import sys
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, TextIO, cast
 
 import click
 
 from fibsbot import __version__
-from fibsbot.cli.streams import EXIT_READER_GONE, replace_streams
+from fibsbot.redaction import redact
 
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
 EXIT_CONFIG: Final = 78
 """`EX_CONFIG` of sysexits.h: a supervisor must not restart us."""
 EXIT_INTERRUPTED: Final = 128 + signal.SIGINT
-COLLECTED: Final = 20_000
+GC_THRESHOLD: Final = 20_000
 """New objects after which Python looks for garbage; its usual 700 take a seventh of the time until the engine plays."""
 
 COMMANDS: Final = {
     "analyse": ("fibsbot.cli.analyse:analyse", "Tell how well and how luckily both players played."),
     "bearoff": ("fibsbot.cli.bearoff:bearoff", "Show the bear-off tables, or what they say of a position."),
-    "best": ("fibsbot.cli.asking.best:best", "Rank the plays of a throw."),
+    "best": ("fibsbot.cli.engine:best", "Rank the plays of a throw."),
     "check-config": (
-        "fibsbot.cli.check_config:check_config",
+        "fibsbot.cli.configuration:check_config",
         "Tell what is wrong with a file of settings, and what it will do.",
     ),
     "convert": ("fibsbot.cli.export:convert", "Make one format of another."),
-    "cube": ("fibsbot.cli.asking.cube:cube", "Tell what to do with the cube."),
+    "cube": ("fibsbot.cli.engine:cube", "Tell what to do with the cube."),
     "db": ("fibsbot.cli.db:db", "Look after the store of matches."),
     "demo": ("fibsbot.cli.demo:demo", "Play a whole match on an embedded server and watch it."),
     "duel": ("fibsbot.cli.duel:duel", "Let two strategies play each other, and tell which is stronger."),
     "eval": (
-        "fibsbot.cli.asking.evaluating:evaluate",
+        "fibsbot.cli.engine:evaluate",
         "Tell what a position is worth before the throw, at each ply.",
     ),
     "explain-invite": (
-        "fibsbot.cli.explain:explain_invite",
+        "fibsbot.cli.configuration:explain_invite",
         "Tell whether an invitation would be accepted, and all that speaks against it.",
     ),
     "export": ("fibsbot.cli.export:export", "Write matches as files of other programs."),
@@ -56,7 +63,7 @@ COMMANDS: Final = {
     ),
     "replay": ("fibsbot.cli.replay:replay", "Show logged and captured games as they went."),
     "rollout": (
-        "fibsbot.cli.asking.rollout:rollout",
+        "fibsbot.cli.rollout:rollout",
         "Play a position out many times over, and tell what comes of it.",
     ),
     "run": ("fibsbot.cli.run:run", "Play with all accounts of a file until told to stop."),
@@ -67,7 +74,7 @@ COMMANDS: Final = {
     "status": ("fibsbot.cli.status:status", "Tell what the bots do that run on this machine."),
     "strategies": ("fibsbot.cli.strategies:strategies", "List the strategies and where they come from."),
     "train": ("fibsbot.cli.train:train", "Train networks by a recipe."),
-    "ubgi": ("fibsbot.cli.ubgi:ubgi", "Be an engine that speaks UBGI on stdin and stdout."),
+    "ubgi": ("fibsbot.cli.external:ubgi", "Be an engine that speaks UBGI on stdin and stdout."),
 }
 """Each command: where it is and its one-line help, which is also its docstring's first sentence."""
 
@@ -125,7 +132,7 @@ def run_command_line() -> int:
 
     A user's mistake is one line on stderr; in a file of settings, one line for each.
     """
-    gc.set_threshold(COLLECTED)
+    gc.set_threshold(GC_THRESHOLD)
     status = _status()
     gc.freeze()  # else Python looks for garbage in all that is left before it ends: a sixth of a second with the engine
     return status
@@ -155,16 +162,14 @@ def _run() -> int:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         name = context.command_path if context else "fibsbot"
-        text = _as_typed(error, sys.argv[1:]).format_message()
+        text = _with_typed_name(error, sys.argv[1:]).format_message()
         for line in text.splitlines() if isinstance(error, ConfigError) else [text]:
             click.echo(f"{name}: {' '.join(line.split())}", err=True)
         status = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         status = EXIT_INTERRUPTED
     except (MemoryError, OSError, ImportError, RuntimeError) as error:
-        from fibsbot.cli.memory import shortage  # noqa: PLC0415 - only for who is short of memory
-
-        missing = shortage(error)
+        missing = memory_shortage(error)
         if missing is None:
             raise
         click.echo(f"fibsbot: {missing}", err=True)
@@ -172,7 +177,7 @@ def _run() -> int:
     return status
 
 
-def _as_typed(error: click.ClickException, words: list[str]) -> click.ClickException:
+def _with_typed_name(error: click.ClickException, words: list[str]) -> click.ClickException:
     """Return an error that names an option by the one of its names that was used, and a word with one dash as a whole.
 
     Click names all of an option's names, and only the first letter of `-server`.
@@ -190,3 +195,105 @@ def _as_typed(error: click.ClickException, words: list[str]) -> click.ClickExcep
         if used and len(names) > 1:
             error.param_hint = f"'{used[0]}'"
     return error
+
+
+EXIT_READER_GONE: Final = 141
+"""What a shell says of a program that SIGPIPE has ended."""
+
+
+class ReaderGoneError(BaseException):
+    """Nobody reads standard output any more. Not an Exception, so that nobody takes it for a failed connection."""
+
+
+class Stream:
+    """A file for people, without passwords; in everything else it is the file.
+
+    When its reader goes away, as `head` does, what is written from then on is lost.
+    """
+
+    def __init__(self, file: TextIO, *, ends: bool) -> None:
+        """Write to this file; `ends`: raise ReaderGoneError when its reader has gone."""
+        self._file = file
+        self._ends = ends
+        self.reader_gone = False
+
+    def write(self, text: str) -> int:
+        """Write a text; return how many characters it has."""
+        self._try(lambda: self._file.write(redact(text)))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write texts."""
+        for line in lines:
+            self.write(line)
+
+    def flush(self) -> None:
+        """Write what waits in the buffer."""
+        self._try(self._file.flush)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the file has under this name."""
+        return getattr(self._file, name)
+
+    def _try(self, write: Callable[[], object]) -> None:
+        try:
+            write()
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._file.fileno())
+            os.close(nowhere)
+            self.reader_gone = True
+            if self._ends:
+                raise ReaderGoneError from None
+
+
+def replace_streams() -> Stream | None:
+    """Put both streams of this process behind a Stream; return standard output, None where there is none."""
+    out = None
+    if sys.stdout is not None:
+        out = Stream(sys.stdout, ends=True)
+        sys.stdout = cast("TextIO", out)
+    if sys.stderr is not None:
+        sys.stderr = cast("TextIO", Stream(sys.stderr, ends=False))
+    return out
+
+
+_REFUSED: Final = ("can't start new thread", "failed to map segment", "cannot allocate memory", "failed to allocate")
+"""What threads, the dynamic linker and OpenBLAS say when they get no memory."""
+
+
+def memory_shortage(error: BaseException) -> str | None:
+    """Return what memory or threads were missing for, as a sentence; None if the error is about something else."""
+    if not any(_is_shortage(one) for one in _chain(error)):
+        return None
+    limit = _limit()
+    least = "" if limit is None else f", got at most {limit // 1024} KiB (`ulimit -v`)"
+    said = " ".join(str(error).split())[:200]
+    return f"expected enough memory and threads for this command{least}: {type(error).__name__}{said and f': {said}'}"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and those that it came from."""
+    seen: set[int] = set()
+    following: BaseException | None = error
+    while following is not None and id(following) not in seen:
+        seen.add(id(following))
+        yield following
+        following = following.__cause__ or following.__context__
+
+
+def _is_shortage(error: BaseException) -> bool:
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        return True
+    if not isinstance(error, OSError | ImportError | RuntimeError):
+        return False
+    text = str(error).lower()
+    # llvmlite says of a library that could not be mapped only that it could not be loaded.
+    unloadable = "could not find/load shared object file" in text and _limit() is not None
+    return unloadable or any(words in text for words in _REFUSED)
+
+
+def _limit() -> int | None:
+    """Return how many bytes this process may map; None if there is no limit."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if soft == resource.RLIM_INFINITY else soft

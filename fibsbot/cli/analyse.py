@@ -1,4 +1,4 @@
-"""`fibsbot analyse`: errors, luck and performance of both players in matches."""
+"""`fibsbot analyse`: errors, luck and performance of both players of a match."""
 
 from __future__ import annotations
 
@@ -6,42 +6,64 @@ import contextlib
 import itertools
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
-from rich.console import Console
+from attrs import asdict, define, field
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
 
+from fibsbot.analysis.luck import luck_adjusted_result
+from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics, PlayOption, ResignationValues
 from fibsbot.cli import UserError
-from fibsbot.cli.analyse_sheet import Sums, match_lines, match_row, sums_table
-from fibsbot.cli.matches import Asked, Work, checked_matches, named_judge, plies_option, with_match_options
-from fibsbot.cli.progress import shown_progress
-from fibsbot.cli.stores import store_errors
+from fibsbot.cli.matches import (
+    AnalysisRun,
+    MatchSelection,
+    checked_matches,
+    evaluator_name,
+    match_options,
+    plies_option,
+)
+from fibsbot.cli.options import store_errors
+from fibsbot.cli.output import progress_bar
+from fibsbot.draw.markup import clean
+from fibsbot.report.timeline import EntryKind, Grade, MatchTimeline, TimelineEntry, match_timeline
+from fibsbot.rules.state import Seat
+from fibsbot.strategies import DEFAULT_STRATEGY
+from fibsbot.strategies.evaluator import CHANCE_NAMES, Chances, CubeValues
 from fibsbot.strategies.loader import StrategyError
-from fibsbot.strategies.names import DEFAULT
+from fibsbot.transcript import Transcript
 
-ERRORS: Final = 10
+MOST_ERRORS: Final = 10
 """Errors of a match that are listed where nobody says otherwise."""
-PEEKED: Final = 5
+READ_AHEAD: Final = 5
 """Matches that are read before the first is studied: if there are fewer, it is known how much there is to do."""
-WIDEST: Final = 80
+MOST_COLUMNS: Final = 80
 """Columns that are used, however wide the terminal is."""
 
 
 @click.command()
-@with_match_options
+@match_options
 @click.option(
     "--strategy",
     metavar="NAME",
-    default=DEFAULT,
+    default=DEFAULT_STRATEGY,
     show_default=True,
     help="Who judges; `fibsbot strategies` lists them.",
 )
 @plies_option
 @click.option("--luck/--no-luck", default=True, help="Whether the luck of each throw is worked out.")
 @click.option(
-    "--errors", metavar="N", default=ERRORS, show_default=True, type=click.IntRange(0), help="Errors that are listed."
+    "--errors",
+    metavar="N",
+    default=MOST_ERRORS,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Errors that are listed.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a match, each in a line.")
 def analyse(  # noqa: PLR0913, PLR0917 - one argument an option
@@ -64,16 +86,16 @@ def analyse(  # noqa: PLR0913, PLR0917 - one argument an option
     match gets a table of both players' errors, luck and performance rating (PR) and a list of what cost most, with the
     position, what was done and what would have been best. The exit status is 1 if a match had to be left out.
     """
-    asked = Asked.of(files, number, db, config, last, opponent)
-    judge = named_judge(strategy, plies)
-    sums = Sums()
+    asked = MatchSelection.of(files, number, db, config, last, opponent)
+    judge = evaluator_name(strategy, plies)
+    sums = PlayerTotals()
     console = Console(highlight=False, soft_wrap=False)
-    console.width = min(console.width, WIDEST)
-    with _told(), shown_progress("decisions") as tick:
-        work = Work(judge, luck, tick)
+    console.width = min(console.width, MOST_COLUMNS)
+    with _errors_in_one_line(), progress_bar("decisions") as tick:
+        work = AnalysisRun(judge, luck, tick)
         found = checked_matches(asked, judge)
-        first = list(itertools.islice(found, PEEKED))
-        every = first if len(first) < PEEKED else itertools.chain(first, found)
+        first = list(itertools.islice(found, READ_AHEAD))
+        every = first if len(first) < READ_AHEAD else itertools.chain(first, found)
         for it, study in work.studies(every):
             if as_json:
                 click.echo(json.dumps(match_row(it.name, it.number, study, luck=luck)))
@@ -81,21 +103,271 @@ def analyse(  # noqa: PLR0913, PLR0917 - one argument an option
             if sums.matches:
                 console.print()
             sums.add(study)
-            for part in match_lines(it.name, study, luck=luck, most=errors):
+            for part in match_output(it.name, study, luck=luck, most=errors):
                 console.print(part)
     if not as_json and sums.matches > 1:
         console.print()
-        console.print(sums_table(sums, luck=luck))
+        console.print(totals_table(sums, luck=luck))
     if not (sums.matches or as_json or work.failed):
         raise UserError("expected a match at least, found none that can be studied")
     sys.exit(1 if work.failed else 0)
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
+def _errors_in_one_line() -> Iterator[None]:
     """Tell in one line why nothing can be studied."""
     try:
         with store_errors():
             yield
     except StrategyError as error:
         raise UserError(str(error)) from None
+
+
+NAME_WIDTH: Final = 20
+"""Columns of a name."""
+MOST_PLAYERS: Final = 20
+"""Players that are summed up over several matches."""
+_GRADES: Final = {Grade.DOUBTFUL: "doubtful", Grade.ERROR: "errors", Grade.BLUNDER: "blunders"}
+_STYLES: Final = {Grade.DOUBTFUL: "yellow", Grade.ERROR: "dark_orange", Grade.BLUNDER: "bold red"}
+
+
+# -- for people -----------------------------------------------------------------------------------------------------
+
+
+def match_output(name: str, study: MatchAnalysis, *, luck: bool, most: int) -> Iterator[RenderableType]:
+    """Write what is to be said of a match; of its errors only the worst ones."""
+    sheet = match_timeline(study)
+    transcript = study.transcript
+    yield Text(_title(transcript), style="bold")
+    yield Text(f"{clean(name, 60)}, judged by {study.judge}")
+    if study.details:
+        yield Text(clean(study.details, 300))
+    yield ""
+    table = _table("", *(_name(transcript, seat) for seat in Seat))
+    for label, cells in _figures(sheet, luck=luck):
+        table.add_row(label, *cells)
+    yield table
+    bad = sorted((stop for stop in sheet.stops if stop.grade), key=lambda stop: -stop.loss)
+    if bad and most:
+        yield ""
+        yield Text("what cost most:" if len(bad) > 1 else "what cost something:")
+        for stop in bad[:most]:
+            yield from _error_lines(transcript, stop)
+        if len(bad) > most:
+            yield Text(f"and {len(bad) - most} more; --errors shows them")
+
+
+def _title(transcript: Transcript) -> str:
+    names = " \N{EN DASH} ".join(_name(transcript, seat) for seat in Seat)
+    what = f"match to {transcript.length}" if transcript.length else "unlimited match"
+    games = len(transcript.games)
+    scores = transcript.scores
+    return f"{names}: {what}, {games} game{'' if games == 1 else 's'}, {scores[0]} to {scores[1]}"
+
+
+def _name(transcript: Transcript, seat: Seat) -> str:
+    return clean(transcript.players[seat].name, NAME_WIDTH) or "?"
+
+
+def _figures(sheet: MatchTimeline, *, luck: bool) -> Iterator[tuple[str, Sequence[str]]]:
+    study = sheet.study
+    both = study.figures
+    yield "performance rating (PR)", [_rating(it) for it in both]
+    yield "decisions that count", [str(it.decisions) for it in both]
+    yield "loss in all", [f"{it.loss:.3f}" for it in both]
+    yield "  by plays", [f"{it.play_loss:.3f}" for it in both]
+    yield "  by the cube", [f"{it.cube_loss:.3f}" for it in both]
+    counts = [_counts(sheet, seat) for seat in Seat]
+    for grade, label in _GRADES.items():
+        yield f"{label} ({grade.value})", [str(it[grade]) for it in counts]
+    if luck:
+        yield "luck", [_signed(it.luck) for it in both]
+        yield "luck in points", [_signed(it.luck_in_points) for it in both]
+        if study.transcript.length:
+            yield "luck in chances to win", [f"{100 * it.luck_in_chances:+.1f} %" for it in both]
+        adjusted = [luck_adjusted_result(study, seat) for seat in Seat]
+        if None not in adjusted:
+            yield "result without luck", [f"{100 * (it or 0.0):.1f} %" for it in adjusted]
+
+
+def _counts(sheet: MatchTimeline, seat: Seat) -> dict[Grade, int]:
+    found = [it.grade for it in sheet.stops if it.judged and it.judged.decision.seat is seat]
+    return {grade: found.count(grade) for grade in Grade}
+
+
+def _error_lines(transcript: Transcript, stop: TimelineEntry) -> Iterator[Text]:
+    assert stop.grade  # noqa: S101 - only stops with a grade are told
+    assert stop.seat is not None  # noqa: S101 - somebody has erred
+    dice = f"{stop.throw.numbers}: " if stop.throw else ""
+    text = Text(f"{stop.loss:6.3f} ")
+    text.append(f"{stop.grade.value:2}", style=_STYLES[stop.grade])
+    text.append(f"  {_place(stop)}, {_name(transcript, stop.seat)}: {dice}{stop.words}")
+    if stop.best:
+        text.append(f"; best: {stop.best}")
+    yield text
+    yield from (Text(f"{'':11}{line}") for line in _evaluation_lines(stop))
+    ids = stop.ids
+    if ids:
+        yield Text(f"{'':11}{ids.get('XGID') or ids['GNUbg ID']}", style="dim")
+
+
+def _evaluation_lines(stop: TimelineEntry) -> Iterator[str]:
+    """Write how deep an error was looked at, what it was worth, and the chances of both players."""
+    judged = stop.judged
+    if judged and judged.options:
+        best, made = judged.options[0], next(it for it in judged.options if it.text == judged.decision.text)
+        for label, it in (("best", best), ("made", made)):
+            yield f"{_plies(it.plies)}{label} {it.equity:+.3f}{_chances(it.chances)}"
+    elif judged and judged.cube:
+        cube = judged.cube
+        worths = f"{cube.no_double:+.3f}, double/take {cube.double_take:+.3f}, double/pass {cube.double_pass:+.3f}"
+        yield f"{_plies(cube.plies)}no double {worths}"
+        if cube.chances:
+            yield f"chances of who may double:{_chances(cube.chances)}"
+    elif judged and judged.resigning:
+        values = judged.resigning
+        ending = "resigning" if stop.kind is EntryKind.RESIGNATION else "accepting"
+        yield f"{ending} {values.settled:+.3f}"
+        yield f"{_plies(values.plies)}playing on {values.played_on:+.3f}{_chances(values.chances)}"
+
+
+def _plies(plies: int | None) -> str:
+    return "" if plies is None else f"{plies}-ply "
+
+
+def _chances(chances: Chances | None) -> str:
+    if chances is None:
+        return ""
+    own, theirs = (" ".join(f"{it:.3f}" for it in side) for side in (chances[:3], chances[3:]))
+    return f"  {own} - {theirs}"
+
+
+def _place(stop: TimelineEntry) -> str:
+    return f"game {stop.step.game}, turn {stop.step.turn}"
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
+    for place, column in enumerate(columns):
+        table.add_column(Text(column), justify="right" if place else "left", no_wrap=True, min_width=8)
+    return table
+
+
+def _rating(figures: PlayerStatistics) -> str:
+    return "\N{EN DASH}" if figures.pr is None else f"{figures.pr:.2f}"
+
+
+def _signed(value: float) -> str:
+    return f"{round(value, 3) + 0.0:+.3f}"
+
+
+# -- several matches ------------------------------------------------------------------------------------------------
+
+
+@define
+class PlayerTotals:
+    """What players did in several matches, by name."""
+
+    matches: int = 0
+    players: dict[str, tuple[int, PlayerStatistics]] = field(factory=dict)
+    """How many matches, and their figures."""
+
+    def add(self, study: MatchAnalysis) -> None:
+        """Add a match."""
+        self.matches += 1
+        for seat in Seat:
+            name = study.transcript.players[seat].name
+            count, figures = self.players.get(name, (0, PlayerStatistics()))
+            self.players[name] = count + 1, figures + study.figures_of(seat)
+
+
+def totals_table(sums: PlayerTotals, *, luck: bool) -> Table:
+    """Sum players up, those with the most matches first."""
+    table = _table("player", "matches", "decisions", "loss", "PR", *(["luck"] if luck else []))
+    ranked = sorted(sums.players.items(), key=lambda it: (-it[1][0], it[0]))
+    for name, (count, figures) in ranked[:MOST_PLAYERS]:
+        cells = [str(count), str(figures.decisions), f"{figures.loss:.3f}", _rating(figures)]
+        table.add_row(Text(clean(name, NAME_WIDTH) or "?"), *cells, *([_signed(figures.luck)] if luck else []))
+    return table
+
+
+# -- for programs ---------------------------------------------------------------------------------------------------
+
+
+def match_row(name: str, number: int, study: MatchAnalysis, *, luck: bool) -> dict[str, Any]:
+    """Return what is to be said of a match, with all its errors in their order."""
+    sheet, transcript = match_timeline(study), study.transcript
+    return {
+        "match": name,
+        "number": number,
+        "judge": study.judge,
+        "details": study.details,
+        "length": transcript.length,
+        "score": list(transcript.scores),
+        "games": len(transcript.games),
+        "winner": None if transcript.winner is None else transcript.players[transcript.winner].name,
+        "players": [_player(sheet, seat, luck=luck) for seat in Seat],
+        "errors": [_error(transcript, stop) for stop in sheet.stops if stop.grade],
+    }
+
+
+def _player(sheet: MatchTimeline, seat: Seat, *, luck: bool) -> dict[str, Any]:
+    study = sheet.study
+    figures = study.figures_of(seat)
+    row: dict[str, Any] = {"name": study.transcript.players[seat].name, "pr": _rounded(figures.pr)}
+    row |= {key: _rounded(value) for key, value in asdict(figures).items() if luck or not key.startswith("luck")}
+    row |= {_GRADES[grade]: count for grade, count in _counts(sheet, seat).items()}
+    return row | ({"result_without_luck": _rounded(luck_adjusted_result(study, seat))} if luck else {})
+
+
+def _error(transcript: Transcript, stop: TimelineEntry) -> dict[str, Any]:
+    ids = stop.ids
+    return {
+        "game": stop.step.game,
+        "turn": stop.step.turn,
+        "player": None if stop.seat is None else transcript.players[stop.seat].name,
+        "kind": stop.kind.name.lower(),
+        "dice": list(stop.throw.dice) if stop.throw else None,
+        "made": stop.words,
+        "best": stop.best or None,
+        "loss": _rounded(stop.loss),
+        "grade": stop.grade.value if stop.grade else None,
+        "plays": [_play(it) for it in stop.judged.options] if stop.judged else [],
+        "cube": _cube(stop.judged.cube) if stop.judged and stop.judged.cube else None,
+        "resigning": _resigning(stop.judged.resigning) if stop.judged and stop.judged.resigning else None,
+        "xgid": ids.get("XGID"),
+        "gnubg_id": ids.get("GNUbg ID"),
+    }
+
+
+def _play(option: PlayOption) -> dict[str, Any]:
+    return {
+        "play": option.text,
+        "plies": option.plies,
+        "equity": _rounded(option.equity),
+        "chances": _chances_row(option.chances),
+    }
+
+
+def _cube(cube: CubeValues) -> dict[str, Any]:
+    worths = {"no_double": cube.no_double, "double_take": cube.double_take, "double_pass": cube.double_pass}
+    return {"plies": cube.plies, **{key: _rounded(it) for key, it in worths.items()}} | {
+        "chances": _chances_row(cube.chances)
+    }
+
+
+def _resigning(values: ResignationValues) -> dict[str, Any]:
+    return {
+        "settled": _rounded(values.settled),
+        "played_on": _rounded(values.played_on),
+        "plies": values.plies,
+        "chances": _chances_row(values.chances),
+    }
+
+
+def _chances_row(chances: Chances | None) -> dict[str, float | None] | None:
+    return None if chances is None else {key: _rounded(it) for key, it in zip(CHANCE_NAMES, chances, strict=True)}
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)

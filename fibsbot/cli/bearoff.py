@@ -11,18 +11,23 @@ from attrs import asdict
 
 from fibsbot.cli import UserError
 from fibsbot.cli.positions import read_state
-from fibsbot.engine.bearoff import Money, Side, Tables, build, load_tables
-from fibsbot.engine.bearoff.keeping import Kept, UnusableError, load, path_for
-from fibsbot.engine.bearoff.loading import LARGEST, USUAL
-from fibsbot.engine.boards import boards_of
-from fibsbot.engine.outcomes import LOSE, LOSE_GAMMON, WIN, WIN_GAMMON
+from fibsbot.engine.arrays import LOSE, LOSE_GAMMON, WIN, WIN_GAMMON, boards_of
+from fibsbot.engine.bearoff import BearoffTables, MoneyEquities, SideRolls, compute_and_save, load_tables
+from fibsbot.engine.bearoff.storage import (
+    DEFAULT_CHECKERS,
+    MOST_CHECKERS,
+    TableFile,
+    UnusableTablesError,
+    path_for,
+    read_tables,
+)
 from fibsbot.match import MatchState, Owner, Phase
 
 EQUAL: Final = 1e-6
 """Equities that differ by less are equal: the tables keep seven digits."""
 
 
-ESTIMATE: Final = "from each side's own throws: 0.1 % off on average, 1.4 % at worst among 6 to 8 checkers a side"
+ESTIMATE_NOTE: Final = "from each side's own throws: 0.1 % off on average, 1.4 % at worst among 6 to 8 checkers a side"
 """What is said of chances that are not exact; measured, see docs/bearoff.md."""
 
 
@@ -31,8 +36,8 @@ ESTIMATE: Final = "from each side's own throws: 0.1 % off on average, 1.4 % at w
 @click.option("--build", "to_build", is_flag=True, help="Compute the tables, even if there are good ones.")
 @click.option(
     "--checkers",
-    type=click.IntRange(USUAL, LARGEST),
-    help=f"Checkers a side for exact cube equities; {USUAL} if not given.",
+    type=click.IntRange(DEFAULT_CHECKERS, MOST_CHECKERS),
+    help=f"Checkers a side for exact cube equities; {DEFAULT_CHECKERS} if not given.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def bearoff(position: str | None, *, to_build: bool, checkers: int | None, as_json: bool) -> None:
@@ -47,32 +52,36 @@ def bearoff(position: str | None, *, to_build: bool, checkers: int | None, as_js
     if to_build:
         raise UserError("expected a position or --build, got both")
     state = _state(position)
-    tables = load_tables(compute=True, checkers=checkers, tell=_tell)
+    tables = load_tables(compute=True, checkers=checkers, tell=_note)
     assert tables is not None  # noqa: S101 - what is not there is computed
     row = _row(state, tables)
     click.echo(json.dumps(row) if as_json else "\n".join(_lines(row)))
 
 
-def _tell(text: str) -> None:
+def _note(text: str) -> None:
     click.echo(f"fibsbot bearoff: {text}", err=True)
 
 
 def _list(checkers: int | None, *, to_build: bool, as_json: bool) -> None:
     """Show which tables are kept; compute them first if that is asked for."""
-    built: Kept | None = None
+    built: TableFile | None = None
     if to_build:
-        _, built = build(checkers or USUAL, None, _tell)
+        _, built = compute_and_save(checkers or DEFAULT_CHECKERS, None, _note)
         if built is None:
             raise UserError("computed the tables, but could not keep them")
-    counts = (checkers,) if checkers else (USUAL,) if to_build else range(USUAL, LARGEST + 1)
+    counts = (
+        (checkers,) if checkers else (DEFAULT_CHECKERS,) if to_build else range(DEFAULT_CHECKERS, MOST_CHECKERS + 1)
+    )
     rows = [row for row in map(_file, counts) if row]
     if as_json:
-        click.echo(json.dumps({"path": str(path_for(checkers or USUAL)), "tables": rows}))
+        click.echo(json.dumps({"path": str(path_for(checkers or DEFAULT_CHECKERS)), "tables": rows}))
         return
-    told = ["\n".join(f"{name:10}{value}" for name, value in _told(row).items()) for row in rows]
+    told = ["\n".join(f"{name:10}{value}" for name, value in _table_lines(row).items()) for row in rows]
     click.echo("\n\n".join(told), nl=bool(rows))
     if not rows:
-        click.echo(f"no tables at {path_for(checkers or USUAL)}; `fibsbot bearoff --build` computes them in seconds")
+        click.echo(
+            f"no tables at {path_for(checkers or DEFAULT_CHECKERS)}; `fibsbot bearoff --build` computes them in seconds"
+        )
 
 
 def _file(checkers: int) -> dict[str, Any] | None:
@@ -80,16 +89,16 @@ def _file(checkers: int) -> dict[str, Any] | None:
     path = path_for(checkers)
     row = {"path": str(path), "checkers": checkers}
     try:
-        kept = load(path, checkers)[1]
+        kept = read_tables(path, checkers)[1]
     except FileNotFoundError:
         return None
-    except UnusableError as error:
+    except UnusableTablesError as error:
         return row | {"error": str(error)}
     age = max(time.time() - kept.written, 0.0)
     return row | {"error": None, "bytes": kept.bytes, "sha256": kept.checksum, "age": round(age, 1)}
 
 
-def _told(row: dict[str, Any]) -> dict[str, str]:
+def _table_lines(row: dict[str, Any]) -> dict[str, str]:
     if row["error"]:
         return {"path": row["path"], "damaged": row["error"]}
     return {
@@ -119,7 +128,7 @@ def _state(text: str) -> MatchState:
     return state.swapped() if state.phase is Phase.DOUBLED else state
 
 
-def _row(state: MatchState, tables: Tables) -> dict[str, Any]:
+def _row(state: MatchState, tables: BearoffTables) -> dict[str, Any]:
     """Return everything that the tables say of a position."""
     boards = boards_of([state.position])
     if not tables.covers(boards)[0]:
@@ -140,11 +149,11 @@ def _row(state: MatchState, tables: Tables) -> dict[str, Any]:
     }
 
 
-def _needs(side: Side) -> dict[str, Any]:
+def _needs(side: SideRolls) -> dict[str, Any]:
     return asdict(side) | {"epc": side.effective_pips, "wastage": side.wastage}
 
 
-def _money(money: Money, state: MatchState) -> dict[str, Any]:
+def _money(money: MoneyEquities, state: MatchState) -> dict[str, Any]:
     owner = state.owner
     may_double = owner is not Owner.OPPONENT
     return {
@@ -157,7 +166,7 @@ def _money(money: Money, state: MatchState) -> dict[str, Any]:
     }
 
 
-def _verdict(money: Money, owner: Owner) -> str:
+def _verdict(money: MoneyEquities, owner: Owner) -> str:
     """Say what to do with the cube, for money, as players say it."""
     if owner is Owner.OPPONENT:
         return "the opponent has the cube"
@@ -180,7 +189,7 @@ def _lines(row: dict[str, Any]) -> list[str]:
     for name, pair in {"wins %": ("win", "lose"), "gammons %": ("win_gammon", "lose_gammon")}.items():
         lines.append(f"{name:14}{''.join(f'{row[it] * 100:10.3f}' for it in pair)}")
     lines.append("")
-    lines.append("exact" if row["exact"] else ESTIMATE)
+    lines.append("exact" if row["exact"] else ESTIMATE_NOTE)
     if row["dice_left_out"]:
         lines.append("before the throw: the dice of the position are left out")
     money = row["money"]

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING
 import click
 
 from fibsbot.cli import UserError
-from fibsbot.cli.progress import shown_progress
-from fibsbot.cli.stores import place_by_config, store_errors
+from fibsbot.cli.options import configured_store, store_errors
+from fibsbot.cli.output import progress_bar
 from fibsbot.config import Config
 
 if TYPE_CHECKING:
-    from fibsbot.records.store.checking import Report
+    from fibsbot.records.store.maintenance import IntegrityReport
 
 # What touches a store is imported by whoever does so: SQLAlchemy takes longer to import than all the rest.
 
 
 def _store_of_config(ctx: click.Context, _param: click.Parameter, path: Path | None) -> None:
     """Make the store that a file of settings names the default of `--store`."""
-    ctx.default_map = {"store": place_by_config(path)}
+    ctx.default_map = {"store": configured_store(path)}
 
 
-def _which_store(command: Callable[..., None]) -> Callable[..., None]:
+def _store_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that say which store."""
     config = click.option(
         "--config",
@@ -53,7 +53,7 @@ def db() -> None:
 
 
 @db.command()
-@_which_store
+@_store_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def check(store: str, *, as_json: bool) -> None:
     """Look for damage and contradictions.
@@ -62,12 +62,12 @@ def check(store: str, *, as_json: bool) -> None:
     problem is told in a line, and the exit status is 1 if there is any.
     """
     from fibsbot.records.store import Store  # noqa: PLC0415
-    from fibsbot.records.store.checking import check as check_store  # noqa: PLC0415
-    from fibsbot.records.store.database import shown  # noqa: PLC0415
+    from fibsbot.records.store.database import public_url  # noqa: PLC0415
+    from fibsbot.records.store.maintenance import check_integrity as check_store  # noqa: PLC0415
 
-    with store_errors(), Store.open(store) as opened, shown_progress("checking") as progress:
+    with store_errors(), Store.open(store) as opened, progress_bar("checking") as progress:
         report = check_store(opened, progress)
-        place = shown(opened.url)
+        place = public_url(opened.url)
     if as_json:
         row = {"store": place, "version": report.version, "counts": report.counts, "problems": report.problems}
         click.echo(json.dumps(row))
@@ -76,7 +76,7 @@ def check(store: str, *, as_json: bool) -> None:
     sys.exit(1 if report.problems else 0)
 
 
-def _print(place: str, report: Report) -> None:
+def _print(place: str, report: IntegrityReport) -> None:
     width = max(map(len, report.counts))
     click.echo(f"{place}, schema version {report.version}")
     for name, count in report.counts.items():
@@ -88,7 +88,7 @@ def _print(place: str, report: Report) -> None:
 
 @db.command()
 @click.argument("target", metavar="OUT", type=click.Path(dir_okay=False, path_type=Path))
-@_which_store
+@_store_options
 @click.option("--force", is_flag=True, help="Replace OUT if it is there.")
 def backup(store: str, target: Path, *, force: bool) -> None:
     """Copy the store into a file, and check the copy.
@@ -96,16 +96,16 @@ def backup(store: str, target: Path, *, force: bool) -> None:
     The copy shows the store as it is at one moment, whatever bots write meanwhile, and can be used in its place. It
     appears under its name only once it is whole. For a store on PostgreSQL, use pg_dump.
     """
-    from fibsbot.records.store.copying import backup as backup_store  # noqa: PLC0415
+    from fibsbot.records.store.maintenance import backup_store as backup_store  # noqa: PLC0415
 
     _check_free(target, force=force)
-    with store_errors(), shown_progress("copying") as progress:
+    with store_errors(), progress_bar("copying") as progress:
         backup_store(store, target, progress)
     click.echo(f"{target}: {target.stat().st_size} bytes, checked")
 
 
 @db.command()
-@_which_store
+@_store_options
 @click.option(
     "--format", "kind", default="jsonl", show_default=True, type=click.Choice(["jsonl", "csv"]), help="How to write."
 )
@@ -120,13 +120,13 @@ def export(store: str, kind: str, target: Path | None, *, force: bool) -> None:
     is always the same: tables after those that they refer to, rows by their keys. Times are UTC.
     """
     from fibsbot.records.store import Store  # noqa: PLC0415
-    from fibsbot.records.store.copying import export as export_store  # noqa: PLC0415
-    from fibsbot.records.store.copying import write_jsonl  # noqa: PLC0415
+    from fibsbot.records.store.maintenance import export_store as export_store  # noqa: PLC0415
+    from fibsbot.records.store.maintenance import write_jsonl  # noqa: PLC0415
 
     as_csv = kind == "csv"
     if as_csv and target is None:
         raise UserError("expected -o OUT, the folder to make, with --format csv")
-    with store_errors(), Store.open(store) as opened, shown_progress("writing") as progress:
+    with store_errors(), Store.open(store) as opened, progress_bar("writing") as progress:
         if target is None:
             write_jsonl(opened, sys.stdout, progress)
         else:

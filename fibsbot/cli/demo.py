@@ -12,15 +12,15 @@ import click
 from attrs import evolve
 from rich.console import Console
 
-from fibsbot.arena.demo import Commentator, Display
-from fibsbot.arena.pair import QUICK, Entrant, play_pair
+from fibsbot.arena.demo import Commentator, MatchDisplay
+from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.cli import UserError
-from fibsbot.cli.numbers import FiniteRange
-from fibsbot.log import LogLevel, configure
+from fibsbot.cli.options import FiniteRange
+from fibsbot.log import LogLevel, configure_log
 from fibsbot.server.server import Server
+from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, load
-from fibsbot.strategies.names import DEFAULT, FALLBACK
 
 BOT, OPPONENT = "fibsbot", "opponent"
 
@@ -28,8 +28,8 @@ BOT, OPPONENT = "fibsbot", "opponent"
 @click.command()
 @click.option("--length", default=3, show_default=True, type=click.IntRange(1, 99), help="Points of the match.")
 @click.option("--seed", type=int, help="Of the dice, to see the same match again. Without it they are truly random.")
-@click.option("--strategy", default=DEFAULT, show_default=True, help="Who decides for the bot ...")
-@click.option("--opponent", default=FALLBACK, show_default=True, help="... and who for its opponent.")
+@click.option("--strategy", default=DEFAULT_STRATEGY, show_default=True, help="Who decides for the bot ...")
+@click.option("--opponent", default=FALLBACK_STRATEGY, show_default=True, help="... and who for its opponent.")
 @click.option(
     "--delay", type=FiniteRange(0, 60), help="Seconds before each command.  [default: 0.15 in a terminal, else 0]"
 )
@@ -48,7 +48,7 @@ def demo(  # noqa: PLR0913, PLR0917 - one argument an option
     Starts a server on 127.0.0.1, logs the bot and an opponent in over TCP, and draws the board as they play. At the end
     come the score sheet and the path of the session log.
     """
-    configure(level=LogLevel.WARNING)
+    configure_log(level=LogLevel.WARNING)
     console = Console(highlight=False)
     try:
         strategies = load(strategy), load(opponent)
@@ -61,7 +61,7 @@ def demo(  # noqa: PLR0913, PLR0917 - one argument an option
         delay = 0.15 if console.is_terminal else 0.0
     started = dt.datetime.now(dt.UTC)
     log_path = log_dir / f"demo-{started:%Y%m%d-%H%M%S}.jsonl"
-    display = Display(console, BOT)
+    display = MatchDisplay(console, BOT)
     try:
         with closing(strategies[0]), closing(strategies[1]):
             asyncio.run(_play(display, strategies, length, seed, delay, log_path))
@@ -85,14 +85,14 @@ def demo(  # noqa: PLR0913, PLR0917 - one argument an option
 
 
 async def _play(  # noqa: PLR0913, PLR0917 - what the command was given
-    display: Display,
+    display: MatchDisplay,
     strategies: tuple[Strategy, Strategy],
     length: int,
     seed: int | None,
     delay: float,
     log_path: Path,
 ) -> None:
-    timings = evolve(QUICK, pause=delay)
+    timings = evolve(QUICK_TIMINGS, pause=delay)
     async with Server(seed=seed) as server:
         display.tell(f"A server listens on {server.host}:{server.port}; {BOT} and {OPPONENT} log in.")
         bot = Entrant(BOT, strategies[0], Commentator(display, OPPONENT, leads=True), log_path)

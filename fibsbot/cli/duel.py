@@ -1,4 +1,4 @@
-"""`fibsbot duel`: two strategies against each other, without a server."""
+"""`fibsbot duel`: play two strategies against each other without a server."""
 
 from __future__ import annotations
 
@@ -6,27 +6,26 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from fibsbot.arena.duel.plan import DEADLINE, DuelError, Plan
-from fibsbot.arena.duel.record import Record
-from fibsbot.arena.duel.tally import Tally
+from fibsbot.analysis.results import Z_95
+from fibsbot.arena.duel.plan import DEFAULT_DEADLINE, DuelError, DuelPlan
+from fibsbot.arena.duel.results import DuelSummary, ResultsFile
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
-from fibsbot.cli.duel_sheet import running, told
-from fibsbot.cli.numbers import FiniteRange
-from fibsbot.cli.progress import told_to_stop
-from fibsbot.processes import cores
-from fibsbot.strategies.judge import Judge
+from fibsbot.cli.options import FiniteRange
+from fibsbot.cli.output import sigterm_as_interrupt
+from fibsbot.processes import usable_cores
+from fibsbot.strategies import DEFAULT_STRATEGY, luck_evaluator
+from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, load
-from fibsbot.strategies.names import DEFAULT, quick_judge
 
-SHOWN_EVERY: Final = 0.5
+REFRESH_INTERVAL: Final = 0.5
 """Seconds between two looks at the running result."""
 
 
@@ -44,14 +43,14 @@ SHOWN_EVERY: Final = 0.5
 @click.option(
     "--judge",
     metavar="NAME",
-    help=f"Who judges luck and errors.  [default: {quick_judge(DEFAULT)}, if A or B is a judge]",
+    help=f"Who judges luck and errors.  [default: {luck_evaluator(DEFAULT_STRATEGY)}, if A or B is a judge]",
 )
 @click.option("--no-luck", is_flag=True, help="Judge neither luck nor errors: quicker.")
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Processes.  [default: one a core]")
 @click.option(
     "--deadline",
     metavar="SECONDS",
-    default=DEADLINE,
+    default=DEFAULT_DEADLINE,
     show_default=True,
     type=FiniteRange(0, 86_400, min_open=True),
     help="For a decision; then a fallback decides.",
@@ -103,43 +102,43 @@ def duel(  # noqa: PLR0913 - one argument an option
     if out and not out.absolute().parent.is_dir():
         raise UserError(f"there is no folder {out.parent} for {out.name}")
     names = strategy_a, strategy_b
-    judging = None if no_luck else _judge(names, judge)
-    plan = Plan(names, length or 0, seed, cube, jacoby, beavers, judging, deadline)
-    tally = Tally(plan)
+    judging = None if no_luck else _choose_evaluator(names, judge)
+    plan = DuelPlan(names, length or 0, seed, cube, jacoby, beavers, judging, deadline)
+    tally = DuelSummary(plan)
     began = time.monotonic()
     finished, error = True, None
     try:
-        with told_to_stop():
-            finished = _play(tally, games // 2, jobs or cores(), out, mats)
+        with sigterm_as_interrupt():
+            finished = _play(tally, games // 2, jobs or usable_cores(), out, mats)
     except DuelError as caught:
         error = UserError(str(caught))
     if tally.results or not error:
         report = {**tally.report(games // 2), "seconds": round(time.monotonic() - began, 3)}
-        click.echo(json.dumps(report) if as_json else told(report))
+        click.echo(json.dumps(report) if as_json else format_report(report))
     if error:
         raise error
     if not finished:
         sys.exit(EXIT_INTERRUPTED)
 
 
-def _judge(names: tuple[str, str], wanted: str | None) -> str | None:
+def _choose_evaluator(names: tuple[str, str], wanted: str | None) -> str | None:
     """Return who judges, having seen that all who are named can be made."""
     able: dict[str, bool] = {}
     try:
         with contextlib.redirect_stdout(sys.stderr):  # what a strategy prints is no result
             for name in dict.fromkeys((*names, wanted) if wanted else names):
                 strategy = load(name)
-                able[name] = isinstance(strategy, Judge)
+                able[name] = isinstance(strategy, Evaluator)
                 with contextlib.suppress(Exception):  # a plug-in may raise anything
                     strategy.close()
     except StrategyError as error:
         raise UserError(str(error)) from None
     if wanted and not able[wanted]:
         raise UserError(f"strategy {wanted!r} is no judge: it cannot say what positions are worth")
-    return wanted or (quick_judge(DEFAULT) if any(able[name] for name in names) else None)
+    return wanted or (luck_evaluator(DEFAULT_STRATEGY) if any(able[name] for name in names) else None)
 
 
-def _play(tally: Tally, wanted: int, jobs: int, out: Path | None, mats: Path | None) -> bool:
+def _play(tally: DuelSummary, wanted: int, jobs: int, out: Path | None, mats: Path | None) -> bool:
     """Play what is not there yet; return whether nobody interrupted."""
     from fibsbot.arena.duel.workers import play_pairs  # noqa: PLC0415 - all that plays and studies
 
@@ -149,7 +148,9 @@ def _play(tally: Tally, wanted: int, jobs: int, out: Path | None, mats: Path | N
         except OSError as error:
             raise DuelError(f"cannot make the folder {mats}: {error.strerror}") from None
     with contextlib.ExitStack() as held:
-        record = Record.open(out, tally.plan, lambda it: tally.add(it) if it.number < wanted else None) if out else None
+        record = (
+            ResultsFile.open(out, tally.plan, lambda it: tally.add(it) if it.number < wanted else None) if out else None
+        )
         if record:
             held.callback(record.close)
         if tally.results:
@@ -169,7 +170,7 @@ def _play(tally: Tally, wanted: int, jobs: int, out: Path | None, mats: Path | N
 
 
 @contextlib.contextmanager
-def _progress(tally: Tally, wanted: int) -> Iterator[Callable[[], None]]:
+def _progress(tally: DuelSummary, wanted: int) -> Iterator[Callable[[], None]]:
     """Show how far it is and what has come of it so far, while somebody watches; the given function looks again."""
     bar = Progress(
         TextColumn("pairs"),
@@ -187,9 +188,114 @@ def _progress(tally: Tally, wanted: int) -> Iterator[Callable[[], None]]:
     def show() -> None:
         nonlocal looked
         bar.update(task, completed=len(tally.results))
-        if not bar.disable and time.monotonic() - looked > SHOWN_EVERY:
-            bar.update(task, running=running(tally))
+        if not bar.disable and time.monotonic() - looked > REFRESH_INTERVAL:
+            bar.update(task, running=running_result(tally))
             looked = time.monotonic()
 
     with bar:
         yield show
+
+
+def running_result(tally: DuelSummary) -> str:
+    """Return in a few words what A has got so far, with or without luck, whichever is surer."""
+    known = [it for it in (tally.adjusted, tally.result) if it]
+    if not known:
+        return ""
+    estimate = min(known, key=lambda it: it.error)
+    half = Z_95 * estimate.error
+    if tally.plan.length:
+        return f"{tally.plan.labels[0]} {100 * estimate.mean:.1f} % ± {100 * half:.1f}"
+    return f"{tally.plan.labels[0]} {estimate.mean:+.3f} ± {half:.3f}"
+
+
+def format_report(report: dict[str, Any]) -> str:
+    """Return a report in words; it is the one that `DuelSummary.report` makes."""
+    return "\n".join(_lines(report))
+
+
+def _lines(report: dict[str, Any]) -> Iterator[str]:
+    first, second = (it["name"] for it in report["performances"])
+    yield f"{first} against {second}: {_conditions(report)}, the same dice twice, seed {report['seed']}"
+    if not report["finished"]:
+        yield f"Interrupted after {report['pairs']} of {report['wanted']} pairs."
+    yield ""
+    if report["result"] is None:
+        yield "Fewer than two pairs: too few for a result."
+    else:
+        yield f"{first} {_format_estimate(report, report['result'])}"
+    if report["adjusted"]:
+        yield f"without luck: {_format_estimate(report, report['adjusted'])}"
+    if report["gain"]:
+        yield _variance_reduction(report["gain"])
+    if report["unjudged"]:
+        yield f"In {report['unjudged']} pairs the judge failed; their luck could not be taken out."
+    yield ""
+    yield from _table(_rows(report))
+    if report["judge"]:
+        yield f"PR as {report['judge']} judges, looking at {_decisions(report)} decisions that count."
+    if report["examples"]:
+        yield from ("", "Not everything went well:", *report["examples"])
+
+
+def _variance_reduction(gain: float) -> str:
+    text = f"Taking the luck out is worth {gain:.2g} times as many pairs"
+    return f"{text}." if gain >= 1 else f"{text}: it makes the result less sure here."
+
+
+def _conditions(report: dict[str, Any]) -> str:
+    if report["length"]:
+        cube = "" if report["cube"] else " without a cube"
+        return f"{2 * report['pairs']} matches to {report['length']} ({report['games']} games){cube}"
+    options = [name for name in ("jacoby", "beavers") if report[name]]
+    return f"{report['games']} money games with{'' if report['cube'] else 'out'} a cube{_listed(options)}"
+
+
+def _listed(options: Sequence[str]) -> str:
+    return f" ({', '.join(options)})" if options else ""
+
+
+def _format_estimate(report: dict[str, Any], estimate: dict[str, Any]) -> str:
+    mean, low, high = (estimate[name] for name in ("mean", "low", "high"))
+    if not report["length"]:
+        return f"{mean:+.4f} points a game, standard error {estimate['error']:.4f}, 95 %: {low:+.4f} to {high:+.4f}"
+    text = f"{100 * mean:.2f} % of matches, standard error {100 * estimate['error']:.2f}, "
+    text += f"95 %: {100 * low:.2f} to {100 * high:.2f} %"
+    if estimate["rating_mean"] is None:
+        return text
+    ends = [_points(estimate[f"rating_{name}"]) for name in ("low", "high")]
+    return f"{text}; {estimate['rating_mean']:+.0f} FIBS rating points ({ends[0]} to {ends[1]})"
+
+
+def _points(difference: float | None) -> str:
+    return "no limit" if difference is None else f"{difference:+.0f}"
+
+
+def _rows(report: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    yield "", "plays", "median", "p99", "others", "median", "p99", "faults", "PR"
+    for it in report["performances"]:
+        pr = "-" if it["pr"] is None else f"{it['pr']:.2f}"
+        yield it["name"], *_times(it["plays"]), *_times(it["others"]), f"{it['faults']:,}", pr
+
+
+def _times(times: dict[str, Any]) -> tuple[str, ...]:
+    return f"{times['count']:,}", _time(times["median"]), _time(times["p99"])
+
+
+def _table(rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
+    cells = list(rows)
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for name, *figures in cells:
+        texts = [f"{text:>{width}}" for text, width in zip(figures, widths[1:], strict=True)]
+        yield "  ".join((f"{name:{widths[0]}}", *texts))
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "-"
+    if seconds >= 1:
+        return f"{seconds:.3g} s"
+    return f"{1e3 * seconds:.3g} ms" if seconds >= 1e-3 else f"{1e6 * seconds:.0f} us"
+
+
+def _decisions(report: dict[str, Any]) -> str:
+    return f"{sum(it['judged'] for it in report['performances']):,}"

@@ -16,27 +16,25 @@ import click
 from attrs import define, field, frozen
 
 from fibsbot.cli import UserError
-from fibsbot.cli.progress import shown_progress
-from fibsbot.cli.stores import place_by_config, store_errors
+from fibsbot.cli.options import configured_store, store_errors
+from fibsbot.cli.output import progress_bar
 from fibsbot.draw.markup import clean
-from fibsbot.formats.detect import EXTENSIONS, Format
-from fibsbot.formats.errors import FormatError
-from fibsbot.formats.files import ALONE, lost, remarks, write_matches
-from fibsbot.policy.wording import counted
-from fibsbot.replay.errors import CaptureError
-from fibsbot.replay.paper import find_format, read_paper
+from fibsbot.formats import EXTENSIONS, Format, FormatError
+from fibsbot.formats.conversion import ONE_MATCH_FORMATS, lost_details, reading_remarks, write_matches
+from fibsbot.policy.rules import plural
+from fibsbot.replay.match_files import CaptureError, find_format, read_match_file
 from fibsbot.transcript import Transcript, TranscriptError
 
-STANDARD: Final = "-"
+STDIO: Final = "-"
 """The file name that stands for the standard input or output."""
 MOST_LINES: Final = 100
 """Files, and things that could not be read, that are listed."""
-KINDS: Final = click.Choice([kind.value for kind in Format])
-READABLE: Final = click.Choice([kind.value for kind in Format if kind.readable])
+FORMATS: Final = click.Choice([kind.value for kind in Format])
+READABLE_FORMATS: Final = click.Choice([kind.value for kind in Format if kind.readable])
 
 
 @frozen
-class _Named:
+class _NamedMatch:
     """A match, and how a file of its own is called."""
 
     name: str
@@ -46,7 +44,7 @@ class _Named:
 @click.command()
 @click.argument("source", metavar="[FILE]", required=False)
 @click.option("--match", "number", metavar="N", type=click.IntRange(1), help="Only this match of FILE or the store.")
-@click.option("--format", "kind", type=KINDS, help="What to write.  [default: as OUT's name ends]")
+@click.option("--format", "kind", type=FORMATS, help="What to write.  [default: as OUT's name ends]")
 @click.option("-o", "--output", "target", metavar="OUT", help="A file, or a folder for a file a match; else stdout.")
 @click.option("--db", "place", metavar="PLACE", help="The store to take matches from: a file or a URL.")
 @click.option("--config", metavar="FILE", type=click.Path(path_type=Path), help="Settings that name the store.")
@@ -74,16 +72,16 @@ def export(  # noqa: PLR0913, PLR0917 - one argument an option
         raise UserError("expected FILE, or a match of the store with --match, or the store with --db or --config")
     wanted = _kind(kind, target, "--format")
     if source is None:
-        _write(_from_store(place or place_by_config(config), number), wanted, target, force=force)
+        _write(_from_store(place or configured_store(config), number), wanted, target, force=force)
     else:
-        _write(_picked(_from_file(source, None), number, source), wanted, target, force=force)
+        _write(_select(_from_file(source, None), number, source), wanted, target, force=force)
 
 
 @click.command()
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@click.option("--from", "given", type=READABLE, help="What IN is.  [default: as it looks]")
-@click.option("--to", "kind", type=KINDS, help="What to write.  [default: as OUT's name ends]")
+@click.option("--from", "given", type=READABLE_FORMATS, help="What IN is.  [default: as it looks]")
+@click.option("--to", "kind", type=FORMATS, help="What to write.  [default: as OUT's name ends]")
 @click.option("--match", "number", metavar="N", type=click.IntRange(1), help="Only this match of IN.")
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 def convert(  # noqa: PLR0913 - one argument an option
@@ -95,7 +93,7 @@ def convert(  # noqa: PLR0913 - one argument an option
     matches in it become what `fibsbot export` makes of them. `-` is the standard input or output.
     """
     wanted = _kind(kind, target, "--to")
-    _write(_picked(_from_file(source, Format(given) if given else None), number, source), wanted, target, force=force)
+    _write(_select(_from_file(source, Format(given) if given else None), number, source), wanted, target, force=force)
 
 
 def _kind(kind: str | None, target: str | None, option: str) -> Format:
@@ -109,31 +107,31 @@ def _kind(kind: str | None, target: str | None, option: str) -> Format:
 # -- where matches come from ------------------------------------------------------------------------------------------
 
 
-def _from_file(source: str, kind: Format | None) -> Iterator[_Named]:
+def _from_file(source: str, kind: Format | None) -> Iterator[_NamedMatch]:
     """Yield the matches of a file; `kind` is what it is, if that has been said."""
     with contextlib.ExitStack() as stack:
-        path = _kept(stack) if source == STANDARD else Path(source)
-        stem = "match" if source == STANDARD else path.name.split(".")[0] or "match"
+        path = _save_stdin(stack) if source == STDIO else Path(source)
+        stem = "match" if source == STDIO else path.name.split(".")[0] or "match"
         try:
             kind = kind or find_format(path)
-            transcripts = read_paper(path, kind) if kind else _heard(path)
+            transcripts = read_match_file(path, kind) if kind else _from_capture(path)
             for number, transcript in enumerate(transcripts, 1):
-                yield _Named(f"{stem}-{number}", transcript)
+                yield _NamedMatch(f"{stem}-{number}", transcript)
         except OSError as error:
             raise UserError(f"cannot read {source}: {error.strerror or error}") from None
         except (FormatError, CaptureError) as error:
             raise UserError(f"{source}: {error}") from None
 
 
-def _heard(path: Path) -> Iterator[Transcript]:
+def _from_capture(path: Path) -> Iterator[Transcript]:
     """Return the matches of a session log or a capture."""
     from fibsbot.replay.captures import read_captures  # noqa: PLC0415 - slow to import: all that a server can say
-    from fibsbot.replay.loading import transcripts_of  # noqa: PLC0415
+    from fibsbot.replay.match_files import transcripts_of_capture  # noqa: PLC0415
 
-    return transcripts_of(read_captures([path]))
+    return transcripts_of_capture(read_captures([path]))
 
 
-def _kept(stack: contextlib.ExitStack) -> Path:
+def _save_stdin(stack: contextlib.ExitStack) -> Path:
     """Return a file with what comes from the standard input."""
     path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fibsbot-"))) / "stdin"
     with path.open("wb") as file:
@@ -141,7 +139,7 @@ def _kept(stack: contextlib.ExitStack) -> Path:
     return path
 
 
-def _picked(found: Iterator[_Named], number: int | None, source: str) -> Iterator[_Named]:
+def _select(found: Iterator[_NamedMatch], number: int | None, source: str) -> Iterator[_NamedMatch]:
     """Yield all matches of a file, or one of them."""
     seen = 0
     for seen, named in enumerate(found, 1):
@@ -154,7 +152,7 @@ def _picked(found: Iterator[_Named], number: int | None, source: str) -> Iterato
         raise UserError(f"{source}: expected a match{f' {number}' if number else ''}, got {seen} {matches} in all")
 
 
-def _from_store(place: str, number: int | None) -> Iterator[_Named]:
+def _from_store(place: str, number: int | None) -> Iterator[_NamedMatch]:
     """Yield all matches of a store that it can tell, or one of them."""
     from fibsbot.records.store import Store, StoreError  # noqa: PLC0415 - SQLAlchemy is slow to import
 
@@ -163,7 +161,7 @@ def _from_store(place: str, number: int | None) -> Iterator[_Named]:
             match = store.match(number)
             if match is None:
                 raise UserError(f"the store has no match {number}")
-            yield _Named(f"match-{number}", store.transcript(match))
+            yield _NamedMatch(f"match-{number}", store.transcript(match))
             return
         untold = 0
         for match in store.matches():
@@ -172,7 +170,7 @@ def _from_store(place: str, number: int | None) -> Iterator[_Named]:
             except StoreError:
                 untold += 1
             else:
-                yield _Named(f"match-{match.id}", transcript)
+                yield _NamedMatch(f"match-{match.id}", transcript)
         if untold:
             matches = "match" if untold == 1 else "matches"
             click.echo(f"left out: {untold} {matches} of which the store has results only", err=True)
@@ -182,7 +180,7 @@ def _from_store(place: str, number: int | None) -> Iterator[_Named]:
 
 
 @define
-class _Writing:
+class _Writer:
     """What is being written, and what could not be said."""
 
     kind: Format
@@ -195,22 +193,22 @@ class _Writing:
     """The files that were written, each with what is in it."""
     done: int = 0
 
-    def pieces(self, found: Iterable[_Named]) -> Iterator[str]:
+    def pieces(self, found: Iterable[_NamedMatch]) -> Iterator[str]:
         """Yield the text of these matches."""
         try:
             yield from write_matches(self.kind, self._noted(found))
         except TranscriptError as error:
             raise UserError(f"match {self.done}: {error}") from None
 
-    def _noted(self, found: Iterable[_Named]) -> Iterator[Transcript]:
+    def _noted(self, found: Iterable[_NamedMatch]) -> Iterator[Transcript]:
         for named in found:
             self.done += 1
             self.count(self.done, None)
-            self.unsaid |= dict.fromkeys(lost(self.kind, named.transcript))
-            self.remarks += (f"{named.name}, {remark}" for remark in remarks(named.transcript))
+            self.unsaid |= dict.fromkeys(lost_details(self.kind, named.transcript))
+            self.remarks += (f"{named.name}, {remark}" for remark in reading_remarks(named.transcript))
             yield named.transcript
 
-    def file(self, path: Path, found: Iterable[_Named]) -> None:
+    def file(self, path: Path, found: Iterable[_NamedMatch]) -> None:
         """Write a file, which appears under its name once it is whole."""
         if path.exists() and not self.force:
             raise UserError(f"{path} is there already; --force replaces it")
@@ -221,12 +219,12 @@ class _Writing:
                     file.write(piece)
         except OSError as error:
             raise UserError(f"cannot write {path}: {error.strerror or error}") from None
-        self.written.append(f"{path}: {counted(self.done - before, 'match')}")
+        self.written.append(f"{path}: {plural(self.done - before, 'match')}")
 
 
-def _write(found: Iterator[_Named], kind: Format, target: str | None, *, force: bool) -> None:
-    with shown_progress("matches") as count:
-        writing = _Writing(kind, force, count)
+def _write(found: Iterator[_NamedMatch], kind: Format, target: str | None, *, force: bool) -> None:
+    with progress_bar("matches") as count:
+        writing = _Writer(kind, force, count)
         first = list(islice(found, 1))
         if not first:
             raise UserError("there is no match to write")
@@ -247,10 +245,10 @@ def _list(lines: Sequence[str], *, err: bool = False) -> None:
         click.echo(f"... and {len(lines) - MOST_LINES:,} more", err=err)
 
 
-def _write_to(found: Iterator[_Named], writing: _Writing, target: str | None) -> None:
+def _write_to(found: Iterator[_NamedMatch], writing: _Writer, target: str | None) -> None:
     """Write matches to the standard output, into a folder, or into one or more files."""
-    alone = writing.kind in ALONE
-    if target is None or target == STANDARD:
+    alone = writing.kind in ONE_MATCH_FORMATS
+    if target is None or target == STDIO:
         matches = list(islice(found, 2)) if alone else []
         if len(matches) > 1:
             kind = writing.kind.value

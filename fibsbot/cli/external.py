@@ -1,4 +1,4 @@
-"""`fibsbot external`: ours as a player for gnubg."""
+"""`fibsbot external` and `fibsbot ubgi`: offer our strategies as an engine to other programs."""
 
 from __future__ import annotations
 
@@ -7,14 +7,34 @@ import contextlib
 import os
 import signal
 import socket
+import sys
+from collections.abc import Sequence
+from functools import partial
 
 import click
 
 from fibsbot.cli import UserError
-from fibsbot.cli.engines import loaded, strategy_option
-from fibsbot.external.answering import Answerer
-from fibsbot.external.gnubg import ADDRESS, ExternalPlayer, listen
-from fibsbot.log import LogFormat, LogLevel, configure
+from fibsbot.external import ADDRESS, Answerer, ExternalPlayer, UbgiEngine, listen_locally, serve_ubgi
+from fibsbot.log import LogFormat, LogLevel, configure_log
+from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY
+from fibsbot.strategies.base import Strategy
+from fibsbot.strategies.loader import StrategyError, load
+
+strategy_option = click.option(
+    "--strategy", metavar="NAME", help="Who decides; without it, who does so for `fibsbot play`."
+)
+
+
+def load_with_fallback(name: str | None) -> Sequence[Strategy]:
+    """Return the strategy of this name, or the default one, and who decides where it fails.
+
+    Raises UserError where it cannot be made.
+    """
+    chosen = name or DEFAULT_STRATEGY
+    try:
+        return [load(it) for it in dict.fromkeys((chosen, FALLBACK_STRATEGY))]
+    except StrategyError as error:
+        raise UserError(str(error)) from None
 
 
 @click.command()
@@ -26,14 +46,14 @@ def external(port: int, strategy: str | None, *, jacoby: bool) -> None:
 
     In gnubg, `set player 1 external localhost:PORT` lets this one play, at this machine only. Ctrl-C ends it.
     """
-    configure(LogFormat.CONSOLE, LogLevel.INFO)
+    configure_log(LogFormat.CONSOLE, LogLevel.INFO)
     try:
-        listening = listen(port)
+        listening = listen_locally(port)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else error
         raise UserError(f"cannot listen on {ADDRESS}:{port}: {reason}; --port takes another one") from None
     with listening:
-        strategies = loaded(strategy)
+        strategies = load_with_fallback(strategy)
         player = ExternalPlayer(Answerer(strategies), jacoby=jacoby)
         try:
             asyncio.run(_serve(player, listening, strategies[0].name))
@@ -54,3 +74,20 @@ async def _serve(player: ExternalPlayer, listening: socket.socket, name: str) ->
         loop.add_signal_handler(number, serving.cancel)
     with contextlib.suppress(asyncio.CancelledError):
         await serving
+
+
+@click.command()
+@strategy_option
+@click.option("--verbose", is_flag=True, help="Tell on stderr why a line is answered by sorry.")
+def ubgi(strategy: str | None, *, verbose: bool) -> None:
+    """Be an engine that speaks UBGI on stdin and stdout.
+
+    UBGI is the Universal Backgammon Interface, draft 0.01: after `ubgi` every XGID and every raw board of FIBS is
+    answered by a play, roll, double, take or drop, and what is not understood by sorry. `quit` ends it.
+    """
+    configure_log(LogFormat.CONSOLE, LogLevel.INFO if verbose else LogLevel.WARNING)
+    engine = UbgiEngine(partial(load_with_fallback, strategy))
+    try:
+        serve_ubgi(engine, sys.stdin.buffer, sys.stdout.buffer)
+    finally:
+        engine.close()

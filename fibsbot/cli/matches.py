@@ -12,29 +12,29 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 import click
 from attrs import define, frozen
 
+from fibsbot.analysis.match_analysis import analyse_matches, count_entries, open_evaluator
+from fibsbot.analysis.model import MatchAnalysis
 from fibsbot.cli import UserError
-from fibsbot.cli.stores import place_by_config
+from fibsbot.cli.options import configured_store
 from fibsbot.draw.markup import clean
 from fibsbot.engine import MOST_PLIES
-from fibsbot.formats.errors import FormatError
+from fibsbot.formats import FormatError
 from fibsbot.records.views import Match
-from fibsbot.replay.errors import CaptureError
-from fibsbot.strategies.names import DEFAULT
-from fibsbot.study.many import entries_of, opened_judge, study_all
-from fibsbot.study.model import MatchStudy
+from fibsbot.replay.match_files import CaptureError
+from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.transcript import Transcript
 
 if TYPE_CHECKING:
     from fibsbot.records.store import Store
 
-LAST: Final = 20
+DEFAULT_LAST: Final = 20
 """Matches of a store that are shown where nothing else is asked for."""
 Tick: TypeAlias = Callable[[float, float | None], None]
 """Takes how many entries have been studied, of how many if that is known."""
 
 
 @frozen
-class Asked:
+class MatchSelection:
     """Which matches are wanted."""
 
     files: tuple[Path, ...]
@@ -61,8 +61,8 @@ class Asked:
             raise UserError("expected FILE, or a match of the store with --match, or the store with --db or --config")
         for path in files:
             _check_readable(path)
-        place = None if files else db or place_by_config(config)
-        return cls(files, number, place, opponent, last or (None if files else LAST))
+        place = None if files else db or configured_store(config)
+        return cls(files, number, place, opponent, last or (None if files else DEFAULT_LAST))
 
 
 def _check_readable(path: Path) -> None:
@@ -74,7 +74,7 @@ def _check_readable(path: Path) -> None:
 
 
 @frozen
-class Found:
+class SelectedMatch:
     """A match, and what it is called."""
 
     name: str
@@ -95,14 +95,17 @@ _OPTIONS: Final = (
         "--config", metavar="FILE", type=click.Path(path_type=Path), help="File of settings that names the store."
     ),
     click.option(
-        "--last", metavar="N", type=click.IntRange(1), help=f"The last N matches only; of a store {LAST} unless told."
+        "--last",
+        metavar="N",
+        type=click.IntRange(1),
+        help=f"The last N matches only; of a store {DEFAULT_LAST} unless told.",
     ),
     click.option("--opponent", metavar="NAME", help="Matches with this player only."),
 )
 
 
-def with_match_options(command: _Command) -> _Command:
-    """Add the arguments and options of which `Asked.of` makes what is wanted."""
+def match_options(command: _Command) -> _Command:
+    """Add the arguments and options of which `MatchSelection.of` makes what is wanted."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -116,19 +119,19 @@ plies_option: Final = click.option(
 )
 
 
-def named_judge(strategy: str, plies: int | None) -> str:
+def evaluator_name(strategy: str, plies: int | None) -> str:
     """Return the full name of the strategy that judges; raise UserError for plies of another one than the engine."""
     if plies is None:
         return strategy
-    if strategy != DEFAULT:
-        raise UserError(f"expected --plies with the strategy {DEFAULT}, got it with {strategy!r}")
-    return f"{DEFAULT}:{plies}"
+    if strategy != DEFAULT_STRATEGY:
+        raise UserError(f"expected --plies with the strategy {DEFAULT_STRATEGY}, got it with {strategy!r}")
+    return f"{DEFAULT_STRATEGY}:{plies}"
 
 
 # -- which matches --------------------------------------------------------------------------------------------------
 
 
-def found_matches(asked: Asked) -> Iterator[Found]:
+def selected_matches(asked: MatchSelection) -> Iterator[SelectedMatch]:
     """Return the matches that are wanted: those of files in their order, those of a store the latest first."""
     found = _of_files(asked) if asked.store is None else _of_store(asked, asked.store)
     if asked.files and asked.last:
@@ -136,25 +139,25 @@ def found_matches(asked: Asked) -> Iterator[Found]:
     return found
 
 
-def checked_matches(asked: Asked, judge: str) -> Iterator[Found]:
+def checked_matches(asked: MatchSelection, judge: str) -> Iterator[SelectedMatch]:
     """Return the matches that are wanted, after a look whether there are any, and then whether the judge can judge.
 
     The judge gets ready for that, which takes seconds: whatever is quickly seen to be wrong comes first.
     """
-    found = found_matches(asked)
+    found = selected_matches(asked)
     if asked.store is None:
         first = list(itertools.islice(found, 1))
         some = bool(first)
     else:
         first, some = [], _has_any(asked, asked.store)
     if some:
-        with opened_judge(judge):
+        with open_evaluator(judge):
             pass
     return itertools.chain(first, found)
 
 
-def _of_files(asked: Asked) -> Iterator[Found]:
-    from fibsbot.replay.loading import load_transcripts  # noqa: PLC0415 - slow to import: all that a server can say
+def _of_files(asked: MatchSelection) -> Iterator[SelectedMatch]:
+    from fibsbot.replay.match_files import load_transcripts  # noqa: PLC0415 - slow to import: all that a server can say
 
     number = 0
     for path in asked.files:
@@ -162,19 +165,19 @@ def _of_files(asked: Asked) -> Iterator[Found]:
             for place, transcript in enumerate(load_transcripts(path), start=1):
                 number += 1
                 if _is_wanted(asked, number, transcript):
-                    yield Found(f"{path}, match {place}", number, transcript)
+                    yield SelectedMatch(f"{path}, match {place}", number, transcript)
         except (FormatError, CaptureError) as error:
             raise UserError(f"{path}: {error}") from None
         except OSError as error:
             raise UserError(f"cannot read {path}: {error.strerror}") from None
 
 
-def _is_wanted(asked: Asked, number: int, transcript: Transcript) -> bool:
+def _is_wanted(asked: MatchSelection, number: int, transcript: Transcript) -> bool:
     names = {player.name for player in transcript.players}
     return asked.match in {None, number} and asked.opponent in {None, *names}
 
 
-def _of_store(asked: Asked, place: str) -> Iterator[Found]:
+def _of_store(asked: MatchSelection, place: str) -> Iterator[SelectedMatch]:
     from fibsbot.records.store import Store, StoreError  # noqa: PLC0415 - SQLAlchemy is slow to import
 
     with Store.open(place) as store:
@@ -186,10 +189,10 @@ def _of_store(asked: Asked, place: str) -> Iterator[Found]:
                     raise
                 click.echo(f"match {match.id} is left out: {error}", err=True)
                 continue
-            yield Found(f"match {match.id}", match.id, transcript)
+            yield SelectedMatch(f"match {match.id}", match.id, transcript)
 
 
-def _has_any(asked: Asked, place: str) -> bool:
+def _has_any(asked: MatchSelection, place: str) -> bool:
     """Whether there is any match in a store of those that are wanted."""
     from fibsbot.records.store import Store  # noqa: PLC0415 - SQLAlchemy is slow to import
 
@@ -197,7 +200,7 @@ def _has_any(asked: Asked, place: str) -> bool:
         return any(True for _ in _matches(asked, store))
 
 
-def _matches(asked: Asked, store: Store) -> Iterable[Match]:
+def _matches(asked: MatchSelection, store: Store) -> Iterable[Match]:
     if asked.match is None:
         return reversed(deque(store.matches(opponent=asked.opponent), maxlen=asked.last))
     match = store.match(asked.match)
@@ -210,7 +213,7 @@ def _matches(asked: Asked, store: Store) -> Iterable[Match]:
 
 
 @define
-class Work:
+class AnalysisRun:
     """Studies what was found, and remembers what could not be studied."""
 
     engine: str
@@ -218,13 +221,13 @@ class Work:
     tick: Tick
     failed: int = 0
 
-    def studies(self, found: Iterable[Found]) -> Iterator[tuple[Found, MatchStudy]]:
+    def studies(self, found: Iterable[SelectedMatch]) -> Iterator[tuple[SelectedMatch, MatchAnalysis]]:
         """Yield each match with its study; one that cannot be studied is reported on stderr.
 
         Of a list it is known how much there is to do: then it shows how far it is.
         """
-        waiting: deque[Found] = deque()
-        of = sum(entries_of(it.transcript) for it in found) if isinstance(found, list) else None
+        waiting: deque[SelectedMatch] = deque()
+        of = sum(count_entries(it.transcript) for it in found) if isinstance(found, list) else None
         done = 0
 
         def transcripts() -> Iterator[Transcript]:
@@ -238,16 +241,16 @@ class Work:
             self.tick(done, of)
 
         self.tick(0, of)
-        with contextlib.closing(study_all(transcripts(), self.engine, luck=self.luck, tick=tick)) as every:
+        with contextlib.closing(analyse_matches(transcripts(), self.engine, luck=self.luck, tick=tick)) as every:
             for studied in every:
                 it = waiting.popleft()
-                if isinstance(studied, MatchStudy):
+                if isinstance(studied, MatchAnalysis):
                     yield it, studied
                 else:
                     self.failed += 1
                     click.echo(f"{it.name} is left out: {clean(str(studied), 300)}", err=True)
 
 
-def counted(count: int) -> str:
+def count_matches(count: int) -> str:
     """Write a number of matches."""
     return f"{count} match{'' if count == 1 else 'es'}"

@@ -11,9 +11,8 @@ from types import NoneType, UnionType
 from typing import Any, Final, TypeAlias, get_args, get_origin, get_type_hints
 
 import attrs
-
-from protocol.stream import Received
-from protocol.words import Colour
+from fibs_protocol.stream import Received
+from fibs_protocol.words import Colour
 
 Write: TypeAlias = Callable[[Any], str]
 """Writes the values of one type."""

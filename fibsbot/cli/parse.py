@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator
 from typing import IO, Final, cast
 
 import click
+from fibs_protocol.messages import RefusedBoard, Unknown
+from fibs_protocol.stream import MessageReader, Received
 
 from fibsbot.cli import UserError
 from fibsbot.cli.message_json import write_line
-from fibsbot.formats.errors import FormatError
-from fibsbot.formats.text import chunks
+from fibsbot.formats import FormatError, read_chunks
 from fibsbot.records.session_log import (
-    ENDS,
+    CONNECTION_END_EVENTS,
     Event,
     Header,
     Record,
@@ -23,9 +24,7 @@ from fibsbot.records.session_log import (
     read_session_log,
 )
 from fibsbot.records.session_log import Received as ReceivedBytes
-from fibsbot.replay.parts import lines
-from protocol.messages import RefusedBoard, Unknown
-from protocol.stream import MessageReader, Received
+from fibsbot.replay.match_files import lines_with_offsets
 
 _FEWEST: Final = 64
 """Bytes by which it shows what a file is."""
@@ -46,7 +45,7 @@ def parse(*, file: str, unknown: bool) -> None:
     output = _Output()
     try:
         with click.open_file(file, "rb") as source:
-            for received in _messages(output.written_before(chunks(cast("IO[bytes]", _Arriving(source))))):
+            for received in _messages(output.written_before(read_chunks(cast("IO[bytes]", _UnbufferedReader(source))))):
                 if not unknown or isinstance(received.message, Unknown | RefusedBoard):
                     output.add(write_line(received))
         output.write()
@@ -56,7 +55,7 @@ def parse(*, file: str, unknown: bool) -> None:
         raise UserError(f"cannot read {file}: {reason}") from None
 
 
-class _Arriving:
+class _UnbufferedReader:
     """A file of which a read returns what has arrived; so what a pipe brings is printed although more may follow."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -105,7 +104,7 @@ def _messages(pieces: Iterator[bytes]) -> Iterator[Received]:
         if b"\n" in start or len(start) >= _FEWEST:
             break
     whole = itertools.chain([start], pieces)
-    return _logged(line for _, line in lines(whole)) if is_session_log(start) else _captured(whole)
+    return _logged(line for _, line in lines_with_offsets(whole)) if is_session_log(start) else _captured(whole)
 
 
 def _captured(pieces: Iterator[bytes]) -> Iterator[Received]:
@@ -134,7 +133,7 @@ def _begins(record: Record) -> bool:
         case Header(fields=fields):
             return not fields.get("continues")
         case Event(name=name):
-            return name in ENDS
+            return name in CONNECTION_END_EVENTS
     return False
 
 

@@ -15,26 +15,26 @@ import click
 import structlog
 from attrs import evolve
 
-from fibsbot.bot.actions import End
+from fibsbot.bot.interface import End
 from fibsbot.bot.runner import RegistrationError, Runner, SessionResult
 from fibsbot.bot.settings import RunSettings
 from fibsbot.cli import ConfigError, UserError
-from fibsbot.cli.numbers import FiniteRange
+from fibsbot.cli.options import FiniteRange
 from fibsbot.client.connection import ConnectionFailedError
-from fibsbot.client.tls import reason
+from fibsbot.client.settings import connection_error_text
 from fibsbot.config import Config, ConfigProblemsError, UnknownAccountError, load_config
-from fibsbot.config.doubting import doubts
-from fibsbot.config.plans import run_settings
-from fibsbot.config.problems import told
-from fibsbot.config.secrets import VARIABLE, password_of
+from fibsbot.config.build import run_settings
+from fibsbot.config.checks import config_warnings
+from fibsbot.config.fields import format_problems
+from fibsbot.config.passwords import VARIABLE, find_password
 from fibsbot.config.settings import AccountConfig, ServerConfig
-from fibsbot.log import LogFormat, LogLevel, configure
+from fibsbot.log import LogFormat, LogLevel, configure_log
 from fibsbot.policy import Lengths
+from fibsbot.strategies import FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, check, find, load
-from fibsbot.strategies.names import FALLBACK
 
-PORT: Final = ServerConfig().port
+DEFAULT_PORT: Final = ServerConfig().port
 """Port of a server that is named without one."""
 _NAME: Final = re.compile(r"[A-Za-z_]{1,20}")
 _log = structlog.get_logger(__name__)
@@ -49,7 +49,7 @@ def _address(_ctx: click.Context, _param: click.Parameter, value: str | None) ->
         return None
     host, colon, port = value.rpartition(":")
     if not colon or value.endswith("]"):
-        host, port = value, str(PORT)
+        host, port = value, str(DEFAULT_PORT)
     if not host or not port.isdecimal() or not 0 < int(port) < 65536:
         raise click.BadParameter(f"expected HOST or HOST:PORT with a port from 1 to 65535, got {value!r}")
     return host.strip("[]"), int(port)
@@ -67,10 +67,10 @@ def _config(_ctx: click.Context, _param: click.Parameter, path: Path | None) -> 
     try:
         return load_config(path)
     except ConfigProblemsError as error:
-        raise ConfigError(told(path, error.problems)) from None
+        raise ConfigError(format_problems(path, error.problems)) from None
 
 
-OVERRULED: Final = {
+OVERRIDES: Final = {
     "register": ("server", "register"),
     "invite": ("bot", "invite"),
     "length": ("bot", "invite_length"),
@@ -84,9 +84,9 @@ OVERRULED: Final = {
 """Options that go before a setting: its section and name."""
 
 
-def _option(name: str, about: str, kind: Any = None) -> Callable[[Any], Any]:
+def _override_option(name: str, about: str, kind: Any = None) -> Callable[[Any], Any]:
     """Make an option that goes before a setting, and shows the setting's default."""
-    section, setting = OVERRULED[name.removeprefix("--").replace("-", "_")]
+    section, setting = OVERRIDES[name.removeprefix("--").replace("-", "_")]
     default = getattr(getattr(Config(), section), setting)
     shown = str(getattr(default, "value", default)) if default is not None else False
     return click.option(name, type=kind, show_default=shown, help=about)
@@ -104,7 +104,7 @@ def _option(name: str, about: str, kind: Any = None) -> Callable[[Any], Any]:
     "--server",
     metavar="HOST[:PORT]",
     callback=_address,
-    help=f"Where to connect; port {PORT} unless told.",
+    help=f"Where to connect; port {DEFAULT_PORT} unless told.",
 )
 @click.option("--user", metavar="NAME", callback=_name, help="Name of the account.")
 @click.option(
@@ -114,19 +114,21 @@ def _option(name: str, about: str, kind: Any = None) -> Callable[[Any], Any]:
 )
 @click.option("--register", is_flag=True, default=None, help="Make the account if the server has none of this name.")
 @click.option("--invite", metavar="NAME", callback=_name, help="Whom to invite whenever no match is on.")
-@_option("--length", "Points of the matches to invite to.", click.IntRange(1, 99))
+@_override_option("--length", "Points of the matches to invite to.", click.IntRange(1, 99))
 @click.option(
     "--max-length",
     show_default=str(Lengths().spans[-1][1]),
     type=click.IntRange(1, 99),
     help="Longest match to be invited to.",
 )
-@_option("--strategy", "Who decides.")
+@_override_option("--strategy", "Who decides.")
 @click.option("--matches", type=click.IntRange(1), help="Log out after so many matches.")
-@_option("--deadline", "Seconds a decision.", FiniteRange(0, min_open=True))
-@_option("--pause", "Seconds between two commands at least.", FiniteRange(0))
-@_option("--log-dir", "Where the session log goes.", click.Path(file_okay=False, path_type=Path))
-@_option("--log-format", "Form of the program's own log, on stderr.", click.Choice([form.value for form in LogFormat]))
+@_override_option("--deadline", "Seconds a decision.", FiniteRange(0, min_open=True))
+@_override_option("--pause", "Seconds between two commands at least.", FiniteRange(0))
+@_override_option("--log-dir", "Where the session log goes.", click.Path(file_okay=False, path_type=Path))
+@_override_option(
+    "--log-format", "Form of the program's own log, on stderr.", click.Choice([form.value for form in LogFormat])
+)
 @click.option("--verbose", is_flag=True, help="Log every line sent (<<) and received (>>).")
 def play(  # noqa: PLR0913 - one argument an option
     config: Config | None,
@@ -147,13 +149,13 @@ def play(  # noqa: PLR0913 - one argument an option
     account = _account(config or Config(), user)
     if password_file:
         account = evolve(account, password_file=password_file)
-    chosen = _overruled((config or Config()).only(account), options)
+    chosen = _with_overrides((config or Config()).only(account), options)
     if server:
         chosen = evolve(chosen, server=evolve(chosen.server, host=server[0], port=server[1]))
     if max_length:
-        chosen = evolve(chosen, policy=evolve(chosen.policy, lengths=_cut(chosen.policy.lengths, max_length)))
-    configure(chosen.log.format, LogLevel.DEBUG if verbose else chosen.log.level)
-    _play_it(chosen)
+        chosen = evolve(chosen, policy=evolve(chosen.policy, lengths=_limit_lengths(chosen.policy.lengths, max_length)))
+    configure_log(chosen.log.format, LogLevel.DEBUG if verbose else chosen.log.level)
+    _play_account(chosen)
 
 
 def _account(config: Config, user: str | None) -> AccountConfig:
@@ -167,9 +169,9 @@ def _account(config: Config, user: str | None) -> AccountConfig:
     return evolve(account, name=user or account.name)
 
 
-def _overruled(config: Config, options: Mapping[str, Any]) -> Config:
+def _with_overrides(config: Config, options: Mapping[str, Any]) -> Config:
     """Return the configuration with the options' values, where they have any."""
-    for option, (section, setting) in OVERRULED.items():
+    for option, (section, setting) in OVERRIDES.items():
         if options[option] is not None:
             value = LogFormat(options[option]) if option == "log_format" else options[option]
             table = evolve(getattr(config, section), **{setting: value})
@@ -177,21 +179,21 @@ def _overruled(config: Config, options: Mapping[str, Any]) -> Config:
     return config
 
 
-def _cut(lengths: Lengths, longest: int) -> Lengths:
+def _limit_lengths(lengths: Lengths, longest: int) -> Lengths:
     """Return the lengths from the shortest that is played anyway up to this one."""
     shortest = min((least for least, _ in lengths.spans), default=1)
     return evolve(lengths, spans=((min(shortest, longest), longest),))
 
 
-def _play_it(config: Config) -> None:
+def _play_account(config: Config) -> None:
     """Play with the only account of a configuration."""
     (account,) = config.accounts
     _find(config.bot.strategy)
     try:
-        secret = password_of(account)
+        secret = find_password(account)
     except ConfigProblemsError as error:
         raise ConfigError(str(error)) from None
-    for warning in doubts(config, process=False):
+    for warning in config_warnings(config, process=False):
         _log.warning(warning)
     # Not the form of finished files (fibsbot/records/archive.py): `fibsbot run` must not take this one for its own.
     stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
@@ -199,7 +201,7 @@ def _play_it(config: Config) -> None:
     settings = run_settings(config, account, secret.text, log_path)
     _check_reachable(settings)
     strategy = _load(config.bot.strategy)
-    fallback = None if config.bot.strategy == FALLBACK else _load(FALLBACK)
+    fallback = None if config.bot.strategy == FALLBACK_STRATEGY else _load(FALLBACK_STRATEGY)
     result = _run(settings, strategy, fallback)
     counters = result.counters
     if result.end is End.REFUSED:
@@ -216,7 +218,7 @@ def _check_reachable(settings: RunSettings) -> None:
     try:
         socket.create_connection((settings.host, settings.port), settings.connect_timeout).close()
     except (OSError, UnicodeError) as error:
-        raise RunError(f"cannot connect to {settings.host}:{settings.port}: {reason(error)}") from None
+        raise RunError(f"cannot connect to {settings.host}:{settings.port}: {connection_error_text(error)}") from None
 
 
 def _find(name: str) -> None:

@@ -18,19 +18,30 @@ from attrs import define, field
 from rich.console import Console
 
 from fibsbot.cli import EXIT_USAGE, UserError
-from fibsbot.cli.numbers import FiniteRange
-from fibsbot.cli.progress import shown_progress
+from fibsbot.cli.options import FiniteRange
+from fibsbot.cli.output import progress_bar
 from fibsbot.draw.markup import clean
-from fibsbot.replay.deciding import Deciding, Findings, Sides
-from fibsbot.replay.folder import WorkersLostError, replay_all
-from fibsbot.replay.happenings import Happening
-from fibsbot.replay.keys import Keys
-from fibsbot.replay.opening import Source, find_sources
-from fibsbot.replay.places import Place, PlaceError
-from fibsbot.replay.rows import findings_row
-from fibsbot.replay.showing import Film, Show, frames
-from fibsbot.replay.tellers import Worst, findings_in_words, line_of, worst_in_words, worst_of
-from fibsbot.replay.working import Outcome, Tally, Task, follow
+from fibsbot.replay.batch import (
+    ReplayCounts,
+    ReplayTask,
+    Source,
+    SourceResult,
+    WorkersLostError,
+    find_sources,
+    process_source,
+    replay_all,
+)
+from fibsbot.replay.comparison import ComparisonOptions, ComparisonTotals, PlayerSelection
+from fibsbot.replay.events import MatchEvent, Place, PlaceError
+from fibsbot.replay.terminal import FrameHistory, KeyReader, TerminalReplay, board_frames
+from fibsbot.replay.writers import (
+    WorstDecision,
+    json_line,
+    most_different,
+    totals_row,
+    totals_text,
+    worst_decisions_text,
+)
 from fibsbot.strategies.loader import StrategyError
 
 SINGULAR: Final = {
@@ -41,7 +52,7 @@ SINGULAR: Final = {
     "differences": "difference",
     "gaps": "gap",
 }
-MOST_NOTES: Final = 200
+MOST_NOTES_LISTED: Final = 200
 """Differences and gaps that are listed at the end."""
 EXIT_DIFFERENT: Final = 1
 
@@ -52,7 +63,7 @@ class _ReplayError(UserError):
     exit_code = EXIT_DIFFERENT
 
 
-class _Speed(click.ParamType[float]):
+class _SpeedType(click.ParamType[float]):
     """A number from 0, or `max`."""
 
     name = "number"
@@ -70,7 +81,7 @@ class _Speed(click.ParamType[float]):
         return speed
 
 
-class _Start(click.ParamType[Place]):
+class _PlaceType(click.ParamType[Place]):
     """A place: MATCH/GAME/MOVE."""
 
     name = "place"
@@ -89,10 +100,12 @@ class _Start(click.ParamType[Place]):
 @click.option(
     "--speed",
     metavar="X",
-    type=_Speed(),
+    type=_SpeedType(),
     help="So many times as fast as it was played; 0 or max: without pauses.  [default: 1]",
 )
-@click.option("--from", "start", metavar="PLACE", type=_Start(), help="Begin at MATCH, MATCH/GAME or MATCH/GAME/MOVE.")
+@click.option(
+    "--from", "start", metavar="PLACE", type=_PlaceType(), help="Begin at MATCH, MATCH/GAME or MATCH/GAME/MOVE."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each decision and event.")
 @click.option("-q", "--quiet", is_flag=True, help="Tell only what it came to.")
 @click.option("--strict", is_flag=True, help="Fail at the first difference between our state and a board line.")
@@ -128,20 +141,20 @@ def replay(  # noqa: PLR0913, PLR0917 - one argument an option
     for all files below it, `-` for the standard input. One file in a terminal is shown on a live board; anything else
     becomes a list of moves. See docs/replay.md.
     """
-    deciding = _deciding(strategy, Sides(side, both), judge, seed, fail_above)
+    deciding = _deciding(strategy, PlayerSelection(side, both), judge, seed, fail_above)
     live = _is_live(paths, step=step, paced=speed is not None, plain=as_json or quiet or deciding is not None)
     with _sources(paths) as sources:
         titled = len(sources) > 1
-        task = Task(as_json, quiet, strict, titled, start, deciding)
+        task = ReplayTask(as_json, quiet, strict, titled, start, deciding)
         if live:
-            _show(sources, task, 1.0 if speed is None else speed, stepping=step)
+            _show_board(sources, task, 1.0 if speed is None else speed, stepping=step)
         else:
-            _tell(sources, task, jobs, fail_above)
+            _print_text(sources, task, jobs, fail_above)
 
 
 def _deciding(
-    strategy: str | None, sides: Sides, judge: str | None, seed: int | None, fail_above: float | None
-) -> Deciding | None:
+    strategy: str | None, sides: PlayerSelection, judge: str | None, seed: int | None, fail_above: float | None
+) -> ComparisonOptions | None:
     """Return what the options about a strategy say, and see that the strategy can be made."""
     if strategy is None:
         given = {"--side": sides.name, "--both": sides.both or None, "--judge": judge, "--seed": seed}
@@ -152,7 +165,7 @@ def _deciding(
     if sides.both and sides.name is not None:
         raise UserError("expected --side or --both, got both of them")
     try:
-        return Deciding(strategy, judge, sides, seed).settled()
+        return ComparisonOptions(strategy, judge, sides, seed).settled()
     except StrategyError as error:
         raise UserError(str(error)) from None
 
@@ -163,7 +176,7 @@ def _is_live(paths: Sequence[Path], *, step: bool, paced: bool, plain: bool) -> 
     possible = console.is_terminal and not console.is_dumb_terminal and sys.stdout.isatty()
     if step and plain:
         raise UserError("--step shows a live board, which is nothing for --json, --quiet or --decide")
-    if step and not (possible and Keys.of_stdin().heard):
+    if step and not (possible and KeyReader.of_stdin().heard):
         raise UserError("--step needs a terminal to show the board on and to read keys from")
     return possible and not plain and (step or paced or (len(paths) == 1 and not paths[0].is_dir()))
 
@@ -175,14 +188,14 @@ def _sources(paths: Sequence[Path]) -> Iterator[list[Source]]:
         missing = [path for path in paths if not path.exists() and str(path) != "-"]
         if missing:
             raise UserError(f"cannot read {missing[0]}: No such file or directory")
-        kept = [_keep(stack) if str(path) == "-" else path for path in paths]
+        kept = [_save_stdin(stack) if str(path) == "-" else path for path in paths]
         sources = find_sources(kept)
         if not sources:
             raise UserError(f"no file in {paths[0]}")
         yield sources
 
 
-def _keep(stack: contextlib.ExitStack) -> Path:
+def _save_stdin(stack: contextlib.ExitStack) -> Path:
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fibsbot-replay-")))
     path = folder / "stdin"
     with path.open("wb") as file:
@@ -193,18 +206,20 @@ def _keep(stack: contextlib.ExitStack) -> Path:
 # -- a live board ---------------------------------------------------------------------------------------------------
 
 
-def _show(sources: Sequence[Source], task: Task, speed: float, *, stepping: bool) -> None:
+def _show_board(sources: Sequence[Source], task: ReplayTask, speed: float, *, stepping: bool) -> None:
     """Show one source after the other on a live board."""
     console = Console(highlight=False)
     summary = _Summary(task, alone=len(sources) == 1)
     more = True
 
-    def watch(happenings: Iterator[Happening]) -> None:
+    def watch(happenings: Iterator[MatchEvent]) -> None:
         nonlocal more
-        more = Show(Film(frames(happenings)), console, Keys.of_stdin(), speed, stepping, task.start).run()
+        more = TerminalReplay(
+            FrameHistory(board_frames(happenings)), console, KeyReader.of_stdin(), speed, stepping, task.start
+        ).run()
 
     for source in sources:
-        summary.note(follow(source, task, watch, lambda _: None))
+        summary.note(process_source(source, task, watch, lambda _: None))
         if not more:
             break
     summary.list_notes()
@@ -214,14 +229,14 @@ def _show(sources: Sequence[Source], task: Task, speed: float, *, stepping: bool
 # -- text -----------------------------------------------------------------------------------------------------------
 
 
-def _tell(sources: Sequence[Source], task: Task, jobs: int | None, fail_above: float | None) -> None:
+def _print_text(sources: Sequence[Source], task: ReplayTask, jobs: int | None, fail_above: float | None) -> None:
     """Replay all sources, and say at the end what it came to."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a name may have letters that the terminal has not
     began = time.monotonic()
     summary = _Summary(task, alone=len(sources) == 1)
     total, done = sum(source.size for source in sources), 0
-    with shown_progress("replaying", shown=task.quiet or not sys.stdout.isatty()) as show:
+    with progress_bar("replaying", shown=task.quiet or not sys.stdout.isatty()) as show:
 
         def advance(count: int) -> None:
             nonlocal done
@@ -244,17 +259,17 @@ def _tell(sources: Sequence[Source], task: Task, jobs: int | None, fail_above: f
 class _Summary:
     """What all sources came to."""
 
-    task: Task
+    task: ReplayTask
     alone: bool
     """Whether there is only one source."""
-    tally: Tally = field(factory=Tally)
+    tally: ReplayCounts = field(factory=ReplayCounts)
     skipped: int = 0
     broken: int = 0
     notes: list[str] = field(factory=list)
-    findings: Findings = field(factory=Findings)
-    worst: list[Worst] = field(factory=list)
+    findings: ComparisonTotals = field(factory=ComparisonTotals)
+    worst: list[WorstDecision] = field(factory=list)
 
-    def note(self, outcome: Outcome) -> None:
+    def note(self, outcome: SourceResult) -> None:
         """Take in what came of a source. A difference that ends it all is raised, as is the end of the only source."""
         name = clean(outcome.source.name)
         if outcome.contradiction:
@@ -268,9 +283,9 @@ class _Summary:
             return
         self.broken += bool(outcome.problem)
         self.tally.add(outcome.tally)
-        self.notes += outcome.notes[: MOST_NOTES - len(self.notes)]
+        self.notes += outcome.notes[: MOST_NOTES_LISTED - len(self.notes)]
         self.findings.add(outcome.findings)
-        self.worst = worst_of([*self.worst, *outcome.worst])
+        self.worst = most_different([*self.worst, *outcome.worst])
 
     def list_notes(self) -> None:
         """List differences and gaps; among JSON objects each has its own."""
@@ -292,21 +307,21 @@ class _Summary:
                 raise UserError(f"no match has a player called {clean(deciding.sides.name, 40)!r}")
             raise UserError("nobody knows whose log this is: expected --side NAME or --both")
         if self.task.as_json:
-            click.echo(line_of(findings_row(self.findings, deciding.strategy, deciding.judge_name)))
+            click.echo(json_line(totals_row(self.findings, deciding.strategy, deciding.judge_name)))
             return
         click.echo()
-        for line in findings_in_words(self.findings, deciding.strategy, deciding.judge_name):
+        for line in totals_text(self.findings, deciding.strategy, deciding.judge_name):
             click.echo(line)
         if self.worst:
             click.echo()
-            for line in worst_in_words(self.worst, deciding.strategy):
+            for line in worst_decisions_text(self.worst, deciding.strategy):
                 click.echo(line)
 
     def tell_totals(self, seconds: float) -> None:
         """Say how much it was."""
         tally = self.tally
         if self.task.as_json:
-            click.echo(line_of({"kind": "total", **tally.row(), "skipped": self.skipped, "broken": self.broken}))
+            click.echo(json_line({"kind": "total", **tally.row(), "skipped": self.skipped, "broken": self.broken}))
         megabytes = tally.bytes / 1e6
         counts = ("files", "matches", "games", "decisions", "differences", "gaps")
         words = [_counted(getattr(tally, name), name) for name in counts]

@@ -10,17 +10,23 @@ from typing import Final
 import click
 from attrs import evolve
 
+from fibsbot.analysis.model import MatchAnalysis
 from fibsbot.cli import UserError
-from fibsbot.cli.matches import Asked, Work, checked_matches, counted, named_judge, plies_option, with_match_options
-from fibsbot.cli.outputs import check_writable
-from fibsbot.cli.progress import shown_progress
-from fibsbot.cli.stores import store_errors
+from fibsbot.cli.matches import (
+    AnalysisRun,
+    MatchSelection,
+    checked_matches,
+    count_matches,
+    evaluator_name,
+    match_options,
+    plies_option,
+)
+from fibsbot.cli.options import store_errors
+from fibsbot.cli.output import check_writable, progress_bar
 from fibsbot.draw.markup import clean
-from fibsbot.report.index import Listed
-from fibsbot.report.page import index_page, report_page
+from fibsbot.report.page import IndexEntry, index_page, report_page
+from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.loader import StrategyError
-from fibsbot.strategies.names import DEFAULT
-from fibsbot.study.model import MatchStudy
 from fibsbot.transcript import Transcript
 
 MOST: Final = 100
@@ -31,7 +37,7 @@ NAME: Final = 40
 
 
 @click.command()
-@with_match_options
+@match_options
 @click.option(
     "-o",
     "--output",
@@ -42,7 +48,7 @@ NAME: Final = 40
     type=click.Path(path_type=Path),
     help="Where to: a page if it ends in .html, else a folder with a page a match.",
 )
-@click.option("--engine", metavar="NAME", default=DEFAULT, show_default=True, help="The strategy that judges.")
+@click.option("--engine", metavar="NAME", default=DEFAULT_STRATEGY, show_default=True, help="The strategy that judges.")
 @plies_option
 @click.option("--luck/--no-luck", default=True, help="Whether the luck of each throw is worked out: it takes longest.")
 @click.option("--force", is_flag=True, help="Replace what is there already.")
@@ -66,13 +72,13 @@ def report(  # noqa: PLR0913, PLR0917 - one argument an option
     page needs no network and no other file, and works from disk. Every decision of both players is judged by the
     engine. The exit status is 1 if a match had to be left out.
     """
-    asked = Asked.of(files, number, db, config, last, opponent)
+    asked = MatchSelection.of(files, number, db, config, last, opponent)
     single = target.suffix.lower() in {".html", ".htm"}
     _check_free(target, single=single, force=force)
-    judge = named_judge(engine, plies)
+    judge = evaluator_name(engine, plies)
     try:
-        with store_errors(), shown_progress("decisions") as tick:
-            work = Work(judge, luck, tick)
+        with store_errors(), progress_bar("decisions") as tick:
+            work = AnalysisRun(judge, luck, tick)
             written = (_write_page if single else _write_folder)(target, asked, work)
     except StrategyError as error:
         raise UserError(str(error)) from None
@@ -80,7 +86,7 @@ def report(  # noqa: PLR0913, PLR0917 - one argument an option
     sys.exit(1 if work.failed else 0)
 
 
-def _write_page(target: Path, asked: Asked, work: Work) -> str:
+def _write_page(target: Path, asked: MatchSelection, work: AnalysisRun) -> str:
     found = list(itertools.islice(checked_matches(asked, work.engine), MOST + 1))
     if len(found) > MOST:
         raise UserError(
@@ -89,10 +95,10 @@ def _write_page(target: Path, asked: Asked, work: Work) -> str:
     studies = [study for _, study in work.studies(found)]
     _check_any(len(studies))
     _write(target, report_page(studies, title=_title([it.transcript for it in studies])))
-    return f"{target}: {counted(len(studies))}, {target.stat().st_size // 1000} kB"
+    return f"{target}: {count_matches(len(studies))}, {target.stat().st_size // 1000} kB"
 
 
-def _write_folder(target: Path, asked: Asked, work: Work) -> str:
+def _write_folder(target: Path, asked: MatchSelection, work: AnalysisRun) -> str:
     """Write page by page, so that only a few matches are in memory however many there are."""
     listed = []
     for it, study in work.studies(checked_matches(asked, work.engine)):
@@ -101,19 +107,19 @@ def _write_folder(target: Path, asked: Asked, work: Work) -> str:
         _write(target / name, report_page([study], title=_title([study.transcript])))
         listed.append(_line(study, name))
     _check_any(len(listed))
-    _write(target / INDEX, index_page(listed, title=counted(len(listed))))
-    return f"{target / INDEX}: {counted(len(listed))}"
+    _write(target / INDEX, index_page(listed, title=count_matches(len(listed))))
+    return f"{target / INDEX}: {count_matches(len(listed))}"
 
 
-def _line(study: MatchStudy, href: str) -> Listed:
+def _line(study: MatchAnalysis, href: str) -> IndexEntry:
     """Note what the index tells of a match; of its games that is only how the last one ended."""
     last = tuple(evolve(game, entries=()) for game in study.transcript.games[-1:])
-    return Listed(href, evolve(study.transcript, games=last), study.figures)
+    return IndexEntry(href, evolve(study.transcript, games=last), study.figures)
 
 
 def _title(transcripts: list[Transcript]) -> str:
     if len(transcripts) != 1:
-        return counted(len(transcripts))
+        return count_matches(len(transcripts))
     a, b = transcripts[0].players
     return f"{clean(a.name, NAME)} \N{EN DASH} {clean(b.name, NAME)}"
 

@@ -18,17 +18,16 @@ from rich.progress import Progress
 
 from fibsbot.cli import UserError
 from fibsbot.cli.positions import ids_of, print_state, read_dice, read_state
-from fibsbot.draw.svg import Board, Look, Theme
+from fibsbot.draw.svg import Board, Theme, ViewOptions
 from fibsbot.match import MatchState
 from fibsbot.notation import format_play
-from fibsbot.notation.gnubg import position_id
-from fibsbot.notation.plays import parse_play
+from fibsbot.notation.play_notation import parse_play
+from fibsbot.notation.position_ids import position_id
 from fibsbot.position import Play
 from fibsbot.rules.errors import PlayError
-from fibsbot.rules.perft import START, Count, Reached, count_next, next_level
-from fibsbot.rules.plays import legal_plays
+from fibsbot.rules.plays import PERFT_START, PerftCount, PositionCounts, legal_plays, perft_count, perft_level
 
-DEEPEST: Final = 3
+MOST_DEPTH: Final = 3
 """At depth 4 there would be some 65 thousand million positions to count."""
 CHUNK: Final = 250
 """Positions that a worker counts at a time."""
@@ -63,7 +62,7 @@ def legal(position: str, dice: str | None, *, as_json: bool) -> None:
         click.echo("\n".join(texts) or "cannot move")
 
 
-_PICTURE: Final = (
+_PICTURE_OPTIONS: Final = (
     click.option("--svg", is_flag=True, help="Draw a picture instead."),
     click.option(
         "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Where the picture goes, not to stdout."
@@ -80,8 +79,8 @@ _PICTURE: Final = (
 """Options of `show` that concern the picture."""
 
 
-def _with_picture_options(command: Callable[..., None]) -> Callable[..., None]:
-    for option in reversed(_PICTURE):
+def _picture_options(command: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(_PICTURE_OPTIONS):
         command = option(command)
     return command
 
@@ -89,7 +88,7 @@ def _with_picture_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.command()
 @click.argument("position", metavar="XGID")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@_with_picture_options
+@_picture_options
 def show(position: str, *, as_json: bool, svg: bool, output: Path | None, **picture: Any) -> None:
     """Draw a position.
 
@@ -125,7 +124,7 @@ def _picture(  # noqa: PLR0913 - a picture's options
     bare: bool,
     width: int | None,
 ) -> str:
-    look = Look(Theme(theme or "auto"), dark=not white, left=left, bare=bare, width=width)
+    look = ViewOptions(Theme(theme or "auto"), dark=not white, left=left, bare=bare, width=width)
     return Board(state, play=_play(play, state) if play else None, names=names, look=look).svg()
 
 
@@ -152,7 +151,7 @@ def _write(text: str, output: Path | None) -> None:
 
 
 @click.command()
-@click.option("--depth", type=click.IntRange(1, DEEPEST), default=2, show_default=True, help="Rolls to look ahead.")
+@click.option("--depth", type=click.IntRange(1, MOST_DEPTH), default=2, show_default=True, help="Rolls to look ahead.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 def perft(depth: int, *, as_json: bool) -> None:
     """Count the positions that the rules can reach.
@@ -162,14 +161,14 @@ def perft(depth: int, *, as_json: bool) -> None:
     """
     if not as_json:
         click.echo("depth      positions  without a play  seconds")
-    reached = START
+    reached = PERFT_START
     for level in range(1, depth + 1):
         start = time.monotonic()
-        if level == DEEPEST:
+        if level == MOST_DEPTH:
             count = _count_in_parallel(reached)
         else:
-            count = count_next(reached.items())
-            reached = next_level(reached)
+            count = perft_count(reached.items())
+            reached = perft_level(reached)
         seconds = time.monotonic() - start
         if as_json:
             row = {"depth": level, "positions": count.positions, "without_play": count.without_play}
@@ -178,7 +177,7 @@ def perft(depth: int, *, as_json: bool) -> None:
             click.echo(f"{level:5} {count.positions:14,} {count.without_play:15,} {seconds:8.1f}")
 
 
-def _count_in_parallel(reached: Reached) -> Count:
+def _count_in_parallel(reached: PositionCounts) -> PerftCount:
     """Count what one more roll leads to on all cores, with a progress bar if somebody is watching."""
     left = iter(reached.items())
     chunks = list(iter(lambda: list(islice(left, CHUNK)), []))
@@ -188,5 +187,5 @@ def _count_in_parallel(reached: Reached) -> Count:
         ProcessPoolExecutor(mp_context=get_context("spawn")) as pool,
         Progress(console=console, transient=True, disable=not console.is_terminal) as progress,
     ):
-        counts = progress.track(pool.map(count_next, chunks), total=len(chunks), description="Counting")
-        return sum(counts, Count(0, 0))
+        counts = progress.track(pool.map(perft_count, chunks), total=len(chunks), description="Counting")
+        return sum(counts, PerftCount(0, 0))

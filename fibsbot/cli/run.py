@@ -10,24 +10,22 @@ from typing import Final
 import click
 import structlog
 
-from fibsbot.bot.actions import End
+from fibsbot.bot.interface import End
 from fibsbot.cli import EXIT_CONFIG, ConfigError
 from fibsbot.config import Config, ConfigProblemsError, load_config
-from fibsbot.config.changing import changes
-from fibsbot.config.checking import check
-from fibsbot.config.doubting import doubts
-from fibsbot.config.plans import plans
-from fibsbot.config.problems import told
-from fibsbot.log import LogFormat, configure
+from fibsbot.config.build import account_settings, compare_configs
+from fibsbot.config.checks import check, config_warnings
+from fibsbot.config.fields import format_problems
+from fibsbot.log import LogFormat, configure_log
 from fibsbot.records.store import StoreError
-from fibsbot.service.account import Account
-from fibsbot.service.process import Service, ServiceError, check_places, hangups_held_back
-from fibsbot.service.settings import AccountPlan
-from fibsbot.service.supervisor import Reloaded
+from fibsbot.service.account import BotAccount
+from fibsbot.service.process import Service, ServiceError, check_addresses, sighup_blocked
+from fibsbot.service.settings import AccountSettings
+from fibsbot.service.supervisor import ReloadResult
+from fibsbot.strategies import FALLBACK_STRATEGY
 from fibsbot.strategies.loader import load
-from fibsbot.strategies.names import FALLBACK
 
-HINT: Final = "; server.register = true makes the account if the server has none of this name"
+REGISTER_HINT: Final = "; server.register = true makes the account if the server has none of this name"
 _log = structlog.get_logger(__name__)
 
 
@@ -57,16 +55,16 @@ def run(path: Path, log_format: str | None) -> None:
     starting again would not help: settings that cannot be used, a password that is refused, a name that somebody else
     has logged in with.
     """
-    with hangups_held_back():
-        _report(_play(Settings(path, log_format), path))
+    with sighup_blocked():
+        _report(_play(ConfigFile(path, log_format), path))
 
 
-def _play(settings: Settings, path: Path) -> Mapping[str, Account]:
+def _play(settings: ConfigFile, path: Path) -> Mapping[str, BotAccount]:
     """Play until all accounts have ended; return them."""
     chosen = settings.start()
     process = settings.config.service_settings()
     try:
-        service = Service(chosen, process, load, fallback=FALLBACK, reload=settings.read_again)
+        service = Service(chosen, process, load, fallback=FALLBACK_STRATEGY, reload=settings.read_again)
         return asyncio.run(service.run())
     except StoreError as error:
         raise ConfigError(f"{path}: {error}") from None
@@ -76,7 +74,7 @@ def _play(settings: Settings, path: Path) -> Mapping[str, Account]:
         raise click.Abort from None
 
 
-class Settings:
+class ConfigFile:
     """The settings of this process: what holds, and what the file says now."""
 
     def __init__(self, path: Path, log_format: str | None) -> None:
@@ -86,47 +84,47 @@ class Settings:
         self._passwords: Mapping[str, str] = {}
         self.config = Config()
 
-    def start(self) -> tuple[AccountPlan, ...]:
+    def start(self) -> tuple[AccountSettings, ...]:
         """Read the file for the first time, and set up the log. Raises ConfigError."""
         checked = check(self._path, before_strategies=_check_places)
         if checked.problems:
-            raise ConfigError(told(self._path, checked.problems))
+            raise ConfigError(format_problems(self._path, checked.problems))
         self.config = checked.config
         self._passwords = {plan.run.agent.name: plan.run.agent.password for plan in checked.plans}
         self._set_up_log()
-        for doubt in doubts(self.config):
+        for doubt in config_warnings(self.config):
             _log.warning(doubt)
         return checked.plans
 
-    def read_again(self) -> Reloaded:
+    def read_again(self) -> ReloadResult:
         """Read the file anew; where it cannot be used, everything stays as it is."""
         try:
-            change = changes(self.config, load_config(self._path))
-            found = plans(change.config, self._passwords)
+            change = compare_configs(self.config, load_config(self._path))
+            found = account_settings(change.config, self._passwords)
         except ConfigProblemsError as error:
-            return Reloaded(problems=tuple(map(str, error.problems)))
+            return ReloadResult(problems=tuple(map(str, error.problems)))
         self.config = change.config
         self._set_up_log()
         by_name = {plan.run.agent.name: plan for plan in found}
-        return Reloaded(by_name, change.applied, change.ignored, warnings=tuple(doubts(change.config)))
+        return ReloadResult(by_name, change.applied, change.ignored, warnings=tuple(config_warnings(change.config)))
 
     def _set_up_log(self) -> None:
-        configure(self._log_format or self.config.log.format, self.config.log.level)
+        configure_log(self._log_format or self.config.log.format, self.config.log.level)
 
 
 def _check_places(config: Config) -> None:
     """Raise RunError where somebody else has the control socket or the web server's port."""
     try:
-        check_places(config.service_settings())
+        check_addresses(config.service_settings())
     except ServiceError as error:
         raise RunError(str(error)) from None
 
 
-def _report(accounts: Mapping[str, Account]) -> None:
+def _report(accounts: Mapping[str, BotAccount]) -> None:
     """Say how it ended; end with status 78 where another start would end in the same way."""
     for name, account in accounts.items():
         counters = account.totals()
-        hint = HINT if account.end is End.REFUSED and not account.plan.run.register else ""
+        hint = REGISTER_HINT if account.end is End.REFUSED and not account.plan.run.register else ""
         click.echo(f"{name}: {counters.matches} matches played, {counters.wins} won; {account.reason}{hint}")
     if any(account.end not in (None, End.FINISHED) for account in accounts.values()):
         raise SystemExit(EXIT_CONFIG)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fibsbot.cli import UserError
-from fibsbot.log import configure
+from fibsbot.log import configure_log
 
 if TYPE_CHECKING:
     from fibsbot.server.server import Server
@@ -31,13 +31,13 @@ def serve(host: str, port: int, db: Path | None, seed: int | None) -> None:
     People connect with `telnet 127.0.0.1 4321` and log in as guest to register. SIGTERM or Ctrl-C ends the server: it
     says so to everybody and saves all matches.
     """
+    from fibsbot.server.database import DatabaseError  # noqa: PLC0415
     from fibsbot.server.server import Server  # noqa: PLC0415 - with the protocol, half a second that no help needs
-    from fibsbot.server.store import StoreError  # noqa: PLC0415
 
-    configure()
+    configure_log()
     try:
         server = Server(host, port, db=db, seed=seed)
-    except StoreError as error:
+    except DatabaseError as error:
         raise UserError(f"cannot use the database: {error}") from None
     try:
         asyncio.run(_run(server))

@@ -16,25 +16,25 @@ from click.core import ParameterSource
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from fibsbot.arena import chaos
-from fibsbot.arena.soak import Report, Soak, run
+from bench import chaos
+from fibsbot.arena.soak import SoakReport, SoakSettings, run
 from fibsbot.cli import UserError
-from fibsbot.cli.numbers import FiniteRange
-from fibsbot.cli.outputs import check_writable
-from fibsbot.log import LogLevel, configure
+from fibsbot.cli.options import FiniteRange
+from fibsbot.cli.output import check_writable
+from fibsbot.log import LogLevel, configure_log
+from fibsbot.strategies import FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, load
-from fibsbot.strategies.names import FALLBACK
 
-PEACEFUL: Final = ("matches", "stall")
+ONLY_WITHOUT_CHAOS: Final = ("matches", "stall")
 """Options that only make sense without --chaos ..."""
-CHAOTIC: Final = ("minutes", "speed", "rate", "plot")
+ONLY_WITH_CHAOS: Final = ("minutes", "speed", "rate", "plot")
 """... and only with it."""
-USUAL: Final = chaos.Plan(minutes=10.0, seed=1)
+CHAOS_DEFAULTS: Final = chaos.ChaosPlan(minutes=10.0, seed=1)
 """What is run with --chaos and nothing else."""
-LENGTHS: Final = {False: 1, True: USUAL.length}
+LENGTHS: Final = {False: 1, True: CHAOS_DEFAULTS.length}
 """Points of a match, without and with --chaos."""
-PAIRS: Final = {False: 1, True: USUAL.pairs}
+PAIRS: Final = {False: 1, True: CHAOS_DEFAULTS.pairs}
 
 
 @click.command()
@@ -44,8 +44,8 @@ PAIRS: Final = {False: 1, True: USUAL.pairs}
     "--seed", default=1, show_default=True, type=int, help="Of dice and faults, so that a run can be repeated."
 )
 @click.option("--pairs", type=click.IntRange(1, 500), help="Pairs playing at once: 1, with --chaos 6.")
-@click.option("--strategy", default=FALLBACK, show_default=True, help="Who decides for the one bot ...")
-@click.option("--opponent", default=FALLBACK, show_default=True, help="... and who for the other.")
+@click.option("--strategy", default=FALLBACK_STRATEGY, show_default=True, help="Who decides for the one bot ...")
+@click.option("--opponent", default=FALLBACK_STRATEGY, show_default=True, help="... and who for the other.")
 @click.option(
     "--stall",
     default=60.0,
@@ -59,21 +59,21 @@ PAIRS: Final = {False: 1, True: USUAL.pairs}
 @click.option("--chaos", "chaotic", is_flag=True, help="Let faults strike (see docs/chaos.md).")
 @click.option(
     "--minutes",
-    default=USUAL.minutes,
+    default=CHAOS_DEFAULTS.minutes,
     show_default=True,
     type=FiniteRange(0, min_open=True),
     help="With --chaos: how long faults strike.",
 )
 @click.option(
     "--speed",
-    default=USUAL.speed,
+    default=CHAOS_DEFAULTS.speed,
     show_default=True,
     type=FiniteRange(1, 500),
     help="With --chaos: the bots' waits are so many times shorter.",
 )
 @click.option(
     "--rate",
-    default=USUAL.rate,
+    default=CHAOS_DEFAULTS.rate,
     show_default=True,
     type=FiniteRange(1, 1000),
     help="With --chaos: faults a minute.",
@@ -112,11 +112,11 @@ def soak(  # noqa: PLR0913, PLR0917 - one argument an option
     end, and nothing was done twice, lost or illegal.
     """
     _check_options(context, chaotic=chaotic)
-    configure(level=LogLevel.ERROR)
+    configure_log(level=LogLevel.ERROR)
     strategies = strategy, opponent
     points, count = length or LENGTHS[chaotic], pairs or PAIRS[chaotic]
-    if chaotic and count < chaos.LEAST_PAIRS:
-        raise click.UsageError(f"expected at least {chaos.LEAST_PAIRS} pairs with --chaos, got {count}", context)
+    if chaotic and count < chaos.MIN_PAIRS:
+        raise click.UsageError(f"expected at least {chaos.MIN_PAIRS} pairs with --chaos, got {count}", context)
     if plot:
         check_writable(plot)
     try:
@@ -132,21 +132,21 @@ def soak(  # noqa: PLR0913, PLR0917 - one argument an option
         raise UserError(f"cannot make the folder {log_dir}: {error.strerror}") from None
     if chaotic:
         clean = _chaos(
-            chaos.Plan(minutes, seed, count, points, speed, rate), strategies, log_dir, plot, as_json=as_json
+            chaos.ChaosPlan(minutes, seed, count, points, speed, rate), strategies, log_dir, plot, as_json=as_json
         )
     else:
-        clean = _soak(Soak(matches, points, seed, count, stall, log_dir), strategies, as_json=as_json)
+        clean = _soak(SoakSettings(matches, points, seed, count, stall, log_dir), strategies, as_json=as_json)
     sys.exit(0 if clean else 1)
 
 
 def _check_options(context: click.Context, *, chaotic: bool) -> None:
     """Refuse options that would mean nothing."""
-    for name in PEACEFUL if chaotic else CHAOTIC:
+    for name in ONLY_WITHOUT_CHAOS if chaotic else ONLY_WITH_CHAOS:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{name} makes sense only {'without' if chaotic else 'with'} --chaos", context)
 
 
-def _soak(plan: Soak, strategies: tuple[str, str], *, as_json: bool) -> bool:
+def _soak(plan: SoakSettings, strategies: tuple[str, str], *, as_json: bool) -> bool:
     def enter(_: int) -> tuple[Strategy, Strategy]:
         return load(strategies[0]), load(strategies[1])
 
@@ -160,26 +160,26 @@ def _soak(plan: Soak, strategies: tuple[str, str], *, as_json: bool) -> bool:
     ) as progress:
         task = progress.add_task("", total=plan.matches)
         report = asyncio.run(run(plan, enter, lambda: progress.advance(task)))
-    click.echo(json.dumps(report.as_dict()) if as_json else _told(report))
+    click.echo(json.dumps(report.as_dict()) if as_json else _format_report(report))
     return report.clean
 
 
 def _chaos(
-    plan: chaos.Plan, strategies: tuple[str, str], log_dir: Path | None, plot: Path | None, *, as_json: bool
+    plan: chaos.ChaosPlan, strategies: tuple[str, str], log_dir: Path | None, plot: Path | None, *, as_json: bool
 ) -> bool:
     """Run and report; without a folder of the user's, everything is thrown away in the end."""
     with _folder(log_dir) as folder, _chaos_progress(plan) as on_tick:
         try:
-            report = asyncio.run(chaos.run(plan, folder, strategies, on_tick))
+            report = asyncio.run(chaos.run_chaos(plan, folder, strategies, on_tick))
         except chaos.ChildError as error:
             raise click.ClickException(str(error)) from None
     if as_json:
         click.echo(json.dumps(report.as_dict()))
     else:
-        Console().print(chaos.told(report))
+        Console().print(chaos.format_chaos_report(report))
     if plot:
         try:
-            plot.write_text(chaos.drawn(report), "utf-8")
+            plot.write_text(chaos.draw_timeline(report), "utf-8")
         except OSError as error:
             raise UserError(f"cannot write {plot}: {error.strerror}") from None
     return report.clean
@@ -196,7 +196,7 @@ def _temporary() -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def _chaos_progress(plan: chaos.Plan) -> Iterator[chaos.OnTick]:
+def _chaos_progress(plan: chaos.ChaosPlan) -> Iterator[chaos.OnProgress]:
     with Progress(
         TextColumn("{task.description:>14}"),
         BarColumn(),
@@ -208,7 +208,7 @@ def _chaos_progress(plan: chaos.Plan) -> Iterator[chaos.OnTick]:
         yield lambda seconds, what: progress.update(task, completed=seconds, description=what)
 
 
-def _told(report: Report) -> str:
+def _format_report(report: SoakReport) -> str:
     """Tell a report in words, one fact a line."""
     facts = {name: value for name, value in report.as_dict().items() if name not in {"examples", "clean"}}
     width = max(map(len, facts))

@@ -1,37 +1,40 @@
-"""`fibsbot stats`: how the matches of a store went."""
+"""`fibsbot stats`: results, ratings and connections in a match store."""
 
 from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 from attrs import asdict, define, evolve
-from rich.console import Console
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
+from fibsbot.analysis.luck import LuckAdjustedResults
+from fibsbot.analysis.results import BREAK_FACTS, AccountResults, ConnectionStatistics, WinLossRecord, account_results
 from fibsbot.cli import UserError
-from fibsbot.cli.outputs import check_writable
-from fibsbot.cli.progress import shown_progress
-from fibsbot.cli.stats_tables import picture
-from fibsbot.cli.stores import place_by_config, store_errors
+from fibsbot.cli.options import configured_store, store_errors
+from fibsbot.cli.output import check_writable, progress_bar
 from fibsbot.config import Config
-from fibsbot.draw.plot import Scale, Series, curve_svg, seconds
+from fibsbot.draw.markup import clean
+from fibsbot.draw.plot import Scale, Series, curve_svg, curve_text, seconds
 from fibsbot.draw.themes import SERIES
-from fibsbot.records.views import Match
+from fibsbot.records.views import Fact, Match
+from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.loader import StrategyError
-from fibsbot.strategies.names import DEFAULT
-from fibsbot.study.adjusting import Adjusted
-from fibsbot.study.results import Results, Score, results_of
 from fibsbot.transcript import Transcript
 
 if TYPE_CHECKING:
     from fibsbot.records.store import Store
 
-WIDEST: Final = 80
+MOST_COLUMNS: Final = 80
 """Columns that are used, however wide the terminal is."""
 
 
@@ -48,7 +51,9 @@ WIDEST: Final = 80
     "--top", metavar="N", default=20, show_default=True, type=click.IntRange(1), help="Opponents that are listed."
 )
 @click.option("--luck", is_flag=True, help="Take the luck out of the results: studies every match, which takes long.")
-@click.option("--engine", metavar="NAME", default=DEFAULT, show_default=True, help="The strategy that judges luck.")
+@click.option(
+    "--engine", metavar="NAME", default=DEFAULT_STRATEGY, show_default=True, help="The strategy that judges luck."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--svg", metavar="FILE", type=click.Path(path_type=Path), help="Draw the rating as a picture, too.")
 def stats(  # noqa: PLR0913 - one argument an option
@@ -69,9 +74,9 @@ def stats(  # noqa: PLR0913 - one argument an option
     ratings; matches that broke off; connections; the rating as a curve. The store may be in use meanwhile.
     """
     from fibsbot.records.store import Store  # noqa: PLC0415 - SQLAlchemy is slow to import
-    from fibsbot.records.store.database import locate, shown  # noqa: PLC0415
+    from fibsbot.records.store.database import database_url, public_url  # noqa: PLC0415
 
-    place = db or place_by_config(config)
+    place = db or configured_store(config)
     begin = since.replace(tzinfo=dt.UTC) if since else None
     if svg:
         check_writable(svg)
@@ -79,23 +84,23 @@ def stats(  # noqa: PLR0913 - one argument an option
         names = _accounts(store, account)
         if svg and len(names) > len(SERIES):
             raise UserError(f"expected --account with --svg: no more than {len(SERIES)} curves can be told apart")
-        found = [results_of(store, name, since=begin) for name in names]
+        found = [account_results(store, name, since=begin) for name in names]
         adjusted = [_adjusted(store, name, begin, engine) if luck else None for name in names]
     if svg:
         _draw(svg, found)
     if as_json:
         rows = [_row(results, it) for results, it in zip(found, adjusted, strict=True)]
-        click.echo(json.dumps({"store": shown(locate(place)), "accounts": rows}))
+        click.echo(json.dumps({"store": public_url(database_url(place)), "accounts": rows}))
         return
     if not found:
-        click.echo(f"{shown(locate(place))}: no account has written anything yet")
+        click.echo(f"{public_url(database_url(place))}: no account has written anything yet")
         return
     console = Console(highlight=False, soft_wrap=False)
-    console.width = min(console.width, WIDEST)
+    console.width = min(console.width, MOST_COLUMNS)
     for number, (results, it) in enumerate(zip(found, adjusted, strict=True)):
         if number:
             console.print()
-        console.print(picture(results, it, engine=engine, top=top, unicode=console.encoding.startswith("utf")))
+        console.print(account_tables(results, it, engine=engine, top=top, unicode=console.encoding.startswith("utf")))
 
 
 def _accounts(store: Store, wanted: str | None) -> list[str]:
@@ -112,7 +117,7 @@ def _accounts(store: Store, wanted: str | None) -> list[str]:
 
 
 @define
-class _Reader:
+class _TranscriptReader:
     """Reads the transcripts of matches, and counts those that have none."""
 
     store: Store
@@ -132,12 +137,12 @@ class _Reader:
                 yield transcript
 
 
-def _adjusted(store: Store, account: str, since: dt.datetime | None, engine: str) -> Adjusted:
+def _adjusted(store: Store, account: str, since: dt.datetime | None, engine: str) -> LuckAdjustedResults:
     """Study every match to some length that was finished; nothing of an unlimited one can be adjusted."""
-    from fibsbot.study.many import study_all  # noqa: PLC0415 - only --luck needs what studies
+    from fibsbot.analysis.match_analysis import analyse_matches  # noqa: PLC0415 - only --luck needs what studies
 
     matches = [it for it in store.matches(account=account, since=since) if it.finished and it.length]
-    reader = _Reader(store, matches)
+    reader = _TranscriptReader(store, matches)
 
     done = 0.0
 
@@ -148,11 +153,11 @@ def _adjusted(store: Store, account: str, since: dt.datetime | None, engine: str
 
     try:
         with (
-            shown_progress(f"studying {account}") as show,
-            contextlib.closing(study_all(reader.transcripts(), engine, tick=tick)) as studies,
+            progress_bar(f"studying {account}") as show,
+            contextlib.closing(analyse_matches(reader.transcripts(), engine, tick=tick)) as studies,
         ):
             show(0, len(matches))
-            found = Adjusted.of(studies)
+            found = LuckAdjustedResults.of(studies)
     except StrategyError as error:
         raise UserError(str(error)) from None
     return evolve(found, left_out=found.left_out + reader.without)
@@ -161,7 +166,7 @@ def _adjusted(store: Store, account: str, since: dt.datetime | None, engine: str
 # -- for programs, and as a picture ----------------------------------------------------------------------------------
 
 
-def _row(results: Results, adjusted: Adjusted | None) -> dict[str, Any]:
+def _row(results: AccountResults, adjusted: LuckAdjustedResults | None) -> dict[str, Any]:
     row: dict[str, Any] = {
         "account": results.account,
         "first": _time(results.first),
@@ -182,15 +187,15 @@ def _row(results: Results, adjusted: Adjusted | None) -> dict[str, Any]:
             {"at": _time(point.at), "rating": point.rating, "experience": point.experience} for point in results.ratings
         ],
     }
-    return row if adjusted is None else {**row, "luck": _luck(adjusted)}
+    return row if adjusted is None else {**row, "luck": _luck_row(adjusted)}
 
 
-def _score(score: Score) -> dict[str, Any]:
+def _score(score: WinLossRecord) -> dict[str, Any]:
     low, high = score.interval
     return {**asdict(score), "matches": score.matches, "share": score.share, "low": low, "high": high}
 
 
-def _luck(adjusted: Adjusted) -> dict[str, Any]:
+def _luck_row(adjusted: LuckAdjustedResults) -> dict[str, Any]:
     return {
         "matches": len(adjusted.actual),
         "left_out": adjusted.left_out,
@@ -208,7 +213,7 @@ def _time(at: dt.datetime | None) -> str | None:
     return at.isoformat() if at else None
 
 
-def _draw(target: Path, found: Sequence[Results]) -> None:
+def _draw(target: Path, found: Sequence[AccountResults]) -> None:
     curves = [Series(it.account, [(seconds(point.at), point.rating) for point in it.ratings]) for it in found]
     title = f"Rating of {found[0].account}" if len(found) == 1 else "Ratings"
     text = curve_svg(curves, title=title, x=Scale.TIME)
@@ -217,3 +222,168 @@ def _draw(target: Path, found: Sequence[Results]) -> None:
     except OSError as error:
         raise UserError(f"cannot write {target}: {error.strerror}") from None
     click.echo(f"the rating is drawn in {target}", err=True)
+
+
+NAME_WIDTH: Final = 24
+"""Columns of a name."""
+MOST_REASONS: Final = 5
+"""Reasons for lost connections that are told."""
+REASON_WIDTH: Final = 60
+"""Columns of such a reason."""
+HOUR: Final = 3600
+
+
+def account_tables(
+    results: AccountResults, adjusted: LuckAdjustedResults | None, *, engine: str, top: int, unicode: bool
+) -> Group:
+    """Draw all figures of an account; of opponents only the first ones."""
+    parts: list[RenderableType] = [Text(clean(results.account, NAME_WIDTH), style="bold")]
+    if results.empty:
+        return Group(*parts, Text("nothing yet"))
+    parts += map(Text, _summary(results))
+    if adjusted is not None:
+        parts += ["", Text(f"Luck and errors, as {clean(engine, NAME_WIDTH)} sees them", style="bold")]
+        parts += map(Text, _luck(adjusted))
+    if results.total.matches:
+        parts += _scores("opponent", [(clean(name, NAME_WIDTH), score) for name, score in results.opponents], top)
+        parts += _scores("length", [(length_name(length), score) for length, score in results.lengths])
+        parts += _scores("month", results.months)
+    if results.breaks:
+        parts += _breaks(results, top)
+    if results.online.connections or results.online.attempts:
+        parts += ["", Text("Connections", style="bold"), *map(Text, _connections(results.online))]
+    if results.ratings:
+        parts += ["", Text("Rating", style="bold"), *map(Text, _rating(results, unicode=unicode))]
+    return Group(*parts)
+
+
+def length_name(length: int | None) -> str:
+    """Say what a match is played for."""
+    if length is None:
+        return "unknown"
+    return f"{length} point{'s' if length > 1 else ''}" if length else "unlimited"
+
+
+def _summary(results: AccountResults) -> Iterator[str]:
+    total = results.total
+    if total.matches and results.first and results.last:
+        yield (
+            f"{_counted(total.matches, 'match', 'matches')} from {results.first:%Y-%m-%d} to {results.last:%Y-%m-%d}: "
+            f"{total.wins} won, {total.losses} lost"
+        )
+        yield f"won {_percent(total.share or 0.0)}, with 95 % confidence {_interval(*total.interval)}"
+    else:
+        yield "no match has been finished"
+    if total.rated:
+        of = f"of {total.rated} with known ratings, " if total.rated < total.matches else ""
+        yield f"to be expected by the ratings: {of}{total.expected:.1f} won; it was {total.rated_wins}"
+    more = [
+        _counted(results.open, "match", "matches") + " may go on" if results.open else "",
+        _counted(results.unseen, "result", "results") + " nobody knows" if results.unseen else "",
+        _counted(results.resumed, "resumption", "resumptions") if results.resumed else "",
+    ]
+    if any(more):
+        yield ", ".join(filter(None, more))
+
+
+def _scores(name: str, rows: Sequence[tuple[str, WinLossRecord]], top: int | None = None) -> list[RenderableType]:
+    table = _table(name, "matches", "won", "share", "95 %", "expected")
+    for label, score in rows[:top]:
+        expected = f"{score.expected:.1f}" if score.rated else ""
+        if 0 < score.rated < score.matches:
+            expected += f" of {score.rated}"
+        table.add_row(
+            Text(label),
+            str(score.matches),
+            str(score.wins),
+            _percent(score.share or 0.0),
+            _interval(*score.interval),
+            expected,
+        )
+    return ["", Text(f"By {name}", style="bold"), table, *_more(rows, top)]
+
+
+def _breaks(results: AccountResults, top: int) -> list[RenderableType]:
+    facts = [fact.value for fact in BREAK_FACTS]
+    table = _table("opponent", *facts)
+    for breaks in results.breaks[:top]:
+        table.add_row(Text(clean(breaks.opponent, NAME_WIDTH)), *(str(breaks.times[fact]) for fact in BREAK_FACTS))
+    sums = {fact: sum(it.times[fact] for it in results.breaks) for fact in (Fact.LEFT, Fact.DROPPED)}
+    told = Text(
+        f"{_counted(len(results.breaks), 'opponent', 'opponents')} left {sums[Fact.LEFT]} and dropped "
+        f"{sums[Fact.DROPPED]}; counted since they were first met"
+    )
+    return ["", Text("Drops and resumes", style="bold"), table, *_more(results.breaks, top), told]
+
+
+def _connections(online: ConnectionStatistics) -> Iterator[str]:
+    vain = f", {_counted(online.attempts, 'vain attempt', 'vain attempts')}" if online.attempts else ""
+    unseen = f", {online.unseen} open or without a known end" if online.unseen else ""
+    yield f"{_counted(online.connections, 'connection', 'connections')}{vain}{unseen}"
+    if online.between:
+        share = _percent(min(online.seconds / online.between, 1.0))
+        yield (
+            f"online {online.seconds / HOUR:,.1f} of {online.between / HOUR:,.1f} hours ({share}), "
+            f"the longest {online.longest / HOUR:,.1f}"
+        )
+    for reason, times in itertools.islice(online.reasons.items(), MOST_REASONS):
+        yield f"{times:>6,} x {clean(reason, REASON_WIDTH)}"
+    if len(online.reasons) > MOST_REASONS:
+        yield f"       and {len(online.reasons) - MOST_REASONS} more reasons"
+
+
+def _rating(results: AccountResults, *, unicode: bool) -> Iterator[str]:
+    ratings = [point.rating for point in results.ratings]
+    if len(ratings) == 1:
+        yield f"{ratings[0]:.2f}, and no other was told"
+        return
+    yield (
+        f"{ratings[0]:.2f} at first, {ratings[-1]:.2f} at last ({ratings[-1] - ratings[0]:+.2f}); "
+        f"least {min(ratings):.2f}, most {max(ratings):.2f}"
+    )
+    points = [(seconds(point.at), point.rating) for point in results.ratings]
+    yield from curve_text(points, x=Scale.TIME, unicode=unicode)
+
+
+def _luck(adjusted: LuckAdjustedResults) -> Iterator[str]:
+    count = len(adjusted.actual)
+    left = f"; {adjusted.left_out} not seen from the first throw to the last" if adjusted.left_out else ""
+    yield f"{_counted(count, 'match', 'matches')} with the luck taken out{left}"
+    if adjusted.won:
+        yield _with_interval("won", *adjusted.won)
+    if adjusted.without_luck:
+        yield _with_interval("without luck", *adjusted.without_luck)
+    if count:
+        yield f"luck {'won' if adjusted.luck >= 0 else 'lost'} us {abs(adjusted.luck):.1f} matches"
+    for whose, figures in (("ours", adjusted.own), ("theirs", adjusted.opponents)):
+        if figures.pr is not None:
+            yield f"performance rating {whose}: {figures.pr:.1f} from {figures.decisions:,} decisions"
+
+
+def _table(name: str, *columns: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    table.add_column(name, min_width=12, max_width=NAME_WIDTH, no_wrap=True)
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table
+
+
+def _more(rows: Sequence[object], top: int | None) -> Iterable[Text]:
+    left = len(rows) - top if top is not None else 0
+    return [Text(f"and {left:,} more; --top shows them")] if left > 0 else []
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _with_interval(what: str, share: float, low: float, high: float) -> str:
+    return f"{what:<13}{_percent(share):>7}, with 95 % confidence {_interval(low, high)}"
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{100 * low:.0f} to {100 * high:.0f} %"

@@ -16,18 +16,17 @@ from rich.text import Text
 from fibsbot.bot.orders import Order, parse_order
 from fibsbot.cli import ConfigError, UserError
 from fibsbot.config import Config, ConfigProblemsError, load_config
-from fibsbot.config.problems import told
-from fibsbot.service.asking import ControlError, ask
-from fibsbot.service.wording import lasting
+from fibsbot.config.fields import format_problems
+from fibsbot.service.control_client import ControlError, send_order, short_duration
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class NobodyError(click.ClickException):
+class NotRunningError(click.ClickException):
     """Nobody runs there, or whoever does has not obeyed: exit status 1."""
 
 
-def _where(command: Command) -> Command:
+def _socket_options(command: Command) -> Command:
     """Add the options that say where the control socket is."""
     for option in (
         click.option("--config", metavar="FILE", type=click.Path(path_type=Path), help="The settings of the process."),
@@ -54,22 +53,22 @@ def _socket(config: Path | None, control: Path | None) -> Path:
         try:
             found = load_config(config).service.control
         except ConfigProblemsError as error:
-            raise ConfigError(told(config, error.problems)) from None
+            raise ConfigError(format_problems(config, error.problems)) from None
     if found is None:
         raise UserError(f"{config}: service.control is switched off, so nobody can be asked")
     return found
 
 
-def _answer(path: Path, order: Order, account: str | None) -> dict[str, Any]:
+def _ask(path: Path, order: Order, account: str | None) -> dict[str, Any]:
     try:
-        return ask(path, order, account)
+        return send_order(path, order, account)
     except ControlError as error:
-        raise NobodyError(str(error)) from None
+        raise NotRunningError(str(error)) from None
 
 
 @click.command()
 @click.argument("account", required=False)
-@_where
+@_socket_options
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
 def status(account: str | None, config: Path | None, control: Path | None, *, as_json: bool) -> None:
     """Tell what the bots do that run on this machine.
@@ -77,11 +76,11 @@ def status(account: str | None, config: Path | None, control: Path | None, *, as
     Asks the process that `fibsbot run` has started. The exit status is 1 when nothing runs there, and when an account
     is stuck or was ended by an error.
     """
-    found = _answer(_socket(config, control), Order.STATUS, account)["status"]
+    found = _ask(_socket(config, control), Order.STATUS, account)["status"]
     if as_json:
         click.echo(json.dumps(found))
     else:
-        Console(highlight=False).print(picture(found))
+        Console(highlight=False).print(status_table(found))
     if not all(it["healthy"] for it in found["accounts"]):
         raise SystemExit(1)
 
@@ -89,7 +88,7 @@ def status(account: str | None, config: Path | None, control: Path | None, *, as
 @click.command()
 @click.argument("word", metavar="ORDER", type=click.Choice([it.value for it in Order if it is not Order.STATUS]))
 @click.argument("account", required=False)
-@_where
+@_socket_options
 def order(word: str, account: str | None, config: Path | None, control: Path | None) -> None:
     """Tell bots that run on this machine what to do.
 
@@ -102,11 +101,11 @@ def order(word: str, account: str | None, config: Path | None, control: Path | N
     Without the name of an account the order is for all. The exit status is 1 when nothing runs there.
     """  # noqa: D301 - click's mark for lines that stay as they are
     given = parse_order(word) or Order.STATUS
-    names = _answer(_socket(config, control), given, account)["accounts"]
+    names = _ask(_socket(config, control), given, account)["accounts"]
     click.echo(f"{given.value}: {', '.join(names)}")
 
 
-def picture(found: Mapping[str, Any]) -> Group:
+def status_table(found: Mapping[str, Any]) -> Group:
     """Draw what a process told."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
     for name in ("account", "doing", "online", "retries", "won", "saved", "invited"):
@@ -117,7 +116,7 @@ def picture(found: Mapping[str, Any]) -> Group:
         table.add_row(
             Text(it["account"], style="" if it["healthy"] else "bold red"),
             Text(it["sentence"] if it["healthy"] else f"{it['sentence']} (stuck or failed)"),
-            "no" if connected is None else lasting(connected),
+            "no" if connected is None else short_duration(connected),
             str(it["reconnects"]),
             f"{counters['wins']} of {counters['matches']}",
             *(str(it[name]) for name in ("saved", "invitations")),
@@ -127,7 +126,7 @@ def picture(found: Mapping[str, Any]) -> Group:
         for it in found["accounts"]
         if it["last_error"]
     ]
-    head = f"fibsbot {found['version']}, process {found['process']}, up {lasting(found['uptime'])}"
+    head = f"fibsbot {found['version']}, process {found['process']}, up {short_duration(found['uptime'])}"
     last = [Text("last errors"), *errors, Text("")] if errors else []
     return Group(Text(head), table, *last, Text(_store(found["store"])))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from fibsbot.strategies.loader import Origin, StrategyError, available
+from fibsbot.strategies.loader import InstalledStrategy, StrategyError, available
 
 
 @click.command()
@@ -28,10 +28,10 @@ def strategies(*, as_json: bool) -> None:
     else:
         for row in rows:
             what = row["error"] or row["description"]
-            click.echo("\t".join((row["name"], what, _origin(row), row["module"], _judge(row))))
+            click.echo("\t".join((row["name"], what, _origin(row), row["module"], _evaluates(row))))
 
 
-def _row(origin: Origin) -> dict[str, Any]:
+def _row(origin: InstalledStrategy) -> dict[str, Any]:
     row: dict[str, Any] = {
         "name": origin.name,
         "description": "",
@@ -53,7 +53,7 @@ def _origin(row: dict[str, Any]) -> str:
     return f"{row['distribution']} {row['version']}".strip()
 
 
-def _judge(row: dict[str, Any]) -> str:
+def _evaluates(row: dict[str, Any]) -> str:
     return "judge" if row["judge"] else ""
 
 

@@ -16,11 +16,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.draw.plot import Series, curve_svg
-from fibsbot.processes import LostError, cores
+from fibsbot.processes import WorkerLostError, usable_cores
 
 if TYPE_CHECKING:
-    from fibsbot.engine.benchmark import CheckerBenchmark
-    from fibsbot.engine.training.backends import Backend
+    from fibsbot.engine.training.benchmark import CheckerBenchmark
+    from fibsbot.engine.training.optimizer import Backend
     from fibsbot.engine.training.recipe import Recipe
 
 _THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
@@ -110,18 +110,18 @@ def train(  # noqa: PLR0913 - one argument an option
         if packed_before is not None:
             _unpack(packed_before, folder, steps)
         with _bar() as progress:
-            _follow(steps, folder, jobs or cores(), _Teller(progress, as_json), rated, backend)
+            _train(steps, folder, jobs or usable_cores(), _ProgressReporter(progress, as_json), rated, backend)
     except KeyboardInterrupt:
         click.echo(f"fibsbot train: interrupted; the same command goes on from {folder}", err=True)
         sys.exit(EXIT_INTERRUPTED)
-    except LostError as error:
+    except WorkerLostError as error:
         raise UserError(f"a process that labels {error}; the same command goes on from {folder}") from error
     except OSError as error:
         raise UserError(f"{error.filename or folder}: {error.strerror or error}") from error
 
 
 def _read(recipe: Path, benchmark: Path | None) -> tuple[Recipe, CheckerBenchmark | None]:
-    from fibsbot.engine.benchmark import CheckerBenchmark  # noqa: PLC0415 - loads numpy, see _THREADS
+    from fibsbot.engine.training.benchmark import CheckerBenchmark  # noqa: PLC0415 - loads numpy, see _THREADS
     from fibsbot.engine.training.recipe import read_recipe  # noqa: PLC0415 - loads numpy
 
     try:
@@ -130,23 +130,23 @@ def _read(recipe: Path, benchmark: Path | None) -> tuple[Recipe, CheckerBenchmar
         raise UserError(str(error)) from error
 
 
-def _follow(  # noqa: PLR0913, PLR0917 - what a workshop needs
-    recipe: Recipe, folder: Path, jobs: int, teller: _Teller, benchmark: CheckerBenchmark | None, backend: str
+def _train(  # noqa: PLR0913, PLR0917 - what a workshop needs
+    recipe: Recipe, folder: Path, jobs: int, teller: _ProgressReporter, benchmark: CheckerBenchmark | None, backend: str
 ) -> None:
     from fibsbot.engine.bearoff import load_tables  # noqa: PLC0415 - loads numpy
     from fibsbot.engine.network import NetworkError  # noqa: PLC0415 - loads numpy
-    from fibsbot.engine.training.following import Workshop  # noqa: PLC0415 - loads numpy
+    from fibsbot.engine.training.pipeline import Pipeline  # noqa: PLC0415 - loads numpy
 
     tables = load_tables(compute=True)
     assert tables is not None  # noqa: S101 - what is not there is computed
     try:
-        Workshop(recipe, folder, tables.columns, jobs, teller, benchmark, _backend(backend)).follow()
+        Pipeline(recipe, folder, tables.columns, jobs, teller, benchmark, _backend(backend)).follow()
     except NetworkError as error:
         raise UserError(str(error)) from error
 
 
 def _backend(name: str) -> Backend:
-    from fibsbot.engine.training.backends import NUMPY, best_backend, torch_backend  # noqa: PLC0415 - loads numpy
+    from fibsbot.engine.training.optimizer import NUMPY, best_backend, torch_backend  # noqa: PLC0415 - loads numpy
 
     try:
         return {"auto": best_backend, "numpy": lambda: NUMPY, "torch": torch_backend}[name]()
@@ -155,7 +155,7 @@ def _backend(name: str) -> Backend:
 
 
 def _pack(folder: Path, recipe: Path, target: Path) -> Path:
-    from fibsbot.engine.training.packing import pack  # noqa: PLC0415 - loads numpy
+    from fibsbot.engine.training.bundle import pack  # noqa: PLC0415 - loads numpy
 
     try:
         return pack(folder, recipe, target)
@@ -164,7 +164,7 @@ def _pack(folder: Path, recipe: Path, target: Path) -> Path:
 
 
 def _unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
-    from fibsbot.engine.training.packing import unpack  # noqa: PLC0415 - loads numpy
+    from fibsbot.engine.training.bundle import unpack  # noqa: PLC0415 - loads numpy
 
     try:
         unpack(packed, folder, recipe)
@@ -198,7 +198,7 @@ def _bar() -> Progress:
 
 
 @define
-class _Teller:
+class _ProgressReporter:
     """Shows a bar a step, and prints what was measured."""
 
     progress: Progress

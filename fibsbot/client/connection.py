@@ -9,7 +9,7 @@ from typing import Final
 
 import telnetlib3
 
-from fibsbot.client.tls import Tls, reason
+from fibsbot.client.settings import TlsSettings, connection_error_text
 
 CHUNK: Final = 4096
 """Bytes that one read returns at most."""
@@ -49,11 +49,11 @@ class Connection:
                 return await self._reader.read(CHUNK)
         except TimeoutError as error:
             if silence is None:  # the system's own: it has given up to send again what nobody acknowledged
-                raise ConnectionFailedError(reason(error)) from error
+                raise ConnectionFailedError(connection_error_text(error)) from error
             self.abort()
             raise ConnectionFailedError(f"nothing came for {silence:g} seconds") from error
         except (OSError, EOFError) as error:
-            raise ConnectionFailedError(reason(error)) from error
+            raise ConnectionFailedError(connection_error_text(error)) from error
 
     def write(self, data: bytes) -> None:
         """Send bytes. On a connection that has ended nothing happens; the reader notices the end."""
@@ -103,7 +103,7 @@ class _Client(telnetlib3.TelnetClient):
         super().connection_lost(exc)
 
 
-async def connect(host: str, port: int, *, timeout: float = 15.0, tls: Tls | None = None) -> Connection:  # noqa: ASYNC109 - telnetlib3 has its own
+async def connect(host: str, port: int, *, timeout: float = 15.0, tls: TlsSettings | None = None) -> Connection:  # noqa: ASYNC109 - telnetlib3 has its own
     """Open a connection within `timeout` seconds, with or without TLS. Raises ConnectionFailedError."""
     try:
         reader, writer = await telnetlib3.open_connection(
@@ -119,7 +119,7 @@ async def connect(host: str, port: int, *, timeout: float = 15.0, tls: Tls | Non
             ssl=tls.context() if tls else None,
         )
     except OSError as error:
-        raise ConnectionFailedError(reason(error)) from error
+        raise ConnectionFailedError(connection_error_text(error)) from error
     if isinstance(reader, telnetlib3.TelnetReaderUnicode) or isinstance(writer, telnetlib3.TelnetWriterUnicode):
         raise TypeError("expected a reader and a writer of bytes")
     return Connection(reader, writer)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from fibsbot.config.writing import page, sample
+from fibsbot.config.document import sample_file, settings_page
 
-Path("config/fibsbot.toml").write_text(sample(), encoding="utf-8")
-Path("docs/configuration.md").write_text(page(), encoding="utf-8")
+Path("config/fibsbot.toml").write_text(sample_file(), encoding="utf-8")
+Path("docs/configuration.md").write_text(settings_page(), encoding="utf-8")

@@ -16,13 +16,13 @@ from typing import Any, Final
 from attrs import evolve, field, frozen
 
 from fibsbot.bot.settings import AgentSettings, ChatSettings, RunSettings, SeekSettings, Timings
-from fibsbot.client.backoff import Pauses
-from fibsbot.config.declaring import Table, made, passed_on, section, sections, setting
+from fibsbot.client.settings import BackoffSettings
+from fibsbot.config.fields import SettingsClass, build_from, section_field, sections_field, setting, setting_of
 from fibsbot.log import LogFormat, LogLevel
-from fibsbot.policy import Lengths, NameRule, Policy
-from fibsbot.records.rotation import Rotation
+from fibsbot.policy import Lengths, NamePattern, Policy
+from fibsbot.records.session_log import Rotation
 from fibsbot.service.settings import ServiceSettings
-from fibsbot.strategies.names import DEFAULT
+from fibsbot.strategies import DEFAULT_STRATEGY
 
 DAY: Final = 86_400
 MONTH: Final = 30 * DAY
@@ -36,19 +36,19 @@ _PLAYER: Final[Mapping[str, Any]] = {
 }
 
 
-def _wait(owner: Table, name: str, about: str, **more: Any) -> Any:
+def _seconds_of(owner: SettingsClass, name: str, about: str, **more: Any) -> Any:
     """Declare a time to wait, a day at most unless it says more."""
-    return passed_on(owner, name, about, **{"unit": "seconds", "most": DAY, **more})
+    return setting_of(owner, name, about, **{"unit": "seconds", "most": DAY, **more})
 
 
-def _length(owner: Table, name: str, about: str) -> Any:
+def _length_of(owner: SettingsClass, name: str, about: str) -> Any:
     """Declare the length of a match; FIBS plays up to 99 points."""
-    return passed_on(owner, name, about, unit="points", least=1, most=99)
+    return setting_of(owner, name, about, unit="points", least=1, most=99)
 
 
-def _limit(name: str, about: str, **more: Any) -> Any:
+def _policy_limit(name: str, about: str, **more: Any) -> Any:
     """Declare a limit of the policy."""
-    return passed_on(Policy, name, about, least=0, **more)
+    return setting_of(Policy, name, about, least=0, **more)
 
 
 class UnknownAccountError(LookupError):
@@ -61,7 +61,7 @@ class ServerConfig:
 
     host: str = setting("127.0.0.1", "Host name or address of the server; FIBS is fibs.com.", fixed=True)
     port: int = setting(4321, "TCP port of the server.", least=1, most=65535, fixed=True)
-    register: bool = passed_on(
+    register: bool = setting_of(
         RunSettings, "register", "Whether to make the account first if there is none.", fixed=True
     )
     tls: bool = setting(
@@ -121,65 +121,65 @@ class BotConfig:
     """Who decides, and what there is to do."""
 
     strategy: str = setting(
-        DEFAULT,
+        DEFAULT_STRATEGY,
         "Who decides; `fibsbot strategies` lists what is installed. What follows a colon goes to the strategy, as in "
         "`gnubg:2` or `ubgi:/opt/engine --fast`.",
         blanks=True,
         fixed=True,
     )
-    invite: str | None = passed_on(
+    invite: str | None = setting_of(
         AgentSettings, "invite", "Whom to invite whenever there is no match.", example="arthur", **_PLAYER
     )
-    invite_length: int = _length(AgentSettings, "length", "Length of the matches that we invite that player to.")
-    matches: int | None = passed_on(
+    invite_length: int = _length_of(AgentSettings, "length", "Length of the matches that we invite that player to.")
+    matches: int | None = setting_of(
         AgentSettings,
         "matches",
         "Log out after so many matches; without it the bot plays on for ever.",
         example=10,
         least=1,
     )
-    resign: bool = passed_on(AgentSettings, "resign", "Whether to resign games that the strategy takes for lost.")
-    resign_match: bool = passed_on(AgentSettings, "resign_match", "Whether to resign also where that loses the match.")
+    resign: bool = setting_of(AgentSettings, "resign", "Whether to resign games that the strategy takes for lost.")
+    resign_match: bool = setting_of(AgentSettings, "resign_match", "Whether to resign also where that loses the match.")
 
 
 @frozen
 class PolicyConfig:
     """With whom to play. Who is refused is told the reason; `fibsbot explain-invite` tells you."""
 
-    accept: bool = passed_on(Policy, "accept", "Whether to accept invitations at all.")
-    lengths: Lengths = passed_on(
+    accept: bool = setting_of(Policy, "accept", "Whether to accept invitations at all.")
+    lengths: Lengths = setting_of(
         Policy,
         "lengths",
         "Lengths of the matches that are played: single ones, ranges, unlimited.",
         example=Lengths.parse(["1-9", "11", "unlimited"]),
     )
-    min_rating: float | None = _limit("min_rating", "Lowest rating of the other player.", example=1450.0)
-    max_rating: float | None = _limit("max_rating", "Highest rating of the other player.", example=1900.0)
-    min_experience: int | None = _limit(
+    min_rating: float | None = _policy_limit("min_rating", "Lowest rating of the other player.", example=1450.0)
+    max_rating: float | None = _policy_limit("max_rating", "Highest rating of the other player.", example=1900.0)
+    min_experience: int | None = _policy_limit(
         "min_experience", "Least experience of the other player: points played on this server.", example=50
     )
-    max_experience: int | None = _limit("max_experience", "Most experience of the other player.", example=10_000)
-    experience_per_point: float = _limit(
+    max_experience: int | None = _policy_limit("max_experience", "Most experience of the other player.", example=10_000)
+    experience_per_point: float = _policy_limit(
         "experience_per_point", "The other's experience must be so many times the length of the match; 0 asks for none."
     )
-    block: tuple[NameRule, ...] = passed_on(
+    block: tuple[NamePattern, ...] = setting_of(
         Policy, "block", f"Who is not played. {_DIRECTIONS}", example=("Quitter*", "ford:to")
     )
-    allow: tuple[NameRule, ...] = passed_on(
+    allow: tuple[NamePattern, ...] = setting_of(
         Policy,
         "allow",
         f"If anybody stands here, nobody else is played. {_DIRECTIONS}",
         example=("arthur", "tri*:from"),
     )
-    bots: bool = passed_on(Policy, "bots", "Whether to accept invitations of other bots.")
-    people: bool = passed_on(Policy, "people", "Whether to accept invitations of people.")
-    max_saved_games: int | None = _limit(
+    bots: bool = setting_of(Policy, "bots", "Whether to accept invitations of other bots.")
+    people: bool = setting_of(Policy, "people", "Whether to accept invitations of people.")
+    max_saved_games: int | None = _policy_limit(
         "max_saved_games", "Saved games that the other may have; FIBS is asked for them first.", example=8
     )
-    cool_down: float = _wait(
+    cool_down: float = _seconds_of(
         Policy, "cool_down", "Time after a match before the next one with the same player.", least=0, most=MONTH
     )
-    max_per_day: int | None = passed_on(
+    max_per_day: int | None = setting_of(
         Policy, "max_per_day", "New matches with the same player within 24 hours.", least=1, example=5
     )
 
@@ -188,50 +188,50 @@ class PolicyConfig:
 class SeekConfig:
     """Inviting somebody when there is nothing else to do. Nobody is invited whom the policy would refuse."""
 
-    after: float | None = _wait(
+    after: float | None = _seconds_of(
         SeekSettings,
         "after",
         "So long without a match, and somebody is invited; without a value nobody is.",
         above=0,
         example=600.0,
     )
-    length: int = _length(SeekSettings, "length", "Length of the matches that we offer.")
-    per_hour: int = passed_on(SeekSettings, "per_hour", "Invitations within an hour at most.", least=1, most=60)
-    forgive: float = _wait(
+    length: int = _length_of(SeekSettings, "length", "Length of the matches that we offer.")
+    per_hour: int = setting_of(SeekSettings, "per_hour", "Invitations within an hour at most.", least=1, most=60)
+    forgive: float = _seconds_of(
         SeekSettings, "forgive", "Time before somebody who has refused is invited again.", least=0, most=MONTH
     )
-    bots: bool = passed_on(SeekSettings, "bots", "Whether to invite other bots.")
+    bots: bool = setting_of(SeekSettings, "bots", "Whether to invite other bots.")
 
 
 @frozen
 class ChatConfig:
     """What to say to people. The bot never shouts, and never answers another bot."""
 
-    greet: bool = passed_on(ChatSettings, "greet", "Whether to greet the opponent, once a match.")
-    greeting: str = passed_on(
+    greet: bool = setting_of(ChatSettings, "greet", "Whether to greet the opponent, once a match.")
+    greeting: str = setting_of(
         ChatSettings,
         "greeting",
         "What to greet with.",
         blanks=True,
         takes="1 to 240 ASCII characters without **",
     )
-    greet_watchers: bool = passed_on(
+    greet_watchers: bool = setting_of(
         ChatSettings, "greet_watchers", "Whether to welcome those who watch a match, by tell, once a match."
     )
-    answer: bool = passed_on(
+    answer: bool = setting_of(
         ChatSettings, "answer", "Whether to answer `help`, `settings`, `stats`, `score` and `who are you`."
     )
-    window: float = _wait(
+    window: float = _seconds_of(
         ChatSettings, "window", "Time in which the same person gets one answer to the same question.", least=0
     )
-    operators: tuple[str, ...] = passed_on(
+    operators: tuple[str, ...] = setting_of(
         ChatSettings,
         "operators",
         "Players whose tells are orders: `status`, `pause`, `resume`, `last`, `quit`.",
         example=("zaphod",),
         **_PLAYER,
     )
-    ignore: tuple[NameRule, ...] = passed_on(
+    ignore: tuple[NamePattern, ...] = setting_of(
         ChatSettings, "ignore", "Who is never answered, besides other bots: reputation services."
     )
 
@@ -240,57 +240,63 @@ class ChatConfig:
 class TimingConfig:
     """How long to wait, in seconds."""
 
-    pause: float = _wait(Timings, "pause", "Between two commands at least.", least=0)
-    commands_a_minute: int | None = passed_on(
+    pause: float = _seconds_of(Timings, "pause", "Between two commands at least.", least=0)
+    commands_a_minute: int | None = setting_of(
         AgentSettings, "commands_a_minute", "No more commands than this within any minute.", least=1, example=60
     )
-    think_least: float = _wait(
+    think_least: float = _seconds_of(
         Timings, "think_least", "Before a play or a cube action at least, so that people can follow.", least=0
     )
-    think_most: float = _wait(Timings, "think_most", "Before a play or a cube action at most.", least=0)
-    deadline: float = _wait(
+    think_most: float = _seconds_of(Timings, "think_most", "Before a play or a cube action at most.", least=0)
+    deadline: float = _seconds_of(
         RunSettings, "deadline", "For a decision of the strategy; then others are asked.", above=0, fixed=True
     )
-    watchdog: float = _wait(Timings, "watchdog", "For the server's next step, before asking for the board.", above=0)
-    patience: float = _wait(
+    watchdog: float = _seconds_of(
+        Timings, "watchdog", "For the server's next step, before asking for the board.", above=0
+    )
+    patience: float = _seconds_of(
         Timings, "patience", "For the opponent's next step, before asking for the board: lines get lost.", above=0
     )
-    keep_alive: float = _wait(Timings, "keep_alive", "Between two commands at most, so as not to be idle.", above=0)
-    silence: float = _wait(
+    keep_alive: float = _seconds_of(
+        Timings, "keep_alive", "Between two commands at most, so as not to be idle.", above=0
+    )
+    silence: float = _seconds_of(
         Timings, "silence", "Without a byte from the server, before the connection is taken for dead.", above=0
     )
-    invitation: float = _wait(Timings, "invitation", "For the rest of an invitation, before answering it.", least=0)
-    retry: float = _wait(Timings, "retry", "Before inviting the same player again.", above=0)
-    left: float = _wait(
+    invitation: float = _seconds_of(
+        Timings, "invitation", "For the rest of an invitation, before answering it.", least=0
+    )
+    retry: float = _seconds_of(Timings, "retry", "Before inviting the same player again.", above=0)
+    left: float = _seconds_of(
         Timings, "left", "After an opponent has left a match, before inviting them once to go on with it.", above=0
     )
-    finish: float = _wait(
+    finish: float = _seconds_of(
         Timings, "finish", "For the match to end once an end was asked for; then the server saves it.", above=0
     )
-    connect: float = _wait(RunSettings, "connect_timeout", "For a connection to be made.", above=0, fixed=True)
+    connect: float = _seconds_of(RunSettings, "connect_timeout", "For a connection to be made.", above=0, fixed=True)
 
 
 @frozen
 class ReconnectConfig:
     """How pauses grow between attempts to connect again."""
 
-    first: float = _wait(Pauses, "first", "The first pause.", above=0, fixed=True)
-    longest: float = _wait(Pauses, "longest", "No pause grows longer than this.", above=0, fixed=True)
-    factor: float = passed_on(
-        Pauses, "factor", "How much longer each pause is than the one before.", least=1, fixed=True
+    first: float = _seconds_of(BackoffSettings, "first", "The first pause.", above=0, fixed=True)
+    longest: float = _seconds_of(BackoffSettings, "longest", "No pause grows longer than this.", above=0, fixed=True)
+    factor: float = setting_of(
+        BackoffSettings, "factor", "How much longer each pause is than the one before.", least=1, fixed=True
     )
-    jitter: float = passed_on(
-        Pauses, "jitter", "Each pause gets a random part of itself added, up to this.", least=0, fixed=True
+    jitter: float = setting_of(
+        BackoffSettings, "jitter", "Each pause gets a random part of itself added, up to this.", least=0, fixed=True
     )
-    restart: float = _wait(
-        Pauses,
+    restart: float = _seconds_of(
+        BackoffSettings,
         "restart",
         "The least pause after the server has said that it restarts or shuts down.",
         above=0,
         fixed=True,
     )
-    healthy: float = _wait(
-        Pauses, "healthy", "A connection that lasted so long starts the pauses anew.", above=0, fixed=True
+    healthy: float = _seconds_of(
+        BackoffSettings, "healthy", "A connection that lasted so long starts the pauses anew.", above=0, fixed=True
     )
 
 
@@ -317,8 +323,8 @@ class LogConfig:
         most=1_000_000,
         fixed=True,
     )
-    daily: bool = passed_on(Rotation, "daily", "Whether a new file begins with each day, UTC.", fixed=True)
-    keep_days: int = passed_on(
+    daily: bool = setting_of(Rotation, "daily", "Whether a new file begins with each day, UTC.", fixed=True)
+    keep_days: int = setting_of(
         Rotation,
         "keep_days",
         "Old session logs, which are compressed, are removed after this; 0 keeps them for ever.",
@@ -350,7 +356,7 @@ class ServiceConfig:
         fits=lambda path: len(os.fsencode(path)) <= 100,  # sockets take no more than 107
         fixed=True,
     )
-    web_port: int | None = passed_on(
+    web_port: int | None = setting_of(
         ServiceSettings,
         "web_port",
         "Port on 127.0.0.1 for /metrics and /healthz; 0 takes a free one.",
@@ -359,13 +365,13 @@ class ServiceConfig:
         example=9464,
         fixed=True,
     )
-    live: bool = passed_on(
+    live: bool = setting_of(
         ServiceSettings,
         "live",
         "Whether browsers on this machine see boards, moves and chat at /live on that port.",
         fixed=True,
     )
-    thinkers: int = passed_on(
+    thinkers: int = setting_of(
         ServiceSettings,
         "thinkers",
         "Decisions that strategies work on at the same time, all accounts together.",
@@ -379,16 +385,16 @@ class ServiceConfig:
 class Config:
     """All settings, by section."""
 
-    server: ServerConfig = section(ServerConfig, apart=True)
-    accounts: tuple[AccountConfig, ...] = sections("account", AccountConfig)
-    bot: BotConfig = section(BotConfig, apart=True)
-    policy: PolicyConfig = section(PolicyConfig, apart=True)
-    seek: SeekConfig = section(SeekConfig, apart=True)
-    chat: ChatConfig = section(ChatConfig, apart=True)
-    timing: TimingConfig = section(TimingConfig, apart=True)
-    reconnect: ReconnectConfig = section(ReconnectConfig, apart=True)
-    log: LogConfig = section(LogConfig)
-    service: ServiceConfig = section(ServiceConfig)
+    server: ServerConfig = section_field(ServerConfig, apart=True)
+    accounts: tuple[AccountConfig, ...] = sections_field("account", AccountConfig)
+    bot: BotConfig = section_field(BotConfig, apart=True)
+    policy: PolicyConfig = section_field(PolicyConfig, apart=True)
+    seek: SeekConfig = section_field(SeekConfig, apart=True)
+    chat: ChatConfig = section_field(ChatConfig, apart=True)
+    timing: TimingConfig = section_field(TimingConfig, apart=True)
+    reconnect: ReconnectConfig = section_field(ReconnectConfig, apart=True)
+    log: LogConfig = section_field(LogConfig)
+    service: ServiceConfig = section_field(ServiceConfig)
 
     def account_called(self, name: str | None) -> AccountConfig:
         """Return an account by its name; None means the only one. Raises UnknownAccountError."""
@@ -406,9 +412,9 @@ class Config:
     def policy_of(self, name: str | None) -> Policy:
         """Return with whom an account plays; None: the only one, or what holds for all. Raises UnknownAccountError."""
         if name is None and len(self.accounts) != 1:
-            return made(Policy, self.policy)
-        return made(Policy, self.only(self.account_called(name)).policy)
+            return build_from(Policy, self.policy)
+        return build_from(Policy, self.only(self.account_called(name)).policy)
 
     def service_settings(self) -> ServiceSettings:
         """Return the settings of the process."""
-        return made(ServiceSettings, self.service, deadline=self.timing.deadline)
+        return build_from(ServiceSettings, self.service, deadline=self.timing.deadline)

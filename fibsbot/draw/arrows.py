@@ -11,10 +11,10 @@ from typing import Final
 from attrs import field, frozen
 
 from fibsbot.draw.layout import RADIUS, Layout, Spot
-from fibsbot.draw.markup import short
-from fibsbot.draw.scene import Shown
-from fibsbot.draw.themes import Role, Theme, painted
-from fibsbot.notation.plays import Path, paths_of
+from fibsbot.draw.markup import coord
+from fibsbot.draw.scene import ShownPlay
+from fibsbot.draw.themes import Role, Theme, paint
+from fibsbot.notation.play_notation import Path, paths_of
 from fibsbot.position import OFF, Position
 
 BEND: Final = 0.16
@@ -23,7 +23,7 @@ HEAD: Final = 19.0
 """Length of an arrow's head."""
 BADGE: Final = 13
 """Radius of the number of checkers that go the same way."""
-TIMES: Final = "\N{MULTIPLICATION SIGN}"
+TIMES_SIGN: Final = "\N{MULTIPLICATION SIGN}"
 
 
 @frozen
@@ -54,7 +54,7 @@ class _Curve:
 
 
 @frozen
-class _Board:
+class _Heaps:
     """How many checkers of the mover are still where they were, and how many have come."""
 
     layout: Layout
@@ -78,19 +78,19 @@ class _Board:
         return self.layout.heap(point, index, below=self.below)
 
 
-def arrows_of(shown: Shown, layout: Layout) -> list[Arrow]:
+def arrows_of(shown: ShownPlay, layout: Layout) -> list[Arrow]:
     """Return an arrow for each way that checkers go."""
-    board = _Board(layout, shown.before, shown.below)
+    board = _Heaps(layout, shown.before, shown.below)
     return [_arrow(path, len(list(group)), board) for path, group in groupby(paths_of(shown.play, shown.before))]
 
 
-def _arrow(path: Path, times: int, board: _Board) -> Arrow:
+def _arrow(path: Path, times: int, board: _Heaps) -> Arrow:
     first, *between, last = path
     start = board.leave(first, times)
     return Arrow((start, *map(board.touch, between), board.arrive(last, times)), times)
 
 
-def hits_of(shown: Shown, layout: Layout) -> list[Spot]:
+def hits_of(shown: ShownPlay, layout: Layout) -> list[Spot]:
     """Return where opponents are hit."""
     touched = {move.target for move in shown.play.moves if move.target != OFF}
     return [
@@ -100,14 +100,14 @@ def hits_of(shown: Shown, layout: Layout) -> list[Spot]:
     ]
 
 
-def draw_arrows(shown: Shown, layout: Layout, theme: Theme) -> Iterator[str]:
+def draw_arrows(shown: ShownPlay, layout: Layout, theme: Theme) -> Iterator[str]:
     """Draw a play: its arrows, a ring around each checker that is hit, the number of those that go the same way."""
     arrows = arrows_of(shown, layout)
     lines = "".join(_line(_curves(arrow.spots, layout)) for arrow in arrows)
     heads = "".join(_head(_curves(arrow.spots, layout)[-1]) for arrow in arrows)
-    rings = "".join(f'<circle cx="{short(x)}" cy="{short(y)}" r="{RADIUS + 1}"/>' for x, y in hits_of(shown, layout))
+    rings = "".join(f'<circle cx="{coord(x)}" cy="{coord(y)}" r="{RADIUS + 1}"/>' for x, y in hits_of(shown, layout))
     for role, line, head in ((Role.CASING, 9, 4), (Role.ARROW, 5, 0)):
-        yield f'<g stroke-linecap="round" stroke-linejoin="round"{painted(role, theme)}>'
+        yield f'<g stroke-linecap="round" stroke-linejoin="round"{paint(role, theme)}>'
         yield f'<path d="{lines}" fill-opacity="0" stroke-width="{line}"/>'
         yield f'<path d="{heads}" stroke-width="{head}"/>'
         if rings:
@@ -133,10 +133,10 @@ def _curve(start: Spot, end: Spot, layout: Layout) -> _Curve:
 
 def _line(curves: Sequence[_Curve]) -> str:
     """Return the path of an arrow's line, which ends within its head."""
-    text = "M{} {}".format(*map(short, curves[0].start))
+    text = "M{} {}".format(*map(coord, curves[0].start))
     for number, curve in enumerate(curves, 1):
         end = _base(curve)[0] if number == len(curves) else curve.end
-        text += "Q{} {} {} {}".format(*map(short, (*curve.bend, *end)))
+        text += "Q{} {} {} {}".format(*map(coord, (*curve.bend, *end)))
     return text
 
 
@@ -153,15 +153,15 @@ def _head(curve: _Curve) -> str:
     (x, y), (dx, dy) = _base(curve)
     wide = HEAD * 0.6
     corners = ((x - dy * wide, y + dx * wide), (x + dy * wide, y - dx * wide))
-    tip = "{} {}".format(*map(short, curve.end))
-    return f"M{tip}L{'L'.join('{} {}'.format(*map(short, corner)) for corner in corners)}Z"
+    tip = "{} {}".format(*map(coord, curve.end))
+    return f"M{tip}L{'L'.join('{} {}'.format(*map(coord, corner)) for corner in corners)}Z"
 
 
 def _badge(arrow: Arrow, layout: Layout, theme: Theme) -> Iterator[str]:
     curves = _curves(arrow.spots, layout)
     x, y = curves[0].at(0.5)
-    place = f'x="{short(x)}" y="{short(y + 5.5)}" text-anchor="middle" font-size="16" font-weight="700"'
-    arrowed, cased = painted(Role.ARROW, theme), painted(Role.CASING, theme)
-    yield f'<g stroke-width="4"{cased}><circle cx="{short(x)}" cy="{short(y)}" r="{BADGE + 2}"/></g>'
-    yield f'<g stroke-width="0"{arrowed}><circle cx="{short(x)}" cy="{short(y)}" r="{BADGE}"/></g>'
-    yield f"<text {place}{painted(Role.CASED, theme)}>{TIMES}{arrow.times}</text>"
+    place = f'x="{coord(x)}" y="{coord(y + 5.5)}" text-anchor="middle" font-size="16" font-weight="700"'
+    arrowed, cased = paint(Role.ARROW, theme), paint(Role.CASING, theme)
+    yield f'<g stroke-width="4"{cased}><circle cx="{coord(x)}" cy="{coord(y)}" r="{BADGE + 2}"/></g>'
+    yield f'<g stroke-width="0"{arrowed}><circle cx="{coord(x)}" cy="{coord(y)}" r="{BADGE}"/></g>'
+    yield f"<text {place}{paint(Role.CASED, theme)}>{TIMES_SIGN}{arrow.times}</text>"

@@ -31,19 +31,19 @@ def escape(text: str) -> str:
     return "".join(it if it.isprintable() or it == "\n" else UNPRINTABLE for it in text).translate(_ENTITIES)
 
 
-def short(number: float, digits: int = 1) -> str:
+def coord(number: float, digits: int = 1) -> str:
     """Write a coordinate with no more digits than can be seen."""
     text = f"{number:.{digits}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text == "-0" else text
 
 
-def width_of(text: str, size: float, *, bold: bool = False) -> float:
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Estimate how wide a text is in a sans-serif font of this size; rather too wide than too narrow."""
-    return sum(map(_ems, text)) * size * (_BOLD if bold else 1)
+    return sum(map(_letter_width, text)) * size * (_BOLD if bold else 1)
 
 
-def _ems(letter: str) -> float:
+def _letter_width(letter: str) -> float:
     if letter in _NARROW:
         return 0.38
     if letter in _WIDE or not letter.isascii():

@@ -9,17 +9,32 @@ from typing import Final
 
 from attrs import field, frozen
 
-from fibsbot.draw.markup import clean, escape, short, width_of
-from fibsbot.draw.plot_axes import TEXT, TITLE, Axes, Frame, framed, grid, nothing, picture, x_axis
+from fibsbot.draw.axes import (
+    TEXT,
+    TITLE,
+    Axes,
+    Frame,
+    Scale,
+    Tick,
+    format_value,
+    nothing_yet,
+    plot_frame,
+    seconds,
+    svg_document,
+    ticks,
+    value_range,
+    x_axis,
+    y_grid,
+)
+from fibsbot.draw.markup import clean, coord, escape, text_width
 from fibsbot.draw.plot_text import curve_text
-from fibsbot.draw.themes import DASHES, SERIES, Role, Theme, painted
-from fibsbot.draw.ticks import Scale, Tick, seconds, span, ticks, written
+from fibsbot.draw.themes import DASHES, SERIES, Role, Theme, paint
 
 __all__ = ["Bar", "Dot", "Mark", "Scale", "Series", "Theme", "Tick", "bars_svg", "curve_svg", "curve_text", "seconds"]
 
-LABELS: Final = 24
+MAX_LABEL: Final = 24
 """Characters of a label at most."""
-DOTS: Final = 40
+MAX_DOTTED: Final = 40
 """A series of so many points has a dot at each."""
 PER_PIXEL: Final = 1
 """Points of a series to a unit of width; of more only the least and the greatest can be seen."""
@@ -119,32 +134,32 @@ def curve_svg(  # noqa: PLR0913 - what a plot is made of
         raise ValueError(f"expected {len(SERIES)} series at most, got {len(series)}")
     values = [point for it in series for point in it.points if _finite(point)]
     heights = [point[1] for point in values] + [it for one in series for pair in one.band for it in pair]
-    xs = span([point[0] for point in values], x)
-    low, high = span([*heights, *(y_range or ()), *([0.0] if zero else [])], y)
+    xs = value_range([point[0] for point in values], x)
+    low, high = value_range([*heights, *(y_range or ()), *([0.0] if zero else [])], y)
     x_marked, y_marked = (
         (ticks(*xs, x, max(2, width // 110)), ticks(low, high, y, max(2, height // 55))) if values else ([], [])
     )
     x_marked = x_marked if x_ticks is None else list(x_ticks)
     room = 0.04 * (high - low)
     axes = Axes((width, height), title, x_label, y_label, tuple(x_marked), tuple(y_marked), zero, theme)
-    frame = framed(axes, xs, (low - room, high + room), legend=len(series) > 1)
+    frame = plot_frame(axes, xs, (low - room, high + room), legend=len(series) > 1)
     body = [
-        *grid(axes, frame),
+        *y_grid(axes, frame),
         *x_axis(axes, frame),
         *_marks(marks, frame, theme),
         *(line for number, one in enumerate(series) for line in _curve(one, number, frame, theme)),
         *_dots(dots, frame, theme),
         *(_legend(series, frame, theme) if len(series) > 1 else ()),
-        *([] if values else [nothing(frame, theme)]),
+        *([] if values else [nothing_yet(frame, theme)]),
     ]
     if not description:
-        description = "\n".join(_told(one, x, y) for one in series)
+        description = "\n".join(_describe_curve(one, x, y) for one in series)
     data = (
         f' data-x="{xs[0]:.10g} {xs[1]:.10g}"'
-        f' data-plot="{" ".join(short(it) for it in (frame.left, frame.top, frame.right, frame.bottom))}"'
+        f' data-plot="{" ".join(coord(it) for it in (frame.left, frame.top, frame.right, frame.bottom))}"'
     )
     roles = (*SERIES[: len(series)], Role.GRID, Role.AXIS, *{dot.role: None for dot in dots})
-    return picture(axes, description, body, roles, data)
+    return svg_document(axes, description, body, roles, data)
 
 
 def bars_svg(  # noqa: PLR0913 - what a plot is made of
@@ -175,22 +190,22 @@ def bars_svg(  # noqa: PLR0913 - what a plot is made of
         height: of the picture.
     """
     heights = [it for bar in bars for it in (bar.value, bar.low, bar.high, bar.expected) if it is not None]
-    low, high = span([0.0, *heights, *(y_range or ())], y)
+    low, high = value_range([0.0, *heights, *(y_range or ())], y)
     room = 0.05 * (high - low)
     ys = (low - room if low < 0 else low, high + room if high > 0 else high)
     y_ticks = tuple(ticks(low, high, y, max(2, height // 55))) if bars else ()
     axes = Axes((width, height), title, x_label, y_label, (), y_ticks, low < 0, theme)
-    frame = framed(axes, (0.0, float(max(len(bars), 1))), ys, legend=False)
+    frame = plot_frame(axes, (0.0, float(max(len(bars), 1))), ys, legend=False)
     body = [
-        *grid(axes, frame),
+        *y_grid(axes, frame),
         *x_axis(axes, frame),
         *_bars(bars, frame, theme),
         *_bar_labels(bars, frame, theme),
-        *([] if bars else [nothing(frame, theme)]),
+        *([] if bars else [nothing_yet(frame, theme)]),
     ]
-    description = description or "\n".join(_told_bar(bar, y) for bar in bars)
+    description = description or "\n".join(_describe_bar(bar, y) for bar in bars)
     roles = (Role.SERIES_1, Role.GRID, Role.AXIS, Role.EXPECTED, Role.CASING)
-    return picture(axes, description, body, roles)
+    return svg_document(axes, description, body, roles)
 
 
 def _marks(marks: Sequence[Mark], frame: Frame, theme: Theme) -> Iterator[str]:
@@ -198,13 +213,13 @@ def _marks(marks: Sequence[Mark], frame: Frame, theme: Theme) -> Iterator[str]:
     for mark in sorted(marks, key=lambda it: it.x):
         if not frame.xs[0] <= mark.x <= frame.xs[1]:
             continue
-        x, text = frame.x(mark.x), clean(mark.text, LABELS)
-        axis = painted(Role.AXIS, theme)
-        yield f'<path d="M{short(x)} {short(frame.top)}V{short(frame.bottom)}" stroke-dasharray="1 4"{axis}/>'
-        end = x + 4 + width_of(text, TEXT)
+        x, text = frame.x(mark.x), clean(mark.text, MAX_LABEL)
+        axis = paint(Role.AXIS, theme)
+        yield f'<path d="M{coord(x)} {coord(frame.top)}V{coord(frame.bottom)}" stroke-dasharray="1 4"{axis}/>'
+        end = x + 4 + text_width(text, TEXT)
         if x >= taken and end <= frame.right + 14:
-            faint = painted(Role.FAINT, theme)
-            yield f'<text x="{short(x + 4)}" y="{short(frame.top + TEXT)}"{faint}>{escape(text)}</text>'
+            faint = paint(Role.FAINT, theme)
+            yield f'<text x="{coord(x + 4)}" y="{coord(frame.top + TEXT)}"{faint}>{escape(text)}</text>'
             taken = end + 4
 
 
@@ -212,22 +227,22 @@ def _dots(dots: Sequence[Dot], frame: Frame, theme: Theme) -> Iterator[str]:
     for dot in dots:
         x, y = frame.x(dot.x), min(max(frame.y(dot.y), frame.top), frame.bottom)
         shape = (
-            f'<rect x="{short(x - 4)}" y="{short(y - 4)}" width="8" height="8"'
+            f'<rect x="{coord(x - 4)}" y="{coord(y - 4)}" width="8" height="8"'
             if dot.square
-            else f'<circle cx="{short(x)}" cy="{short(y)}" r="4.5"'
+            else f'<circle cx="{coord(x)}" cy="{coord(y)}" r="4.5"'
         )
         name = "rect" if dot.square else "circle"
-        yield f"{shape}{painted(dot.role, theme)}><title>{escape(clean(dot.text, 200))}</title></{name}>"
+        yield f"{shape}{paint(dot.role, theme)}><title>{escape(clean(dot.text, 200))}</title></{name}>"
 
 
 def _legend(series: Sequence[Series], frame: Frame, theme: Theme) -> Iterator[str]:
     x, y = 12.0, 12.0 + TITLE + TEXT + 8
     for number, one in enumerate(series):
-        name = clean(one.name, LABELS)
-        line = f"M{short(x)} {short(y - TEXT * 0.35)}h26"
+        name = clean(one.name, MAX_LABEL)
+        line = f"M{coord(x)} {coord(y - TEXT * 0.35)}h26"
         yield f'<path d="{line}" stroke-width="2.5"{_dash(number)}{_line(number, theme)}/>'
-        yield f'<text x="{short(x + 32)}" y="{short(y)}"{painted(Role.INK, theme)}>{escape(name)}</text>'
-        x += 32 + width_of(name, TEXT) + 18
+        yield f'<text x="{coord(x + 32)}" y="{coord(y)}"{paint(Role.INK, theme)}>{escape(name)}</text>'
+        x += 32 + text_width(name, TEXT) + 18
         if x > frame.right:
             return
 
@@ -240,7 +255,7 @@ def _finite(point: tuple[float, float]) -> bool:
 
 
 def _line(number: int, theme: Theme) -> str:
-    return painted(SERIES[number], theme)
+    return paint(SERIES[number], theme)
 
 
 def _dash(number: int) -> str:
@@ -257,10 +272,10 @@ def _curve(one: Series, number: int, frame: Frame, theme: Theme) -> Iterator[str
         line = 'fill-opacity="0" stroke-width="2" stroke-linejoin="round" stroke-linecap="round"'
         yield f'<path d="{path}" {line}{_dash(number)}{_line(number, theme)}/>'
     count = sum(map(len, runs))
-    dots = [point for run in drawn for point in run if count <= DOTS or len(run) == 1]
+    dots = [point for run in drawn for point in run if count <= MAX_DOTTED or len(run) == 1]
     if dots:
-        radius = 3 if count <= DOTS else 2
-        circles = "".join(f'<circle cx="{short(x)}" cy="{short(y)}" r="{radius}"/>' for x, y in dots)
+        radius = 3 if count <= MAX_DOTTED else 2
+        circles = "".join(f'<circle cx="{coord(x)}" cy="{coord(y)}" r="{radius}"/>' for x, y in dots)
         yield f'<g stroke-width="0"{_line(number, theme)}>{circles}</g>'
 
 
@@ -294,20 +309,22 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
     text, before = "", (0.0, 0.0)
     for number, (x, y) in enumerate((round(x, 1), round(y, 1)) for x, y in points):
         if number == 0:
-            text = f"M{short(x)} {short(y)}"
+            text = f"M{coord(x)} {coord(y)}"
         else:
-            text += f"{'l' if number == 1 else ' '}{short(x - before[0])} {short(y - before[1])}"
+            text += f"{'l' if number == 1 else ' '}{coord(x - before[0])} {coord(y - before[1])}"
         before = (x, y)
     return text
 
 
-def _told(one: Series, x: Scale, y: Scale) -> str:
+def _describe_curve(one: Series, x: Scale, y: Scale) -> str:
     finite = [point for point in one.points if _finite(point)]
     if not finite:
         return f"{clean(one.name)}: nothing yet"
-    ends = " to ".join(f"{written(value, y)} at {written(at, x)}" for at, value in (finite[0], finite[-1]))
+    ends = " to ".join(f"{format_value(value, y)} at {format_value(at, x)}" for at, value in (finite[0], finite[-1]))
     low, high = min(value for _, value in finite), max(value for _, value in finite)
-    return f"{clean(one.name)}: {ends}; between {written(low, y)} and {written(high, y)}, {len(finite)} points"
+    return (
+        f"{clean(one.name)}: {ends}; between {format_value(low, y)} and {format_value(high, y)}, {len(finite)} points"
+    )
 
 
 # -- bars -----------------------------------------------------------------------------------------------------------
@@ -320,37 +337,37 @@ def _bars(bars: Sequence[Bar], frame: Frame, theme: Theme) -> Iterator[str]:
         middle, half = frame.x(number + 0.5), 0.36 * (frame.x(1) - frame.x(0))
         top = frame.y(bar.value)
         box = (middle - half, min(top, base), 2 * half, abs(base - top))
-        rects += '<rect x="{}" y="{}" width="{}" height="{}"/>'.format(*map(short, box))
+        rects += '<rect x="{}" y="{}" width="{}" height="{}"/>'.format(*map(coord, box))
         if bar.low is not None and bar.high is not None:
             arm = min(half * 0.4, 6.0)
             low, high = frame.y(bar.low), frame.y(bar.high)
-            whiskers += f"M{short(middle)} {short(low)}V{short(high)}" + "".join(
-                f"M{short(middle - arm)} {short(it)}h{short(2 * arm)}" for it in (low, high)
+            whiskers += f"M{coord(middle)} {coord(low)}V{coord(high)}" + "".join(
+                f"M{coord(middle - arm)} {coord(it)}h{coord(2 * arm)}" for it in (low, high)
             )
         if bar.expected is not None:
-            lines += f"M{short(middle - half * 1.2)} {short(frame.y(bar.expected))}h{short(half * 2.4)}"
-    yield f'<g stroke-width="0" fill-opacity="0.75"{painted(Role.SERIES_1, theme)}>{rects}</g>'
+            lines += f"M{coord(middle - half * 1.2)} {coord(frame.y(bar.expected))}h{coord(half * 2.4)}"
+    yield f'<g stroke-width="0" fill-opacity="0.75"{paint(Role.SERIES_1, theme)}>{rects}</g>'
     if whiskers:
-        yield f'<path d="{whiskers}" stroke-width="1.5"{painted(Role.EXPECTED, theme)}/>'
+        yield f'<path d="{whiskers}" stroke-width="1.5"{paint(Role.EXPECTED, theme)}/>'
     if lines:
-        yield f'<path d="{lines}" stroke-width="2" stroke-dasharray="4 3"{painted(Role.EXPECTED, theme)}/>'
+        yield f'<path d="{lines}" stroke-width="2" stroke-dasharray="4 3"{paint(Role.EXPECTED, theme)}/>'
 
 
 def _bar_labels(bars: Sequence[Bar], frame: Frame, theme: Theme) -> Iterator[str]:
     """Write the labels, all of them or every second, third and so on, as room permits."""
-    labels = [clean(bar.label, LABELS) for bar in bars]
+    labels = [clean(bar.label, MAX_LABEL) for bar in bars]
     each = frame.x(1) - frame.x(0)
-    widest = max((width_of(label, TEXT) for label in labels), default=0.0) + 6
+    widest = max((text_width(label, TEXT) for label in labels), default=0.0) + 6
     every = max(1, math.ceil(widest / each))
-    yield f'<g text-anchor="middle"{painted(Role.INK, theme)}>'
+    yield f'<g text-anchor="middle"{paint(Role.INK, theme)}>'
     for number in range(0, len(labels), every):
         x, y = frame.x(number + 0.5), frame.bottom + TEXT + 6
-        yield f'<text x="{short(x)}" y="{short(y)}">{escape(labels[number])}</text>'
+        yield f'<text x="{coord(x)}" y="{coord(y)}">{escape(labels[number])}</text>'
     yield "</g>"
 
 
-def _told_bar(bar: Bar, scale: Scale) -> str:
-    said = f"{clean(bar.label)}: {written(bar.value, scale)}"
+def _describe_bar(bar: Bar, scale: Scale) -> str:
+    said = f"{clean(bar.label)}: {format_value(bar.value, scale)}"
     if bar.low is not None and bar.high is not None:
-        said += f" ({written(bar.low, scale)} to {written(bar.high, scale)})"
-    return said if bar.expected is None else f"{said}, expected {written(bar.expected, scale)}"
+        said += f" ({format_value(bar.low, scale)} to {format_value(bar.high, scale)})"
+    return said if bar.expected is None else f"{said}, expected {format_value(bar.expected, scale)}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from fibsbot.draw.ticks import Scale, Tick, span, ticks
+from fibsbot.draw.axes import Scale, Tick, ticks, value_range
 
 BRAILLE: Final = 0x2800
 """The character without a dot; each dot adds its bit."""
@@ -37,14 +37,14 @@ def curve_text(  # noqa: PLR0913 - what a plot is made of
     finite = [point for point in points if all(map(math.isfinite, point))]
     if not finite:
         return ["nothing yet"]
-    xs, ys = span([it[0] for it in finite], x), span([it[1] for it in finite], y)
+    xs, ys = value_range([it[0] for it in finite], x), value_range([it[1] for it in finite], y)
     rows = _labels(ticks(*ys, y, max(2, height // 3)), ys, height)
     margin = max((len(text) for text in rows.values()), default=0)
     columns = max(width - margin - 2, 8)
     dots = (2 * columns, 4 * height) if unicode else (columns, height)
-    canvas = _drawn([_dot(point, xs, ys, dots) for point in finite])
+    canvas = _line_dots([_dot(point, xs, ys, dots) for point in finite])
     axis, tee, corner = ("│", "┤", "└") if unicode else ("|", "+", "+")
-    plot = _braille(canvas, columns, height) if unicode else _stars(canvas, columns, height)
+    plot = _braille(canvas, columns, height) if unicode else _ascii(canvas, columns, height)
     return [
         *(
             f"{rows.get(row, ''):>{margin}} {tee if row in rows else axis}{line}".rstrip()
@@ -80,7 +80,7 @@ def _dot(
     return round(across * (dots[0] - 1)), round((1 - up) * (dots[1] - 1))
 
 
-def _drawn(path: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+def _line_dots(path: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
     """Return every dot of the lines through these."""
     return {*path[:1], *(dot for start, end in pairwise(path) for dot in _line(start, end))}
 
@@ -100,6 +100,6 @@ def _braille(canvas: set[tuple[int, int]], columns: int, height: int) -> Iterato
         yield "".join(chr(BRAILLE + bits) if bits else " " for bits in row)
 
 
-def _stars(canvas: set[tuple[int, int]], columns: int, height: int) -> Iterator[str]:
+def _ascii(canvas: set[tuple[int, int]], columns: int, height: int) -> Iterator[str]:
     for row in range(height):
         yield "".join("*" if (column, row) in canvas else " " for column in range(columns))

@@ -7,10 +7,10 @@ from typing import Final
 from attrs import evolve, field, frozen
 
 from fibsbot.draw.markup import clean
-from fibsbot.draw.text import describe, draw_game, draw_state
+from fibsbot.draw.text import describe_state, draw_game, draw_state
 from fibsbot.draw.themes import Theme
 from fibsbot.match import Dice, MatchState, Owner, Phase
-from fibsbot.notation.plays import CANNOT_MOVE, format_play
+from fibsbot.notation.play_notation import CANNOT_MOVE, format_play
 from fibsbot.position import Play, Position
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript import Step, Throw
@@ -21,7 +21,7 @@ LEVELS: Final = ("nothing", "single", "gammon", "backgammon")
 
 
 @frozen
-class Look:
+class ViewOptions:
     """How a board is looked at."""
 
     theme: Theme = Theme.AUTO
@@ -60,7 +60,7 @@ class Side:
 
 
 @frozen
-class Shown:
+class ShownPlay:
     """A play to be shown by arrows."""
 
     play: Play
@@ -86,7 +86,7 @@ class Scene:
     owner: Owner
     """Of the cube; PLAYER is the side below."""
     crawford: bool
-    shown: Shown | None
+    shown: ShownPlay | None
     title: str
     text: str
     """All of it in words and as a drawing in ASCII, for those who cannot see the picture."""
@@ -97,7 +97,7 @@ class Scene:
         return bool(self.below.doubles or self.above.doubles)
 
 
-def scene_of_state(state: MatchState, look: Look, play: Play | None, names: tuple[str, str] | None) -> Scene:
+def scene_of_state(state: MatchState, look: ViewOptions, play: Play | None, names: tuple[str, str] | None) -> Scene:
     """Show a decision, and one answer to it if there is a play."""
     own, other = names or ("", "")
     called = (_name(own) or "player", _name(other) or "opponent")
@@ -110,7 +110,7 @@ def scene_of_state(state: MatchState, look: Look, play: Play | None, names: tupl
         doubles=2 * state.cube if state.phase is Phase.DOUBLED else 0,
         resigns=state.resignation if state.phase is Phase.RESIGNED else 0,
     )
-    facts = [f"{name}: {fact}" for name, fact in describe(state)]
+    facts = [f"{name}: {fact}" for name, fact in describe_state(state)]
     scene = Scene(
         position=state.position,
         below=player,
@@ -120,11 +120,11 @@ def scene_of_state(state: MatchState, look: Look, play: Play | None, names: tupl
         cube=state.cube,
         owner=state.owner,
         crawford=state.crawford,
-        shown=Shown(play, state.position, below=True) if play else None,
+        shown=ShownPlay(play, state.position, below=True) if play else None,
         title=_title(state, play, called),
         text="\n".join([*draw_state(state, *called), *facts]),
     )
-    return _seen(scene, look)
+    return _as_viewed(scene, look)
 
 
 def _title(state: MatchState, play: Play | None, names: tuple[str, str]) -> str:
@@ -132,10 +132,10 @@ def _title(state: MatchState, play: Play | None, names: tuple[str, str]) -> str:
     if state.position.over:
         return f"{player if state.position.off > state.position.opponent_off else opponent} has borne off"
     if play is not None:
-        return f"{player} plays{_thrown(state.dice)}: {format_play(play, state.position)}"
+        return f"{player} plays{_dice_text(state.dice)}: {format_play(play, state.position)}"
     match state.phase:
         case Phase.MOVE:
-            return f"{player} to play{_thrown(state.dice)}"
+            return f"{player} to play{_dice_text(state.dice)}"
         case Phase.DOUBLED:
             return f"{opponent} doubles to {2 * state.cube}, {player} to answer"
         case Phase.RESIGNED:
@@ -148,16 +148,16 @@ def _title(state: MatchState, play: Play | None, names: tuple[str, str]) -> str:
             )
 
 
-def _thrown(dice: Dice | None) -> str:
+def _dice_text(dice: Dice | None) -> str:
     return f" {max(dice)}-{min(dice)}" if dice else ""
 
 
-def scene_of_game(state: GameState, seat: Seat, look: Look, names: tuple[str, str], last: Step | None) -> Scene:
+def scene_of_game(state: GameState, seat: Seat, look: ViewOptions, names: tuple[str, str], last: Step | None) -> Scene:
     """Show a game as it stands from one player's seat, with the play that led there."""
     called = (_name(names[0]) or "A", _name(names[1]) or "B")
     sides = [_side(state, it, called[it], dark=look.dark is (it is seat)) for it in Seat]
     deciding = next((it for it in Seat if sides[it].on_turn), state.turn)
-    said = _happened(last, called)
+    said = _last_play_text(last, called)
     owner = Owner.CENTRED if state.owner is None else Owner.PLAYER if state.owner is seat else Owner.OPPONENT
     scene = Scene(
         position=state.position_for(seat),
@@ -168,11 +168,11 @@ def scene_of_game(state: GameState, seat: Seat, look: Look, names: tuple[str, st
         cube=state.cube,
         owner=owner,
         crawford=state.crawford,
-        shown=_shown(last, seat),
-        title="; ".join(filter(None, (said, _stands(state, called)))),
+        shown=_shown_play(last, seat),
+        title="; ".join(filter(None, (said, _situation_text(state, called)))),
         text="\n".join(draw_game(state, seat, called)),
     )
-    return _seen(scene, look)
+    return _as_viewed(scene, look)
 
 
 def _side(state: GameState, seat: Seat, name: str, *, dark: bool) -> Side:
@@ -198,23 +198,23 @@ def _answering(state: GameState) -> Seat | None:
     return state.answering if state.stage is Stage.DOUBLED else state.turn
 
 
-def _shown(last: Step | None, seat: Seat) -> Shown | None:
+def _shown_play(last: Step | None, seat: Seat) -> ShownPlay | None:
     if last is None or not isinstance(last.entry, Throw) or not last.entry.play:
         return None
     mover = last.entry.seat
-    return Shown(last.entry.play, last.before.position_for(mover), below=mover is seat)
+    return ShownPlay(last.entry.play, last.before.position_for(mover), below=mover is seat)
 
 
-def _happened(last: Step | None, names: tuple[str, str]) -> str:
+def _last_play_text(last: Step | None, names: tuple[str, str]) -> str:
     if last is None or not isinstance(last.entry, Throw) or last.entry.play is None:
         return ""
     seat, play = last.entry.seat, last.entry.play
     text = format_play(play, last.before.position_for(seat))
     said = text if text == CANNOT_MOVE else f"played {text}"
-    return f"{names[seat]} threw{_thrown(last.entry.dice)}, {said}"
+    return f"{names[seat]} threw{_dice_text(last.entry.dice)}, {said}"
 
 
-def _stands(state: GameState, names: tuple[str, str]) -> str:
+def _situation_text(state: GameState, names: tuple[str, str]) -> str:
     if state.resignation:
         offer = state.resignation
         return f"{names[offer.seat]} resigns ({LEVELS[offer.level]}), {names[offer.seat.other]} to answer"
@@ -228,11 +228,11 @@ def _stands(state: GameState, names: tuple[str, str]) -> str:
             seat = state.answering
             return f"{names[seat.other]} doubles to {state.offered}, {names[seat]} to answer"
         case Stage.MOVE if state.dice:
-            return f"{names[state.turn]} to play{_thrown(state.dice)}"
+            return f"{names[state.turn]} to play{_dice_text(state.dice)}"
     return f"{names[state.turn]} to roll"
 
 
-def _seen(scene: Scene, look: Look) -> Scene:
+def _as_viewed(scene: Scene, look: ViewOptions) -> Scene:
     """Return the scene from the side, and with the numbers, that the look wants."""
     seen = _turned(scene) if look.above else scene
     return evolve(seen, numbers_below=True) if look.fixed else seen

@@ -24,15 +24,15 @@ from fibsbot.draw.layout import (
     WIDTH,
     Layout,
 )
-from fibsbot.draw.markup import SANS, escape, short, width_of
-from fibsbot.draw.scene import LEVELS, Look, Scene, Side, scene_of_game, scene_of_state
-from fibsbot.draw.themes import Role, Theme, own_style, painted, root_class
+from fibsbot.draw.markup import SANS, coord, escape, text_width
+from fibsbot.draw.scene import LEVELS, Scene, Side, ViewOptions, scene_of_game, scene_of_state
+from fibsbot.draw.themes import Role, Theme, paint, root_class, style_element
 from fibsbot.match import MatchState, Owner
 from fibsbot.position import BAR, OFF, Play
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Step
 
-__all__ = ["Board", "Look", "Theme", "board_svg", "game_svg", "scene_svg"]
+__all__ = ["Board", "Theme", "ViewOptions", "board_svg", "game_svg", "scene_svg"]
 
 APEX: Final = 186
 """Length of a point."""
@@ -54,7 +54,11 @@ _ROLES: Final = tuple(it for it in Role if not it.value.startswith("series") and
 
 
 def board_svg(
-    state: MatchState, *, look: Look | None = None, play: Play | None = None, names: tuple[str, str] | None = None
+    state: MatchState,
+    *,
+    look: ViewOptions | None = None,
+    play: Play | None = None,
+    names: tuple[str, str] | None = None,
 ) -> str:
     """Draw a decision.
 
@@ -64,7 +68,7 @@ def board_svg(
         play: what is played, shown by arrows: a play that can be made there.
         names: the player's and the opponent's.
     """
-    look = look or Look()
+    look = look or ViewOptions()
     return scene_svg(scene_of_state(state, look, play, names), look)
 
 
@@ -72,7 +76,7 @@ def game_svg(
     state: GameState,
     seat: Seat,
     *,
-    look: Look | None = None,
+    look: ViewOptions | None = None,
     names: tuple[str, str] = ("", ""),
     last: Step | None = None,
 ) -> str:
@@ -85,7 +89,7 @@ def game_svg(
         names: those of seat A and seat B.
         last: what happened last; if it is a play, arrows show it.
     """
-    look = look or Look()
+    look = look or ViewOptions()
     return scene_svg(scene_of_game(state, seat, look, names, last), look)
 
 
@@ -96,7 +100,7 @@ class Board:
     state: MatchState
     play: Play | None = None
     names: tuple[str, str] | None = None
-    look: Look = field(factory=Look)
+    look: ViewOptions = field(factory=ViewOptions)
 
     def svg(self) -> str:
         """Return the picture."""
@@ -106,18 +110,18 @@ class Board:
         return self.svg()
 
 
-def scene_svg(scene: Scene, look: Look) -> str:
+def scene_svg(scene: Scene, look: ViewOptions) -> str:
     """Draw what a scene shows; theme, direction and size are those of the look."""
     layout, theme = Layout(look.left, look.bare), look.theme
     width = look.width or WIDTH
     root = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {short(layout.height)}" width="{width}"'
-        f' height="{short(layout.height * width / WIDTH)}" role="img" font-family="{SANS}"{root_class(theme)}>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {coord(layout.height)}" width="{width}"'
+        f' height="{coord(layout.height * width / WIDTH)}" role="img" font-family="{SANS}"{root_class(theme)}>'
     )
     sides = ((scene.below, True), (scene.above, False))
     parts: list[Iterable[str]] = [
         [root, f"<title>{escape(scene.title)}</title>", f"<desc>{escape(scene.text)}</desc>"],
-        [own_style(_ROLES, theme)],
+        [style_element(_ROLES, theme)],
         _table(layout, theme),
         _points(layout, theme),
         _numbers(scene, layout, theme),
@@ -138,16 +142,16 @@ def scene_svg(scene: Scene, look: Look) -> str:
 
 
 def _rect(x: float, y: float, width: float, height: float, round_: float = 0) -> str:
-    corners = f' rx="{short(round_)}"' if round_ else ""
-    return f'<rect x="{short(x)}" y="{short(y)}" width="{short(width)}" height="{short(height)}"{corners}/>'
+    corners = f' rx="{coord(round_)}"' if round_ else ""
+    return f'<rect x="{coord(x)}" y="{coord(y)}" width="{coord(width)}" height="{coord(height)}"{corners}/>'
 
 
 def _text(x: float, y: float, text: str) -> str:
-    return f'<text x="{short(x)}" y="{short(y)}">{escape(text)}</text>'
+    return f'<text x="{coord(x)}" y="{coord(y)}">{escape(text)}</text>'
 
 
 def _group(role: Role, theme: Theme, body: str, attributes: str = "") -> str:
-    return f"<g{' ' if attributes else ''}{attributes}{painted(role, theme)}>{body}</g>" if body else ""
+    return f"<g{' ' if attributes else ''}{attributes}{paint(role, theme)}>{body}</g>" if body else ""
 
 
 def _table(layout: Layout, theme: Theme) -> Iterator[str]:
@@ -169,8 +173,8 @@ def _points(layout: Layout, theme: Theme) -> Iterator[str]:
         for point in range(2 - odd, 25, 2):
             x = layout.column(point) - POINT / 2
             y, up = (layout.bottom, -APEX) if point <= 12 else (layout.top, APEX)
-            path += f"M{short(x)} {short(y)}h{POINT}l-{POINT // 2} {up}z"
-        yield f'<path d="{path}"{painted(role, theme)}/>'
+            path += f"M{coord(x)} {coord(y)}h{POINT}l-{POINT // 2} {up}z"
+        yield f'<path d="{path}"{paint(role, theme)}/>'
 
 
 def _numbers(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
@@ -193,7 +197,7 @@ def _checkers(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: 
         count = position.points[point]
         for index in range(min(count, STACK)):
             x, y = layout.heap(point, index, below=below)
-            discs += f'<circle cx="{short(x)}" cy="{short(y)}" r="{RADIUS}"/>'
+            discs += f'<circle cx="{coord(x)}" cy="{coord(y)}" r="{RADIUS}"/>'
         if count > STACK:
             x, y = layout.heap(point, STACK - 1, below=below)
             counts += _text(x, y + 7, str(count))
@@ -216,7 +220,7 @@ def _dice(side: Side, layout: Layout, theme: Theme, *, below: bool) -> Iterator[
     centres = (x - DIE * 0.65, x + DIE * 0.65)
     squares = "".join(_rect(it - DIE / 2, y - DIE / 2, DIE, DIE, 6) for it in centres)
     pips = "".join(
-        f'<circle cx="{short(centre + dx * DIE * 0.27)}" cy="{short(y + dy * DIE * 0.27)}" r="3.6"/>'
+        f'<circle cx="{coord(centre + dx * DIE * 0.27)}" cy="{coord(y + dy * DIE * 0.27)}" r="3.6"/>'
         for centre, die in zip(centres, side.dice, strict=True)
         for dx, dy in _PIPS[die]
     )
@@ -232,7 +236,7 @@ def _cube(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
     x, away = layout.cube, layout.bottom - layout.middle - CUBE / 2 - 4
     y = layout.middle + {Owner.CENTRED: 0.0, Owner.PLAYER: away, Owner.OPPONENT: -away}[scene.owner]
     if scene.crawford:
-        turn = f'text-anchor="middle" font-size="18" transform="rotate(-90 {short(x)} {short(layout.middle)})"'
+        turn = f'text-anchor="middle" font-size="18" transform="rotate(-90 {coord(x)} {coord(layout.middle)})"'
         yield _group(Role.FAINT, theme, _text(x, layout.middle + 6, "Crawford"), turn)
         return
     value = CENTRED if scene.cube == 1 and scene.owner is Owner.CENTRED else scene.cube
@@ -244,7 +248,7 @@ def _cube_at(x: float, y: float, value: int, theme: Theme) -> Iterator[str]:
     size = min(24.0, (CUBE - 6) / (0.6 * len(text)))
     square = _rect(x - CUBE / 2, y - CUBE / 2, CUBE, CUBE, 6)
     yield _group(Role.CUBE, theme, square, 'stroke-width="2"')
-    weight = f'text-anchor="middle" font-size="{short(size)}" font-weight="700"'
+    weight = f'text-anchor="middle" font-size="{coord(size)}" font-weight="700"'
     yield _group(Role.ON_CUBE, theme, _text(x, y + size * 0.36, text), weight)
 
 
@@ -254,7 +258,7 @@ def _resignation(side: Side, layout: Layout, theme: Theme, *, below: bool) -> It
         return
     text = f"resigns {LEVELS[side.resigns]}"
     x, y = layout.side(below=below)
-    wide = width_of(text, 18, bold=True) + 24
+    wide = text_width(text, 18, bold=True) + 24
     yield _group(Role.CUBE, theme, _rect(x - wide / 2, y - 17, wide, 34, 17), 'stroke-width="2"')
     yield _group(Role.ON_CUBE, theme, _text(x, y + 6.5, text), 'text-anchor="middle" font-size="18" font-weight="600"')
 
@@ -266,12 +270,12 @@ def _strip(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: boo
     """Tell of a player: whose turn it is, colour, name, pips and score."""
     y = (layout.frame_bottom if below else MARGIN) + (STRIP / 2 if below else STRIP / 2 - 3)
     if side.on_turn:
-        yield f'<path d="M{MARGIN + 4} {short(y - 8)}v16l12-8z"{painted(Role.INK, theme)}/>'
+        yield f'<path d="M{MARGIN + 4} {coord(y - 8)}v16l12-8z"{paint(Role.INK, theme)}/>'
     role = Role.DARK if side.dark else Role.LIGHT
-    yield _group(role, theme, f'<circle cx="{MARGIN + 34}" cy="{short(y)}" r="11"/>', 'stroke-width="2"')
+    yield _group(role, theme, f'<circle cx="{MARGIN + 34}" cy="{coord(y)}" r="11"/>', 'stroke-width="2"')
     score = f"{side.score}/{scene.length}" if scene.length else str(side.score)
     pips = scene.position.pips if below else scene.position.opponent_pips
-    box = max(width_of(score, 20, bold=True) + 16, TRAY + EDGE)
+    box = max(text_width(score, 20, bold=True) + 16, TRAY + EDGE)
     right = WIDTH - MARGIN
     yield _group(Role.TRAY, theme, _rect(right - box, y - 14, box, 28, 6))
     yield _group(
@@ -279,8 +283,8 @@ def _strip(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: boo
     )
     told = f"{pips} pips"
     yield _group(Role.FAINT, theme, _text(right - box - 12, y + 6.5, told), 'text-anchor="end" font-size="18"')
-    room = right - box - 24 - width_of(told, 18) - (MARGIN + 54)
-    size = min(21.0, 21.0 * room / max(width_of(side.name, 21, bold=True), 1))
+    room = right - box - 24 - text_width(told, 18) - (MARGIN + 54)
+    size = min(21.0, 21.0 * room / max(text_width(side.name, 21, bold=True), 1))
     if side.name:
         name = _text(MARGIN + 54, y + size * 0.34, side.name)
-        yield _group(Role.INK, theme, name, f'font-size="{short(size)}" font-weight="600"')
+        yield _group(Role.INK, theme, name, f'font-size="{coord(size)}" font-weight="600"')

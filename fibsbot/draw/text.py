@@ -6,14 +6,14 @@ import re
 from typing import Final
 
 from attrs import evolve
+from fibs_protocol.board import BoardState
+from fibs_protocol.drawing import draw
+from fibs_protocol.words import Colour
 from rich.text import Text
 
 from fibsbot.fibs import DIRECTIONS, cells_from_position, length_to_fibs
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.rules.state import GameState, Seat, Stage
-from protocol.board import BoardState
-from protocol.drawing import draw
-from protocol.words import Colour
 
 COLOURS: Final = {"O": ("●", "bold yellow"), "X": ("○", "bold cyan")}
 """What a terminal shows in place of each colour's letter, and its style; without colours the signs differ still."""
@@ -77,7 +77,7 @@ def _board(state: MatchState, player: str, opponent: str) -> BoardState:
     )
 
 
-def styled(lines: list[str]) -> Text:
+def styled_board(lines: list[str]) -> Text:
     """Return a drawn board for a terminal: signs and colours for the checkers, the rest as it is."""
     text = Text("\n").join(_styled(line) for line in lines)
     text.no_wrap = True
@@ -91,7 +91,7 @@ def _styled(line: str) -> Text:
     return text
 
 
-def describe(state: MatchState) -> list[tuple[str, str]]:
+def describe_state(state: MatchState) -> list[tuple[str, str]]:
     """Say in words what the drawing leaves out or abbreviates: each fact with its name."""
     own, theirs = state.position.pips, state.position.opponent_pips
     return [

@@ -155,13 +155,13 @@ DARK: Final[Palette] = {
 }
 
 
-def painted(role: Role, theme: Theme) -> str:
+def paint(role: Role, theme: Theme) -> str:
     """Return the attributes that give an element its colours."""
     colours = (DARK if theme is Theme.DARK else LIGHT)[role].attributes()
     return colours if theme in {Theme.LIGHT, Theme.DARK} else f' class="fb-{role.value}"{colours}'
 
 
-def own_style(roles: Iterable[Role], theme: Theme) -> str:
+def style_element(roles: Iterable[Role], theme: Theme) -> str:
     """Return the style element with which a picture that stands alone turns dark; nothing for other themes."""
     if theme is not Theme.AUTO:
         return ""

@@ -27,7 +27,7 @@ import llvmlite.binding as llvm
 import numpy as np
 from attrs import frozen
 
-FOLDER: Final = "FIBSBOT_CODE_CACHE"
+FOLDER_VARIABLE: Final = "FIBSBOT_CODE_CACHE"
 """The environment variable that says where code is kept."""
 MARK: Final = b"fibsbot machine code 2\n"
 """Begins each file."""
@@ -90,7 +90,7 @@ def save(function: Callable[..., Any], code: Code) -> None:
         _warn(_folders(function)[0], f"compiled code cannot be kept: {trouble.strerror or trouble}")
 
 
-def run(code: Code) -> int:
+def link(code: Code) -> int:
     """Return where the code stands in memory, ready to be called; 0 where it needs functions that are not there.
 
     Raises OSError where this process may not turn memory into code.
@@ -98,7 +98,7 @@ def run(code: Code) -> int:
     _check_memory()
     missing = [name for name in code.needs if not llvm.address_of_symbol(name)]
     if missing:
-        from fibsbot.engine.compiling import make_symbols_known  # noqa: PLC0415 - loads numba
+        from fibsbot.engine.jit_compiler import make_symbols_known  # noqa: PLC0415 - loads numba
 
         make_symbols_known()
         if not all(map(llvm.address_of_symbol, missing)):
@@ -139,7 +139,7 @@ def _folders(function: Callable[..., Any]) -> list[Path]:
     """Return where the code of a function may stand, the best place first; nowhere where its text is not all of it."""
     if function.__closure__:
         return []
-    if own := os.environ.get(FOLDER):
+    if own := os.environ.get(FOLDER_VARIABLE):
         return [Path(own)]
     beside = Path(function.__code__.co_filename).parent / "__pycache__"
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
@@ -226,7 +226,7 @@ def llvm_version() -> str:
 def _digest(file: str) -> str:
     """Return a digest of a file, of the compiler, and of all files of the engine that it imports and that those do."""
     seen: set[Path] = set()
-    left = [Path(file), *map(_path, (b"fibsbot.engine.compiling", __name__.encode()))]
+    left = [Path(file), *map(_path, (b"fibsbot.engine.jit_compiler", __name__.encode()))]
     digest = hashlib.sha256()
     while left:
         path = left.pop()

@@ -1,34 +1,96 @@
-"""The engine: what positions, plays and cube actions are worth, by networks, bear-off tables and looking ahead.
+"""The engine: what positions, plays and cube actions are worth, by networks, bear-off tables and lookahead.
 
 One engine serves any number of threads. It compiles what it needs when it is first asked, which takes seconds where
-nothing has been compiled before: `Engine.warm_up` does that beforehand.
+nothing has been compiled before: `Engine.warm_up` does that beforehand. On the first start of all, two processes
+compile side by side; later starts load what is cached.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
+import subprocess
+import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Self
 
 import numpy as np
 from attrs import evolve, field, frozen
 
-from fibsbot.engine.bearoff import NO_COLUMNS, load_tables
-from fibsbot.engine.boards import Boards, boards_of
+from fibsbot.engine.arrays import OUTCOMES, Boards, Outcomes, boards_of
+from fibsbot.engine.bearoff import NO_TABLES, load_tables
+from fibsbot.engine.bundled_networks import NETWORKS_FOLDER, load_networks
 from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator
-from fibsbot.engine.outcomes import Outcomes
-from fibsbot.engine.packaged import FOLDER, load_networks
-from fibsbot.engine.pruner import Pruner
-from fibsbot.engine.search import Compared, Limits, Ranking, Reading, Searcher
-from fibsbot.engine.search.looking import least_of_slots
-from fibsbot.engine.warming import compiled_by_two, is_cold
+from fibsbot.engine.network import Network
+from fibsbot.engine.pruner import PlayFilter, Pruner, expand, pruner_of, raw_columns
+from fibsbot.engine.search import CubeAnalysis, PlayComparison, Ranking, Searcher, SearchLimits
+from fibsbot.engine.search.cube_lines import DecisionCubes
+from fibsbot.engine.search.lookahead import Lookahead, SearchFilters, argmin_of_slots
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
 
-DEFAULT: Final = Limits()
+_SECOND: Final = f"import gc; gc.disable(); from {__name__} import compile_looking; compile_looking(); gc.freeze()"
+"""What the second process does. The compiler leaves little garbage, and the search for it is an eighth of its time."""
+
+
+def is_cold() -> bool:
+    """Whether nothing has been compiled yet, and what will be can be kept."""
+    return expand.is_missing()
+
+
+@contextlib.contextmanager
+def compiled_by_two() -> Iterator[None]:
+    """Have another process compile what looking ahead needs; it is there at the end. Whatever fails is done later."""
+    with contextlib.ExitStack() as held:
+        held.enter_context(_nothing_collected())
+        with contextlib.suppress(OSError):
+            held.enter_context(
+                subprocess.Popen(  # noqa: S603 - ourselves
+                    [sys.executable, "-c", _SECOND],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+            )
+        yield
+
+
+@contextlib.contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """Keep what nobody needs; see `_SECOND`."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+class _NullEvaluator:
+    """Values every position alike, without anything that would have to be compiled."""
+
+    name = "nobody"
+
+    def evaluate(self, boards: Boards) -> Outcomes:
+        """Return no chances, shape (n, 6)."""
+        return np.zeros((len(boards), OUTCOMES), np.float32)
+
+
+def compile_looking() -> None:
+    """Compile what looking ahead needs, as the second process."""
+    boards = boards_of([Position.start()])
+    pruner = pruner_of(Network.new((8,), 1, len(raw_columns())))
+    looker = Lookahead(_NullEvaluator(), pruner, SearchFilters(), 64)
+    looker.expand(boards, PlayFilter())
+    cubes = DecisionCubes.of(MatchState(Position.start(), length=7), NO_TABLES)
+    cubes.values(0, (cubes.start,), boards, np.zeros((1, OUTCOMES), np.float32))
+
+
+DEFAULT_LIMITS: Final = SearchLimits()
 _OPENING: Final = MatchState(Position.start(), length=7)
 
 
@@ -41,7 +103,7 @@ class Engine:
     _of_thread: threading.local = field(factory=threading.local, init=False, repr=False)
 
     @classmethod
-    def load(cls, folder: Path = FOLDER, *, tables: bool = True, compute: bool = True) -> Self:
+    def load(cls, folder: Path = NETWORKS_FOLDER, *, tables: bool = True, compute: bool = True) -> Self:
         """Return the engine with the networks of a folder, if no other the ones that come along.
 
         Args:
@@ -57,14 +119,14 @@ class Engine:
         with compiled_by_two() if cold else contextlib.nullcontext():
             known = load_tables(compute=compute) if tables else None
             name = networks.name if known else f"{networks.name}, no bear-off tables"
-            columns = known.columns if known else NO_COLUMNS
+            columns = known.columns if known else NO_TABLES
             evaluator = NetworkEvaluator(name, networks.contact, columns, networks.race)
             engine = cls(evaluator, networks.pruner)
             if cold:
                 boards, looker = boards_of([_OPENING.position]), engine.searcher.looker
                 looker.evaluate(boards)
                 looker.distinct(boards)
-                least_of_slots(np.zeros((1, 1)), np.zeros(1, np.int32), 1)
+                argmin_of_slots(np.zeros((1, 1)), np.zeros(1, np.int32), 1)
         return engine
 
     @property
@@ -84,8 +146,8 @@ class Engine:
         self,
         state: MatchState,
         plays: Sequence[Play] | None = None,
-        limits: Limits = DEFAULT,
-        compared: Compared | None = None,
+        limits: SearchLimits = DEFAULT_LIMITS,
+        compared: PlayComparison | None = None,
     ) -> Ranking:
         """Return the plays of a throw, all legal ones unless some are given, the best first; phase MOVE.
 
@@ -99,7 +161,7 @@ class Engine:
             plays = legal_plays(state.position, state.dice) or (Play(),)
         return self.searcher.rank(state, plays, limits, compared)
 
-    def read(self, state: MatchState, limits: Limits = DEFAULT) -> Reading:
+    def read(self, state: MatchState, limits: SearchLimits = DEFAULT_LIMITS) -> CubeAnalysis:
         """Return what the position is worth before the throw and what to do with the cube; phase ROLL.
 
         Raises ValueError where the position cannot be.
@@ -117,8 +179,8 @@ class Engine:
 
     def warm_up(self) -> None:
         """Compile whatever decisions need."""
-        self.read(_OPENING, Limits(plies=1))
-        self.rank(evolve(_OPENING, phase=Phase.MOVE, dice=(3, 1)), limits=Limits(plies=1))
+        self.read(_OPENING, SearchLimits(plies=1))
+        self.rank(evolve(_OPENING, phase=Phase.MOVE, dice=(3, 1)), limits=SearchLimits(plies=1))
 
     @property
     def searcher(self) -> Searcher:

@@ -9,17 +9,15 @@ import numpy as np
 import numpy.typing as npt
 from attrs import field, frozen
 
-from fibsbot.engine.bearoff import NO_COLUMNS, Columns
+from fibsbot.engine.arrays import BAR, CELLS, CHECKERS, LOSE, LOSE_BACKGAMMON, LOSE_GAMMON, OUTCOMES, Boards, Outcomes
+from fibsbot.engine.bearoff import NO_TABLES, TableArrays
 from fibsbot.engine.bearoff.lookup import covered_chances, look_up
-from fibsbot.engine.boards import BAR, CELLS, CHECKERS, Boards
-from fibsbot.engine.compiled import compiled
-from fibsbot.engine.inputs import encode_all
+from fibsbot.engine.features import Inputs, encode_all
+from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Floats, Network, logistic
-from fibsbot.engine.outcomes import LOSE, LOSE_BACKGAMMON, LOSE_GAMMON, OUTCOMES, Outcomes
-from fibsbot.engine.quantized import Quantized, output_sums, quantize
-from fibsbot.engine.race import RaceNetwork, is_race
-from fibsbot.engine.student import CHANCES, Desk, Student, new_desk, value
-from fibsbot.engine.units import Inputs
+from fibsbot.engine.quantized import QuantizedNetwork, output_sums, quantize
+from fibsbot.engine.race_network import RaceNetwork, is_race
+from fibsbot.engine.training.td_network import CHANCES, TDBuffers, TDNetwork, new_td_buffers, value
 
 _THEIR_HOME: Final = BAR - 6
 """The first cell from which a gammon lost is a backgammon: their home board and the bar."""
@@ -48,15 +46,15 @@ class NetworkEvaluator:
 
     name: str
     network: Network
-    columns: Columns = NO_COLUMNS
+    columns: TableArrays = NO_TABLES
     """The bear-off tables."""
     race: RaceNetwork | None = None
     encode: Callable[[Boards], Inputs] = encode_all
     """What the network sees of boards."""
-    _integers: Quantized = field(init=False, repr=False)
+    _integers: QuantizedNetwork = field(init=False, repr=False)
 
     @_integers.default
-    def _quantize(self) -> Quantized:
+    def _quantize(self) -> QuantizedNetwork:
         return quantize(self.network)
 
     def evaluate(self, boards: Boards) -> Outcomes:
@@ -68,12 +66,12 @@ class NetworkEvaluator:
 
 
 @frozen(eq=False)
-class StudentEvaluator:
+class TDEvaluator:
     """A student, as long as there is nothing better."""
 
     name: str
-    student: Student
-    columns: Columns = NO_COLUMNS
+    student: TDNetwork
+    columns: TableArrays = NO_TABLES
 
     def evaluate(self, boards: Boards) -> Outcomes:
         """Return the chances of who is on roll, shape (n, 6)."""
@@ -81,12 +79,12 @@ class StudentEvaluator:
 
     def _chances(self, boards: Boards) -> Floats:
         chances = np.empty((len(boards), CHANCES), np.float32)
-        _student_chances(self.student, new_desk(self.student), boards, chances)
+        _student_chances(self.student, new_td_buffers(self.student), boards, chances)
         return chances
 
 
 def evaluate_with(
-    boards: Boards, columns: Columns, chances: Callable[[Boards], Floats], race: RaceNetwork | None = None
+    boards: Boards, columns: TableArrays, chances: Callable[[Boards], Floats], race: RaceNetwork | None = None
 ) -> Outcomes:
     """Return six chances a board: what laws and tables know, of races what `race` says, of the others `chances`."""
     outcomes = np.empty((len(boards), OUTCOMES), np.float32)
@@ -102,12 +100,12 @@ def evaluate_with(
     return outcomes
 
 
-def is_known(boards: Boards, columns: Columns) -> npt.NDArray[np.bool_]:
+def is_known(boards: Boards, columns: TableArrays) -> npt.NDArray[np.bool_]:
     """Return for each board whether its game is over or the bear-off tables cover it, shape (n,)."""
     return ~_write_known(boards, columns, np.empty((len(boards), OUTCOMES), np.float32))
 
 
-def _write_known(boards: Boards, columns: Columns, outcomes: Floats) -> npt.NDArray[np.bool_]:
+def _write_known(boards: Boards, columns: TableArrays, outcomes: Floats) -> npt.NDArray[np.bool_]:
     """Write the chances of games that are over and of what the tables cover; return which boards are neither."""
     unknown = np.asarray((boards < 0).any(axis=1))
     if not unknown.all():
@@ -133,7 +131,7 @@ def _lost(boards: Boards) -> Outcomes:
 
 
 @compiled
-def _student_chances(student: Student, desk: Desk, boards: Boards, chances: Floats) -> None:
+def _student_chances(student: TDNetwork, desk: TDBuffers, boards: Boards, chances: Floats) -> None:
     for row in range(len(boards)):
         value(student, desk, boards[row])
         for chance in range(CHANCES):

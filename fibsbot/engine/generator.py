@@ -1,6 +1,7 @@
 """The fast generator of plays: arrays in, arrays out, compiled, nothing allocated.
 
-It finds the same positions as `fibsbot.rules.plays.results`, which stays the reference; tests hold the two together. No
+It finds the same positions as `fibsbot.rules.plays.resulting_positions`, which stays the reference; tests hold the
+two together. No
 position is found twice, and for that nothing has to be compared but where checkers are borne off:
 
 - Checkers move in an order in which no later one starts behind an earlier one. What a double leaves says which points
@@ -15,8 +16,8 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from fibsbot.engine.boards import BAR, CELLS, Board, Boards
-from fibsbot.engine.compiled import compiled, inner
+from fibsbot.engine.arrays import BAR, CELLS, Board, Boards
+from fibsbot.engine.jit import compiled, inner
 
 MOST_PLAYS: Final = 3060
 """Positions that one roll can leave, at most: 15 checkers share the four moves of a double in C(18, 4) ways."""

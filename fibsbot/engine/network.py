@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 from attrs import frozen
 
-from fibsbot.engine.student import CHANCES
-from fibsbot.engine.units import INPUTS, Inputs
+from fibsbot.engine.features import INPUTS, Inputs
+from fibsbot.engine.training.td_network import CHANCES
 
 Floats = npt.NDArray[np.float32]
 

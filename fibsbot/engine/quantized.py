@@ -15,18 +15,18 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.compiled import compiled, inner
+from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.network import Floats, Network
-from fibsbot.engine.vectors import (
+from fibsbot.engine.simd import (
+    BIT_PLACES,
     GROUP,
-    PLACES,
     TILE,
     Bytes,
     Sums,
     Words,
     accumulate_by,
     find_nonzero,
-    form_of_host,
+    host_form,
     layout,
 )
 
@@ -41,11 +41,11 @@ _BLOCK: Final = 32
 """Rows that go through a layer together, so that its weights stay in the processor's nearest cache."""
 _SHIFT: Final = np.uint32(TILE.bit_length() - 1)
 
-_FORM: Final = form_of_host()
+_FORM: Final = host_form()
 _accumulate = accumulate_by(_FORM)
 
 
-class Quantized(NamedTuple):
+class QuantizedNetwork(NamedTuple):
     """A network of integers. Everything of a layer stands behind that of the layer before."""
 
     layers: npt.NDArray[np.int64]
@@ -88,7 +88,7 @@ class _Room(NamedTuple):
     """The largest output of a row, shape (1,)."""
 
 
-def quantize(network: Network) -> Quantized:
+def quantize(network: Network) -> QuantizedNetwork:
     """Return a network as integers; it needs a hidden layer at least."""
     layers, weights, scales, thresholds = [], [], [], []
     order = layout(_FORM)
@@ -108,7 +108,7 @@ def quantize(network: Network) -> Quantized:
         weight, unit, below = weight + below * units, unit + units, units
     outward = np.zeros((network.weights[-1].shape[1], below), np.float32)
     outward[:, : len(network.weights[-1])] = network.weights[-1].T
-    return Quantized(
+    return QuantizedNetwork(
         np.array(layers, np.int64),
         np.concatenate(weights),
         np.concatenate(scales),
@@ -118,7 +118,7 @@ def quantize(network: Network) -> Quantized:
     )
 
 
-def output_sums(network: Quantized, inputs: Floats) -> Floats:
+def output_sums(network: QuantizedNetwork, inputs: Floats) -> Floats:
     """Return what the outputs add up, shape (n, outputs), of inputs that are not negative, shape (n, inputs)."""
     sums = np.empty((len(inputs), len(network.offset)), np.float32)
     width = -(-inputs.shape[1] // GROUP) * GROUP
@@ -136,12 +136,12 @@ def output_sums(network: Quantized, inputs: Floats) -> Floats:
         np.empty(_BLOCK, np.float32),
         np.empty(1, np.float32),
     )
-    _write_sums(network, room, inputs, sums, PLACES)
+    _write_sums(network, room, inputs, sums, BIT_PLACES)
     return sums
 
 
 @compiled
-def _write_sums(network: Quantized, room: _Room, inputs: Floats, sums: Floats, table: Bytes) -> None:
+def _write_sums(network: QuantizedNetwork, room: _Room, inputs: Floats, sums: Floats, table: Bytes) -> None:
     for start in range(0, len(inputs), _BLOCK):
         rows = min(len(inputs) - start, _BLOCK)
         for layer in range(len(network.layers)):
@@ -211,7 +211,7 @@ def _list_words(room: _Room, row: int, width: int, table: Bytes) -> None:
 
 
 @inner
-def _write_outputs(room: _Room, row: int, network: Quantized, layer: int) -> None:
+def _write_outputs(room: _Room, row: int, network: QuantizedNetwork, layer: int) -> None:
     """Write what a layer gives for a row."""
     units, begin = network.layers[layer, 1], network.layers[layer, 3]
     # With a sum of numbers as index, the compiler would look at each whether it is below 0: hence the slices.
@@ -223,7 +223,7 @@ def _write_outputs(room: _Room, row: int, network: Quantized, layer: int) -> Non
 
 
 @inner
-def _write_last(outputs: Floats, network: Quantized, sums: Floats) -> None:
+def _write_last(outputs: Floats, network: QuantizedNetwork, sums: Floats) -> None:
     """Write what the last layer adds up."""
     for output in range(len(sums)):
         total = network.offset[output]

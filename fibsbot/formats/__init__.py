@@ -1,1 +1,170 @@
-"""Files of other programs: transcripts to text and back."""
+"""Match files of other programs: transcripts to text and back.
+
+Here is what all formats share: errors, unpacking and decoding, and the detection of a file's format.
+"""
+
+from __future__ import annotations
+
+import codecs
+import enum
+import itertools
+import re
+import unicodedata
+import zlib
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import IO, Final
+
+
+class FormatError(ValueError):
+    """A file is not what it should be; the text is one line: what was expected, what came, in which line."""
+
+
+def expected(what: str, got: str, line: int | None = None) -> FormatError:
+    """Return the error that says so."""
+    place = f"line {line}: " if line is not None else ""
+    return FormatError(f"{place}expected {what}, got {got[:80]!r}")
+
+
+CHUNK: Final = 2**16
+"""Bytes that are read at once."""
+_GZIP: Final = b"\x1f\x8b"
+_GZIP_STEP: Final = 512
+"""Packed bytes that are unpacked at once: where a file is damaged, no more than these are lost before the damage."""
+_GZIP_FORMAT: Final = zlib.MAX_WBITS | 16
+_UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+"""Encodings by the byte order mark. PowerShell writes the first where it redirects output into a file."""
+
+_UNPRINTABLE: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
+"""Categories of characters that break a line or cannot be encoded."""
+_DIRECTIONS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Characters that make a line read otherwise than it is written."""
+
+
+def single_line(text: str, otherwise: str = "") -> str:
+    """Return text without control characters, line breaks and runs of blanks; `otherwise` where nothing is left."""
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip() or otherwise
+    kept = "".join(" " if unicodedata.category(it) in _UNPRINTABLE or it in _DIRECTIONS else it for it in text)
+    return " ".join(kept.split()) or otherwise
+
+
+def read_chunks(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield what a file holds, piece by piece: unpacked if gzip compressed it, in UTF-8 if it is UTF-16.
+
+    Raises FormatError where compressed data is damaged or cut off, after everything before that place.
+    """
+    start = file.read(CHUNK)
+    pieces = iter(lambda: file.read(CHUNK), b"")
+    whole = itertools.chain([start], pieces) if start else pieces
+    return _to_utf8(_gunzip(whole) if start.startswith(_GZIP) else whole)
+
+
+def _gunzip(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Unpack one gzip member after another, by at most CHUNK bytes at once."""
+    unpacker = zlib.decompressobj(_GZIP_FORMAT)
+    try:
+        for piece in pieces:
+            for place in range(0, len(piece), _GZIP_STEP):
+                data = piece[place : place + _GZIP_STEP]
+                while data:
+                    if unpacker.eof:
+                        unpacker = zlib.decompressobj(_GZIP_FORMAT)
+                    if text := unpacker.decompress(data, CHUNK):
+                        yield text
+                    data = unpacker.unconsumed_tail or unpacker.unused_data
+        if text := unpacker.flush():
+            yield text
+    except zlib.error:
+        raise FormatError("expected a whole gzip file, got a damaged one") from None
+    if not unpacker.eof:
+        raise FormatError("expected a whole gzip file, got one that is cut off")
+
+
+def _to_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Pass on pieces of a file, those of a UTF-16 file in UTF-8."""
+    start = b""
+    for piece in pieces:
+        start += piece
+        if len(start) > 1:
+            break
+    encoding = _UTF16.get(start[:2])
+    if encoding is None:
+        if start:
+            yield start
+        yield from pieces
+        return
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    for piece in itertools.chain([start[2:]], pieces):
+        if text := decoder.decode(piece):
+            yield text.encode("utf-8", "replace")
+    if text := decoder.decode(b"", final=True):
+        yield text.encode("utf-8", "replace")
+
+
+def decode_text(data: bytes) -> str:
+    """Return the text of a file that `chunks` has read: UTF-8, or else what Windows wrote in the West before."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace")
+
+
+class Format(enum.Enum):
+    """What a transcript can be written as; the value is what people call it on the command line."""
+
+    MAT = "mat"
+    SGF = "sgf"
+    OLDMOVES = "oldmoves"
+    JSON = "json"
+    CSV = "csv"
+    GNUBG_IDS = "gnubg-ids"
+    XGID = "xgid"
+    SNOWIE = "snowie"
+
+    @property
+    def extension(self) -> str:
+        """How the name of a file ends."""
+        return f".{self.value}"
+
+    @property
+    def readable(self) -> bool:
+        """Whether matches can be read from it; from the others, only positions or nothing."""
+        return self in READABLE
+
+
+READABLE: Final = (Format.MAT, Format.SGF, Format.OLDMOVES, Format.JSON)
+EXTENSIONS: Final = {kind.extension: kind for kind in Format}
+"""The formats by the ends of files' names."""
+
+JSON_BEGINNING: Final = '{"fibsbot_transcript":'
+"""How a line of ours begins that is a transcript."""
+
+_BEGINNINGS: Final = {
+    Format.JSON: re.compile(re.escape(JSON_BEGINNING)),
+    Format.SGF: re.compile(r"\(\s*;(?=[^()]{0,400}?(?:GM\s*\[\s*6|FF\s*\[))"),
+    Format.MAT: re.compile(r"(?:\s*;[^\n]*\n|\s*\n)*\s*\d{1,9}\s+point\s+match\b", re.IGNORECASE),
+    Format.OLDMOVES: re.compile(r"[^\n]{0,200}?Score is \d+-\d+ in an? [^\n]*match\.?\s+[^\n]* is X - [^\n]* is O"),
+}
+"""How a text of each format begins, blanks and a byte order mark left out."""
+
+_MAT_AFTER_TEXT: Final = re.compile(
+    r"[\r\n][ \t]*(?:\d{1,9} ?points?|unlimited|money) (?:match|session|game)\b[^\r\n]*[\r\n]\s*"
+    r"(?:[;#][^\r\n]*[\r\n]\s*)*Game[ \t]+\d{1,9}[ \t]*[\r\n]",
+    re.IGNORECASE,
+)
+"""How a `.mat` begins below words that belong to no game: the match's length, and below it its first game's number."""
+
+
+def detect_format(head: str, name: str = "") -> Format | None:
+    """Tell the format of a file by how it begins, else by its name; None for what is neither known nor named.
+
+    Anything may stand above a `.mat`, as gnubg skips it.
+
+    `head` is the beginning of the file, of a few thousand characters; without one the name alone decides.
+    """
+    text = head.lstrip("\ufeff \t\r\n")
+    found = next((kind for kind, beginning in _BEGINNINGS.items() if beginning.match(text)), None)
+    if found is None and _MAT_AFTER_TEXT.search(text):
+        return Format.MAT
+    return found or EXTENSIONS.get(PurePath(name).suffix.lower())

@@ -22,9 +22,8 @@ from typing import Final
 
 from attrs import define, evolve, field
 
-from fibsbot.formats.building import plain_laws
-from fibsbot.formats.errors import FormatError
-from fibsbot.formats.text import one_line
+from fibsbot.formats import FormatError, single_line
+from fibsbot.formats.checked_game import reading_laws
 from fibsbot.rules.laws import Laws
 from fibsbot.transcript import Player, Transcript
 
@@ -45,46 +44,46 @@ _XG_NUMBER: Final = re.compile(r"-?[0-9]{1,9}")
 _VARIATIONS: Final = ("", "backgammon", "standard")
 
 
-def body_name(name: str) -> str:
+def column_name(name: str) -> str:
     """Return a player's name as it can stand above a game, where `:` ends it and gnubg takes `,1650` for a rating."""
-    safe = re.sub(r",(?=[ +]*[0-9])", ";", one_line(name).replace(":", ";"))
+    safe = re.sub(r",(?=[ +]*[0-9])", ";", single_line(name).replace(":", ";"))
     return safe.encode()[:LONGEST_NAME].decode(errors="ignore").strip() or NAMELESS
 
 
 def write_headers(transcript: Transcript, notes: Mapping[str, str]) -> list[str]:
     """Return the lines; `notes` are those of our own keys that are told of single games."""
-    tags = dict(_known(transcript))
+    tags = dict(_standard_headers(transcript))
     for key, value in (*transcript.tags.items(), *notes.items()):
         if key != COMMENT and (name := _safe_key(key)):
-            tags.setdefault(name, _clipped(value))
+            tags.setdefault(name, _clipped_text(value))
     comments = [_comment(line) for line in transcript.tags.get(COMMENT, "").split("\n")]
     return [*(f'; [{key} "{value}"]' for key, value in tags.items()), *(f"; {line}" for line in comments if line)]
 
 
-def _clipped(value: str) -> str:
-    return one_line(value)[:LONGEST_VALUE].strip()
+def _clipped_text(value: str) -> str:
+    return single_line(value)[:LONGEST_VALUE].strip()
 
 
 def _safe_key(key: str) -> str:
     """Return a key that can be read again; gnubg stumbles over those that begin with `Game `."""
-    name = one_line(re.sub(r'["\[\]]', " ", key))[:LONGEST_KEY].strip()
+    name = single_line(re.sub(r'["\[\]]', " ", key))[:LONGEST_KEY].strip()
     return re.sub(r"^Game ", "game ", name)
 
 
 def _comment(line: str) -> str:
     """Return a line of comment that is not taken for a header."""
-    text = _clipped(line).lstrip(";# ")
-    return _clipped(f"- {text}") if text.startswith("[") else text
+    text = _clipped_text(line).lstrip(";# ")
+    return _clipped_text(f"- {text}") if text.startswith("[") else text
 
 
-def _known(transcript: Transcript) -> Iterator[tuple[str, str]]:
+def _standard_headers(transcript: Transcript) -> Iterator[tuple[str, str]]:
     """Yield what XG has keys for, in its own order, and our own number of the match."""
-    number = _clipped(transcript.match_id) or NAMELESS
-    if transcript.site and (site := _clipped(transcript.site)):
+    number = _clipped_text(transcript.match_id) or NAMELESS
+    if transcript.site and (site := _clipped_text(transcript.site)):
         yield "Site", site
-    yield "Match ID", _xg_number(number)
+    yield "Match ID", _xg_match_number(number)
     for place, player in enumerate(transcript.players, 1):
-        yield f"Player {place}", _clipped(player.name) or NAMELESS
+        yield f"Player {place}", _clipped_text(player.name) or NAMELESS
     for place, player in enumerate(transcript.players, 1):
         if player.rating is not None:
             experience = "" if player.experience is None else f"/{player.experience}"
@@ -95,12 +94,12 @@ def _known(transcript: Transcript) -> Iterator[tuple[str, str]]:
         if (time := f"{started.hour:02}.{started.minute:02}") != "00.00":  # midnight: nobody has told more than the day
             yield "EventTime", time
     yield "Variation", "Backgammon"
-    yield from _known_laws(transcript)
-    if _xg_number(number) != number:
+    yield from _law_headers(transcript)
+    if _xg_match_number(number) != number:
         yield "Transcript ID", number
 
 
-def _known_laws(transcript: Transcript) -> Iterator[tuple[str, str]]:
+def _law_headers(transcript: Transcript) -> Iterator[tuple[str, str]]:
     laws = [game.start.laws for game in transcript.games]
     if transcript.length:
         yield "Crawford", _on(all(it.crawford for it in laws))
@@ -117,7 +116,7 @@ def _on(value: object) -> str:
     return "On" if value else "Off"
 
 
-def _xg_number(number: str) -> str:
+def _xg_match_number(number: str) -> str:
     """Return a match's number as XG has it, which keeps it in 32 bits."""
     if _XG_NUMBER.fullmatch(number):
         return number
@@ -139,7 +138,7 @@ class Headers:
         text = line.strip(" \t")
         tag = _TAG.fullmatch(text)
         if tag and (key := _safe_key(tag[1])):
-            self.tags[key] = _clipped(tag[2])
+            self.tags[key] = _clipped_text(tag[2])
         elif text:
             self.comments.append(text)
 
@@ -157,7 +156,7 @@ class Headers:
             raise FormatError(f"line {line}: expected a match of backgammon, got one of {variation[:80]!r}")
         crawford, jacoby, beaver = (self._switch(key) for key in ("Crawford", "Jacoby", "Beaver"))
         limit = self._limit()
-        laws = plain_laws(length, crawford=crawford is not False, jacoby=jacoby is True, cube=limit != 1)
+        laws = reading_laws(length, crawford=crawford is not False, jacoby=jacoby is True, cube=limit != 1)
         self.beavers = bool(beaver) and not length
         return evolve(laws, cube_limit=limit if limit != 1 else None), not length and jacoby is None
 
@@ -205,14 +204,14 @@ class Headers:
 
     def _places(self, names: Sequence[str]) -> tuple[int, int]:
         """Return which number in the headers the players have that stand on the left and on the right."""
-        numbered = [body_name(self.tags.get(f"Player {place}", "")) for place in (1, 2)]
-        above = [body_name(name) for name in names]
+        numbered = [column_name(self.tags.get(f"Player {place}", "")) for place in (1, 2)]
+        above = [column_name(name) for name in names]
         return (2, 1) if numbered == above[::-1] != above else (1, 2)
 
     def _player(self, place: int, name: str, rating: str) -> Player:
         """Return a player by the whole name of the headers, if it is the one that stands above the games."""
         whole = self.tags.pop(f"Player {place}", "").strip()
-        meant = whole and (not name or body_name(whole) == body_name(name))
+        meant = whole and (not name or column_name(whole) == column_name(name))
         player = Player((whole if meant else name) or NAMELESS)
         elo = _ELO.fullmatch(self.tags.get(f"Player {place} Elo", "").strip())
         if elo:

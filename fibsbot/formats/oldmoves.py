@@ -1,38 +1,403 @@
-"""The text of the server's command `oldmoves`, which is also what `toggle moves` brings after a game.
+"""The text of the server's command `oldmoves`, which is also what `toggle moves` brings after a game: read and written.
 
-One game after another, each under its score and its players' colours. Written as the server writes it: X is seat A and
-goes up from 1 to 24, O comes down. GNU Backgammon reads it (`import oldmoves`).
+One game after another, each below its score and its players' colours. Written as the server writes it: X is seat A
+and moves up from 1 to 24, O down. GNU Backgammon reads it (`import oldmoves`).
 
-The text says less than the others; what is lost stands in docs/formats.md. One thing is our own: where the moves do not
-tell what a game counted, `X: wins` goes on with the points, as in `X: wins 4 points`. Everybody else reads as far as
-`wins`.
+The format holds less than others; docs/formats.md lists what is lost. One extension is our own: where the moves do
+not show how many points a game counted, `X: wins` is followed by them, as in `X: wins 4 points`. Other programs read
+only as far as `wins`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Self, TypeAlias
+
+from attrs import define, evolve, field, frozen
+from fibs_protocol.words import Colour, FibsMove
 
 from fibsbot.fibs import DIRECTIONS, to_fibs
-from fibsbot.formats.building import only_one, scores_before
-from fibsbot.formats.errors import FormatError
-from fibsbot.formats.oldmoves_reading import matches, replayed
-from fibsbot.formats.text import one_line
+from fibsbot.formats import FormatError, expected, single_line
+from fibsbot.formats.checked_game import (
+    CheckedGame,
+    ended_state,
+    only_one,
+    reading_laws,
+    resigned_level,
+    scores_before,
+    with_beavers_allowed,
+)
 from fibsbot.match import CubeAction
+from fibsbot.position import BAR, OFF
+from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
-from fibsbot.rules.laws import FIBS
-from fibsbot.rules.state import Seat, Stage
-from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Throw, Transcript
-from protocol.words import Colour, FibsMove
+from fibsbot.rules.laws import FIBS, Level
+from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
+from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript
+
+Line: TypeAlias = tuple[int, str]
+"""A line with its number, counted from 1."""
+Scores: TypeAlias = tuple[int, int]
+
+Points: TypeAlias = list[int | None]
+"""The points that one checker touches; None first is the bar, last is off."""
+
+LONGEST_LINE: Final = 400
+"""Characters of a line that says anything."""
+CUBE_ACTIONS: Final = {
+    "doubles": CubeAction.DOUBLE,
+    "redoubles": CubeAction.DOUBLE,
+    "accepts": CubeAction.TAKE,
+    "rejects": CubeAction.PASS,
+}
+SEATS_BY_LETTER: Final[Mapping[str, Seat]] = {"X": Seat.A, "O": Seat.B}
+SWAPPED_SEATS: Final[Mapping[str, Seat]] = {"X": Seat.B, "O": Seat.A}
+CANNOT_MOVE_TEXTS: Final = ("can't move", "cannot move", "")
+STARTING_CUBES: Final = (1, 2, 4, 8, 16, 32, 64)
+"""What a game may be played for from its beginning, after automatic doubles."""
+
+_SCORE_LINE: Final = re.compile(r"Score is ([0-9]{1,9})-([0-9]{1,9}) in an? (?:([0-9]{1,9}) point|unlimited) match")
+_NAMES_LINE: Final = re.compile(r"(.*?\S) is X - (.*\S) is O\.?")
+_ACTION: Final = re.compile(r"(?:> *)*([XO]): *(.*)")
+_PLAY: Final = re.compile(r"\(([1-6]) ([1-6])\) *(.*)")
+_MOVE: Final = re.compile(r"((?:bar|[0-9]{1,2})(?:[-/](?:off|[0-9]{1,2})\*?)+)(?:\(([2-4])\))?")
+_WINS: Final = re.compile(r"wins(?: ([0-9]{1,9}) points?)?\b.*")
+
+
+@frozen
+class _Header:
+    """The two lines above a game."""
+
+    line: int
+    scores: Scores
+    """Of X and O, as the text says them."""
+    length: int
+    names: tuple[str, str]
+    """Of X and O."""
+
+
+@define
+class _GameText:
+    """A game as it stands in the text."""
+
+    header: _Header
+    lines: list[Line] = field(factory=list)
+
+
+def matches_in(text: str) -> Iterator[Transcript]:
+    """Yield the matches of a text, at least one. Raises FormatError."""
+    blocks: list[_GameText] = []
+    for block in _game_texts(text):
+        if blocks and not _goes_on(blocks[0].header, block.header):
+            yield _transcript(blocks)
+            blocks = []
+        blocks.append(block)
+    if not blocks:
+        raise expected("`Score is 0-0 in a 3 point match.` and below it `A is X - B is O`", text.lstrip()[:40])
+    yield _transcript(blocks)
+
+
+def _game_texts(text: str) -> Iterator[_GameText]:
+    """Yield the games; a line that is no player's ends one, once it has begun."""
+    block: _GameText | None = None
+    score: re.Match[str] | None = None
+    for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
+        line = raw[-LONGEST_LINE:].strip()
+        action = _ACTION.fullmatch(line)
+        if found := _SCORE_LINE.search(line):
+            score = found
+        elif score and (colours := _NAMES_LINE.fullmatch(line)):
+            if block:
+                yield block
+            block, score = _GameText(_header(number - 1, score, colours)), None
+        elif block and action:
+            block.lines.append((number, f"{action[1]}: {action[2]}"))
+        elif line:
+            score = None
+        if block and block.lines and not action:
+            yield block
+            block = None
+    if block:
+        yield block
+
+
+def _header(line: int, score: re.Match[str], colours: re.Match[str]) -> _Header:
+    names = (single_line(colours[1], "?"), single_line(colours[2], "?"))
+    return _Header(line, (int(score[1]), int(score[2])), int(score[3] or 0), names)
+
+
+def _goes_on(first: _Header, header: _Header) -> bool:
+    """Whether a game belongs to the match that began with this header."""
+    return first.length == header.length and sorted(first.names) == sorted(header.names)
+
+
+# -- a game -----------------------------------------------------------------------------------------------------------
+
+
+def game_of_lines(
+    lines: Sequence[Line], length: int, number: int = 1, seats: Mapping[str, Seat] = SEATS_BY_LETTER
+) -> Game:
+    """Return the game that these lines tell, at no particular score. Raises FormatError where a line cannot be read."""
+    game, problem = read_game(lines, length, number, seats)
+    if problem:
+        raise problem
+    return game
+
+
+def read_game(
+    lines: Sequence[Line], length: int, number: int, seats: Mapping[str, Seat]
+) -> tuple[Game, FormatError | None]:
+    """Return the game that these lines tell, at no particular score; from a line on that cannot be read it is a gap.
+
+    What it counted is believed, where the text says it: more than the moves make it can only come from a cube that
+    stood higher from the beginning.
+    """
+    told = next((int(found[1]) for _, line in lines if (found := _WINS.fullmatch(line[3:])) and found[1]), None)
+    games = (_GameReader.of(cube, length, number, seats).read(lines, told) for cube in STARTING_CUBES)
+    first, problem = next(games)
+    if problem or told is None or first.result is None or first.result.points == told:
+        return first, problem
+    fitting = next((game for game, _ in games if game.result and game.result.points == told), None)
+    return fitting or evolve(first, result=evolve(first.result, points=told)), None
+
+
+@define
+class _GameReader:
+    """A game as it is read line by line."""
+
+    building: CheckedGame
+    seats: Mapping[str, Seat]
+    resigning: Seat | None = None
+    """Who wants to resign and has no answer yet."""
+    resigned: Seat | None = None
+    """Who has lost; how much is seen at the end."""
+    problem: FormatError | None = None
+    """Why the rest of the game could not be read."""
+
+    @classmethod
+    def of(cls, cube: int, length: int, number: int, seats: Mapping[str, Seat]) -> Self:
+        """Begin a game in which nothing forbids to double."""
+        start = start_match(reading_laws(length), length, post_crawford=True)
+        return cls(CheckedGame.of(number, evolve(start, cube=cube)), seats)
+
+    def read(self, lines: Sequence[Line], told: int | None) -> tuple[Game, FormatError | None]:
+        """Return the game, and what could not be read of it; `told` is what it counted."""
+        for number, line in lines:
+            seat, words = self.seats[line[0]], line[3:].strip()
+            if _WINS.fullmatch(words):
+                self.resigned = self.resigned or seat.other
+                break
+            self._read_line(seat, words, number)
+        cube = self.building.state.cube
+        if self.problem:
+            game = self.building.finished()
+            winner = None if self.resigned is None else self.resigned.other
+            points = told or cube
+            lost = None if winner is None else Result(winner, points, resigned_level(points, cube), Ending.RESIGNED)
+            return evolve(game, result=lost), self.problem
+        if self.resigned is not None and not self.building.over:
+            level = next((level for level in Level if level == (told or 0) / cube), Level.SINGLE)
+            self.building.resign(self.resigned, level, lines[-1][0])
+        return self.building.finished(), None
+
+    def _read_line(self, seat: Seat, words: str, number: int) -> None:
+        """Take a line; what cannot be read costs the rest of the game, but for who wins it."""
+        if self.building.over or self.resigned is not None or self.problem:
+            return
+        try:
+            self._line(seat, words, number)
+        except FormatError as error:
+            self.building.lose(error)
+            self.problem = error
+
+    def _line(self, seat: Seat, words: str, number: int) -> None:
+        offer, self.resigning = self.resigning, None
+        if play := _PLAY.fullmatch(words):
+            moves = _read_moves(play[3], number)
+            self.building.throw(seat, (int(play[1]), int(play[2])), moves, number)
+        elif words.startswith("wants to resign"):
+            self.resigning = seat
+        elif offer is seat.other and words in {"accepts", "rejects"}:
+            self._answer(offer, words, number)
+        elif words in CUBE_ACTIONS:
+            self.building.cube(seat, CUBE_ACTIONS[words], number)
+
+    def _answer(self, offer: Seat, words: str, number: int) -> None:
+        if words == "accepts":
+            self.resigned = offer
+        else:
+            self.building.resign(offer, Level.SINGLE, number, accepted=False)
+
+
+def _read_moves(text: str, line: int) -> list[tuple[int, int]]:
+    """Return moves in the numbers of who makes them, whichever player's numbers the text uses. Raises FormatError."""
+    if text.strip() in CANNOT_MOVE_TEXTS:
+        return []
+    paths: list[Points] = []
+    for word in text.split()[:16]:
+        found = _MOVE.fullmatch(word)
+        if not found:
+            raise expected("moves such as 13-8, bar-20 or 6-off", text, line)
+        points = [None if point in {"bar", "off"} else int(point.rstrip("*")) for point in re.split("[-/]", found[1])]
+        paths += [points] * int(found[2] or 1)
+    mirrored = _goes_up(paths[0])
+    return [move for path in paths for move in _single_moves(path, mirrored=mirrored)]
+
+
+def _goes_up(points: Points) -> bool:
+    """Whether the numbers are those of a player who goes up from 1 to 24."""
+    source, target = points[0], points[-1]
+    if source is None:
+        return target is not None and target < BAR / 2
+    return source > BAR / 2 if target is None else source < target
+
+
+def _single_moves(points: Points, *, mirrored: bool) -> Iterator[tuple[int, int]]:
+    source = BAR if points[0] is None else abs(BAR * mirrored - points[0])
+    for point in points[1:]:
+        target = OFF if point is None else abs(BAR * mirrored - point)
+        yield source, target
+        source = target
+
+
+# -- a match ----------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class _ReadGame:
+    """A game that has been read, and what its score can mean."""
+
+    header: _Header
+    game: Game
+    told: Scores
+    """As the text says it, but seat A's first."""
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the end of the game could not be read: nobody knows what the cube showed then."""
+        return bool(self.game.entries) and isinstance(self.game.entries[-1], Gap)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """What the game can have counted: several things where it is not told how much was resigned."""
+        result = self.game.result
+        if result is None:
+            return ()
+        if self.is_lost:
+            return tuple(level * cube for cube in STARTING_CUBES for level in Level)
+        if result.how is not Ending.RESIGNED or result.level is not Level.SINGLE:
+            return (result.points,)
+        return tuple(level * result.points for level in Level)
+
+    def afterwards(self, start: Scores) -> dict[Scores, int]:
+        """Return the scores after the game, with what it counted then."""
+        result = self.game.result
+        if result is None:
+            return {}
+        return {_added(start, result.winner, points): points for points in self.counts}
+
+    def beginnings(self, *, after: bool) -> list[Scores]:
+        """Return the scores before the game that the text can mean; `after`: it tells those after it."""
+        scores = [self.told, self.told[::-1]]
+        result = self.game.result
+        if after and result:
+            scores = [_added(score, result.winner, -points) for score in scores for points in self.counts]
+        length = self.header.length
+        return [score for score in scores if min(score) >= 0 and not (length and max(score) >= length)]
+
+    def counting(self, points: int) -> Game:
+        """Return the game as one that counted so many points."""
+        result = self.game.result
+        if result is None or result.points == points or points not in self.counts:
+            return self.game
+        if self.is_lost:
+            return evolve(self.game, result=evolve(result, points=points, level=resigned_level(points, 1)))
+        level = Level(points // result.points)
+        *entries, last = self.game.entries
+        resigned = evolve(last, level=level) if isinstance(last, Resign) else last
+        return evolve(self.game, entries=(*entries, resigned), result=evolve(result, points=points, level=level))
+
+
+def _added(scores: Scores, winner: Seat, points: int) -> Scores:
+    a, b = scores
+    return (a + points, b) if winner is Seat.A else (a, b + points)
+
+
+def _transcript(blocks: Sequence[_GameText]) -> Transcript:
+    first = blocks[0].header
+    reads, problems = [], []
+    for number, block in enumerate(blocks, 1):
+        same = block.header.names == first.names
+        game, problem = read_game(block.lines, first.length, number, SEATS_BY_LETTER if same else SWAPPED_SEATS)
+        problems += [problem] if problem else []
+        reads.append(_ReadGame(block.header, game, block.header.scores if same else block.header.scores[::-1]))
+    if problems and not any(isinstance(entry, Throw) for read in reads for entry in read.game.entries):
+        raise problems[0]
+    # The server lists a game that is over under the score after it, other programs under the one before.
+    before, after = _start_scores(reads, after=False), _start_scores(reads, after=True)
+    starts = after if _count_misfits(reads, after) < _count_misfits(reads, before) else before
+    players = (Player(first.names[0]), Player(first.names[1]))
+    games = with_beavers_allowed(list(_with_scores(reads, starts, after=starts is after)))
+    return Transcript(players, first.length, games)
+
+
+def _start_scores(reads: Sequence[_ReadGame], *, after: bool) -> list[Scores]:
+    """Return the scores at which the games can have begun, each as it fits best to the game before it."""
+    starts: list[Scores] = []
+    expected: Mapping[Scores, int] = {}
+    for read in reads:
+        options = read.beginnings(after=after) or [read.told]
+        starts.append(next((option for option in options if option in expected), options[0]))
+        expected = read.afterwards(starts[-1])
+    return starts
+
+
+def _count_misfits(reads: Sequence[_ReadGame], starts: Sequence[Scores]) -> int:
+    """Count the games that cannot begin at these scores, or not after the game before them."""
+    pairs = zip(reads, starts, starts[1:], strict=False)
+    impossible = sum(
+        bool(read.header.length) and max(start) >= read.header.length for read, start in zip(reads, starts, strict=True)
+    )
+    return impossible + sum(bool(read.counts) and then not in read.afterwards(start) for read, start, then in pairs)
+
+
+def _with_scores(reads: Sequence[_ReadGame], starts: Sequence[Scores], *, after: bool) -> Iterator[Game]:
+    """Yield the games at the scores at which they began."""
+    played = False
+    for number, (read, scores) in enumerate(zip(reads, starts, strict=True)):
+        following = sum(read.told) if after else sum(starts[number + 1]) if number + 1 < len(starts) else 0
+        game = read.counting(following - sum(scores))
+        laws, length = game.start.laws, read.header.length
+        try:
+            start = start_match(laws, length, scores, post_crawford=played)
+            if start.crawford and any(isinstance(entry, Cube) for entry in game.entries):
+                start = start_match(laws, length, scores, post_crawford=True)
+        except RuleError as error:
+            raise FormatError(f"line {read.header.line}: {error}") from None
+        played = start.crawford or start.post_crawford
+        yield _with_start(game, evolve(start, cube=game.start.cube))
+
+
+def _with_start(game: Game, start: GameState) -> Game:
+    """Return a game as one that began so, also what is known of the state after what could not be read."""
+    last = game.entries[-1] if game.entries else None
+    if not isinstance(last, Gap):
+        return evolve(game, start=start)
+    crawford, post = start.crawford, start.post_crawford
+    then = evolve(last.then, laws=start.laws, scores=start.scores, crawford=crawford, post_crawford=post)
+    gap = evolve(last, then=ended_state(then, game.result) if game.result else then)
+    return evolve(game, start=start, entries=(*game.entries[:-1], gap))
+
 
 COLOURS: Final = {Seat.A: Colour.X, Seat.B: Colour.O}
-WORDS: Final = {
+CUBE_WORDS: Final = {
     CubeAction.DOUBLE: "doubles",
     CubeAction.BEAVER: "doubles",  # the server says `redoubles`, which GNU Backgammon does not know
     CubeAction.TAKE: "accepts",
     CubeAction.PASS: "rejects",
 }
-CANNOT_MOVE: Final = "can't move"
+CANNOT_MOVE_TEXT: Final = "can't move"
 NAMELESS: Final = "?"
 
 
@@ -43,15 +408,15 @@ def write_oldmoves(transcript: Transcript) -> str:
 
 
 def _write_game(transcript: Transcript, game: Game) -> list[str]:
-    x, o = (one_line(player.name, NAMELESS) for player in transcript.players)
+    x, o = (single_line(player.name, NAMELESS) for player in transcript.players)
     a, b = scores_before(game)
     match = f"a {transcript.length} point match" if transcript.length else "an unlimited match"
     lines = [f"Score is {a}-{b} in {match}.", f"{x} is X - {o} is O", ""]
-    moves = list(_moves(game))
-    return lines + moves + list(_ending(game, transcript.length, moves))
+    moves = list(_move_lines(game))
+    return lines + moves + list(_win_line(game, transcript.length, moves))
 
 
-def _moves(game: Game) -> Iterator[str]:
+def _move_lines(game: Game) -> Iterator[str]:
     if game.start.stage is not Stage.OPENING:
         return
     for entry in game.entries:
@@ -65,9 +430,9 @@ def _write_entry(entry: Entry) -> Iterator[str]:
         case Throw(seat=seat, dice=dice, play=play) if play is not None:
             direction = DIRECTIONS[COLOURS[seat]]
             moves = " ".join(_point_to_point(to_fibs(move, direction)) for move in play.ordered)
-            yield f"{COLOURS[seat].name}: ({dice[0]} {dice[1]}) {moves or CANNOT_MOVE}"
+            yield f"{COLOURS[seat].name}: ({dice[0]} {dice[1]}) {moves or CANNOT_MOVE_TEXT}"
         case Cube(seat=seat, action=action):
-            yield f"{COLOURS[seat].name}: {WORDS[action]}"
+            yield f"{COLOURS[seat].name}: {CUBE_WORDS[action]}"
         case Resign(seat=seat, accepted=True):
             yield f"{COLOURS[seat].name}: wants to resign"
 
@@ -77,14 +442,14 @@ def _point_to_point(move: FibsMove) -> str:
     return f"{source}-{'off' if move.target is None else move.target}"
 
 
-def _ending(game: Game, length: int, moves: list[str]) -> Iterator[str]:
+def _win_line(game: Game, length: int, moves: list[str]) -> Iterator[str]:
     """Yield who wins; the points only where the moves, read again, would tell others."""
     result = game.result
     if result is None or not game.whole:
         return
     wins = f"{COLOURS[result.winner].name}: wins"
     try:
-        again = replayed([(1, line) for line in (*moves, wins)], length)
+        again = game_of_lines([(1, line) for line in (*moves, wins)], length)
     except FormatError:  # a match by laws that the server has not
         again = None
     told = again.result.points if again and again.result else None
@@ -102,4 +467,4 @@ def iter_oldmoves(text: str) -> Iterator[Transcript]:
     The text may stand in anything that the server said besides, and may use either player's numbers or both. A score
     that the server tells the wrong way round, or as it was after the game, is put right by the games around it.
     """
-    yield from matches(text)
+    yield from matches_in(text)

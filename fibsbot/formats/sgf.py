@@ -12,16 +12,14 @@ from typing import Final
 
 from attrs import define, evolve, field
 
-from fibsbot.formats import sgf_boards as boards
-from fibsbot.formats.building import HIGHEST_CUBE, Building, only_one, resigned_level, with_beavers
-from fibsbot.formats.errors import FormatError, expected
-from fibsbot.formats.sgf_head import BACKGAMMON, Head, read_details, write_head
-from fibsbot.formats.sgf_trees import Node, Tree, escaped, trees
-from fibsbot.formats.text import one_line
+from fibsbot.formats import FormatError, expected, single_line
+from fibsbot.formats import sgf_properties as boards
+from fibsbot.formats.checked_game import HIGHEST_CUBE, CheckedGame, only_one, resigned_level, with_beavers_allowed
+from fibsbot.formats.sgf_properties import BACKGAMMON, RootInfo, read_match_details, write_root
+from fibsbot.formats.sgf_trees import Node, Tree, escape_value, parse_trees
 from fibsbot.match import CubeAction
 from fibsbot.rules.game import start_match
-from fibsbot.rules.laws import FIBS
-from fibsbot.rules.scoring import Level
+from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
 from fibsbot.transcript import (
     Cube,
@@ -37,15 +35,17 @@ from fibsbot.transcript import (
 
 REBUILT: Final = "rebuilt"
 """The comment on what was not seen, but is the only thing that can have happened."""
-GAP: Final = "gap: "
+GAP_PREFIX: Final = "gap: "
 """How the comment begins on a board that was seen after something unknown had happened."""
-UNKNOWN: Final = "unknown"
+UNKNOWN_REASON: Final = "unknown"
 """Why something is missing, where nobody says it."""
 ACTIONS: Final = {"double": CubeAction.DOUBLE, "take": CubeAction.TAKE, "drop": CubeAction.PASS}
-NAMES: Final = {Seat.A: "White", Seat.B: "Black"}
-LEVELS: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
-_REFUSED: Final = re.compile(rf"({'|'.join(NAMES.values())}) wants to resign ({'|'.join(LEVELS.values())}): refused")
-_MOVE: Final = re.compile(r"([1-6])([1-6])((?:[a-z]{2}){0,4})")
+COLOUR_NAMES: Final = {Seat.A: "White", Seat.B: "Black"}
+LEVEL_NAMES: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
+_REFUSED_RESIGNATION: Final = re.compile(
+    rf"({'|'.join(COLOUR_NAMES.values())}) wants to resign ({'|'.join(LEVEL_NAMES.values())}): refused"
+)
+_PLAY: Final = re.compile(r"([1-6])([1-6])((?:[a-z]{2}){0,4})")
 _RESIGNATION: Final = re.compile(r"resign(?::([0-9]{1,9}))?")
 _ANSWERS: Final = {"accept": True, "reject": False}
 _RESULT: Final = re.compile(r"([BW])\+([0-9]{0,9})(R?)", re.IGNORECASE)
@@ -61,7 +61,7 @@ def write_sgf(transcript: Transcript) -> str:
 
 
 def _write_game(transcript: Transcript, game: Game, *, first: bool) -> str:
-    head = write_head(transcript, game, _result(game), first=first)
+    head = write_root(transcript, game, _result(game), first=first)
     nodes = [head] if game.start.stage is Stage.OPENING else [head, *_set_up(game.start, game.entries)]
     for index, entry in enumerate(game.entries):
         written = _write_entry(entry, game.entries[index + 1 :])
@@ -82,10 +82,10 @@ def _write_entry(entry: Entry, rest: tuple[Entry, ...]) -> list[str]:
             word = next((word for word, meant in ACTIONS.items() if meant is action), "double")
             return [f"{boards.COLOURS[seat]}[{word}]"]
         case Resign(accepted=False, seat=seat, level=level):
-            return [f"C[{NAMES[seat]} wants to resign {LEVELS[level]}: refused]"]
+            return [f"C[{COLOUR_NAMES[seat]} wants to resign {LEVEL_NAMES[level]}: refused]"]
         case Gap(then=then):
             nodes = _set_up(then, rest)
-            nodes[0] += f"C[{GAP}{escaped(one_line(entry.reason, UNKNOWN))}]"
+            nodes[0] += f"C[{GAP_PREFIX}{escape_value(single_line(entry.reason, UNKNOWN_REASON))}]"
             return nodes
     return []  # an accepted resignation is in the result
 
@@ -98,7 +98,9 @@ def _played_later(rest: tuple[Entry, ...]) -> bool:
 
 def _write_play(entry: Throw) -> str:
     moves = entry.play.ordered if entry.play else []
-    letters = "".join(boards.letter(move.source, entry.seat) + boards.letter(move.target, entry.seat) for move in moves)
+    letters = "".join(
+        boards.point_letter(move.source, entry.seat) + boards.point_letter(move.target, entry.seat) for move in moves
+    )
     return f"{boards.COLOURS[entry.seat]}[{entry.dice[0]}{entry.dice[1]}{letters}]"
 
 
@@ -107,7 +109,7 @@ def _set_up(state: GameState, rest: tuple[Entry, ...]) -> list[str]:
     turn = state.turn
     if state.stage is Stage.OPENING:  # who is on turn will be seen
         turn = next((entry.seat for entry in rest if isinstance(entry, Throw)), turn)
-    nodes = boards.write_board(state, turn)
+    nodes = boards.write_setup(state, turn)
     if state.stage is Stage.DOUBLED:
         seats = [turn if step % 2 == 0 else turn.other for step in range(state.redoubles + 1)]
         nodes += [f"{boards.COLOURS[seat]}[double]" for seat in seats]
@@ -115,7 +117,7 @@ def _set_up(state: GameState, rest: tuple[Entry, ...]) -> list[str]:
 
 
 def _result(game: Game) -> str:
-    result = game.result or _walked(game)
+    result = game.result or _reached_result(game)
     if result is None:
         return ""
     last = game.entries[-1] if game.entries else None
@@ -123,7 +125,7 @@ def _result(game: Game) -> str:
     return f"{boards.COLOURS[result.winner]}+{result.points}{'R' * resigned}"
 
 
-def _walked(game: Game) -> Result | None:
+def _reached_result(game: Game) -> Result | None:
     """Return the result that the entries lead to."""
     state = game.start
     try:
@@ -148,18 +150,18 @@ def iter_sgf(text: str) -> Iterator[Transcript]:
     What belongs to other games than backgammon, other branches than the first, comments and properties that say nothing
     of a match's course are passed over. Raises FormatError.
     """
-    match: _Match | None = None
+    match: _MatchReader | None = None
     other = "no game"
-    for tree in trees(text.removeprefix("\ufeff")):
+    for tree in parse_trees(text.removeprefix("\ufeff")):
         kind = (tree[0].value("GM") or "1").strip()
         if kind != BACKGAMMON:
             other = f"GM[{kind[:10]}]"
             continue
-        head = Head.read(tree[0])
+        head = RootInfo.read(tree[0])
         if match is None or not match.goes_on(head):
             if match is not None:
                 yield match.transcript()
-            match = _Match(head, read_details(tree[0], head.names))
+            match = _MatchReader(head, read_match_details(tree[0], head.names))
         match.add(head, tree)
     if match is None:
         raise expected("a game of backgammon in SGF, GM[6]", other)
@@ -167,25 +169,25 @@ def iter_sgf(text: str) -> Iterator[Transcript]:
 
 
 @define
-class _Match:
+class _MatchReader:
     """A match as it is read."""
 
-    head: Head
+    head: RootInfo
     """Of the first game."""
     details: Transcript
     games: list[Game] = field(factory=list)
     problem: FormatError | None = None
     """The first thing that could not be read."""
 
-    def goes_on(self, head: Head) -> bool:
+    def goes_on(self, head: RootInfo) -> bool:
         """Whether a game is the next one of this match."""
         same = (self.head.names, self.head.length) == (head.names, head.length)
         return same and (head.number is None or head.number > self.games[-1].number)
 
-    def add(self, head: Head, tree: Tree) -> None:
+    def add(self, head: RootInfo, tree: Tree) -> None:
         """Read a game."""
         number = head.number or len(self.games) + 1
-        game = _Game(Building.of(number, head.start, first=not self.games))
+        game = _SgfGameReader(CheckedGame.of(number, head.start, first=not self.games))
         self.games.append(game.read(tree))
         self.problem = self.problem or game.problem
 
@@ -193,14 +195,14 @@ class _Match:
         """Return the match. Raises FormatError where no turn of it can be read."""
         if self.problem and not any(isinstance(entry, Throw) for game in self.games for entry in game.entries):
             raise self.problem
-        return evolve(self.details, length=self.head.length, games=with_beavers(self.games))
+        return evolve(self.details, length=self.head.length, games=with_beavers_allowed(self.games))
 
 
 @define
-class _Game:
+class _SgfGameReader:
     """A game as it is read."""
 
-    building: Building
+    building: CheckedGame
     set_up: bool = False
     """Whether the last thing that happened is that a board was set up."""
     offered: tuple[Seat, Level] | None = None
@@ -212,7 +214,9 @@ class _Game:
         """Read a game's main line."""
         root = tree[0]
         if boards.has_board(root):  # CV and CP mean something else here
-            wanted = {name: values for name, values in root.properties.items() if name in {*boards.BOARD, "PL"}}
+            wanted = {
+                name: values for name, values in root.properties.items() if name in {*boards.BOARD_PROPERTIES, "PL"}
+            }
             self._set_up(Node(root.line, wanted))
         try:
             self._moves(root)
@@ -228,20 +232,20 @@ class _Game:
 
     def _set_up(self, node: Node) -> None:
         building = self.building
-        comment = one_line(node.value("C") or "")
-        state = boards.read_board(node, building.state)
+        comment = single_line(node.value("C") or "")
+        state = boards.read_setup(node, building.state)
         dice = boards.read_dice(node.value("DI") or "")
         thrown = not self.set_up or building.state.dice is not None
         if dice and thrown and not boards.has_board(node):
             building.add(Throw(seat=state.turn, dice=dice, rebuilt=comment == REBUILT), node.line)
             self.set_up = False
             return
-        if not building.entries and not comment.startswith(GAP):
+        if not building.entries and not comment.startswith(GAP_PREFIX):
             building.restart(state)
         elif self.set_up and not boards.has_board(node):
             self._replace(state)
         else:
-            reason = comment.removeprefix(GAP) or UNKNOWN
+            reason = comment.removeprefix(GAP_PREFIX) or UNKNOWN_REASON
             building.add(Gap(reason=reason, then=state), node.line)
         self.set_up = self.set_up or boards.has_board(node)
 
@@ -278,13 +282,13 @@ class _Game:
             self.offered = seat, resigned_level(int(resignation[1] or cube), cube)
         elif value in _ANSWERS:
             self._answer(seat, value, node)
-        elif found := _MOVE.fullmatch(value):
-            points = [boards.point(name, seat) for name in found[3]]
+        elif found := _PLAY.fullmatch(value):
+            points = [boards.letter_point(name, seat) for name in found[3]]
             moves = list(zip(points[::2], points[1::2], strict=True))
             building.throw(seat, (int(found[1]), int(found[2])), moves, node.line)
         else:
             raise expected("a move such as 31hefe, double, take or drop", value, node.line)
-        if one_line(node.value("C") or "") == REBUILT:
+        if single_line(node.value("C") or "") == REBUILT:
             building.entries[-1] = evolve(building.entries[-1], rebuilt=True)
 
     def _answer(self, seat: Seat, value: str, node: Node) -> None:
@@ -295,10 +299,10 @@ class _Game:
         self.building.resign(loser, level, node.line, accepted=_ANSWERS[value])
 
     def _refused(self, node: Node) -> None:
-        found = _REFUSED.fullmatch(one_line(node.value("C") or ""))
+        found = _REFUSED_RESIGNATION.fullmatch(single_line(node.value("C") or ""))
         if found:
-            seat = next(seat for seat, name in NAMES.items() if name == found[1])
-            level = next(level for level, name in LEVELS.items() if name == found[2])
+            seat = next(seat for seat, name in COLOUR_NAMES.items() if name == found[1])
+            level = next(level for level, name in LEVEL_NAMES.items() if name == found[2])
             self.building.resign(seat, level, node.line, accepted=False)
 
     def _finished(self, root: Node) -> Game:

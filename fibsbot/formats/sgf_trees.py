@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from attrs import frozen
 
-from fibsbot.formats.errors import expected
+from fibsbot.formats import expected
 
 Properties: TypeAlias = dict[str, list[str]]
 """The values of each property of a node, unescaped."""
@@ -38,7 +38,7 @@ _TOKEN: Final = re.compile(
 _ESCAPED: Final = re.compile(r"\\(\r\n|\n\r|.)", re.DOTALL)
 
 
-def trees(text: str) -> Iterator[Tree]:
+def parse_trees(text: str) -> Iterator[Tree]:
     """Yield the main line of each game tree. What stands before the first one is passed over.
 
     A text that breaks off is read as far as it goes. Raises FormatError where there is no tree, or something in one
@@ -98,7 +98,7 @@ class _Parser:
             # Old versions of SGF allow small letters in a name, which do not count.
             self.name = "".join(letter for letter in token["name"] if letter.isupper())
         elif self.name and self.tree:
-            self.tree[-1].properties.setdefault(self.name, []).append(_unescaped(token["value"]))
+            self.tree[-1].properties.setdefault(self.name, []).append(_unescape_value(token["value"]))
 
     def _finished(self) -> Iterator[Tree]:
         if self.tree:
@@ -106,11 +106,11 @@ class _Parser:
         self.tree, self.depth, self.branched, self.name = [], 0, False, ""
 
 
-def _unescaped(value: str) -> str:
+def _unescape_value(value: str) -> str:
     """Return what a value says: a backslash before a line's end joins lines, before anything else it means that."""
     return _ESCAPED.sub(lambda it: "" if it[1][0] in "\r\n" else it[1], value) if "\\" in value else value
 
 
-def escaped(value: str) -> str:
+def escape_value(value: str) -> str:
     """Return a text as the value of a property."""
     return value.replace("\\", "\\\\").replace("]", "\\]")

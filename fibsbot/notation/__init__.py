@@ -6,10 +6,15 @@
 from __future__ import annotations
 
 from fibsbot.match import MatchState
-from fibsbot.notation.errors import NotationError
-from fibsbot.notation.gnubg import POSITION_LETTERS, format_gnubg_id, parse_gnubg_id, parse_position_id
-from fibsbot.notation.plays import format_play, parse_play
-from fibsbot.notation.xgid import Xgid
+from fibsbot.notation.play_notation import format_play, parse_play
+from fibsbot.notation.position_ids import (
+    POSITION_LETTERS,
+    NotationError,
+    Xgid,
+    format_gnubg_id,
+    parse_gnubg_id,
+    parse_position_id,
+)
 
 __all__ = ["NotationError", "Xgid", "format_gnubg_id", "format_play", "parse_gnubg_id", "parse_play", "parse_state"]
 

@@ -1,22 +1,18 @@
 """With whom we play: a policy, and small pure rules that say why not."""
 
-from fibsbot.policy.bots import is_bot
-from fibsbot.policy.lengths import Lengths
-from fibsbot.policy.names import NameRule
-from fibsbot.policy.policy import Direction, Policy, Reason, Request
-from fibsbot.policy.rules import reasons, reasons_not_to_resume, unchecked
-from fibsbot.policy.wording import describe
+from fibsbot.policy.policy import Direction, Lengths, MatchRequest, NamePattern, Policy, RefusalReason, is_bot
+from fibsbot.policy.rules import describe_policy, reasons_not_to_resume, reasons_to_refuse, unknown_facts
 
 __all__ = [
     "Direction",
     "Lengths",
-    "NameRule",
+    "MatchRequest",
+    "NamePattern",
     "Policy",
-    "Reason",
-    "Request",
-    "describe",
+    "RefusalReason",
+    "describe_policy",
     "is_bot",
-    "reasons",
     "reasons_not_to_resume",
-    "unchecked",
+    "reasons_to_refuse",
+    "unknown_facts",
 ]

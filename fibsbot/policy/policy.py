@@ -1,20 +1,145 @@
-"""What an operator has decided about whom to play, and what a decision is made from."""
+"""Policy: the operator's settings about opponents and match lengths, and what is known of a match to decide about."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
-from typing import Final
+import re
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from itertools import pairwise
+from typing import Final, Self
 
 from attrs import field, frozen
 from attrs.validators import ge, optional
 
-from fibsbot.policy.lengths import Lengths
-from fibsbot.policy.names import NameRule
+_CODE: Final = "="
+"""A client that begins so is the code of a player's profile, which only programs have."""
+_PROGRAM: Final = re.compile(r"(?i:bot)(?![a-z])|(?i:computer)")
+"""`GammonBot`, `bot_1p`, `fibsbot_2`, `RepBotNG`, `Computer_player`; not `Botticelli` or `bottle`."""
+_KNOWN: Final = re.compile(r"(?i:gnubg|matchdog|montecarlo|wildbg)")
+"""Programs whose names and clients do not say it otherwise."""
+
+
+def is_bot(name: str, client: str | None = None) -> bool:
+    """Whether a player seems to be a program, by the name or by what the player's program calls itself."""
+    if client and client.startswith(_CODE):
+        return True
+    return any(_PROGRAM.search(word) or _KNOWN.match(word) for word in (name, client or ""))
+
+
+_SHORTEST: Final = 3
+"""Characters of the shortest names on FIBS."""
+_RULE: Final = re.compile(r"([A-Za-z_*?]{1,20})(?::(from|to))?")
+
+
+@frozen
+class NamePattern:
+    """A name, in which `*` and `?` stand for anything, and which invitations it is about. Case matters, as on FIBS."""
+
+    pattern: str
+    theirs: bool = True
+    """Whether it is about their invitations."""
+    ours: bool = True
+    """Whether it is about our invitations."""
+
+    @classmethod
+    def parse(cls, word: str) -> Self:
+        """Read `name`, `name:from` (their invitations) or `name:to` (ours). Raises ValueError that says so."""
+        match = _RULE.fullmatch(word)
+        if match is None:
+            raise ValueError(f"expected a name with * and ? as wildcards, perhaps :from or :to, got {word!r}")
+        return cls(match[1], theirs=match[2] != "to", ours=match[2] != "from")
+
+    def fits(self, name: str) -> bool:
+        """Whether the pattern fits this name."""
+        return fnmatchcase(name, self.pattern)
+
+    def covers(self, other: NamePattern) -> bool:
+        """Whether it is about all invitations that the other rule is about."""
+        return (self.theirs or not other.theirs) and (self.ours or not other.ours)
+
+    @property
+    def fits_all(self) -> bool:
+        """Whether there is no name that the pattern does not fit: names have at least three characters."""
+        return self.pattern.count("?") <= _SHORTEST and set(self.pattern) in ({"*"}, {"*", "?"})
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it fits one name only."""
+        return not set(self.pattern) & {"*", "?"}
+
+    def __str__(self) -> str:
+        """Write what `parse` reads."""
+        return self.pattern + ("" if self.theirs and self.ours else ":from" if self.theirs else ":to")
+
+
+LONGEST_MATCH: Final = 99
+"""Points of the longest match that FIBS plays."""
+UNLIMITED_WORD: Final = "unlimited"
+_SPAN: Final = re.compile(r"(\d{1,2})(?:-(\d{1,2}))?")
+
+
+@frozen
+class Lengths:
+    """A set of match lengths."""
+
+    spans: tuple[tuple[int, int], ...] = ((1, 25),)
+    """Shortest and longest of each range, in points."""
+    unlimited: bool = False
+    """Whether matches without an end belong to it."""
+
+    @classmethod
+    def parse(cls, words: Iterable[str]) -> Self:
+        """Read words such as `1-9`, `11` and `unlimited`. Raises ValueError with what was expected."""
+        spans: list[tuple[int, int]] = []
+        unlimited = False
+        for word in words:
+            if word == UNLIMITED_WORD:
+                unlimited = True
+                continue
+            match = _SPAN.fullmatch(word)
+            span = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+            if not 1 <= span[0] <= span[1]:
+                raise ValueError(f"expected a length such as 5, 1-9 or unlimited, got {word!r}")
+            spans.append(span)
+        return cls(tuple(sorted(spans)), unlimited)
+
+    def __contains__(self, length: object) -> bool:
+        """Whether a match of so many points belongs to it; 0 is unlimited."""
+        if not isinstance(length, int):
+            return False
+        return any(least <= length <= most for least, most in self.spans) if length else self.unlimited
+
+    def longest(self, limit: int = LONGEST_MATCH) -> int | None:
+        """Return the most points, up to `limit`, that belong to it; None when there are none."""
+        return max((min(most, limit) for least, most in self.spans if least <= limit), default=None)
+
+    @property
+    def shortest(self) -> int | None:
+        """The fewest points that belong to it; None when there are none."""
+        return min((least for least, _ in self.spans), default=None)
+
+    def words(self) -> tuple[str, ...]:
+        """Return the words that `parse` reads."""
+        spans = tuple(str(least) if least == most else f"{least}-{most}" for least, most in self.spans)
+        return spans + ((UNLIMITED_WORD,) if self.unlimited else ())
+
+    def __str__(self) -> str:
+        """Say it in English, after `matches of`: `1 to 9 or 11 points`."""
+        spans = [str(least) if least == most else f"{least} to {most}" for least, most in self.spans]
+        said = " or ".join(spans)
+        parts = [f"{said} point{'' if said == '1' else 's'}"] if spans else []
+        return " or ".join([*parts, *(["unlimited length"] if self.unlimited else [])]) or "no length"
+
+    @property
+    def overlapping(self) -> bool:
+        """Whether some length is named twice."""
+        return any(one[1] >= other[0] for one, other in pairwise(self.spans))
+
 
 _DAY: Final = 86_400.0
 """Seconds."""
-_WHO: Final = {
+_EFFECT_OF_BLOCKING_ALL: Final = {
     (True, True): "nobody is played",
     (True, False): "every invitation is refused",
     (False, True): "nobody is invited",
@@ -22,7 +147,7 @@ _WHO: Final = {
 """What it means that everybody is blocked, by whether their invitations and ours are."""
 
 
-def _crossed(least: float | None, most: float | None) -> bool:
+def _is_inverted(least: float | None, most: float | None) -> bool:
     return least is not None and most is not None and least > most
 
 
@@ -41,9 +166,9 @@ class Policy:
     max_experience: int | None = None
     experience_per_point: float = field(default=0.0, validator=ge(0))
     """The other's experience must be at least so many times the length of the match."""
-    block: tuple[NameRule, ...] = ()
+    block: tuple[NamePattern, ...] = ()
     """Who is not played, not even a saved match."""
-    allow: tuple[NameRule, ...] = ()
+    allow: tuple[NamePattern, ...] = ()
     """If there are any, nobody else is played; those about one direction do not limit the other."""
     bots: bool = True
     """Whether to accept invitations of other bots."""
@@ -62,20 +187,20 @@ class Policy:
 
     def _nobody(self) -> Iterator[str]:
         """Yield what leaves nobody to play."""
-        if _crossed(self.min_rating, self.max_rating):
+        if _is_inverted(self.min_rating, self.max_rating):
             yield "min_rating is above max_rating: nobody whose rating is known is played"
-        if _crossed(self.min_experience, self.max_experience):
+        if _is_inverted(self.min_experience, self.max_experience):
             yield "min_experience is above max_experience: nobody whose experience is known is played"
         if not self.bots and not self.people:
             yield "bots and people are both false: every invitation is refused"
         if not self.lengths.spans and not self.lengths.unlimited:
             yield "lengths is empty: no match is played"
         shortest = None if self.lengths.unlimited else self.lengths.shortest
-        if shortest and _crossed(self.experience_per_point * shortest, self.max_experience):
+        if shortest and _is_inverted(self.experience_per_point * shortest, self.max_experience):
             yield "experience_per_point is above max_experience even for the shortest match: nobody is played"
         for rule in self.block:
             if rule.fits_all:
-                yield f"block has {rule}: {_WHO[rule.theirs, rule.ours]}"
+                yield f"block has {rule}: {_EFFECT_OF_BLOCKING_ALL[rule.theirs, rule.ours]}"
 
     def _nothing_added(self) -> Iterator[str]:
         """Yield what makes no difference."""
@@ -98,7 +223,7 @@ class Direction(enum.Enum):
 
 
 @frozen
-class Request:
+class MatchRequest:
     """A match that could be played, with everything that is known about it."""
 
     name: str
@@ -122,7 +247,7 @@ class Request:
 
 
 @frozen
-class Reason:
+class RefusalReason:
     """Why a match is not played."""
 
     code: str

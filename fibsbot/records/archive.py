@@ -22,8 +22,8 @@ from typing import Final, TypeAlias
 import structlog
 from attrs import define, field, frozen
 
-from fibsbot.permissions import make_private
-from fibsbot.records.rotation import Rotation
+from fibsbot.files import make_private
+from fibsbot.records.session_log import Rotation
 
 WARNING_INTERVAL: Final = dt.timedelta(hours=1)
 """Time between two warnings about the files of one log."""
@@ -42,7 +42,7 @@ Clock: TypeAlias = Callable[[], dt.datetime]
 
 
 @define
-class Complaints:
+class WarningLimiter:
     """Warnings about one log, one in an hour at most: a full disk stays full for a while."""
 
     path: Path
@@ -58,7 +58,7 @@ class Complaints:
 
 
 @frozen(order=True)
-class Finished:
+class FinishedFile:
     """A finished file. They sort from the oldest to the youngest."""
 
     time: dt.datetime
@@ -68,7 +68,7 @@ class Finished:
     compressed: bool = field(order=False)
 
 
-def finished_files(path: Path) -> list[Finished]:
+def finished_files(path: Path) -> list[FinishedFile]:
     """Return the finished files of the log that is written to `path`, the oldest first."""
     name = re.compile(rf"{re.escape(path.stem)}-(\d{{8}}T\d{{6}}Z)(?:_(\d+))?{re.escape(path.suffix)}(\.gz)?")
     found = []
@@ -76,7 +76,7 @@ def finished_files(path: Path) -> list[Finished]:
         if match := name.fullmatch(file.name):
             with contextlib.suppress(ValueError):  # no such day: somebody else's file
                 time = dt.datetime.strptime(match[1], _STAMP).replace(tzinfo=dt.UTC)
-                found.append(Finished(time, int(match[2] or 1), file, bool(match[3])))
+                found.append(FinishedFile(time, int(match[2] or 1), file, bool(match[3])))
     return sorted(found)
 
 
@@ -88,7 +88,7 @@ class Archive:
     """The file that is being written."""
     rotation: Rotation
     clock: Clock
-    complaints: Complaints
+    complaints: WarningLimiter
     _lock: threading.Lock = field(factory=threading.Lock, init=False)
     _wanted: bool = field(default=False, init=False)
     _thread: threading.Thread | None = field(default=None, init=False)

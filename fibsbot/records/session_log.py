@@ -1,12 +1,12 @@
-r"""The session log: the exact bytes of a connection in both directions, with times, one JSON object a line.
+"""The session log: the exact bytes of a connection in both directions, with times, one JSON object per line.
 
-    {"fibsbot_session_log": 1, "time": "2026-01-02T03:04:05.678901+00:00", "server": "127.0.0.1:4321", "user": "marvin"}
+{"fibsbot_session_log": 1, "time": "2026-01-02T03:04:05.678901+00:00", "server": "127.0.0.1:4321", "user": "marvin"}
     {"time": "...", "received": "login: "}
-    {"time": "...", "sent": "login fibsbot 1008 marvin ********\r\n"}
+    {"time": "...", "sent": "login fibsbot 1008 marvin ********\\r\\n"}
     {"time": "...", "event": "match_started", "opponent": "ford", "length": 5}
 
-Bytes stand as latin-1 text, so that every byte has a character. The password never reaches the file.
-It is read here, and written by `session_writing.py`.
+Bytes are stored as latin-1 text, so that every byte has a character. The password never reaches the file. This module
+reads it; `session_log_writer.py` writes it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,31 @@ from pathlib import Path
 from typing import IO, Any, Final, TypeAlias, cast
 
 from attrs import field, frozen
+from attrs.validators import ge
+
+
+@frozen
+class Rotation:
+    """Bounds of a session log's files."""
+
+    max_bytes: int = field(default=64 * 2**20, validator=ge(2**16))
+    """A file that would grow beyond this is closed and compressed, and a new one begun."""
+    daily: bool = True
+    """Whether a new file begins with each day, UTC."""
+    keep_days: int = field(default=30, validator=ge(0))
+    """Compressed files are removed after so many days; 0 keeps them for ever."""
+    max_total_bytes: int = field(default=2**30, validator=ge(0))
+    """The files of one log together: the oldest go first, also those that are younger than that; 0 does not limit them.
+
+    So a server that floods us cannot fill the disk. The file that is being written is never removed.
+    """
+
 
 VERSION: Final = 1
 """Version of the format; the first line's value."""
-ENDS: Final = ("connection_lost", "registration_ended")
+CONNECTION_END_EVENTS: Final = ("connection_lost", "registration_ended")
 """Events after which another connection follows: what was received before them may end within a line."""
-MARK: Final = "fibsbot_session_log"
+FIRST_KEY: Final = "fibsbot_session_log"
 """The first line's first key, by which a session log is recognised."""
 
 _GZIP: Final = b"\x1f\x8b"
@@ -87,7 +106,7 @@ class SessionLogError(ValueError):
 
 def is_session_log(start: bytes) -> bool:
     """Whether these are the first bytes of a session log; the first 64 are enough."""
-    return start.lstrip().startswith((b'{"' + MARK.encode() + b'"', b'{ "' + MARK.encode() + b'"'))
+    return start.lstrip().startswith((b'{"' + FIRST_KEY.encode() + b'"', b'{ "' + FIRST_KEY.encode() + b'"'))
 
 
 def unpacked(file: IO[bytes]) -> IO[bytes]:
@@ -115,7 +134,7 @@ def read_session_log(source: str | Path | Iterable[bytes]) -> Iterator[Record]:
     for line in source:
         record = _parse(line)
         if not started and not isinstance(record, Header):
-            raise SessionLogError(f"expected a first line with {MARK!r}: {VERSION}, got {line[:80]!r}")
+            raise SessionLogError(f"expected a first line with {FIRST_KEY!r}: {VERSION}, got {line[:80]!r}")
         started = True
         if record is not None:
             yield record
@@ -149,6 +168,6 @@ def _parse(line: bytes) -> Record | None:
         case {"fibsbot_session_log": version}:
             if version != VERSION:
                 raise SessionLogError(f"expected a session log of version {VERSION}, got version {version!r}")
-            del data[MARK]
+            del data[FIRST_KEY]
             return Header(time, data)
     return None

@@ -189,13 +189,13 @@ class Connection:
     lost: dt.datetime | None
     """None while it stands; also where the process ended before it could tell."""
     state: str | None
-    """How far it was when it was lost, as protocol/session.py calls it."""
+    """How far it was when it was lost, as protocol/fibs_protocol/session.py calls it."""
     reason: str | None
     """Why it was lost."""
 
 
 @frozen
-class Tally:
+class FactCount:
     """How often something happened."""
 
     times: int
@@ -216,7 +216,7 @@ class Opponent:
     experience: int | None
     client: str | None
     """The program that they use, as they call it."""
-    facts: Mapping[Fact, Tally] = field(factory=dict)
+    facts: Mapping[Fact, FactCount] = field(factory=dict)
     """What happened between the two, counted; what never happened is not in it."""
 
     def times(self, fact: Fact) -> int:
@@ -225,7 +225,7 @@ class Opponent:
         return tally.times if tally else 0
 
 
-class Recollection(NamedTuple):
+class PlayerMemory(NamedTuple):
     """What an account has to remember of a player."""
 
     matches: tuple[dt.datetime, ...] = ()

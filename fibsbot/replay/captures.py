@@ -1,41 +1,95 @@
-"""Reads captures: our own session logs, and the raw bytes of any client, as one stream of what was said.
+"""Captures, read as one stream of events: our own session logs, and the raw bytes of any client.
 
-A raw capture is what a telnet connection brought: lines with CR LF, LF or CR, telnet bytes, bells, and in between what
-the user typed, where the terminal echoed it. It may begin and end anywhere. Either kind may be compressed by gzip, or
-be in UTF-16, as PowerShell writes what it redirects.
-Memory does not grow with the file.
+A raw capture is what a telnet connection brought: lines with CR LF, LF or CR, telnet bytes, bells, and in between
+what the user typed, where the terminal echoed it. It may begin and end anywhere. Either kind may be compressed by
+gzip, or be in UTF-16, as PowerShell writes redirected output. Memory use does not grow with the file.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from fibsbot.formats.errors import FormatError
-from fibsbot.formats.text import chunks
+from attrs import field, frozen
+from fibs_protocol import commands as c
+from fibs_protocol import messages as m
+from fibs_protocol.commands import Command
+from fibs_protocol.drawn import DrawingReader
+from fibs_protocol.errors import CommandError
+from fibs_protocol.grammar import parse_command
+from fibs_protocol.lines import LineSplitter
+from fibs_protocol.messages import Message
+from fibs_protocol.stream import MessageReader
+
+from fibsbot.formats import FormatError, read_chunks
 from fibsbot.records import session_log as log
-from fibsbot.replay import parts
-from fibsbot.replay.errors import CaptureError
-from fibsbot.replay.spoken import Cut, Heard, Known, Noted, Said, Spoken
-from protocol import commands as c
-from protocol import messages as m
-from protocol.drawn import DrawingReader
-from protocol.errors import CommandError
-from protocol.grammar import parse_command
-from protocol.lines import LineSplitter
-from protocol.stream import MessageReader
+from fibsbot.replay import match_files
+from fibsbot.replay.match_files import CaptureError
+
+
+@frozen(slots=False)
+class ReceivedMessage:
+    """A message of the server."""
+
+    at: dt.datetime | None
+    """When, UTC; None in a raw capture."""
+    message: Message
+    offset: int = 0
+    """Where the line begins, in bytes from the beginning of the capture; in a session log, where its record does."""
+
+
+@frozen(slots=False)
+class SentCommand:
+    """A command of the client."""
+
+    at: dt.datetime | None
+    command: Command
+    offset: int = 0
+
+
+@frozen
+class ConnectionEnded:
+    """A connection ended."""
+
+    at: dt.datetime | None
+    offset: int
+    reason: str
+
+
+@frozen
+class SessionInfo:
+    """Whose session it is."""
+
+    user: str
+    """The account's name; empty where only the server is known."""
+    site: str = ""
+    """The server's name or address; empty where it is not known."""
+
+
+@frozen(slots=False)
+class LoggedEvent:
+    """Something that a session log tells besides: an event, such as a decision with its equity."""
+
+    at: dt.datetime | None
+    name: str
+    fields: Mapping[str, Any] = field(factory=dict)
+    offset: int = 0
+
+
+CaptureEvent: TypeAlias = ReceivedMessage | SentCommand | ConnectionEnded | SessionInfo | LoggedEvent
+
 
 __all__ = [
-    "Cut",
-    "Heard",
-    "Known",
-    "Noted",
-    "Said",
-    "Spoken",
+    "CaptureEvent",
+    "ConnectionEnded",
+    "LoggedEvent",
+    "ReceivedMessage",
+    "SentCommand",
+    "SessionInfo",
     "read_capture",
     "read_captures",
     "read_pieces",
@@ -44,27 +98,27 @@ __all__ = [
 Reach: TypeAlias = Callable[[int], object]
 """Takes how many bytes have been read."""
 
-PATIENCE: Final = 2**20
+UNRECOGNISED_LIMIT: Final = 2**20
 """Bytes of a raw capture within which some line of a server has to be recognised."""
-_LOOK: Final = 4096
+_HEAD_SIZE: Final = 4096
 """Bytes by which a file is judged."""
-_MOST_STRANGE: Final = 0.05
+_MOST_BINARY: Final = 0.05
 """Share of bytes that are neither text nor telnet, above which a file is taken for a binary one."""
-_FAMILIAR: Final = bytes({*range(32, 127), *range(128, 256), *b"\0\a\b\t\n\v\f\r\x1b"})
-_COMMANDS: Final = 256
+_TEXT_BYTES: Final = bytes({*range(32, 127), *range(128, 256), *b"\0\a\b\t\n\v\f\r\x1b"})
+_COMMAND_CACHE: Final = 256
 """Commands that are kept in mind: a session sends the same ones again and again."""
-_LONGEST_TYPED: Final = 80
+_LONGEST_TYPED_COMMAND: Final = 80
 """Characters of a line that is taken for a command which the user typed."""
-_TYPED: Final = (
+_TYPED_COMMANDS: Final = (
     *(c.Move, c.Off, c.Roll, c.Double, c.Accept, c.Reject, c.Redouble, c.Beaver, c.Raccoon, c.Otter, c.Resign),
     *(c.Join, c.Leave, c.Watch, c.Unwatch, c.ShowBoard, c.Look, c.Login),
 )
 """The commands that matter when they stand in a raw capture."""
-_PROSE: Final = (m.Unknown, m.MotdLine, m.CommandPrompt, m.MovesAction)
+_AMBIGUOUS_MESSAGES: Final = (m.Unknown, m.MotdLine, m.CommandPrompt, m.MovesAction)
 """What any text may seem to say."""
 
 
-def read_capture(path: Path) -> Iterator[Spoken]:
+def read_capture(path: Path) -> Iterator[CaptureEvent]:
     """Yield what was said in a capture. Raises CaptureError for a file that is none, OSError where it can't be read.
 
     Of a text without any line of a server nothing is yielded.
@@ -72,43 +126,43 @@ def read_capture(path: Path) -> Iterator[Spoken]:
     return read_captures([path])
 
 
-def read_captures(paths: Iterable[Path], reach: Reach = lambda _: None) -> Iterator[Spoken]:
+def read_captures(paths: Iterable[Path], reach: Reach = lambda _: None) -> Iterator[CaptureEvent]:
     """Yield what was said in files that continue each other, the oldest first, as the parts of a session log do.
 
     Offsets are counted through all of them; `reach` is called with how far the reading is. Raises CaptureError and
     OSError as `read_capture`; where a compressed file is damaged, that is raised after what was said before the damage
     and in the other files.
     """
-    tape = _Tape(reach)
+    tape = _CaptureReader(reach)
     for path in paths:
         if path.is_dir():
             raise CaptureError(f"expected a session log or a capture, got the folder {path.name!r}")
-        with parts.opened(path) as file:
-            yield from tape.read(chunks(file))
+        with match_files.open_log_part(path) as file:
+            yield from tape.read(read_chunks(file))
     yield from tape.end()
 
 
-def read_pieces(pieces: Iterable[bytes]) -> Iterator[Spoken]:
+def read_pieces(pieces: Iterable[bytes]) -> Iterator[CaptureEvent]:
     """Yield what was said in a capture that comes piece by piece, however it is cut. Raises CaptureError."""
-    tape = _Tape()
+    tape = _CaptureReader()
     yield from tape.read(iter(pieces))
     yield from tape.end()
 
 
-class _Tape:
+class _CaptureReader:
     """One file after the other, as one capture."""
 
     def __init__(self, reach: Reach = lambda _: None) -> None:
         self._reach = reach
         self._offset = 0
-        self._logged = _Logged()
+        self._logged = _SessionLogReader()
         self._damage: FormatError | None = None
         """What is wrong with a file that could not be read to its end."""
 
-    def read(self, pieces: Iterator[bytes]) -> Iterator[Spoken]:
+    def read(self, pieces: Iterator[bytes]) -> Iterator[CaptureEvent]:
         start = b""
         pieces = self._undamaged(pieces)
-        while len(start) < _LOOK and (piece := next(pieces, b"")):
+        while len(start) < _HEAD_SIZE and (piece := next(pieces, b"")):
             start += piece
         if not start.strip():
             raise CaptureError(str(self._damage or "expected a session log or a capture, got an empty file"))
@@ -117,7 +171,7 @@ class _Tape:
         if log.is_session_log(start):
             yield from self._logged.read(counted, begin)
         else:
-            yield from _captured(counted, start, begin)
+            yield from _read_raw(counted, start, begin)
 
     def _counted(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         """Pass on the pieces of a file, and count their bytes."""
@@ -133,7 +187,7 @@ class _Tape:
         except FormatError as error:
             self._damage = error
 
-    def end(self) -> Iterator[Spoken]:
+    def end(self) -> Iterator[CaptureEvent]:
         yield from self._logged.end(self._offset)
         if self._damage:
             raise CaptureError(str(self._damage))
@@ -142,7 +196,7 @@ class _Tape:
 # -- session logs ---------------------------------------------------------------------------------------------------
 
 
-class _Logged:
+class _SessionLogReader:
     """Reads session logs. A part that continues the one before goes on where that one ended, even inside a line."""
 
     def __init__(self) -> None:
@@ -150,12 +204,12 @@ class _Logged:
         self._sent = LineSplitter(prompts=False)
         self._at: dt.datetime | None = None
 
-    def read(self, pieces: Iterator[bytes], begin: int) -> Iterator[Spoken]:
+    def read(self, pieces: Iterator[bytes], begin: int) -> Iterator[CaptureEvent]:
         place = begin
 
         def each() -> Iterator[bytes]:
             nonlocal place
-            for offset, line in parts.lines(pieces):
+            for offset, line in match_files.lines_with_offsets(pieces):
                 place = begin + offset
                 yield line
 
@@ -166,49 +220,49 @@ class _Logged:
                     case log.Received(data=data) if data:
                         self._reader.receive_data(data)
                         while (received := self._reader.next_message()) is not None:
-                            yield Heard(at, received.message, place)
+                            yield ReceivedMessage(at, received.message, place)
                     case log.Sent(data=data) if data:
                         for command in self._commands(data):
-                            yield Said(at, command, place)
+                            yield SentCommand(at, command, place)
                     case log.Event() | log.Header():
                         yield from self._noted(record, place)
         except log.SessionLogError as error:
             raise CaptureError(str(error)) from None
 
-    def end(self, offset: int) -> Iterator[Spoken]:
+    def end(self, offset: int) -> Iterator[CaptureEvent]:
         if self._at is not None:
-            yield Cut(self._at, offset, "the log ends")
+            yield ConnectionEnded(self._at, offset, "the log ends")
 
     def _commands(self, data: bytes) -> Iterator[c.Command]:
         self._sent.receive_data(data)
         while (line := self._sent.next_line()) is not None:
-            command = _command(line.text.strip())
+            command = _parsed_command(line.text.strip())
             if command is not None:
                 yield command
 
-    def _noted(self, record: log.Event | log.Header, place: int) -> Iterator[Spoken]:
+    def _noted(self, record: log.Event | log.Header, place: int) -> Iterator[CaptureEvent]:
         if isinstance(record, log.Header):
             yield from self._headed(record, place)
             return
-        yield Noted(record.time, record.name, record.fields, place)
-        if record.name in log.ENDS:
+        yield LoggedEvent(record.time, record.name, record.fields, place)
+        if record.name in log.CONNECTION_END_EVENTS:
             yield from self._cut(place, str(record.fields.get("reason", "")) or "the connection was lost")
 
-    def _headed(self, record: log.Header, place: int) -> Iterator[Spoken]:
+    def _headed(self, record: log.Header, place: int) -> Iterator[CaptureEvent]:
         """Begin a run, unless the header says that it continues the part that was read before."""
         if not record.fields.get("continues"):
             yield from self._cut(place, "another run begins")
-        yield Known(str(record.fields.get("user", "")), str(record.fields.get("server", "")))
+        yield SessionInfo(str(record.fields.get("user", "")), str(record.fields.get("server", "")))
 
-    def _cut(self, place: int, reason: str) -> Iterator[Spoken]:
+    def _cut(self, place: int, reason: str) -> Iterator[CaptureEvent]:
         # What is left over was cut off, and may say anything: `foe` for `foe_b`, 1 for 16.
         self._reader = MessageReader(banner=True)
         self._sent = LineSplitter(prompts=False)
-        yield Cut(self._at, place, reason)
+        yield ConnectionEnded(self._at, place, reason)
 
 
-@lru_cache(_COMMANDS)
-def _command(text: str) -> c.Command | None:
+@lru_cache(_COMMAND_CACHE)
+def _parsed_command(text: str) -> c.Command | None:
     try:
         return parse_command(text)
     except CommandError:
@@ -218,14 +272,14 @@ def _command(text: str) -> c.Command | None:
 # -- raw captures ---------------------------------------------------------------------------------------------------
 
 
-def _captured(pieces: Iterator[bytes], start: bytes, begin: int) -> Iterator[Spoken]:
+def _read_raw(pieces: Iterator[bytes], start: bytes, begin: int) -> Iterator[CaptureEvent]:
     """Read raw bytes; everything is without a time."""
-    head = start[:_LOOK]
-    if len(head.translate(None, _FAMILIAR)) > _MOST_STRANGE * len(head) or head.count(b"\0") > len(head) / 4:
+    head = start[:_HEAD_SIZE]
+    if len(head.translate(None, _TEXT_BYTES)) > _MOST_BINARY * len(head) or head.count(b"\0") > len(head) / 4:
         raise CaptureError("expected a session log or a capture, got a binary file")
-    reader, drawings = MessageReader(), _Drawings()
+    reader, drawings = MessageReader(), _DrawnBoards()
     recognised = False
-    held: list[Heard | Said] = []
+    held: list[ReceivedMessage | SentCommand] = []
     """Drawn boards and prose, until some line shows that they are a server's: any text may have a board in it."""
     for piece in itertools.chain(pieces, [b""]):
         reader.receive_data(piece)
@@ -233,27 +287,27 @@ def _captured(pieces: Iterator[bytes], start: bytes, begin: int) -> Iterator[Spo
             message, offset = received.message, begin + received.offset
             if type(message) in _SEEN:
                 message = drawings.seen_in(message)
-            typed = _typed(message.text) if isinstance(message, m.Unknown) else None
-            said = Heard(None, message, offset) if typed is None else Said(None, typed, offset)
+            typed = _typed_command(message.text) if isinstance(message, m.Unknown) else None
+            said = ReceivedMessage(None, message, offset) if typed is None else SentCommand(None, typed, offset)
             if recognised:
                 yield said
                 continue
             held.append(said)
-            recognised = typed is None and not isinstance(received.message, _PROSE)
+            recognised = typed is None and not isinstance(received.message, _AMBIGUOUS_MESSAGES)
             if recognised:
                 yield from held
-            elif typed is None and received.offset > PATIENCE:
+            elif typed is None and received.offset > UNRECOGNISED_LIMIT:
                 raise CaptureError("expected a session log or a capture, got a text without any line of a server")
     if not recognised:
         raise CaptureError("expected a session log or a capture, got a text without any line of a server")
-    yield Cut(None, begin, "the capture ends")
+    yield ConnectionEnded(None, begin, "the capture ends")
 
 
 _SEEN: Final = frozenset([m.YouWatch, m.YouStopWatching, m.WatchedGone, m.Unknown])
 """The messages by which boards that are drawn for people are seen."""
 
 
-class _Drawings:
+class _DrawnBoards:
     """Sees the boards that are drawn for people, who seldom have the server send any other."""
 
     def __init__(self) -> None:
@@ -273,13 +327,13 @@ class _Drawings:
         return message
 
 
-def _typed(text: str) -> c.Command | None:
+def _typed_command(text: str) -> c.Command | None:
     """Return the command that the user typed here, if it is one that matters; some programs mark it by `<<`."""
     text = text.strip().removeprefix("> ").removeprefix("<< ")
-    if not text or len(text) > _LONGEST_TYPED or not text[0].isalnum():
+    if not text or len(text) > _LONGEST_TYPED_COMMAND or not text[0].isalnum():
         return None
     try:
         command = parse_command(text)
     except CommandError:
         return None
-    return command if isinstance(command, _TYPED) else None
+    return command if isinstance(command, _TYPED_COMMANDS) else None

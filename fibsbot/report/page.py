@@ -1,28 +1,116 @@
-"""The page: everything about some matches in one file that asks nothing of any network."""
+"""The page: everything about some matches in one HTML file that needs no network; and an index of such pages."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib import resources
 from typing import Final
 
+from attrs import frozen
+
 from fibsbot import __version__
+from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics
 from fibsbot.draw.markup import clean
 from fibsbot.draw.themes import stylesheet
-from fibsbot.report import figures
-from fibsbot.report.details import COLUMNS, match_data
-from fibsbot.report.dice import dice
-from fibsbot.report.downloads import downloads
-from fibsbot.report.index import Listed, index_table, length, players, result
-from fibsbot.report.markup import Child, Html, data, joined, tag
-from fibsbot.report.sheet import BAD, CLASSES, GOOD, moment, score_sheet
-from fibsbot.report.stops import LUCKY, THRESHOLDS, MatchSheet, match_sheet
+from fibsbot.formats import FormatError
+from fibsbot.formats.mat import write_mat
+from fibsbot.formats.sgf import write_sgf
+from fibsbot.report import statistics
+from fibsbot.report.html import Child, Html, join_html, script_json, tag
+from fibsbot.report.page_data import COLUMNS, match_data
+from fibsbot.report.score_sheet import (
+    BAD_LUCK,
+    CLASSES,
+    GOOD_LUCK,
+    format_points,
+    format_signed,
+    format_time,
+    player_name,
+    score_sheet,
+)
+from fibsbot.report.statistics import dice_section, format_rating
+from fibsbot.report.timeline import GRADE_THRESHOLDS, LUCK_THRESHOLD, MatchTimeline, match_timeline
 from fibsbot.rules.state import Seat
-from fibsbot.study.model import MatchStudy
 from fibsbot.transcript import Transcript
+
+_WRITERS: Final[dict[str, Callable[[Transcript], str]]] = {".mat": write_mat, ".sgf": write_sgf}
+_MAX_NAME: Final = 60
+"""Characters of a file's name, without its extension."""
+
+
+def download_links(transcript: Transcript) -> Iterator[Html]:
+    """Yield a link for each format that can say the match."""
+    if not transcript.games:
+        return
+    name = re.sub(r"[^\w-]+", "_", "-".join(player.name for player in transcript.players))[:_MAX_NAME]
+    for extension, write in _WRITERS.items():
+        try:
+            content = write(transcript).encode("utf-8", "replace")
+        except FormatError:
+            continue
+        address = f"data:application/octet-stream;base64,{base64.b64encode(content).decode()}"
+        yield tag("a", extension, href=address, download=f"{name}{extension}", title=f"Save the match as {extension}")
+
+
+@frozen
+class IndexEntry:
+    """What an index tells of a match: enough to write its line when the study itself is gone."""
+
+    href: str
+    transcript: Transcript
+    """Its games do not matter, but for the score."""
+    figures: tuple[PlayerStatistics, PlayerStatistics]
+
+    @classmethod
+    def of(cls, study: MatchAnalysis, href: str) -> IndexEntry:
+        """Note what an index tells of a match."""
+        return cls(href, study.transcript, study.figures)
+
+
+def index_table(matches: Iterable[IndexEntry]) -> Html:
+    """Return the table of matches."""
+    columns = ("Match", "Score", "PR", "Luck", "Length", "Began")
+    head = tag("thead", tag("tr", *(tag("th", it, scope="col") for it in columns)))
+    body = tag("tbody", *map(_index_row, matches))
+    return tag("div", tag("table", head, body, class_="figures index"), class_="scroll")
+
+
+def _index_row(match: IndexEntry) -> Html:
+    transcript, (a, b) = match.transcript, match.figures
+    open_ = ", open" if transcript.length and transcript.winner is None else ""
+    cells = [
+        " \N{EN DASH} ".join(map(str, transcript.scores)) + open_,
+        f"{format_rating(a)} : {format_rating(b)}",
+        format_signed(a.luck - b.luck, 2),
+        str(transcript.length) if transcript.length else "unlimited",
+        format_time(transcript.started) if transcript.started else "",
+    ]
+    link = tag("th", tag("a", players_html(transcript), href=match.href), scope="row")
+    return tag("tr", link, *(tag("td", it) for it in cells))
+
+
+def players_html(transcript: Transcript) -> Html:
+    """Return who plays whom."""
+    return join_html(player_name(transcript, Seat.A), " \N{EN DASH} ", player_name(transcript, Seat.B))
+
+
+def result_html(transcript: Transcript) -> Html:
+    """Return how the match ended, or how far it was seen."""
+    a, b = transcript.scores
+    score = f"{a} \N{EN DASH} {b}"
+    if transcript.winner is None:
+        return join_html(score) if not transcript.length else join_html(f"{score}, not finished")
+    return join_html(score, ", ", player_name(transcript, transcript.winner), " wins")
+
+
+def format_length(transcript: Transcript) -> str:
+    """Write what the match is played to."""
+    return f"{format_points(transcript.length)}" if transcript.length else "unlimited match"
+
 
 KEYS: Final = {
     "\N{LEFTWARDS ARROW} k": "back",
@@ -49,16 +137,16 @@ _SCRIPTLESS: Final = (
     "The boards are drawn by this page's own script, which is switched off here. Everything else is on the page: the "
     "score sheet, the figures, and the worst errors with their XGIDs, which any backgammon program can show."
 )
-_NOTHING: Final = tag("p", "No match.", class_="note")
+_NO_MATCH: Final = tag("p", "No match.", class_="note")
 
 
-def report_page(studies: Sequence[MatchStudy], *, title: str) -> str:
+def report_page(studies: Sequence[MatchAnalysis], *, title: str) -> str:
     """Return a page about some matches; its links are `#m1` for the first match, `#m1g2t14` for a turn in it.
 
     Raises TranscriptError for a transcript that cannot have happened.
     """
-    sheets = [match_sheet(study, number) for number, study in enumerate(studies, start=1)]
-    listed = [Listed.of(it.study, f"#{it.anchor}") for it in sheets]
+    sheets = [match_timeline(study, number) for number, study in enumerate(studies, start=1)]
+    listed = [IndexEntry.of(it.study, f"#{it.anchor}") for it in sheets]
     index = None
     if len(listed) > 1:
         index = tag("details", tag("summary", "Index"), index_table(listed), class_="index", open=True)
@@ -66,14 +154,14 @@ def report_page(studies: Sequence[MatchStudy], *, title: str) -> str:
     body = [
         Html("") if alone else tag("header", tag("h1", clean(title)), index),
         tag("noscript", tag("p", _SCRIPTLESS, class_="note")),
-        tag("main", *(_match(it, 1 if alone else 2) for it in sheets), _NOTHING if not sheets else None),
+        tag("main", *(_match_section(it, 1 if alone else 2) for it in sheets), _NO_MATCH if not sheets else None),
         _viewer(),
         _help(),
     ]
     return _document(title, body, script=True)
 
 
-def index_page(matches: Iterable[Listed], *, title: str) -> str:
+def index_page(matches: Iterable[IndexEntry], *, title: str) -> str:
     """Return a page that lists matches, each with a page of its own."""
     body = [tag("header", tag("h1", clean(title))), tag("main", index_table(matches))]
     return _document(title, body, script=False)
@@ -87,7 +175,7 @@ def _asset(name: str) -> str:
     return resources.files("fibsbot.report").joinpath("assets", name).read_text("utf-8")
 
 
-def _hash(text: str) -> str:
+def _csp_hash(text: str) -> str:
     """Name a script or style as a content security policy does, so that no other one is allowed."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
@@ -97,7 +185,7 @@ def _document(title: str, body: Iterable[Html], *, script: bool) -> str:
     code = _asset("report.js") if script else ""
     policy = (
         "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
-        f"style-src {_hash(style)}; script-src {_hash(code) if script else chr(39) + 'none' + chr(39)}"
+        f"style-src {_csp_hash(style)}; script-src {_csp_hash(code) if script else chr(39) + 'none' + chr(39)}"
     )
     head = [
         tag("meta", charset="utf-8"),
@@ -117,7 +205,7 @@ def _document(title: str, body: Iterable[Html], *, script: bool) -> str:
 # -- a match --------------------------------------------------------------------------------------------------------
 
 
-def _match(match: MatchSheet, level: int) -> Html:
+def _match_section(match: MatchTimeline, level: int) -> Html:
     """Return all about a match; `level` is that of its heading."""
     luck = any(stop.luck is not None for stop in match.stops)
     transcript, anchor = match.study.transcript, match.anchor
@@ -128,42 +216,47 @@ def _match(match: MatchSheet, level: int) -> Html:
 
     sheet = tag("div", score_sheet(match, level + 2), class_="sheet", tabindex=-1)
     parts: list[Child] = [
-        tag(f"h{level}", players(transcript), id=titled, class_="players"),
-        tag("p", *_facts(transcript), *_judged(match), *downloads(transcript), class_="facts"),
+        tag(f"h{level}", players_html(transcript), id=titled, class_="players"),
+        tag("p", *_facts(transcript), *_ratings(match), *download_links(transcript), class_="facts"),
         part("Score sheet", tag("div", sheet, class_="stage"), class_="spoken"),
-        figures.equity_graph(match),
+        statistics.equity_graph(match),
         part(
             "Figures",
-            tag("div", figures.performance(match, luck=luck), figures.by_game(match, luck=luck), class_="tables"),
+            tag(
+                "div",
+                statistics.performance_table(match, luck=luck),
+                statistics.games_table(match, luck=luck),
+                class_="tables",
+            ),
         ),
-        part("The worst errors", figures.worst(match)),
-        part("Luck", figures.luckiest(match)) if luck else None,
-        part("Dice", dice(transcript)),
+        part("The worst errors", statistics.worst_errors(match)),
+        part("Luck", statistics.luckiest_rolls(match)) if luck else None,
+        part("Dice", dice_section(transcript)),
         part(
             "How to read this",
             tag("ul", *(tag("li", it) for it in _notes(match.study.judge, luck=luck)), class_="notes"),
         ),
-        tag("script", data(match_data(match)), type="application/json", id=f"{anchor}-data"),
+        tag("script", script_json(match_data(match)), type="application/json", id=f"{anchor}-data"),
     ]
     return tag("section", *parts, class_="match", id=anchor, aria_labelledby=titled)
 
 
 def _facts(transcript: Transcript) -> Iterator[Child]:
-    yield tag("strong", result(transcript))
-    yield tag("span", length(transcript))
+    yield tag("strong", result_html(transcript))
+    yield tag("span", format_length(transcript))
     if transcript.site:
         yield tag("span", clean(transcript.site, 80))
     if transcript.started:
-        yield tag("span", f"{moment(transcript.started)} UTC")
+        yield tag("span", f"{format_time(transcript.started)} UTC")
     for seat in Seat:
         if transcript.players[seat].rating is not None:
             yield tag("span", *_player(transcript, seat))
 
 
-def _judged(match: MatchSheet) -> Iterator[Html]:
+def _ratings(match: MatchTimeline) -> Iterator[Html]:
     """Yield both ratings, and whose opinion they are."""
     study = match.study
-    ratings = " : ".join(figures.rating(it) for it in study.figures)
+    ratings = " : ".join(statistics.format_rating(it) for it in study.figures)
     yield tag("span", f"PR {ratings} by {clean(study.details or study.judge, 200)}")
 
 
@@ -176,7 +269,7 @@ def _player(transcript: Transcript, seat: Seat) -> Iterator[Child]:
 
 
 def _notes(judge: str, *, luck: bool) -> Iterator[Child]:
-    grades = ", ".join(f"{CLASSES[it]} ({it.value}) from {least:g}" for it, least in reversed(THRESHOLDS.items()))
+    grades = ", ".join(f"{CLASSES[it]} ({it.value}) from {least:g}" for it, least in reversed(GRADE_THRESHOLDS.items()))
     yield (
         f"What a decision is worth is the opinion of the strategy {clean(judge)}. Equities are normalised: winning a "
         f"single game at the present cube is 1, losing it \N{MINUS SIGN}1. At a match score they are chances to win "
@@ -190,7 +283,7 @@ def _notes(judge: str, *, luck: bool) -> Iterator[Child]:
     if luck:
         yield (
             "Luck is how much better a throw was than the average throw. "
-            f"{GOOD} and {BAD} mark throws from {LUCKY:g} on."
+            f"{GOOD_LUCK} and {BAD_LUCK} mark throws from {LUCK_THRESHOLD:g} on."
         )
     yield (
         "The board is seen, and its points are numbered, from the same side throughout. Plays are written as their "
@@ -220,9 +313,9 @@ def _viewer() -> Html:
         class_="board-box",
     )
     shown = tag("label", "Show ", tag("select", class_="filter"), class_="only")
-    plays = _options("plays", tag("caption", "Plays"), ("Play", *COLUMNS))
-    cube = _options("cube", tag("caption"), ("Cube", *COLUMNS))
-    resigning = _options("resigning", tag("caption"), ("Resignation", *COLUMNS))
+    plays = _options_table("plays", tag("caption", "Plays"), ("Play", *COLUMNS))
+    cube = _options_table("cube", tag("caption"), ("Cube", *COLUMNS))
+    resigning = _options_table("resigning", tag("caption"), ("Resignation", *COLUMNS))
     details = tag(
         "div",
         tag("dl", class_="facts"),
@@ -240,13 +333,13 @@ def _pressed(does: str) -> str | None:
     return "false" if does == "best" else None
 
 
-def _options(class_: str, caption: Html, columns: tuple[str, ...]) -> Html:
+def _options_table(class_: str, caption: Html, columns: tuple[str, ...]) -> Html:
     head = tag("thead", tag("tr", *(tag("th", it, scope="col") for it in columns)))
     return tag("table", caption, head, tag("tbody"), class_=f"options {class_}")
 
 
 def _help() -> Html:
-    keys = joined(*(joined(tag("dt", *_keys(names)), tag("dd", text)) for names, text in KEYS.items()))
+    keys = join_html(*(join_html(tag("dt", *_keys(names)), tag("dd", text)) for names, text in KEYS.items()))
     close = tag("form", tag("button", "Close"), method="dialog")
     swipe = "Swipe over the board to go back and on; click into the graph to go there."
     return tag(

@@ -1,17 +1,24 @@
-"""Legal plays of backgammon, and why a play is illegal (laws 11 to 15 of 1931, 11 to 17 of 1970).
+"""Legal plays of backgammon, why a play is illegal (laws 11 to 15 of 1931, 11 to 17 of 1970), and perft counts.
 
 The four sets of laws agree here, so nothing in this file asks which one is in force.
 
-Everything rests on one observation: if a play can be made at all, it can be made taking the checkers in order from the
-farthest point to the nearest. Moving a far checker first never closes a point, and it only ever helps to bear off. So
-the generator never looks at a checker behind the one that it has just moved.
+Everything rests on one observation: if a play can be made at all, it can be made taking the checkers in order from
+the farthest point to the nearest. Moving a far checker first never closes a point, and it only ever helps to bear
+off. So the generator never looks at a checker behind the one that it has just moved.
+
+Perft counts positions to a depth, over the 21 rolls, equal positions as often as they are reached; it pins the
+generator.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import combinations_with_replacement
 from typing import Final, TypeAlias
+
+from attrs import frozen
 
 from fibsbot.match import Dice
 from fibsbot.position import BAR, OFF, Move, Play, Position
@@ -24,17 +31,17 @@ Steps: TypeAlias = tuple[tuple[int, int], ...]
 _NUMBERS: Final = range(1, 7)
 _SOURCES: Final = range(1, BAR + 1)
 _TARGETS: Final = range(OFF, BAR)
-REMEMBERED: Final = 128
+CACHED_ROLLS: Final = 128
 """Throws whose plays are kept in mind: whoever plays looks at each throw several times."""
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHED_ROLLS)
 def legal_plays(position: Position, dice: Dice) -> tuple[Play, ...]:
     """Return one play for each distinct position that the dice allow; nothing when no checker can move.
 
     The moves of a play stand in an order in which they can be made, farthest checker first.
     """
-    return tuple(Play.of(*steps) for steps in results(position.points, dice).values())
+    return tuple(Play.of(*steps) for steps in resulting_positions(position.points, dice).values())
 
 
 def can_move(position: Position, dice: Dice) -> bool:
@@ -42,8 +49,8 @@ def can_move(position: Position, dice: Dice) -> bool:
     return any(True for number in set(dice) for _ in _moves(position.points, number, BAR))
 
 
-@lru_cache(REMEMBERED)
-def results(cells: Cells, dice: Dice) -> Mapping[Cells, Steps]:
+@lru_cache(CACHED_ROLLS)
+def resulting_positions(cells: Cells, dice: Dice) -> Mapping[Cells, Steps]:
     """Return every position that the dice can leave, with one way to come there; empty when no checker can move.
 
     Raises ThrowError when the dice are none.
@@ -51,11 +58,11 @@ def results(cells: Cells, dice: Dice) -> Mapping[Cells, Steps]:
     return _results(cells, dice, None)
 
 
-Keep: TypeAlias = Callable[[Cells, int], bool]
+KeepPosition: TypeAlias = Callable[[Cells, int], bool]
 """Takes a position within a play and how many moves are still to be made; tells whether it is worth going on from."""
 
 
-def results_by_way_of(cells: Cells, dice: Dice, keep: Keep) -> Mapping[Cells, Steps]:
+def resulting_positions_via(cells: Cells, dice: Dice, keep: KeepPosition) -> Mapping[Cells, Steps]:
     """Return those of the results all of whose positions on the way, and they themselves, are kept.
 
     This takes as long as what is kept, however many plays there are. Raises ThrowError when the dice are none.
@@ -65,7 +72,7 @@ def results_by_way_of(cells: Cells, dice: Dice, keep: Keep) -> Mapping[Cells, St
     return _results(cells, dice, lambda after, left: keep(after, left - moves + possible), possible) if possible else {}
 
 
-def whole_play(cells: Cells, dice: Dice, after: Cells) -> Steps:
+def play_between(cells: Cells, dice: Dice, after: Cells) -> Steps:
     """Return the play of all numbers of the dice that leads from one row of cells to another; no steps if none does.
 
     The farthest checker that is missing afterwards was moved first, so that each order of the numbers leaves one way.
@@ -107,7 +114,7 @@ def _moved(cells: Cells, source: int, number: int) -> Cells | None:
     return tuple(after)
 
 
-def _results(cells: Cells, dice: Dice, keep: Keep | None, moves: int | None = None) -> dict[Cells, Steps]:
+def _results(cells: Cells, dice: Dice, keep: KeepPosition | None, moves: int | None = None) -> dict[Cells, Steps]:
     """Return results; `moves` is how many moves a play has, where that is known."""
     high, low = check_dice(dice)
     if high == low:
@@ -166,7 +173,7 @@ def has_choice(cells: Cells, dice: Dice) -> bool:
             for _, _, after in _moves(between, second, source):
                 if after != (found := found or after):
                     return True
-    return not found and len(results(cells, dice)) > 1
+    return not found and len(resulting_positions(cells, dice)) > 1
 
 
 def _doubles(cells: Cells, number: int, moves: int, farthest: int) -> Iterator[Cells]:
@@ -178,7 +185,7 @@ def _doubles(cells: Cells, number: int, moves: int, farthest: int) -> Iterator[C
         yield from _doubles(after, number, moves - 1, source)
 
 
-def _play_double(cells: Cells, number: int, keep: Keep | None, moves: int) -> dict[Cells, Steps]:
+def _play_double(cells: Cells, number: int, keep: KeepPosition | None, moves: int) -> dict[Cells, Steps]:
     """Play one number so many times, or as often as possible."""
     plays: dict[Cells, Steps] = {}
     longer: dict[Cells, Steps] = {cells: ()}
@@ -348,3 +355,47 @@ def _omission(numbers: tuple[int, ...], made: int, possible: int) -> Law:
     if possible == 2:
         return Law.BOTH_NUMBERS
     return Law.HIGHER_NUMBER if made else Law.MUST_PLAY
+
+
+ROLLS: Final = tuple(combinations_with_replacement(range(1, 7), 2))
+"""The 21 rolls."""
+PositionCounts: TypeAlias = Mapping[Cells, int]
+"""How many times each position is reached, seen by the player on roll."""
+
+PERFT_START: Final[PositionCounts] = {Position.start().points: 1}
+"""The opening position."""
+
+
+@frozen
+class PerftCount:
+    """What one more roll and play leads to."""
+
+    positions: int
+    """Positions, equal ones not merged."""
+    without_play: int
+    """How many of them come from a roll that left no play."""
+
+    def __add__(self, other: PerftCount) -> PerftCount:
+        """Add up the counts of two parts of a level."""
+        return PerftCount(self.positions + other.positions, self.without_play + other.without_play)
+
+
+def perft_count(reached: Iterable[tuple[Cells, int]]) -> PerftCount:
+    """Count what one more roll leads to from these positions and the times they are reached, without keeping it."""
+    positions = without_play = 0
+    for cells, times in reached:
+        for roll in ROLLS:
+            plays = len(resulting_positions(cells, roll))
+            positions += times * (plays or 1)
+            without_play += 0 if plays else times
+    return PerftCount(positions, without_play)
+
+
+def perft_level(reached: PositionCounts) -> PositionCounts:
+    """Return every position that one more roll leads to, seen by the player who is then on roll."""
+    level: Counter[Cells] = Counter()
+    for cells, times in reached.items():
+        for roll in ROLLS:
+            for after in resulting_positions(cells, roll) or (cells,):
+                level[tuple(-n for n in reversed(after))] += times
+    return level

@@ -8,8 +8,7 @@ from attrs import frozen
 
 from fibsbot.match import Dice
 from fibsbot.position import Position
-from fibsbot.rules.laws import Laws
-from fibsbot.rules.scoring import Level
+from fibsbot.rules.laws import Laws, Level
 
 
 class Seat(enum.IntEnum):

@@ -1,4 +1,4 @@
-"""Accounts: who is registered, under which name and password."""
+"""Accounts: names, password hashes, and FIBS' rating formula (`help formula`; docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -6,16 +6,99 @@ import asyncio
 import base64
 import hashlib
 import hmac
+import math
 import re
 import secrets
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from attrs import define, field
+from attrs import define, field, frozen
+from fibs_protocol import messages as m
+from fibs_protocol.messages import Message
+from fibs_protocol.words import YOU
 
-from fibsbot.server.ratings import NEW_RATING, Standing
-from fibsbot.server.settings import Settings
-from protocol.words import YOU
+from fibsbot.server.settings import UserSettings
+
+NEW_RATING: Final = 1500.0
+"""What a new user begins with, with an experience of 0."""
+LISTED_EXPERIENCE: Final = 50
+"""Who has more than this is on the rating list, and may invite to matches longer than SHORT_MATCH."""
+SHORT_MATCH: Final = 9
+"""Points of the longest match that anybody may invite to."""
+
+
+@frozen
+class RatedPlayer:
+    """A player before the match."""
+
+    name: str
+    rating: float
+    experience: int
+    """Points of all rated matches finished so far."""
+
+    @property
+    def factor(self) -> float:
+        """K: newcomers' ratings move up to five times as fast."""
+        return max(1.0, 5 - self.experience / 100)
+
+
+@frozen
+class RatingCalculation:
+    """What a finished match does to both ratings."""
+
+    winner: RatedPlayer
+    loser: RatedPlayer
+    length: int
+    """N, the length of the match in points."""
+    difference: float = field(init=False)
+    """D."""
+    upset: float = field(init=False)
+    """Pu, the probability that the underdog wins."""
+    probability: float = field(init=False)
+    """P, the probability of the result that did not come: 1 - Pu if the underdog won, else Pu."""
+
+    @difference.default
+    def _difference(self) -> float:
+        return abs(self.winner.rating - self.loser.rating)
+
+    @upset.default
+    def _upset(self) -> float:
+        exponent = self.difference * math.sqrt(self.length) / 2000
+        return 1 / (math.pow(10, min(exponent, 300)) + 1)
+
+    @probability.default
+    def _probability(self) -> float:
+        return 1 - self.upset if self.winner.rating < self.loser.rating else self.upset
+
+    @property
+    def gain(self) -> float:
+        """Points that the winner gains."""
+        return self._change(self.winner)
+
+    @property
+    def loss(self) -> float:
+        """Points that the loser loses, a positive number."""
+        return self._change(self.loser)
+
+    def _change(self, player: RatedPlayer) -> float:
+        return 4 * player.factor * math.sqrt(self.length) * self.probability
+
+    def lines(self) -> tuple[Message, ...]:
+        """Return the block that `toggle ratings` shows, the winner first."""
+        winner, loser = self.winner, self.loser
+        return (
+            m.RatingStart(),
+            m.RatingDifference(self.difference),
+            m.RatingLength(self.length),
+            m.RatingExperience(winner.name, winner.experience, loser.name, loser.experience),
+            m.RatingUpset(self.upset),
+            m.RatingProbability(self.probability),
+            m.RatingFactor(winner.name, winner.factor),
+            m.RatingChange(winner.name, self.gain),
+            m.RatingFactor(loser.name, loser.factor),
+            m.RatingChange(loser.name, -self.loss),
+        )
+
 
 MIN_PASSWORD: Final = 4
 MAX_NAME: Final = 20
@@ -40,21 +123,21 @@ class Account:
     """Seconds since 1970 UTC; 0 is never."""
     last_logout: int = 0
     last_host: str = "-"
-    settings: Settings = field(factory=Settings)
+    settings: UserSettings = field(factory=UserSettings)
     """As last saved; a user who is logged in has a copy that changes."""
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> RatedPlayer:
         """What the rating formula needs."""
-        return Standing(self.name, self.rating, self.experience)
+        return RatedPlayer(self.name, self.rating, self.experience)
 
 
-def valid_name(name: str) -> bool:
+def is_valid_name(name: str) -> bool:
     """Whether a name has only letters and underscores, and not too many (specification: "Guest Log In")."""
     return len(name) <= MAX_NAME and _NAME.fullmatch(name) is not None
 
 
-def reserved(name: str) -> bool:
+def is_reserved(name: str) -> bool:
     """Whether nobody may have this name."""
     return name.lower() in RESERVED
 

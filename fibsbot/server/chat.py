@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from fibsbot.server.handlers import Handlers
-from fibsbot.server.users import MAX_KEPT_MAIL, MAX_NAMES, User
-from fibsbot.server.world import World
-from protocol import commands as c
-from protocol import messages as m
-from protocol.errors import CommandError
-from protocol.words import YOU, Toggle
+from fibs_protocol import commands as c
+from fibs_protocol import messages as m
+from fibs_protocol.errors import CommandError
+from fibs_protocol.words import YOU, Toggle
 
-HANDLERS: Final = Handlers()
+from fibsbot.server.users import MAX_KEPT_MAIL, MAX_NAMES, User
+from fibsbot.server.world import CommandHandlers, World
+
+HANDLERS: Final = CommandHandlers()
 
 
 def _listeners(users: Iterable[User], speaker: User) -> list[User]:

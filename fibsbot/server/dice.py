@@ -8,9 +8,9 @@ import secrets
 from collections.abc import Iterator
 from typing import Final, Protocol
 
-from protocol.words import Dice
+from fibs_protocol.words import Dice
 
-RUNS: Final = 12
+MAX_RUN: Final = 12
 """Runs of equal dice of this length and longer are counted together."""
 
 
@@ -56,14 +56,14 @@ class SeededDice:
         return random.Random(f"{self._seed}/{match}/colours").random() < 0.5
 
 
-class DiceStatistics:
+class DiceTest:
     """Counts of all dice thrown since the server's start, and two tests of their quality (`help dicetest`)."""
 
     def __init__(self) -> None:
         """Begin with nothing thrown."""
         self.throws = 0
         self._pairs = [[0] * 6 for _ in range(6)]
-        self._runs = [[0] * (RUNS + 1) for _ in range(6)]
+        self._runs = [[0] * (MAX_RUN + 1) for _ in range(6)]
         self._face = 0
         self._run = 0
         self._recent: list[float] = []
@@ -84,7 +84,7 @@ class DiceStatistics:
 
     def _end_run(self) -> None:
         if self._face:
-            self._runs[self._face - 1][min(self._run, RUNS)] += 1
+            self._runs[self._face - 1][min(self._run, MAX_RUN)] += 1
 
     def _place(self, face: int) -> None:
         """Gather eight dice into a point of the four-dimensional unit cube; see how far it is from a corner."""
@@ -108,11 +108,11 @@ class DiceStatistics:
         for title, values in (("calculated:", calculated), ("real value:", expected)):
             yield title + "".join(f"{value:13.6f}" for value in values)
         yield "Distribution of runs of n identical rolls:"
-        yield "n: " + "".join(f"{n if n < RUNS else f'{n}+':>7}" for n in range(1, RUNS + 1))
+        yield "n: " + "".join(f"{n if n < MAX_RUN else f'{n}+':>7}" for n in range(1, MAX_RUN + 1))
         for face, runs in enumerate(self._runs, 1):
             yield f"{face}: " + "".join(f"{n:>7}" for n in runs[1:]) + f" S:{sum(n * i for i, n in enumerate(runs))}"
-        sums = [sum(runs[n] for runs in self._runs) for n in range(1, RUNS + 1)]
+        sums = [sum(runs[n] for runs in self._runs) for n in range(1, MAX_RUN + 1)]
         yield "S: " + "".join(f"{n:>7}" for n in sums) + f" S:{2 * self.throws}"
         # A run of exactly n has n equal dice between two others: (1/6)^(n-1) * (5/6)^2 of all dice begin one.
-        shares = [(1 / 6) ** (n - 1) * (5 / 6) ** 2 for n in range(1, RUNS)] + [(1 / 6) ** (RUNS - 1) * (5 / 6)]
+        shares = [(1 / 6) ** (n - 1) * (5 / 6) ** 2 for n in range(1, MAX_RUN)] + [(1 / 6) ** (MAX_RUN - 1) * (5 / 6)]
         yield "T: " + "".join(f"{round(2 * self.throws * share):>7}" for share in shares)

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from typing import Final
 
-from fibsbot.server import chat, going, info, lists, matches, offers, options, play, texts, watching
-from fibsbot.server.handlers import Handlers
+from fibs_protocol import commands as c
+from fibs_protocol import messages as m
+from fibs_protocol.commands import Command
+from fibs_protocol.errors import CommandError, UnknownCommandError
+from fibs_protocol.grammar import parse_command
+from fibs_protocol.messages import Message, Refusal
+
+from fibsbot.server import chat, game_commands, info, match_commands, sessions, texts, watchers, who
+from fibsbot.server import info as options
 from fibsbot.server.users import User
-from fibsbot.server.world import World
-from protocol import commands as c
-from protocol import messages as m
-from protocol.commands import Command
-from protocol.errors import CommandError, UnknownCommandError
-from protocol.grammar import parse_command
-from protocol.messages import Message, Refusal
+from fibsbot.server.world import CommandHandlers, World
 
 REPEAT: Final = "!!"
 """Repeats the last command (`help !!`)."""
 NOT_REPEATED: Final = (c.Shout, c.Tell, c.Tellx, c.AlertCommand, c.Say, c.Kibitz, c.Whisper, c.Mail, c.Password)
 
-HANDLERS: Final = Handlers()
-for _module in (chat, going, info, lists, matches, offers, options, play, watching):
+HANDLERS: Final = CommandHandlers()
+for _module in (chat, sessions, info, who, match_commands, game_commands, options, game_commands, watchers):
     HANDLERS.update(_module.HANDLERS)
 
 
@@ -35,17 +36,17 @@ def handle(world: World, user: User, line: str) -> None:
         text = user.last_command
     if text:
         try:
-            command = read(text)
+            command = parse_line(text)
             user.last_command = "" if isinstance(command, NOT_REPEATED) else text
-            carry_out(world, user, command)
+            run_command(world, user, command)
         except CommandError as error:
-            world.tell(user, *refused(error.refusal))
+            world.tell(user, *refusal_messages(error.refusal))
     if user.away is not None:
         world.tell(user, m.YouAreAway())
     world.save()
 
 
-def read(text: str) -> Command:
+def parse_line(text: str) -> Command:
     """Read a line; the complete name of a help topic that is no command asks for that help.
 
     Raises:
@@ -71,7 +72,7 @@ def password_command(line: str) -> c.Password | None:
     return command if isinstance(command, c.Password) else None
 
 
-def carry_out(world: World, user: User, command: Command) -> None:
+def run_command(world: World, user: User, command: Command) -> None:
     """Carry out one command.
 
     Raises:
@@ -83,6 +84,6 @@ def carry_out(world: World, user: User, command: Command) -> None:
     handler(world, user, command)
 
 
-def refused(refusal: Refusal) -> tuple[Message, ...]:
+def refusal_messages(refusal: Refusal) -> tuple[Message, ...]:
     """Return the lines that tell a refusal."""
     return (refusal, m.PasswordColonNote()) if isinstance(refusal, m.PasswordUsage) else (refusal,)

@@ -1,12 +1,24 @@
-"""Limits: what one connection may use, so that nobody can harm the others."""
+"""Limits that keep one client from harming the others: bounds, fair shares of the processor, rate-limited log lines.
+
+What a connection makes the server do is measured and charged to it. While the server keeps up, everybody goes at
+once; when it does not, the next to go is the connection that was charged least since it began to wait (start-time
+fair queueing).
+"""
 
 from __future__ import annotations
 
-from attrs import frozen
+import asyncio
+import heapq
+import itertools
+from collections import Counter
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from attrs import define, frozen
 
 
 @frozen
-class Limits:
+class ServerLimits:
     """Bounds of the server. A connection that passes one is slowed down, cut short or closed; the others never wait."""
 
     line: int = 1024
@@ -37,3 +49,108 @@ class Limits:
     """Users that can be registered."""
     password_cost: int = 2**14
     """Cost of a password's hash (scrypt's N); a test may want it cheap."""
+
+
+WORK_SLICE: Final = 0.002
+"""Seconds of work that are let through at a time; in between, the event loop looks after everything else."""
+LEAST_CHARGE: Final = 2e-5
+"""Seconds that a turn costs at least: what happens around the measured part."""
+LOGIN_COST: Final = 0.01
+"""Seconds that a login may cost: everybody is told, and the list of users is long."""
+
+
+@define(eq=False)
+class ProcessorShare:
+    """What one connection has used."""
+
+    used: float = 0.0
+    """Seconds that were charged, counted from the clock of `FairQueue`."""
+    total: float = 0.0
+    """Seconds that were charged in all: among equals who has used less goes first."""
+    expected: float = LEAST_CHARGE
+    """What the next turn is likely to cost: what the last one did."""
+
+    def charge(self, seconds: float) -> None:
+        """Replace what was charged in advance for the last turn by what it cost."""
+        seconds = max(seconds, LEAST_CHARGE)
+        self.used += seconds - self.expected
+        self.total += seconds
+        self.expected = seconds
+
+
+class FairQueue:
+    """Hands out turns to the connections of one event loop."""
+
+    def __init__(self) -> None:
+        """Begin with nobody waiting."""
+        self._clock = 0.0
+        """What the connection that went last had used; who comes back from a pause is set to it."""
+        self._left = WORK_SLICE
+        self._renewing = False
+        self._waiting: list[tuple[float, float, int, ProcessorShare, asyncio.Future[None]]] = []
+        self._numbers = itertools.count()
+
+    async def turn(self, share: ProcessorShare) -> None:
+        """Wait until it is a connection's turn, and charge it for what that is likely to cost."""
+        share.used = max(share.used, self._clock)
+        if self._left > 0 and not self._waiting:
+            self._grant(share)
+            return
+        future = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiting, (share.used, share.total, next(self._numbers), share, future))
+        await future
+
+    def _grant(self, share: ProcessorShare) -> None:
+        self._clock = max(self._clock, share.used)
+        share.used += share.expected
+        self._left -= share.expected
+        if not self._renewing:
+            self._renewing = True
+            asyncio.get_running_loop().call_soon(self._renew)
+
+    def _renew(self) -> None:
+        """Let through another slice of work, after the event loop has been through everything once."""
+        self._renewing = False
+        self._left = WORK_SLICE
+        while self._waiting and self._left > 0:
+            *_, share, future = heapq.heappop(self._waiting)
+            if not future.done():  # else its connection has ended
+                self._grant(share)
+                future.set_result(None)
+
+
+LogCounts: TypeAlias = Callable[[Counter[str]], None]
+"""Logs what happened: how often, by address."""
+
+
+class RateLimitedLog:
+    """Counts what happens, by address, and logs it: the first time at once, then together, once in a while."""
+
+    def __init__(self, every: float, say: LogCounts) -> None:
+        """Log with `say`, at most once in `every` seconds."""
+        self._every = every
+        self._say = say
+        self._counts: Counter[str] = Counter()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def note(self, address: str) -> None:
+        """Count once more."""
+        self._counts[address] += 1
+        if self._timer is None:
+            self._log()
+
+    def _log(self) -> None:
+        self._timer = None
+        if self._counts:
+            counts, self._counts = self._counts, Counter()
+            self._say(counts)
+            self._timer = asyncio.get_running_loop().call_later(self._every, self._log)
+
+    def close(self) -> None:
+        """Log what was counted last."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._log()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -14,32 +14,29 @@ from types import TracebackType
 from typing import Final, Self
 
 import structlog
+from fibs_protocol import messages as m
+from fibs_protocol.errors import LocalProtocolError
+from fibs_protocol.words import Departure
 
-from fibsbot.server import dispatch, presence
+from fibsbot.server import dispatch, sessions
 from fibsbot.server.accounts import Account, Passwords
-from fibsbot.server.connection import CLOSE_TIME, Connection
+from fibsbot.server.audience import RENDERED_ONCE, render
+from fibsbot.server.connection import CLOSE_TIME, ClientConnection
+from fibsbot.server.database import Database
 from fibsbot.server.dice import DiceSource, SeededDice, SystemDice
-from fibsbot.server.door import Door
-from fibsbot.server.fairness import Turns
-from fibsbot.server.guessing import Guessing
-from fibsbot.server.limits import Limits
-from fibsbot.server.options import change_password
-from fibsbot.server.render import SHARED, render
-from fibsbot.server.store import Store
-from fibsbot.server.tally import Tally
-from fibsbot.server.users import Mode, User
-from fibsbot.server.world import Fixtures, Quirks, World
-from protocol import messages as m
-from protocol.errors import LocalProtocolError
-from protocol.words import Departure
+from fibsbot.server.info import change_password
+from fibsbot.server.limits import FairQueue, RateLimitedLog, ServerLimits
+from fibsbot.server.login import LoginDialog, LoginThrottle
+from fibsbot.server.users import ClientMode, User
+from fibsbot.server.world import Dependencies, Quirks, World
 
 _log = structlog.get_logger(__name__)
 
-SAMPLE_EVERY: Final = 60.0
+SAMPLE_INTERVAL: Final = 60.0
 """Seconds between two counts of users for `average`."""
-REFUSED_EVERY: Final = 1.0
+REFUSED_LOG_INTERVAL: Final = 1.0
 """Seconds between two lines of the log about connections that are one too many."""
-GUESSED_EVERY: Final = 60.0
+FAILED_LOGIN_LOG_INTERVAL: Final = 60.0
 """Seconds between two lines of the log about logins that failed."""
 
 
@@ -53,7 +50,7 @@ class Server:
         *,
         db: Path | None = None,
         seed: int | None = None,
-        limits: Limits | None = None,
+        limits: ServerLimits | None = None,
         quirks: Quirks | None = None,
         dice: DiceSource | None = None,
         clock: Callable[[], float] = time.time,
@@ -75,20 +72,22 @@ class Server:
         """
         self.host = host
         self.port = port
-        self.limits = limits or Limits()
+        self.limits = limits or ServerLimits()
         source = dice or (SystemDice() if seed is None else SeededDice(seed))
-        store = Store(db, clock())
-        self.world = World(Fixtures(store, source, clock, quirks=quirks or Quirks(), max_users=self.limits.connections))
+        store = Database(db, clock())
+        self.world = World(
+            Dependencies(store, source, clock, quirks=quirks or Quirks(), max_users=self.limits.connections)
+        )
         self.passwords = Passwords(self.limits.password_cost)
-        self._turns = Turns()
-        self._guessing = Guessing()
-        self._refused = Tally(REFUSED_EVERY, _log_refused)
-        self._failed_logins = Tally(GUESSED_EVERY, _log_failed_logins)
-        self._connections: dict[User, Connection] = {}
+        self._turns = FairQueue()
+        self._guessing = LoginThrottle()
+        self._refused = RateLimitedLog(REFUSED_LOG_INTERVAL, _log_refused)
+        self._failed_logins = RateLimitedLog(FAILED_LOGIN_LOG_INTERVAL, _log_failed_logins)
+        self._connections: dict[User, ClientConnection] = {}
         self._by_address: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
         self._logging_in: set[asyncio.Task[None]] = set()
-        self._open: set[Connection] = set()
+        self._open: set[ClientConnection] = set()
         self._sampler: asyncio.Task[None] | None = None
         self.failure: sqlite3.Error | None = None
         """Why the database can no longer be used."""
@@ -126,7 +125,7 @@ class Server:
         if self._server is not None:
             self._server.close()
         if self.failure is None:
-            presence.shut_down(self.world)
+            sessions.shut_down(self.world)
         self._deliver(None)
         if self._sampler is not None:
             self._sampler.cancel()
@@ -169,7 +168,7 @@ class Server:
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection from its beginning to its end."""
         task = asyncio.current_task()
-        connection = Connection(reader, writer, self.limits, self.world.traffic, self._turns)
+        connection = ClientConnection(reader, writer, self.limits, self.world.traffic, self._turns)
         if self._stopped:  # it came just before, and nobody would close it any more
             connection.abort()
             return
@@ -181,7 +180,7 @@ class Server:
             return
         await self._keep(connection, task)
 
-    async def _keep(self, connection: Connection, task: asyncio.Task[None]) -> None:
+    async def _keep(self, connection: ClientConnection, task: asyncio.Task[None]) -> None:
         """Serve a connection that was accepted; close it in any case."""
         self._tasks.add(task)
         self._open.add(connection)
@@ -204,15 +203,15 @@ class Server:
             finally:  # also when the task is cancelled while it closes the connection
                 self._forget(connection, task)
 
-    def _forget(self, connection: Connection, task: asyncio.Task[None]) -> None:
+    def _forget(self, connection: ClientConnection, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         self._open.discard(connection)
         self._by_address[connection.host] -= 1
         if not self._by_address[connection.host]:
             del self._by_address[connection.host]
 
-    async def _serve(self, connection: Connection, task: asyncio.Task[None]) -> None:
-        door = Door(self.world, self.passwords, self.limits, self._guessing, self._failed_logins)
+    async def _serve(self, connection: ClientConnection, task: asyncio.Task[None]) -> None:
+        door = LoginDialog(self.world, self.passwords, self.limits, self._guessing, self._failed_logins)
         self._logging_in.add(task)
         try:
             async with asyncio.timeout(self.limits.login_time):
@@ -237,11 +236,11 @@ class Server:
         except ConnectionError:
             how = Departure.NETWORK_ERROR
         finally:
-            presence.log_out(self.world, user, how)
+            sessions.log_out(self.world, user, how)
             self._deliver(None)
             _log.info("logged out", user=user.name)
 
-    async def _handle(self, user: User, connection: Connection, line: str) -> None:
+    async def _handle(self, user: User, connection: ClientConnection, line: str) -> None:
         password = dispatch.password_command(line)
         if password is not None:
             await change_password(self.world, user, self.passwords, password)
@@ -263,14 +262,14 @@ class Server:
                 except LocalProtocolError as error:
                     _log.error("message cannot be written", kind=message.kind(), reason=str(error))
                     continue
-                if user.clip and isinstance(message, SHARED):
+                if user.clip and isinstance(message, RENDERED_ONCE):
                     shared[id(message)] = lines
             texts.setdefault(user, []).extend(lines)
         leaving, self.world.leaving = self.world.leaving, []
         for user, lines in texts.items():
             connection = self._connections.get(user)
             if connection is not None:
-                connection.send(lines, prompt=user.mode is Mode.TELNET and user not in leaving)
+                connection.send(lines, prompt=user.mode is ClientMode.TELNET and user not in leaving)
         for user in leaving:
             connection = self._connections.pop(user, None)
             if connection is not None:
@@ -289,7 +288,7 @@ class Server:
     async def _sample(self) -> None:
         while True:
             self.world.sample()
-            await asyncio.sleep(SAMPLE_EVERY)
+            await asyncio.sleep(SAMPLE_INTERVAL)
 
 
 def _log_refused(counts: Counter[str]) -> None:

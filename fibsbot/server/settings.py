@@ -7,10 +7,9 @@ import zoneinfo
 from typing import Any, Final
 
 from attrs import define, field
-
-from protocol import messages as m
-from protocol.errors import BadArgumentError
-from protocol.words import Setting, Toggle
+from fibs_protocol import messages as m
+from fibs_protocol.errors import BadArgumentError
+from fibs_protocol.words import Setting, Toggle
 
 DEFAULT_ON: Final = frozenset(
     {
@@ -34,7 +33,7 @@ MAX_REDOUBLES: Final = 99
 
 
 @define
-class Settings:
+class UserSettings:
     """All settings of one user."""
 
     on: set[Toggle] = field(factory=lambda: set(DEFAULT_ON))
@@ -81,7 +80,7 @@ class Settings:
         return {"toggles": saved} | {setting.value: getattr(self, setting.value) for setting in Setting}
 
     @classmethod
-    def from_json(cls, saved: dict[str, Any]) -> Settings:
+    def from_json(cls, saved: dict[str, Any]) -> UserSettings:
         """Read what was saved; what is missing keeps its default."""
         settings = cls()
         for name, value in saved.get("toggles", {}).items():

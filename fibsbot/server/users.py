@@ -6,14 +6,14 @@ import enum
 from typing import TYPE_CHECKING, Final
 
 from attrs import define, field, frozen
+from fibs_protocol import messages as m
+from fibs_protocol.words import Toggle
 
 from fibsbot.server.accounts import Account
-from fibsbot.server.settings import Settings
-from protocol import messages as m
-from protocol.words import Toggle
+from fibsbot.server.settings import UserSettings
 
 if TYPE_CHECKING:
-    from fibsbot.server.table import Table
+    from fibsbot.server.server_match import ServerMatch
 
 MAX_NAMES: Final = 100
 """Names that one user can gag, blind or wait for."""
@@ -21,7 +21,7 @@ MAX_KEPT_MAIL: Final = 100
 """Messages received since the login that `message` can show again."""
 
 
-class Mode(enum.Enum):
+class ClientMode(enum.Enum):
     """How a user's connection wants to be talked to."""
 
     CLIP = "clip"
@@ -33,7 +33,7 @@ class Mode(enum.Enum):
 
 
 @frozen
-class Invitation:
+class PendingInvitation:
     """An invitation that waits to be accepted; a new one takes its place."""
 
     name: str
@@ -47,18 +47,18 @@ class User:
     """A user who is logged in. Users are told apart by identity: a second login makes a second one."""
 
     account: Account
-    mode: Mode
+    mode: ClientMode
     host: str
     client: str | None
     login: int
     """Seconds since 1970 UTC."""
-    settings: Settings
+    settings: UserSettings
     active: float
     """When the last command came, in seconds since 1970 UTC."""
-    table: Table | None = None
+    table: ServerMatch | None = None
     """The match that is being played."""
     watching: str | None = None
-    invitation: Invitation | None = None
+    invitation: PendingInvitation | None = None
     away: str | None = None
     """The text left by `away`."""
     waved: bool = False
@@ -78,7 +78,7 @@ class User:
     @property
     def clip(self) -> bool:
         """Whether a client is connected that understands numbered lines."""
-        return self.mode is Mode.CLIP
+        return self.mode is ClientMode.CLIP
 
     @property
     def ready(self) -> bool:

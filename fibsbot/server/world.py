@@ -1,23 +1,24 @@
-"""World: who is logged in, who plays and watches whom, and what everybody is to be told. No I/O but the database's.
+"""World: who is logged in, who plays and watches whom, the outbox, and the table of command handlers.
 
-Commands change the world and leave messages in its outbox; whoever holds the connections takes and delivers them.
+Commands change the world and leave messages in its outbox; the server delivers them. No I/O but the database's.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Any, Final, TypeAlias, TypeVar
 
 from attrs import define, evolve, field, frozen
+from fibs_protocol import messages as m
+from fibs_protocol.commands import Command
+from fibs_protocol.messages import Message
 
 from fibsbot.server.accounts import Account
-from fibsbot.server.dice import DiceSource, DiceStatistics
-from fibsbot.server.store import Store
-from fibsbot.server.table import Table
+from fibsbot.server.database import Database
+from fibsbot.server.dice import DiceSource, DiceTest
+from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.users import User
-from protocol import messages as m
-from protocol.messages import Message
 
 LAST_LOGINS: Final = 20
 """Logins and logouts that `last` shows."""
@@ -36,10 +37,10 @@ class Quirks:
 
 
 @frozen
-class Fixtures:
+class Dependencies:
     """What a world is given: everything that it would otherwise have to get from outside."""
 
-    store: Store
+    store: Database
     dice: DiceSource
     clock: Callable[[], float]
     """Seconds since 1970 UTC."""
@@ -54,7 +55,7 @@ class ClearScreen(Message):
 
 
 @define
-class Traffic:
+class TrafficCounts:
     """What `stat` counts: bytes that have passed, and what matches have done."""
 
     sent: int = 0
@@ -66,7 +67,7 @@ class Traffic:
 class World:
     """Everything that goes on."""
 
-    def __init__(self, fixtures: Fixtures) -> None:
+    def __init__(self, fixtures: Dependencies) -> None:
         """Begin with nobody logged in."""
         self.fixtures = fixtures
         self.store = fixtures.store
@@ -77,9 +78,9 @@ class World:
         """What is to be delivered, in this order."""
         self.leaving: list[User] = []
         """Whose connections are to be closed once the outbox is delivered."""
-        self.unsaved: list[Table] = []
+        self.unsaved: list[ServerMatch] = []
         """Tables that have changed since they were saved."""
-        self.statistics = DiceStatistics()
+        self.statistics = DiceTest()
         self.last: deque[tuple[float, str]] = deque(maxlen=LAST_LOGINS)
         self.started = fixtures.clock()
         self.max_users = 0
@@ -87,7 +88,7 @@ class World:
         """Whether the server ends: then nobody is told any more who comes, goes or plays."""
         self.port = 0
         """Where the server listens, for the command `port`."""
-        self.traffic = Traffic()
+        self.traffic = TrafficCounts()
         self.counts: dict[int, tuple[int, int, int, int]] = {}
         """For each hour of the day (UTC) seen so far: sum of users, samples, fewest, most."""
 
@@ -144,7 +145,7 @@ class World:
 
     # -- saving -----------------------------------------------------------------------------------------------------
 
-    def changed(self, table: Table) -> None:
+    def changed(self, table: ServerMatch) -> None:
         """Note that a match has to be saved before anybody hears of what happened in it."""
         if table not in self.unsaved:
             self.unsaved.append(table)
@@ -168,3 +169,23 @@ class World:
         """Keep a user's settings for the next login."""
         user.account.settings = evolve(user.settings, on=set(user.settings.on))
         self.store.save_accounts(user.account)
+
+
+AnyCommand = TypeVar("AnyCommand")
+Handler: TypeAlias = Callable[[World, User, Any], None]
+"""Carries out a command of one kind for a user; raises CommandError to refuse it."""
+
+
+class CommandHandlers(dict[type[Command], Handler]):
+    """A table of handlers by the kind of command, filled with decorators."""
+
+    def on(
+        self, *kinds: type[Command]
+    ) -> Callable[[Callable[[World, User, AnyCommand], None]], Callable[[World, User, AnyCommand], None]]:
+        """Make a function the handler of some kinds of commands."""
+
+        def add(handler: Callable[[World, User, AnyCommand], None]) -> Callable[[World, User, AnyCommand], None]:
+            self.update(dict.fromkeys(kinds, handler))
+            return handler
+
+        return add

@@ -12,24 +12,22 @@ from typing import Any, Final, TypeAlias
 
 import structlog
 from attrs import asdict, evolve, fields, frozen
+from fibs_protocol.commands import Command
+from fibs_protocol.messages import Message
 
-from fibsbot.bot.actions import End, Record
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.desk import Counters
-from fibsbot.bot.events import Event, FinishRequested, PauseRequested, QuitRequested, SettingsChanged
-from fibsbot.bot.memory import Memory
+from fibsbot.bot.context import AgentMemory, Counters
+from fibsbot.bot.current_match import BotStatus
+from fibsbot.bot.interface import End, Event, FinishRequested, PauseRequested, QuitRequested, Record, SettingsChanged
 from fibsbot.bot.runner import Observer, RegistrationError, Runner
-from fibsbot.bot.status import Status
-from fibsbot.bot.thinking import Thinker, Thought
-from fibsbot.client.backoff import Backoff
 from fibsbot.client.connection import ConnectionFailedError
+from fibsbot.client.settings import Backoff
 from fibsbot.records.session_log import utc_now
-from fibsbot.redaction import hide, redacted
-from fibsbot.replay.happenings import Happening
-from fibsbot.service.settings import AccountPlan
-from fibsbot.service.sheets import Sheets
-from protocol.commands import Command
-from protocol.messages import Message
+from fibsbot.redaction import hide_password, redact
+from fibsbot.replay.events import MatchEvent
+from fibsbot.service.match_recorder import MatchRecorder
+from fibsbot.service.settings import AccountSettings
+from fibsbot.strategies.pool import StrategyChain, TimedAnswer
 
 SLACK: Final = 60.0
 """Seconds by which everything may take longer than it should before an account counts as stuck."""
@@ -37,21 +35,21 @@ SLACK: Final = 60.0
 LONGEST: Final = 300
 """Characters of an error that are told; the log has all of it."""
 
-MakeRunner: TypeAlias = Callable[[AccountPlan, Thinker, Observer, Memory], Runner]
+MakeRunner: TypeAlias = Callable[[AccountSettings, StrategyChain, Observer, AgentMemory], Runner]
 """Makes an account's next run."""
-Keep: TypeAlias = Callable[[str, str, Mapping[str, Any], dt.datetime], None]
+KeepRecord: TypeAlias = Callable[[str, str, Mapping[str, Any], dt.datetime], None]
 """Takes an account's record to be remembered: account, name, fields, time."""
-Note: TypeAlias = Callable[[str, Thought, float], None]
+NoteDecision: TypeAlias = Callable[[str, TimedAnswer, float], None]
 """Takes an account's decision, and how many seconds it took from the bytes that opened it to its command."""
-Follow: TypeAlias = Callable[[str, Happening], None]
+FollowMatch: TypeAlias = Callable[[str, MatchEvent], None]
 """Takes what happens in an account's matches, as it happens."""
-Hear: TypeAlias = Callable[[str, Message, Agent], None]
+HearMessage: TypeAlias = Callable[[str, Message, Agent], None]
 """Takes a message of the server for an account, after the agent has taken it in."""
 
 _log = structlog.get_logger(__name__)
 
 
-def make_runner(plan: AccountPlan, thinker: Thinker, observer: Observer, memory: Memory) -> Runner:
+def make_runner(plan: AccountSettings, thinker: StrategyChain, observer: Observer, memory: AgentMemory) -> Runner:
     """Make a run as it is on a server; tests make others."""
     return Runner(evolve(plan.run, retry_first=True), thinker, observer=observer, memory=memory)
 
@@ -60,23 +58,23 @@ def make_runner(plan: AccountPlan, thinker: Thinker, observer: Observer, memory:
 class Hooks:
     """Whom an account tells what happens. None of them may raise, or take long."""
 
-    keep: Keep | None = None
-    follow: Follow | None = None
-    hear: Hear = lambda *_: None
-    note: Note = lambda *_: None
+    keep: KeepRecord | None = None
+    follow: FollowMatch | None = None
+    hear: HearMessage = lambda *_: None
+    note: NoteDecision = lambda *_: None
     make_runner: MakeRunner = make_runner
     clock: Callable[[], float] = time.monotonic
     """Seconds on the clock that the agents' events have."""
 
 
-class Account(Observer):
+class BotAccount(Observer):
     """One account's bot. A run that crashes is followed by another one, after a pause that grows."""
 
-    def __init__(self, plan: AccountPlan, thinker: Thinker, memory: Memory, hooks: Hooks) -> None:
+    def __init__(self, plan: AccountSettings, thinker: StrategyChain, memory: AgentMemory, hooks: Hooks) -> None:
         """Be ready to run."""
         self.plan = plan
         self.name = plan.run.agent.name
-        hide(plan.run.agent.password, self.name)
+        hide_password(plan.run.agent.password, self.name)
         self.end: End | None = None
         """How it ended; None while it goes on."""
         self.reason = ""
@@ -105,12 +103,12 @@ class Account(Observer):
         self._steps = 0
         self._stepped = self._started
 
-    def _make_sheets(self) -> Sheets | None:
+    def _make_sheets(self) -> MatchRecorder | None:
         """Return what writes matches down; None where nobody wants them."""
         keep, follow, run = self._hooks.keep, self._hooks.follow, self.plan.run
         if keep is None and follow is None:
             return None
-        return Sheets(
+        return MatchRecorder(
             self.name,
             f"{run.host}:{run.port}",
             lambda name, fields, at: keep(self.name, name, fields, at) if keep else None,
@@ -166,7 +164,7 @@ class Account(Observer):
 
     def _on_crash(self, error: BaseException) -> None:
         self.crashes += 1
-        text = redacted(" ".join(f"{type(error).__name__}: {error}".split()))
+        text = redact(" ".join(f"{type(error).__name__}: {error}".split()))
         trace = "".join(traceback.format_exception(error))
         _log.error("account crashed", error=text, crashes=self.crashes, exception=trace)
         self._fail(f"crashed: {text}")
@@ -187,7 +185,7 @@ class Account(Observer):
     def _lay_down(self) -> None:
         """Let go of a run that is over; what it counted stays."""
         if self._runner is not None:
-            self._past = _sum(self._past, self._runner.agent.counters)
+            self._past = _add_counters(self._past, self._runner.agent.counters)
         self._runner = None
         self._connected = None
 
@@ -258,7 +256,7 @@ class Account(Observer):
         if self._sheets:
             self._sheets.note(record)
 
-    def on_thought(self, thought: Thought, seconds: float, agent: Agent) -> None:  # noqa: ARG002
+    def on_thought(self, thought: TimedAnswer, seconds: float, agent: Agent) -> None:  # noqa: ARG002
         """Take note of how long a decision took."""
         self._hooks.note(self.name, thought, seconds)
 
@@ -281,7 +279,7 @@ class Account(Observer):
 
     def totals(self) -> Counters:
         """Return what was counted over all runs."""
-        return _sum(self._past, self._runner.agent.counters) if self._runner else self._past
+        return _add_counters(self._past, self._runner.agent.counters) if self._runner else self._past
 
     def status(self) -> AccountStatus:
         """Tell how it is."""
@@ -313,10 +311,10 @@ class AccountStatus:
 
     account: str
     state: str
-    """State of the connection, as protocol/session.py calls it; RESTING between two runs, or how it ended."""
+    """State of the connection, as protocol/fibs_protocol/session.py calls it; RESTING between two runs, or how it ended."""
     sentence: str
     """What it does, as people say it."""
-    agent: Status | None
+    agent: BotStatus | None
     """None while there is no run."""
     counters: Counters
     """Over all runs."""
@@ -343,5 +341,5 @@ class AccountStatus:
         }
 
 
-def _sum(one: Counters, other: Counters) -> Counters:
+def _add_counters(one: Counters, other: Counters) -> Counters:
     return Counters(*(getattr(one, it.name) + getattr(other, it.name) for it in fields(Counters)))

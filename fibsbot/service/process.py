@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import datetime as dt
 import os
 import signal
 import socket
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,30 +16,58 @@ import structlog
 from attrs import evolve
 
 from fibsbot import __version__
-from fibsbot.bot.actions import End
+from fibsbot.bot.context import AgentMemory, features_named
+from fibsbot.bot.interface import End
 from fibsbot.bot.orders import Order
-from fibsbot.bot.thinking import Thought
-from fibsbot.records.store import StoreWriter
-from fibsbot.service.account import Account, AccountStatus, Hooks, Note
-from fibsbot.service.asking import ControlError
-from fibsbot.service.control import Control, make_room
-from fibsbot.service.notify import Notifier
-from fibsbot.service.remembering import recall
-from fibsbot.service.settings import HOST, AccountPlan, ServiceSettings
-from fibsbot.service.supervisor import Load, Reloaded, Supervisor
-from fibsbot.service.wording import lasting
+from fibsbot.records.session_log import utc_now
+from fibsbot.records.store import Store, StoreError, StoreWriter
+from fibsbot.service.account import AccountStatus, BotAccount, Hooks, NoteDecision
+from fibsbot.service.control_client import ControlError, short_duration
+from fibsbot.service.control_server import ControlServer, remove_stale_socket
+from fibsbot.service.settings import HOST, AccountSettings, ServiceSettings
+from fibsbot.service.supervisor import ReloadResult, StrategyLoader, Supervisor
+from fibsbot.service.systemd import SystemdNotifier
+from fibsbot.strategies.pool import TimedAnswer
 
 if TYPE_CHECKING:
-    from fibsbot.service.live import Live
+    from fibsbot.service.live import LivePage
 
-LOOK: Final = 10.0
-"""Seconds between two looks at whether everything is as it should be; less where systemd waits for it."""
-LEAVE: Final = 10.0
-"""Seconds that logging out may take once somebody wants to leave at once."""
-MANY: Final = 3
-"""So many accounts are told one by one in the status line."""
+MEMORY_AGE: Final = dt.timedelta(days=30)
+"""Nothing that is longer ago is recalled."""
 
 _log = structlog.get_logger(__name__)
+
+
+def recall_memories(store: str, accounts: Mapping[str, str]) -> dict[str, AgentMemory]:
+    """Return by account what it has to remember of other players and of its server, `host:port`.
+
+    A store that cannot be read is as good as none.
+    """
+    now, clock = utc_now(), time.monotonic()
+    memories: dict[str, AgentMemory] = {}
+    try:
+        with Store.open(store) as reader:
+            for account, server in accounts.items():
+                memory = memories[account] = AgentMemory(
+                    lacking=features_named(reader.lacking(server, now - MEMORY_AGE))
+                )
+                for name, known in reader.acquaintances(account, now - MEMORY_AGE).items():
+                    matches = [clock - (now - at).total_seconds() for at in known.matches]
+                    refused = clock - (now - known.refused).total_seconds() if known.refused else None
+                    broke_off = clock - (now - known.broke_off).total_seconds() if known.broke_off else None
+                    stuck = clock - (now - known.stuck).total_seconds() if known.stuck else None
+                    memory.recall(name, matches, refused, broke_off, stuck)
+    except StoreError as error:
+        _log.warning("what was remembered of other players cannot be read", error=str(error))
+    return memories
+
+
+CHECK_INTERVAL: Final = 10.0
+"""Seconds between two looks at whether everything is as it should be; less where systemd waits for it."""
+LOGOUT_TIMEOUT: Final = 10.0
+"""Seconds that logging out may take once somebody wants to leave at once."""
+MOST_LISTED: Final = 3
+"""So many accounts are told one by one in the status line."""
 
 
 class ServiceError(Exception):
@@ -45,7 +75,7 @@ class ServiceError(Exception):
 
 
 @contextlib.contextmanager
-def hangups_held_back() -> Iterator[None]:
+def sighup_blocked() -> Iterator[None]:
     """Let a SIGHUP wait for the service that heeds it, and lets it through: it would end a process that only starts."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
@@ -61,12 +91,12 @@ class Service:
 
     def __init__(  # noqa: PLR0913 - what a process is made of
         self,
-        plans: Iterable[AccountPlan],
+        plans: Iterable[AccountSettings],
         settings: ServiceSettings,
-        load: Load,
+        load: StrategyLoader,
         *,
         fallback: str | None = None,
-        reload: Callable[[], Reloaded] | None = None,
+        reload: Callable[[], ReloadResult] | None = None,
         hooks: Hooks | None = None,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
@@ -74,19 +104,19 @@ class Service:
 
         Raises StoreError when there is a store that can never be used, ServiceError when somebody else runs already.
         """
-        check_alone(settings)
+        check_not_running(settings)
         plans = tuple(plans)
         self._settings = settings
-        self._notifier = Notifier(environment)
+        self._notifier = SystemdNotifier(environment)
         self._orders = 0
         self._ending: asyncio.Task[None] | None = None
         self._reloads: set[asyncio.Task[None]] = set()
         self._url: str | None = None
         """Where the web server is."""
-        self._notes: list[Note] = [hooks.note] if hooks else []
+        self._notes: list[NoteDecision] = [hooks.note] if hooks else []
         self.store = StoreWriter(settings.store) if settings.store else None
         servers = {plan.run.agent.name: f"{plan.run.host}:{plan.run.port}" for plan in plans}
-        memories = recall(settings.store, servers) if settings.store else {}
+        memories = recall_memories(settings.store, servers) if settings.store else {}
         hooks = evolve(hooks or Hooks(), note=self._note)
         if self.store:
             hooks = evolve(hooks, keep=self.store.put)
@@ -97,19 +127,19 @@ class Service:
             plans, settings, load, fallback=fallback, memories=memories, hooks=hooks, reload=reload
         )
 
-    def _make_live(self, plans: Iterable[AccountPlan]) -> Live:
+    def _make_live(self, plans: Iterable[AccountSettings]) -> LivePage:
         """Return the page that shows the bots; what it needs is imported only here."""
-        from fibsbot.service.live import Live  # noqa: PLC0415 - slow to import, and rarely wanted
+        from fibsbot.service.live import LivePage  # noqa: PLC0415 - slow to import, and rarely wanted
 
-        return Live([plan.run.agent.name for plan in plans], lambda: self.supervisor.statuses())  # noqa: PLW0108 - there is none yet
+        return LivePage([plan.run.agent.name for plan in plans], lambda: self.supervisor.statuses())  # noqa: PLW0108 - there is none yet
 
-    def _note(self, account: str, thought: Thought, seconds: float) -> None:
+    def _note(self, account: str, thought: TimedAnswer, seconds: float) -> None:
         for note in self._notes:
             note(account, thought, seconds)
 
     # -- running ------------------------------------------------------------------------------------------------
 
-    async def run(self) -> dict[str, Account]:
+    async def run(self) -> dict[str, BotAccount]:
         """Play until every account has ended; return them.
 
         Raises ServiceError when the control socket or the web server cannot be used.
@@ -149,7 +179,7 @@ class Service:
         """Tell systemd that we are there, from within the event loop, and only while no account is stuck."""
         await self.supervisor.tried()
         self._notifier.ready(self.sentence())
-        pause = min(LOOK, (self._notifier.watchdog or LOOK * 3) / 3)
+        pause = min(CHECK_INTERVAL, (self._notifier.watchdog or CHECK_INTERVAL * 3) / 3)
         stuck: set[str] = set()
         while True:
             now_stuck = {name for name, account in self.supervisor.accounts.items() if not account.look()}
@@ -168,7 +198,7 @@ class Service:
         path = self._settings.control
         if path is None:
             raise ValueError("expected a path")
-        control = Control(path, self.obey)
+        control = ControlServer(path, self.obey)
         try:
             await control.start()
         except ControlError as error:
@@ -181,20 +211,20 @@ class Service:
     @contextlib.asynccontextmanager
     async def _web(self, port: int) -> AsyncIterator[None]:
         """Run the web server; what it needs is imported only here."""
-        from fibsbot.service import metrics, web  # noqa: PLC0415 - slow to import, and rarely wanted
+        from fibsbot.service import web_server  # noqa: PLC0415 - slow to import, and rarely wanted
 
-        measured = metrics.Metrics(self.supervisor.statuses, lambda: self.supervisor.pool, self.store)
+        measured = web_server.Metrics(self.supervisor.statuses, lambda: self.supervisor.pool, self.store)
         self._notes.append(measured.note)
-        server = web.Web(port)
-        server.add("/metrics", web.metrics(measured.text))
-        server.add("/healthz", web.health(self.health))
+        server = web_server.WebServer(port)
+        server.add("/metrics", web_server.metrics_handler(measured.text))
+        server.add("/healthz", web_server.health_handler(self.health))
         if self._live:
             server.add("/live", self._live.page)
             server.add("/live/events", self._live.events, embedded=True)
         try:
             await server.start()
         except OSError as error:
-            raise _taken(port, error) from None
+            raise _port_error(port, error) from None
         self._url = f"http://{HOST}:{server.port}"
         _log.info("metrics and health", url=self._url)
         if self._live:
@@ -238,7 +268,7 @@ class Service:
 
     async def _leave(self) -> None:
         """Wait for the accounts to log out, but not for ever."""
-        await asyncio.sleep(LEAVE)
+        await asyncio.sleep(LOGOUT_TIMEOUT)
         _log.warning("leaving without a goodbye")
         self._playing.cancel()
 
@@ -296,30 +326,30 @@ class Service:
         statuses = self.supervisor.statuses()
         if len(statuses) == 1:
             said = statuses[0].sentence
-        elif len(statuses) <= MANY:
+        elif len(statuses) <= MOST_LISTED:
             said = "; ".join(f"{it.account} {it.sentence}" for it in statuses)
         else:
-            said = _counted(statuses)
-        return f"{said}, up {lasting(self.supervisor.uptime)}"
+            said = _account_counts(statuses)
+        return f"{said}, up {short_duration(self.supervisor.uptime)}"
 
 
-def check_places(settings: ServiceSettings) -> None:
+def check_addresses(settings: ServiceSettings) -> None:
     """Raise ServiceError where another process has the control socket, or the web server's port."""
-    check_alone(settings)
+    check_not_running(settings)
     if settings.web_port:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((HOST, settings.web_port))
             except OSError as error:
-                raise _taken(settings.web_port, error) from None
+                raise _port_error(settings.web_port, error) from None
 
 
-def _taken(port: int, error: OSError) -> ServiceError:
+def _port_error(port: int, error: OSError) -> ServiceError:
     return ServiceError(f"cannot listen on {HOST}:{port}: {error.strerror or error} (service.web_port)")
 
 
-def check_alone(settings: ServiceSettings) -> None:
+def check_not_running(settings: ServiceSettings) -> None:
     """Look whether another instance has the control socket, before anything is written into a store that it may use.
 
     Any other trouble with the socket shows when it is made.
@@ -327,12 +357,12 @@ def check_alone(settings: ServiceSettings) -> None:
     if settings.control is not None:
         try:
             with contextlib.suppress(OSError):
-                make_room(settings.control)
+                remove_stale_socket(settings.control)
         except ControlError as error:
             raise ServiceError(str(error)) from None
 
 
-def _counted(statuses: list[AccountStatus]) -> str:
+def _account_counts(statuses: list[AccountStatus]) -> str:
     playing = sum(bool(it.agent and it.agent.opponent) for it in statuses)
     waiting = sum(it.connected is not None for it in statuses) - playing
     gone = sum(it.state in End.__members__ for it in statuses)

@@ -15,7 +15,7 @@ HOST: Final = "127.0.0.1"
 
 
 @frozen
-class AccountPlan:
+class AccountSettings:
     """One account's bot."""
 
     run: RunSettings

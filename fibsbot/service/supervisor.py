@@ -12,28 +12,28 @@ from typing import Final, TypeAlias
 import structlog
 from attrs import field, frozen
 
-from fibsbot.bot.events import SettingsChanged, ordered
-from fibsbot.bot.memory import Memory
+from fibsbot.bot.context import AgentMemory
+from fibsbot.bot.interface import SettingsChanged, event_for_order
 from fibsbot.bot.orders import Order
-from fibsbot.bot.thinking import Kind, Pool, Thinker
-from fibsbot.service.account import Account, AccountStatus, Hooks
-from fibsbot.service.settings import AccountPlan, ServiceSettings
+from fibsbot.service.account import AccountStatus, BotAccount, Hooks
+from fibsbot.service.settings import AccountSettings, ServiceSettings
 from fibsbot.strategies.base import Strategy
+from fibsbot.strategies.pool import PooledStrategy, StrategyChain, StrategyPool
 
-SWITCH: Final = 0.0002
+SWITCH_INTERVAL: Final = 0.0002
 """Seconds after which a thread that computes lets another one go on (Python's default is 0.005): a strategy that thinks
 for one account must not hold up the commands of the others."""
 
-Load: TypeAlias = Callable[[str], Strategy]
+StrategyLoader: TypeAlias = Callable[[str], Strategy]
 """Makes an instance of the strategy of this name."""
 _log = structlog.get_logger(__name__)
 
 
 @frozen
-class Reloaded:
+class ReloadResult:
     """What became of a new look at the settings."""
 
-    plans: Mapping[str, AccountPlan] = field(factory=dict)
+    plans: Mapping[str, AccountSettings] = field(factory=dict)
     """Accounts whose settings are others now, by name."""
     applied: tuple[str, ...] = ()
     """What has changed and holds from now on, for people."""
@@ -54,14 +54,14 @@ class Supervisor:
 
     def __init__(  # noqa: PLR0913 - what a process is made of
         self,
-        plans: Iterable[AccountPlan],
+        plans: Iterable[AccountSettings],
         settings: ServiceSettings,
-        load: Load,
+        load: StrategyLoader,
         *,
         fallback: str | None = None,
-        memories: Mapping[str, Memory] | None = None,
+        memories: Mapping[str, AgentMemory] | None = None,
         hooks: Hooks | None = None,
-        reload: Callable[[], Reloaded] | None = None,
+        reload: Callable[[], ReloadResult] | None = None,
     ) -> None:
         """Be ready to run.
 
@@ -75,25 +75,25 @@ class Supervisor:
             reload: looks at the settings anew; called in a thread.
         """
         self.settings = settings
-        self.pool = Pool(settings.thinkers)
-        self._kinds: dict[str, Kind] = {}
+        self.pool = StrategyPool(settings.thinkers)
+        self._kinds: dict[str, PooledStrategy] = {}
         self._load = load
         self._fallback = fallback
         self._reload = reload
         self._reloading = asyncio.Lock()
         self._started = time.monotonic()
         memories = memories or {}
-        self.accounts: dict[str, Account] = {}
+        self.accounts: dict[str, BotAccount] = {}
         for plan in plans:
             name = plan.run.agent.name
             thinker = self._thinker(plan)
-            self.accounts[name] = Account(plan, thinker, memories.get(name) or Memory(), hooks or Hooks())
+            self.accounts[name] = BotAccount(plan, thinker, memories.get(name) or AgentMemory(), hooks or Hooks())
 
-    def _thinker(self, plan: AccountPlan) -> Thinker:
+    def _thinker(self, plan: AccountSettings) -> StrategyChain:
         names = dict.fromkeys((plan.strategy, *([self._fallback] if self._fallback else [])))
-        return Thinker([self._kind(name) for name in names], self.settings.deadline)
+        return StrategyChain([self._kind(name) for name in names], self.settings.deadline)
 
-    def _kind(self, name: str) -> Kind:
+    def _kind(self, name: str) -> PooledStrategy:
         if name not in self._kinds:
             self._kinds[name] = self.pool.add(name, lambda: self._load(name))
         return self._kinds[name]
@@ -103,7 +103,7 @@ class Supervisor:
     async def run(self) -> None:
         """Play until every account has ended."""
         interval = sys.getswitchinterval()
-        sys.setswitchinterval(min(interval, SWITCH))
+        sys.setswitchinterval(min(interval, SWITCH_INTERVAL))
         tasks = [asyncio.create_task(account.run(), name=account.name) for account in self.accounts.values()]
         settling = asyncio.create_task(self._settle())
         try:
@@ -135,17 +135,17 @@ class Supervisor:
         if name is not None and name not in self.accounts:
             raise UnknownAccountError(f"expected one of {', '.join(self.accounts)}, got {name!r}")
         chosen = [self.accounts[name]] if name else list(self.accounts.values())
-        event = ordered(order, time.monotonic())
+        event = event_for_order(order, time.monotonic())
         if event is not None:
             _log.info("ordered", order=order.value, accounts=[account.name for account in chosen])
             for account in chosen:
                 account.tell(event)
         return tuple(account.name for account in chosen)
 
-    async def reload(self) -> Reloaded:
+    async def reload(self) -> ReloadResult:
         """Look at the settings anew; say what holds from now on, and what needs a restart."""
         if self._reload is None:
-            return Reloaded(problems=("this process has no settings that could be read again",))
+            return ReloadResult(problems=("this process has no settings that could be read again",))
         async with self._reloading:
             reloaded = await asyncio.to_thread(self._reload)
         for name, plan in reloaded.plans.items():

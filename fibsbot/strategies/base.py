@@ -1,12 +1,13 @@
-"""The interface of a strategy: who decides.
+"""The interface of a strategy, and the checks of its answers.
 
-Small, typed and free of asyncio; a strategy may block, the caller runs it elsewhere.
+Small, typed and free of asyncio; a strategy may block, the caller runs it elsewhere. A plug-in may return anything:
+no answer is sent unchecked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from attrs import frozen
 
@@ -83,3 +84,48 @@ class Strategy(Protocol):
     def close(self) -> None:
         """Release what the strategy holds; it is not asked again."""
         ...
+
+
+_OFFERS: Final = (CubeAction.ROLL, CubeAction.DOUBLE)
+
+
+def play_fault(plays: Sequence[Play], answer: object) -> str | None:
+    """Return what is wrong with an answer to `choose_play`, None when it is one of the plays."""
+    if not isinstance(answer, PlayAnswer):
+        return f"expected a PlayAnswer, got {answer!r}"
+    return None if answer.play in plays else f"expected one of the {len(plays)} plays offered, got {answer.play!r}"
+
+
+def offer_fault(answer: object) -> str | None:
+    """Return what is wrong with an answer to `offer_double`."""
+    return _cube_fault(_OFFERS, answer)
+
+
+def response_fault(state: MatchState, answer: object) -> str | None:
+    """Return what is wrong with an answer to `answer_double`."""
+    beaver = (CubeAction.BEAVER,) if state.redoubles else ()
+    return _cube_fault((CubeAction.TAKE, CubeAction.PASS, *beaver), answer)
+
+
+def acceptance_fault(answer: object) -> str | None:
+    """Return what is wrong with an answer to `accept_resignation`."""
+    return None if isinstance(answer, bool) else f"expected True or False, got {answer!r}"
+
+
+def resignation_fault(answer: object) -> str | None:
+    """Return what is wrong with an answer to `resign`."""
+    known = isinstance(answer, int) and not isinstance(answer, bool) and answer in range(4)
+    return None if known else f"expected 0, 1, 2 or 3, got {answer!r}"
+
+
+def invitation_fault(answer: object) -> str | None:
+    """Return what is wrong with an answer to `accept_invitation`."""
+    return None if answer is None or isinstance(answer, str) else f"expected None or a sentence, got {answer!r}"
+
+
+def _cube_fault(allowed: tuple[CubeAction, ...], answer: object) -> str | None:
+    if not isinstance(answer, CubeAnswer):
+        return f"expected a CubeAnswer, got {answer!r}"
+    if answer.action in allowed:
+        return None
+    return f"expected {' or '.join(action.name for action in allowed)}, got {answer.action!r}"

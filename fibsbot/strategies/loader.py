@@ -17,11 +17,11 @@ from attrs import evolve, field, frozen
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies import answers
+from fibsbot.strategies import base
 from fibsbot.strategies.base import Opponent, Strategy
-from fibsbot.strategies.judge import Judge
+from fibsbot.strategies.evaluator import Evaluator
 
-GROUP: Final = "fibsbot.strategies"
+ENTRY_POINT_GROUP: Final = "fibsbot.strategies"
 """The entry-point group that a plug-in registers its strategies in."""
 
 
@@ -30,7 +30,7 @@ class StrategyError(Exception):
 
 
 @frozen
-class Origin:
+class InstalledStrategy:
     """Where an installed strategy comes from. Nothing is imported before `factory` or `description` is asked."""
 
     name: str
@@ -63,7 +63,7 @@ class Origin:
     def is_judge(self) -> bool:
         """Whether it has the methods of a judge; raise StrategyError when it cannot be imported."""
         factory = self.factory()
-        return all(hasattr(factory, name) for name in vars(Judge) if not name.startswith("_"))
+        return all(hasattr(factory, name) for name in vars(Evaluator) if not name.startswith("_"))
 
     @property
     def place(self) -> str:
@@ -71,13 +71,13 @@ class Origin:
         return f"{self.reference} of {self.distribution} {self.version}" if self.distribution else self.reference
 
 
-def available() -> tuple[Origin, ...]:
+def available() -> tuple[InstalledStrategy, ...]:
     """Return every installed strategy, by name."""
-    points = entry_points(group=GROUP)
-    return tuple(sorted(map(_origin, points), key=lambda origin: (origin.name, origin.distribution)))
+    points = entry_points(group=ENTRY_POINT_GROUP)
+    return tuple(sorted(map(_installed, points), key=lambda origin: (origin.name, origin.distribution)))
 
 
-def find(name: str) -> Origin:
+def find(name: str) -> InstalledStrategy:
     """Return where the strategy of that name comes from, without importing it.
 
     Raises StrategyError when no strategy or more than one has the name.
@@ -113,7 +113,7 @@ def load(name: str, **options: Any) -> Strategy:
     except (Exception, SystemExit) as error:
         raise StrategyError(f"strategy {name!r} ({origin.place}) cannot be made: {_one_line(error)}") from error
     if not isinstance(strategy, Strategy):
-        missing = ", ".join(sorted(_members() - set(dir(strategy))))
+        missing = ", ".join(sorted(_interface_names() - set(dir(strategy))))
         raise StrategyError(f"strategy {name!r} ({origin.place}) is no Strategy: it lacks {missing}")
     return strategy
 
@@ -166,32 +166,32 @@ def _questions(strategy: Strategy) -> Iterator[tuple[str, Callable[[], str | Non
 
 
 def _ask_play(strategy: Strategy, state: MatchState, plays: tuple[Play, ...]) -> str | None:
-    return answers.play_fault(plays, strategy.choose_play(state, plays))
+    return base.play_fault(plays, strategy.choose_play(state, plays))
 
 
 def _ask_offer(strategy: Strategy, state: MatchState) -> str | None:
-    return answers.offer_fault(strategy.offer_double(state))
+    return base.offer_fault(strategy.offer_double(state))
 
 
 def _ask_response(strategy: Strategy, state: MatchState) -> str | None:
-    return answers.response_fault(state, strategy.answer_double(state))
+    return base.response_fault(state, strategy.answer_double(state))
 
 
 def _ask_resignation(strategy: Strategy, state: MatchState) -> str | None:
-    return answers.resignation_fault(strategy.resign(state))
+    return base.resignation_fault(strategy.resign(state))
 
 
 def _ask_acceptance(strategy: Strategy, state: MatchState) -> str | None:
-    return answers.acceptance_fault(strategy.accept_resignation(state))
+    return base.acceptance_fault(strategy.accept_resignation(state))
 
 
 def _ask_invitation(strategy: Strategy, opponent: Opponent) -> str | None:
-    return answers.invitation_fault(strategy.accept_invitation(opponent, 5))
+    return base.invitation_fault(strategy.accept_invitation(opponent, 5))
 
 
-def _origin(point: EntryPoint) -> Origin:
+def _installed(point: EntryPoint) -> InstalledStrategy:
     distribution = point.dist
-    return Origin(
+    return InstalledStrategy(
         name=point.name,
         reference=point.value,
         distribution=distribution.name if distribution else "",
@@ -200,7 +200,7 @@ def _origin(point: EntryPoint) -> Origin:
     )
 
 
-def _members() -> set[str]:
+def _interface_names() -> set[str]:
     return {name for name in (*vars(Strategy), *Strategy.__annotations__) if not name.startswith("_")}
 
 

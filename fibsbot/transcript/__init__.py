@@ -6,8 +6,24 @@ Whatever a match comes from (a session log, a capture, a store, a file of anothe
 
 from __future__ import annotations
 
-from fibsbot.transcript.model import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript
-from fibsbot.transcript.walking import Answer, Decision, Step, TranscriptError, apply, count_decisions, decisions, walk
+from fibsbot.transcript.model import (
+    Answer,
+    Cube,
+    Decision,
+    Entry,
+    Game,
+    Gap,
+    Player,
+    Resign,
+    Step,
+    Throw,
+    Transcript,
+    TranscriptError,
+    apply,
+    count_decisions,
+    decisions,
+    walk,
+)
 
 __all__ = [
     "Answer",

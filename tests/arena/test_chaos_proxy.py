@@ -12,8 +12,8 @@ from typing import TypeAlias
 import pytest
 from attrs import define, field
 
-from fibsbot.arena.chaos.proxy import Gate, Link, until
-from fibsbot.arena.chaos.shapers import Break, CutAfter, DropLine, any_line
+from bench.chaos.proxy import AccountProxy, ProxyConnection, wait_until
+from bench.chaos.shapers import Break, CutAfter, DropLine, is_any_line
 
 PATIENCE = 10.0
 Stream: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -28,22 +28,22 @@ class Notes:
     to_server: bytearray = field(factory=bytearray)
     gone: list[tuple[bytes, bool]] = field(factory=list)
 
-    def server_said(self, _: Link, data: bytes) -> None:
+    def server_said(self, _: ProxyConnection, data: bytes) -> None:
         """Hear the server."""
         self.from_server += data
 
-    def client_said(self, _: Link, data: bytes) -> None:
+    def client_said(self, _: ProxyConnection, data: bytes) -> None:
         """Hear the client."""
         self.from_client += data
 
-    def server_heard(self, _: Link, data: bytes) -> None:
+    def server_heard(self, _: ProxyConnection, data: bytes) -> None:
         """Hear what arrives."""
         self.to_server += data
 
-    def client_heard(self, link: Link) -> None:
+    def client_heard(self, link: ProxyConnection) -> None:
         """Hear nothing more."""
 
-    def lost(self, _: Link, data: bytes, *, to_server: bool) -> None:
+    def lost(self, _: ProxyConnection, data: bytes, *, to_server: bool) -> None:
         """Hear what gets lost."""
         self.gone.append((data, to_server))
 
@@ -52,8 +52,8 @@ class Notes:
 class Wire:
     """Both ends of a connection through the proxy."""
 
-    gate: Gate
-    link: Link
+    gate: AccountProxy
+    link: ProxyConnection
     client: Stream
     server: Stream
     notes: Notes
@@ -69,7 +69,7 @@ async def wired() -> AsyncIterator[Wire]:
 
     notes = Notes()
     async with asyncio.timeout(PATIENCE), await asyncio.start_server(accept, "127.0.0.1", 0) as server:
-        gate = Gate(0, server.sockets[0].getsockname()[1], notes)
+        gate = AccountProxy(0, server.sockets[0].getsockname()[1], notes)
         await gate.open()
         client = await asyncio.open_connection("127.0.0.1", gate.port)
         upstream = await accepted.get()
@@ -146,7 +146,7 @@ async def test_a_stalled_connection_loses_nothing() -> None:
         lane = wire.link.from_server
         lane.block()
         wire.server[1].write(b"late\r\n")
-        await until(lambda: bool(wire.notes.from_server), PATIENCE)
+        await wait_until(lambda: bool(wire.notes.from_server), PATIENCE)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.1):
                 await wire.client[0].readline()
@@ -160,7 +160,7 @@ async def test_a_black_hole_tells_neither_side_anything() -> None:
         wire.server[1].write(b"anybody?\r\n")
         wire.client[1].write(b"anybody?\r\n")
         wire.client[1].write_eof()
-        assert await until(lambda: bool(wire.notes.from_client and wire.notes.from_server), PATIENCE)
+        assert await wait_until(lambda: bool(wire.notes.from_client and wire.notes.from_server), PATIENCE)
         for stream in (wire.client, wire.server):
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.1):
@@ -194,7 +194,7 @@ async def test_what_is_injected_never_stands_inside_a_line() -> None:
 async def test_two_faults_strike_the_same_lane_one_after_the_other() -> None:
     async with wired() as wire:
         lane = wire.link.to_server
-        lane.shape(DropLine(any_line))
+        lane.shape(DropLine(is_any_line))
         lane.shape(CutAfter(4))
         wire.client[1].write(b"roll\r\nboard\r\n")
         assert b"boar" == await ended(wire.server)
@@ -202,7 +202,7 @@ async def test_two_faults_strike_the_same_lane_one_after_the_other() -> None:
 
 async def test_without_a_server_the_connection_ends_at_once() -> None:
     async with wired() as wire:
-        gate = Gate(0, 1, wire.notes)
+        gate = AccountProxy(0, 1, wire.notes)
         await gate.open()
         reader, writer = await asyncio.open_connection("127.0.0.1", gate.port)
         with contextlib.suppress(ConnectionResetError):

@@ -10,8 +10,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import CliRunner
 
-from fibsbot.arena.chaos.records import missing
-from fibsbot.arena.chaos.schedule import Kind
+from bench.chaos.bot_records import missing_items
+from bench.chaos.schedule import FaultKind
 from fibsbot.cli import main
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -40,7 +40,7 @@ def test_everything_holds_in_a_short_run(short_run: tuple[int, dict[str, Any], P
 @pytest.mark.slow
 def test_the_report_lists_every_kind_with_its_recoveries(short_run: tuple[int, dict[str, Any], Path]) -> None:
     _, report, _ = short_run
-    assert [kind.value for kind in Kind] == [kind["kind"] for kind in report["by_kind"]]
+    assert [kind.value for kind in FaultKind] == [kind["kind"] for kind in report["by_kind"]]
     assert report["faults"] == sum(kind["struck"] for kind in report["by_kind"]) == len(report["struck"])
     assert report["faults"] >= 10
     assert report["kinds"] >= 8
@@ -55,7 +55,7 @@ def test_logs_and_the_timeline_stay(short_run: tuple[int, dict[str, Any], Path])
     for bot in ("bot_a", "bot_b", "bot_c"):
         assert list((folder / "logs" / bot / "logs").glob("*.jsonl"))
     circles = ET.parse(folder / "plot.svg").getroot().findall(f"{SVG}circle")  # noqa: S314 - our own
-    assert report["faults"] + len(Kind) == len(circles)
+    assert report["faults"] + len(FaultKind) == len(circles)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_logs_of_another_run_are_not_overwritten(tmp_path: Path) -> None:
 
 def test_every_kind_is_described_in_the_docs() -> None:
     text = (Path(__file__).parents[2] / "docs/chaos.md").read_text("utf-8")
-    assert [] == [kind.value for kind in Kind if f"| {kind.value} |" not in text]
+    assert [] == [kind.value for kind in FaultKind if f"| {kind.value} |" not in text]
 
 
 @pytest.mark.parametrize(
@@ -100,4 +100,4 @@ def test_every_kind_is_described_in_the_docs() -> None:
     ],
 )
 def test_what_is_missing_is_found_in_its_order(taken: str, written: str, lost: str) -> None:
-    assert list(lost) == missing(taken, list(written))
+    assert list(lost) == missing_items(taken, list(written))

@@ -7,11 +7,11 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.arena.chaos.schedule import SPARED, Kind, Plan, schedule
-from fibsbot.arena.chaos.striking import STRIKES
+from bench.chaos.faults import INJECTIONS
+from bench.chaos.schedule import SPARED_PAIR, ChaosPlan, FaultKind, make_schedule
 
 PLANS = st.builds(
-    Plan,
+    ChaosPlan,
     minutes=st.floats(0.05, 20),
     seed=st.integers(0, 2**32),
     pairs=st.integers(2, 12),
@@ -20,40 +20,40 @@ PLANS = st.builds(
 
 
 @given(plan=PLANS)
-def test_the_same_seed_gives_the_same_faults(plan: Plan) -> None:
-    assert schedule(plan) == schedule(plan)
+def test_the_same_seed_gives_the_same_faults(plan: ChaosPlan) -> None:
+    assert make_schedule(plan) == make_schedule(plan)
 
 
 def test_another_seed_gives_other_faults() -> None:
-    assert schedule(Plan(1, 1)) != schedule(Plan(1, 2))
+    assert make_schedule(ChaosPlan(1, 1)) != make_schedule(ChaosPlan(1, 2))
 
 
 @given(plan=PLANS)
-def test_faults_come_in_order_and_within_their_time(plan: Plan) -> None:
-    times = [fault.at for fault in schedule(plan)]
+def test_faults_come_in_order_and_within_their_time(plan: ChaosPlan) -> None:
+    times = [fault.at for fault in make_schedule(plan)]
     assert sorted(times) == times
     assert 0 <= times[0]
     assert max(plan.seconds, 0.5) >= times[-1]
 
 
 @given(plan=PLANS)
-def test_all_kinds_come_equally_often(plan: Plan) -> None:
-    counts = Counter(fault.kind for fault in schedule(plan))
-    assert 1 >= max(counts[kind] for kind in Kind) - min(counts[kind] for kind in Kind)
+def test_all_kinds_come_equally_often(plan: ChaosPlan) -> None:
+    counts = Counter(fault.kind for fault in make_schedule(plan))
+    assert 1 >= max(counts[kind] for kind in FaultKind) - min(counts[kind] for kind in FaultKind)
 
 
 @given(plan=PLANS)
-def test_one_bot_is_never_ended(plan: Plan) -> None:
-    ended = {fault.pair for fault in schedule(plan) if fault.kind in {Kind.BOT_KILL, Kind.BOT_RESTART}}
-    assert SPARED not in ended
+def test_one_bot_is_never_ended(plan: ChaosPlan) -> None:
+    ended = {fault.pair for fault in make_schedule(plan) if fault.kind in {FaultKind.BOT_KILL, FaultKind.BOT_RESTART}}
+    assert SPARED_PAIR not in ended
 
 
 def test_the_run_of_ten_minutes_has_more_than_300_faults_of_all_kinds() -> None:
-    faults = schedule(Plan(10, 1))
+    faults = make_schedule(ChaosPlan(10, 1))
     assert len(faults) > 330
-    assert set(Kind) == {fault.kind for fault in faults}
+    assert set(FaultKind) == {fault.kind for fault in faults}
     assert set(range(6)) == {fault.pair for fault in faults}
 
 
 def test_every_kind_strikes_in_its_way_and_is_described() -> None:
-    assert set(Kind) == set(STRIKES)
+    assert set(FaultKind) == set(INJECTIONS)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.arena.chaos.shapers import (
+from bench.chaos.shapers import (
     Act,
     Break,
     CutAfter,
@@ -23,9 +23,9 @@ from fibsbot.arena.chaos.shapers import (
     Lost,
     Pause,
     Shaper,
-    any_line,
-    board_line,
-    game_line,
+    is_any_line,
+    is_board_line,
+    is_game_line,
 )
 
 LINES = st.lists(st.sampled_from([b"board:You:foe:3", b"", b"You roll 3 and 1.", b"5 foe - -", b"6", b"12 a b"]))
@@ -126,7 +126,7 @@ def lines_of(stream: bytes) -> list[bytes]:
     return [line for line in stream.splitlines(keepends=True) if line.endswith(b"\n")]
 
 
-@pytest.mark.parametrize("applies", [any_line, board_line, game_line])
+@pytest.mark.parametrize("applies", [is_any_line, is_board_line, is_game_line])
 @given(stream=chunked())
 def test_a_dropped_line_is_one_whole_line_and_told(
     applies: Callable[[bytes], bool], stream: tuple[bytes, list[bytes]]
@@ -145,19 +145,19 @@ def without(stream: bytes, line: bytes) -> bytes:
 
 @given(stream=chunked())
 def test_a_duplicated_board_comes_twice_in_a_row(stream: tuple[bytes, list[bytes]]) -> None:
-    first = next((line for line in lines_of(stream[0]) if board_line(line)), b"")
-    assert stream[0].replace(first, first * 2, 1) == passed(acts(Duplicate(board_line), stream[1]))
+    first = next((line for line in lines_of(stream[0]) if is_board_line(line)), b"")
+    assert stream[0].replace(first, first * 2, 1) == passed(acts(Duplicate(is_board_line), stream[1]))
 
 
 @given(stream=chunked())
 def test_a_glued_line_loses_its_end_and_nothing_else(stream: tuple[bytes, list[bytes]]) -> None:
-    first = next((line for line in lines_of(stream[0]) if board_line(line)), b"")
-    assert stream[0].replace(first, first.rstrip(), 1) == passed(acts(Glue(board_line), stream[1]))
+    first = next((line for line in lines_of(stream[0]) if is_board_line(line)), b"")
+    assert stream[0].replace(first, first.rstrip(), 1) == passed(acts(Glue(is_board_line), stream[1]))
 
 
 @given(stream=chunked())
 def test_garbage_comes_between_two_lines(stream: tuple[bytes, list[bytes]]) -> None:
-    shaper = Insert(board_line, text=b"what?\r\n")
+    shaper = Insert(is_board_line, text=b"what?\r\n")
     said = passed(acts(shaper, stream[1]))
     assert stream[0] == said.replace(b"what?\r\n", b"", 1)
     assert not shaper.struck or b"what?\r\nboard:" in said
@@ -167,10 +167,10 @@ def test_garbage_comes_between_two_lines(stream: tuple[bytes, list[bytes]]) -> N
 def test_the_rest_of_a_line_that_was_under_way_is_left_alone(
     stream: tuple[bytes, list[bytes]], make: type[LineShaper]
 ) -> None:
-    shaper = make(any_line, mid_line=True)
+    shaper = make(is_any_line, mid_line=True)
     said = passed(acts(shaper, [b"'s a rest\r\n", *stream[1]]))
     assert said.startswith(b"'s a rest\r\n")
 
 
 def test_a_prompt_is_never_held_back() -> None:
-    assert [b"login: "] == list(DropLine(any_line).feed(b"login: "))
+    assert [b"login: "] == list(DropLine(is_any_line).feed(b"login: "))

@@ -7,15 +7,15 @@ from typing import Final
 
 import pytest
 from click.testing import CliRunner
+from fibs_protocol import messages as m
+from fibs_protocol.board import BoardState
+from fibs_protocol.stream import MessageReader
 from rich.console import Console
 
-from fibsbot.arena.demo import LAST, Display
+from fibsbot.arena.demo import LAST_LINES, MatchDisplay
 from fibsbot.cli import main
 from fibsbot.position import Position
 from fibsbot.records.session_log import Received, read_session_log
-from protocol import messages as m
-from protocol.board import BoardState
-from protocol.stream import MessageReader
 
 BOARD: Final = BoardState.from_line(
     "board:You:opponent:3:0:0:0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0"
@@ -73,19 +73,19 @@ def received(path: Path) -> list[m.Message]:
 def test_a_terminal_sees_one_picture_that_fits_into_24_lines() -> None:
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=80, height=24, color_system=None)
-    with Display(console, "fibsbot") as display:
-        for number in range(3 * LAST):
+    with MatchDisplay(console, "fibsbot") as display:
+        for number in range(3 * LAST_LINES):
             display.tell(f"line {number}")
         display.show_board(BOARD)
         screen.truncate(0)
     lines = screen.getvalue().splitlines()
-    assert f"line {3 * LAST - 1}" in screen.getvalue()
+    assert f"line {3 * LAST_LINES - 1}" in screen.getvalue()
     assert len(lines) <= 24
 
 
 def test_the_last_position_and_the_score_after_it_are_shown_although_no_board_comes() -> None:
     screen = io.StringIO()
-    with Display(Console(file=screen, width=80), "fibsbot") as display:
+    with MatchDisplay(Console(file=screen, width=80), "fibsbot") as display:
         display.show_board(BOARD)
         display.show_last(Position((0, *[0] * 5, -2, *[0] * 18, 0)), (4, 2))
         display.tell("fibsbot wins 1 point (single).", with_board=True)

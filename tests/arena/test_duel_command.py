@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 from fibsbot.cli import EXIT_INTERRUPTED, EXIT_USAGE, main
 from fibsbot.cli.duel import duel
-from tests.arena.duelling import install
+from tests.arena.duel_strategies import install
 
 PAGE = (Path(__file__).parents[2] / "docs" / "duel.md").read_text("utf-8")
 Run = subprocess.CompletedProcess[str]
@@ -204,7 +204,10 @@ def test_what_a_strategy_prints_is_no_result(environment: dict[str, str]) -> Non
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["unmakeable", "racer"], "fibsbot: strategy 'unmakeable' (tests.arena.duelling:Unmakeable of duellists 1.0) "),
+        (
+            ["unmakeable", "racer"],
+            "fibsbot: strategy 'unmakeable' (tests.arena.duel_strategies:Unmakeable of duellists 1.0) ",
+        ),
         (["racer", "nosuch"], "fibsbot: no strategy is called 'nosuch'"),
     ],
 )

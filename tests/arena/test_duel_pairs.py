@@ -9,37 +9,37 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from fibsbot.arena.duel.asking import Asker
-from fibsbot.arena.duel.pairs import Room
-from fibsbot.arena.duel.plan import CUBE_LIMIT, DuelError, Plan
-from fibsbot.arena.duel.tally import Tally
+from fibsbot.analysis.luck import luck_adjusted_result
+from fibsbot.analysis.match_analysis import analyse_match
+from fibsbot.arena.duel.games import PairPlayer
+from fibsbot.arena.duel.plan import MONEY_CUBE_LIMIT, DuelError, DuelPlan
+from fibsbot.arena.duel.results import DuelSummary
+from fibsbot.arena.duel.workers import StrategyThread
 from fibsbot.formats.mat import read_mats
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.judge import Judge
+from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.random_play import RandomStrategy
-from fibsbot.study.adjusting import luck_adjusted
-from fibsbot.study.analysis import study
-from tests.arena.duelling import Blind, Racer, Resigner, Runner
+from tests.arena.duel_strategies import Blind, Racer, Resigner, Runner
 
-MONEY = Plan(("a", "b"))
-MATCH = Plan(("a", "b"), length=2)
+MONEY = DuelPlan(("a", "b"))
+MATCH = DuelPlan(("a", "b"), length=2)
 
 
 @contextlib.contextmanager
 def room(
-    plan: Plan, one: Strategy, other: Strategy, judge: Judge | None = None, mats: Path | None = None
-) -> Iterator[Room]:
+    plan: DuelPlan, one: Strategy, other: Strategy, judge: Evaluator | None = None, mats: Path | None = None
+) -> Iterator[PairPlayer]:
     """Have two strategies play."""
-    askers = Asker("one", lambda: one, 60), Asker("other", lambda: other, 60)
-    yield Room(plan, askers, judge, mats)
+    askers = StrategyThread("one", lambda: one, 60), StrategyThread("other", lambda: other, 60)
+    yield PairPlayer(plan, askers, judge, mats)
     for asker in askers:
         asker.close()
 
 
-def played(plan: Plan, one: Strategy, other: Strategy, pairs: int, judge: Judge | None = None) -> Tally:
+def played(plan: DuelPlan, one: Strategy, other: Strategy, pairs: int, judge: Evaluator | None = None) -> DuelSummary:
     """Play so many pairs."""
-    tally = Tally(plan)
+    tally = DuelSummary(plan)
     with room(plan, one, other, judge) as here:
         for number in range(pairs):
             tally.add(here.play(number))
@@ -48,7 +48,7 @@ def played(plan: Plan, one: Strategy, other: Strategy, pairs: int, judge: Judge 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("plan", [MONEY, evolve(MONEY, jacoby=True, beavers=True), evolve(MONEY, cube=False), MATCH])
-def test_who_always_decides_alike_draws_with_itself(plan: Plan) -> None:
+def test_who_always_decides_alike_draws_with_itself(plan: DuelPlan) -> None:
     with room(plan, Racer(), Racer()) as here:
         for number in range(6):
             first, second = here.play(number).results
@@ -81,7 +81,7 @@ def test_who_races_home_beats_chance_wherever_it_sits() -> None:
 @pytest.mark.slow
 def test_luck_is_nothing_on_average_whoever_judges() -> None:
     """The Racer knows little of backgammon, and yet its luck bends nothing."""
-    tally, luck = Tally(MONEY), Tally(MONEY)
+    tally, luck = DuelSummary(MONEY), DuelSummary(MONEY)
     with room(MONEY, Racer(), Runner(), Racer()) as here:
         for number in range(4):
             pair = here.play(number)
@@ -104,7 +104,7 @@ def test_the_luck_of_a_match_is_that_of_its_study(tmp_path: Path) -> None:
     assert pair.luck is not None
     for result, luck, path, seat in zip(pair.results, pair.luck, sorted(tmp_path.iterdir()), Seat, strict=True):
         (transcript,) = read_mats(path.read_text("utf-8"))
-        assert pytest.approx(luck_adjusted(study(transcript, Racer()), seat)) == result - luck
+        assert pytest.approx(luck_adjusted_result(analyse_match(transcript, Racer()), seat)) == result - luck
 
 
 @pytest.mark.slow
@@ -131,12 +131,12 @@ def test_resigning_a_backgammon_costs_three_points() -> None:
 
 
 def test_the_cube_of_money_games_has_an_end() -> None:
-    assert CUBE_LIMIT == MONEY.laws.cube_limit
+    assert MONEY_CUBE_LIMIT == MONEY.laws.cube_limit
     assert MATCH.laws.cube_limit is None
 
 
 @pytest.mark.parametrize("plan", [MONEY, MATCH])
-def test_what_was_played_can_be_analysed(plan: Plan, tmp_path: Path) -> None:
+def test_what_was_played_can_be_analysed(plan: DuelPlan, tmp_path: Path) -> None:
     plan = evolve(plan, strategies=("racer", "random"))
     with room(plan, Racer(), RandomStrategy(5), mats=tmp_path) as here:
         pair = here.play(11)
@@ -146,7 +146,7 @@ def test_what_was_played_can_be_analysed(plan: Plan, tmp_path: Path) -> None:
         assert "racer" == transcript.players[seat].name
         points = transcript.scores[seat] - transcript.scores[seat.other]
         assert result == (float(transcript.winner is seat) if plan.length else points)
-        assert study(transcript, Racer(), luck=False).figures_of(seat).decisions > 0
+        assert analyse_match(transcript, Racer(), luck=False).figures_of(seat).decisions > 0
 
 
 def test_a_folder_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ class Sleeping(RandomStrategy):
         return super().choose_play(state, plays)
 
 
-def played(plan: soak.Soak, strategy: type[Strategy] = RandomStrategy) -> soak.Report:
+def played(plan: soak.SoakSettings, strategy: type[Strategy] = RandomStrategy) -> soak.SoakReport:
     """Run a soak of this strategy against chance."""
     return asyncio.run(soak.run(plan, lambda number: (strategy(), RandomStrategy(number))))
 
@@ -50,7 +50,7 @@ def played(plan: soak.Soak, strategy: type[Strategy] = RandomStrategy) -> soak.R
 @pytest.mark.slow
 @pytest.mark.parametrize(("matches", "length", "pairs"), [(4, 1, 1), (6, 3, 3), (2, 5, 2)])
 def test_matches_of_any_length_are_finished_without_trouble(matches: int, length: int, pairs: int) -> None:
-    report = played(soak.Soak(matches, length, seed=7, pairs=pairs))
+    report = played(soak.SoakSettings(matches, length, seed=7, pairs=pairs))
     assert report.clean, report.as_dict()
     assert matches == report.finished
     assert report.boards > 30 * matches
@@ -59,21 +59,21 @@ def test_matches_of_any_length_are_finished_without_trouble(matches: int, length
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", [Raising, Nonsense])
 def test_a_bad_strategy_costs_decisions_but_no_match(strategy: type[Strategy]) -> None:
-    report = played(soak.Soak(1, 1, seed=3), strategy)
+    report = played(soak.SoakSettings(1, 1, seed=3), strategy)
     assert (1, 0, 0, 0) == (report.finished, report.stuck, report.refusals, report.differences)
     assert 0 < report.fallbacks
     assert not report.clean
 
 
 def test_a_pair_that_comes_to_a_stop_is_reported() -> None:
-    report = played(soak.Soak(1, 1, seed=1, stall=0.2), Sleeping)
+    report = played(soak.SoakSettings(1, 1, seed=1, stall=0.2), Sleeping)
     assert (0, 1) == (report.finished, report.stuck)
     assert "nobody has made a play for" in report.examples[-1]
 
 
 @pytest.mark.slow
 def test_each_pair_leaves_two_logs(tmp_path: Path) -> None:
-    played(soak.Soak(2, 1, seed=1, pairs=2, log_dir=tmp_path))
+    played(soak.SoakSettings(2, 1, seed=1, pairs=2, log_dir=tmp_path))
     assert ["bot_a.jsonl", "bot_b.jsonl", "foe_a.jsonl", "foe_b.jsonl"] == sorted(
         path.name for path in tmp_path.iterdir()
     )

@@ -7,18 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from fibs_protocol.session import State
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.bot.chat import FRESH, MOST_A_MINUTE, NUDGE_PAUSE
-from fibsbot.bot.hearing import Topic
+from fibsbot.bot.chat import MOST_A_MINUTE, NUDGE_PAUSE, REPLY_MAX_AGE
+from fibsbot.bot.chat_text import HINT, LONGEST_REPLY, QUITTING, WELCOME, Topic
+from fibsbot.bot.command_queue import MOST_CHAT
 from fibsbot.bot.orders import Order
-from fibsbot.bot.outbox import MOST_TALK
-from fibsbot.bot.sayings import HINT, LONGEST, QUITTING, WELCOME
 from fibsbot.bot.settings import ChatSettings, Timings
-from fibsbot.policy import NameRule
-from protocol.session import State
-from tests.bot.script import AFTER_61, ME, ROLLED_64, TIME, Script, after, board
+from fibsbot.policy import NamePattern
+from tests.bot.agent_script import AFTER_61, ME, ROLLED_64, TIME, Script, after, board
 
 QUIET = ChatSettings(greet=False)
 GREETING = f"kibitz {ChatSettings().greeting}"
@@ -187,7 +186,7 @@ def test_talk_at_the_board_is_left_alone() -> None:
 
 @pytest.mark.parametrize("name", [ME, "RepBotNG", "MissManners", "robot_x", "zaphod"])
 def test_other_bots_services_and_ourselves_get_no_answer(name: str) -> None:
-    chat = ChatSettings(greet=False, ignore=(*ChatSettings().ignore, NameRule("zap*")))
+    chat = ChatSettings(greet=False, ignore=(*ChatSettings().ignore, NamePattern("zap*")))
     script = Script(chat=chat).to_lobby()
     script.server(who("robot_x", "fibsbot_0.1"))
     script.wait(600)
@@ -229,7 +228,7 @@ def test_a_decision_does_not_wait_for_an_echo() -> None:
 def test_an_answer_that_is_late_is_none() -> None:
     script = Script().to_my_roll()
     script.server("12 ford score")
-    script.wait(FRESH + 1)
+    script.wait(REPLY_MAX_AGE + 1)
     script.roll()
     script.server("You roll 6 and 4.", ROLLED_64, "Please move 2 pieces.")
     assert [] == end_turn(script)
@@ -255,7 +254,7 @@ def test_few_answers_wait() -> None:
     script = Script().to_my_roll()
     for number in range(30):
         script.server(f"12 x{'y' * number} help")
-    assert MOST_TALK == len(script.events("answered"))
+    assert MOST_CHAT == len(script.events("answered"))
 
 
 @pytest.mark.parametrize("first", ["who are you?", "help", "42", HINT, ChatSettings().greeting])
@@ -404,7 +403,7 @@ def test_whatever_is_said_we_stay_polite(place: str, steps: list[Any]) -> None:
     sent = script.sent_so_far[answers:]
     assert {line.split()[0] for line in sent} <= {"tell", "kibitz", "whisper", "board", "join", "leave"}
     assert all(re.fullmatch(r"[ -~]+", line) and "**" not in line for line in sent)
-    assert all(len(line) <= len("tell trillian ") + LONGEST for line in sent)
+    assert all(len(line) <= len("tell trillian ") + LONGEST_REPLY for line in sent)
     windows = 1 + (script.now - begun) // ChatSettings().window
     for name in ("ford", "trillian", "slarti"):
         assert len(told(sent, name)) <= (len(Topic) + 1) * windows

@@ -6,15 +6,15 @@ import asyncio
 import contextlib
 import itertools
 
-from fibsbot.bot.actions import Action, Send
+from fibs_protocol import commands as c
+from fibs_protocol.commands import Command
+from fibs_protocol.messages import GameStarts, Message
+
 from fibsbot.bot.driver import Driver
-from fibsbot.bot.events import ConnectionLost, Event, MessageReceived
-from fibsbot.bot.fallback import LastResort
-from fibsbot.bot.thinking import Thinker
+from fibsbot.bot.interface import Action, ConnectionLost, Event, MessageReceived, Send
 from fibsbot.client.connection import connect
-from protocol import commands as c
-from protocol.commands import Command
-from protocol.messages import GameStarts, Message
+from fibsbot.strategies.pool import StrategyChain
+from fibsbot.strategies.questions import LastResort
 
 
 class Listener:
@@ -42,7 +42,7 @@ async def heard(data: bytes) -> list[Message]:
 
     listener = Listener()
     async with await asyncio.start_server(say, "127.0.0.1", 0) as server:
-        driver = Driver(listener, Thinker([LastResort()], 1.0), itertools.count().__next__)
+        driver = Driver(listener, StrategyChain([LastResort()], 1.0), itertools.count().__next__)
         await driver.drive(await connect("127.0.0.1", server.sockets[0].getsockname()[1]))
     return listener.heard
 
@@ -70,7 +70,7 @@ async def test_what_went_out_is_shown_after_the_message_that_it_answers() -> Non
             await writer.wait_closed()
 
     async with await asyncio.start_server(say, "127.0.0.1", 0) as server:
-        driver = Driver(Talker(), Thinker([LastResort()], 1.0), itertools.count().__next__)
+        driver = Driver(Talker(), StrategyChain([LastResort()], 1.0), itertools.count().__next__)
         driver.on_message = driver.on_sent = seen.append
         await driver.drive(await connect("127.0.0.1", server.sockets[0].getsockname()[1]))
     both = [c.Roll(), c.ShowBoard()]

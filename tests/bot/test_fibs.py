@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from fibs_protocol.board import BoardState
+from fibs_protocol.words import UNLIMITED, Colour, FibsMove
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -23,8 +25,6 @@ from fibsbot.fibs import (
 )
 from fibsbot.match import Owner, Phase
 from fibsbot.position import BAR, OFF, Move, Play, Position
-from protocol.board import BoardState
-from protocol.words import UNLIMITED, Colour, FibsMove
 
 START_O = (0, -2, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, -5, 5, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, 2, 0)
 """The cells of the specification's example, in which O moves from 24 to 1."""

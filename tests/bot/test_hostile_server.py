@@ -9,18 +9,18 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from fibs_protocol.errors import UnknownCommandError
+from fibs_protocol.grammar import parse_command
 
-from fibsbot.bot.actions import End
+from fibsbot.bot.interface import End
 from fibsbot.bot.runner import Runner
 from fibsbot.bot.settings import AgentSettings, RunSettings
-from fibsbot.client.backoff import Pauses
+from fibsbot.client.settings import BackoffSettings
 from fibsbot.server.server import Server
 from fibsbot.strategies.random_play import RandomStrategy
-from protocol.errors import UnknownCommandError
-from protocol.grammar import parse_command
-from tests.bot.between import Between, Chunk
-from tests.bot.hostility import QUICK, Malice, Ordeal
-from tests.bot.live import CHEAP, Watcher
+from tests.bot.hostile_server import QUICK, Malice, Ordeal
+from tests.bot.live_bots import CHEAP, Watcher
+from tests.bot.proxy import Chunk, Proxy
 
 
 @pytest.mark.slow
@@ -78,13 +78,13 @@ class Whispers:
 @pytest.mark.parametrize("seed", range(2))
 async def test_lies_between_the_lines_of_a_match_do_not_keep_it_from_being_finished(seed: int) -> None:
     whispers, watcher = Whispers(seed), Watcher()
-    async with Server(seed=seed, limits=CHEAP) as server, Between(server.port, whispers) as between:
+    async with Server(seed=seed, limits=CHEAP) as server, Proxy(server.port, whispers) as between:
         for name in ("marvin", "ford", "trillian"):
             await server.register(name, f"pw-of-{name}")
 
         def runner(name: str, port: int, observer: Watcher | None = None, **settings: object) -> Runner:
             agent = AgentSettings(name, f"pw-of-{name}", timings=QUICK, **settings)  # type: ignore[arg-type]
-            pauses = Pauses(first=0.05, longest=0.2)
+            pauses = BackoffSettings(first=0.05, longest=0.2)
             run = RunSettings("127.0.0.1", port, agent, pauses=pauses, retry_first=True)
             return Runner(run, RandomStrategy(seed), observer=observer)
 

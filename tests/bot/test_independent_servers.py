@@ -17,24 +17,24 @@ from typing import Final
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+from fibs_protocol import commands as c
+from fibs_protocol import messages as m
+from fibs_protocol.errors import CommandError
+from fibs_protocol.grammar import parse_command
+from fibs_protocol.stream import MessageReader
 
+from fibsbot.bot.match_tracker import apply_message
 from fibsbot.bot.runner import play_session
-from fibsbot.bot.track import Difference, Track
-from fibsbot.bot.tracker import follow
+from fibsbot.bot.tracked_match import Difference, TrackedMatch
 from fibsbot.cli import main
 from fibsbot.fibs import play_from_fibs
 from fibsbot.records.session_log import Received, Sent, read_session_log
 from fibsbot.replay.captures import read_capture
-from fibsbot.replay.happenings import Differed, MatchEnded
-from fibsbot.replay.scribe import replay
+from fibsbot.replay.events import DifferenceFound, MatchEnded
+from fibsbot.replay.transcriber import events_of_capture
 from fibsbot.strategies.loader import load
 from fibsbot.transcript import Gap
-from protocol import commands as c
-from protocol import messages as m
-from protocol.errors import CommandError
-from protocol.grammar import parse_command
-from protocol.stream import MessageReader
-from tests.bot.live import settings
+from tests.bot.live_bots import settings
 
 DATA: Final = Path(__file__).parent.parent / "data/bot"
 LOGS: Final = tuple(sorted(DATA.glob("*.jsonl")))
@@ -75,14 +75,14 @@ def test_everything_about_the_game_is_understood(conversation: list[m.Message | 
 
 def test_the_game_is_followed_without_a_difference(conversation: list[m.Message | c.Command]) -> None:
     differences: list[Difference] = []
-    track = Track("bot_a")
+    track = TrackedMatch("bot_a")
     boards = 0
     for item in conversation:
         if isinstance(item, c.Move):
             assert track.direction is not None
             track = evolve(track, own_play=play_from_fibs(item.moves, track.direction))
         elif isinstance(item, m.Message):
-            track = follow(track, item)
+            track = apply_message(track, item)
             differences += track.missed
             boards += isinstance(item, m.Board)
     assert [] == differences
@@ -109,8 +109,8 @@ def test_boards_that_contradict_themselves_were_read_on_one_server_alone(
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
 def test_a_replay_of_the_recorded_match_has_no_gap_and_no_difference(path: Path) -> None:
-    happenings = list(replay(read_capture(path)))
-    assert [] == [it for it in happenings if isinstance(it, Differed)]
+    happenings = list(events_of_capture(read_capture(path)))
+    assert [] == [it for it in happenings if isinstance(it, DifferenceFound)]
     (ended,) = (it.transcript for it in happenings if isinstance(it, MatchEnded))
     entries = [entry for game in ended.games for entry in game.entries]
     assert all(game.result for game in ended.games)

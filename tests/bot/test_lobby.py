@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from fibs_protocol.session import State
 
-from fibsbot.bot.events import FinishRequested, PauseRequested
-from fibsbot.bot.questions import AcceptInvitation, Verdict
+from fibsbot.bot.interface import FinishRequested, PauseRequested
 from fibsbot.bot.settings import ChatSettings
-from fibsbot.policy import Lengths, NameRule, Policy
+from fibsbot.policy import Lengths, NamePattern, Policy
 from fibsbot.strategies.base import Opponent
-from protocol.session import State
+from fibsbot.strategies.questions import AcceptAnswer, InvitationQuestion
+from tests.bot.agent_script import ME, Script
 from tests.bot.lobby_lines import INVITED, SAVED, who
-from tests.bot.script import ME, Script
 
 # -- being invited --------------------------------------------------------------------------------------------------
 
@@ -20,7 +20,7 @@ def test_an_invitation_is_joined_after_the_time_for_its_third_line() -> None:
     script = Script().to_lobby()
     script.server(who("ford"))
     assert [] == script.server(*INVITED)
-    expected = AcceptInvitation(Opponent("ford", 1623.45, 2396, "client"), 5)
+    expected = InvitationQuestion(Opponent("ford", 1623.45, 2396, "client"), 5)
     assert expected == script.questions[0].question
     assert [] == script.verdict(accepted=True)
     assert [] == script.wait(0.9)
@@ -73,7 +73,7 @@ def test_what_the_strategy_says_is_one_line_of_plain_text() -> None:
     script = Script().to_lobby()
     script.server(*INVITED)
     assert ["tell ford Not on ? a *full moon*, sorry."] == script.answer(
-        Verdict(accepted=False, reason="Not on \u263e\r\na **full moon**, sorry.")
+        AcceptAnswer(accepted=False, reason="Not on \u263e\r\na **full moon**, sorry.")
     )
     assert {"code": "strategy", "codes": ["strategy"]}.items() <= script.events("invitation_refused")[0].items()
 
@@ -171,7 +171,7 @@ def test_after_a_match_there_is_a_pause_with_the_same_opponent() -> None:
     assert ["tell ford We have just played. I will play you again in 10 minutes."] == script.server(*INVITED)
     script.server("16 ford We")
     assert [] == script.server("zaphod wants to play a 5 point match with you.")
-    assert [AcceptInvitation(Opponent("zaphod"), 5)] == [ask.question for ask in script.questions]
+    assert [InvitationQuestion(Opponent("zaphod"), 5)] == [ask.question for ask in script.questions]
     script.wait(601)
     script.questions.clear()
     script.server(*INVITED)
@@ -192,7 +192,7 @@ def test_a_few_matches_a_day_are_enough() -> None:
 
 @pytest.mark.parametrize("rule", ["ford", "f*:from"])
 def test_who_is_blocked_gets_no_match_and_goes_on_with_none(rule: str) -> None:
-    script = Script(policy=Policy(block=(NameRule.parse(rule),))).to_lobby(saved=SAVED)
+    script = Script(policy=Policy(block=(NamePattern.parse(rule),))).to_lobby(saved=SAVED)
     assert ["tell ford My operator does not want me to play you, sorry."] == script.server(*INVITED)
     script.server("16 ford My")
     assert [] == script.server("ford wants to resume a saved match with you.")

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from fibsbot.bot.actions import Record
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.fallback import LastResort
+from fibsbot.bot.interface import Record
 from fibsbot.bot.runner import Runner
 from fibsbot.bot.settings import ChatSettings, SeekSettings, Timings
 from fibsbot.policy import Lengths, Policy
 from fibsbot.server.server import Server
-from tests.bot.live import CHEAP, QUICK, Watcher, settings
-from tests.server.raw import PASSWORD, Raw
+from fibsbot.strategies.questions import LastResort
+from tests.bot.live_bots import CHEAP, QUICK, Watcher, settings
+from tests.server.tcp_clients import PASSWORD, Raw
 
 pytestmark = pytest.mark.slow
 

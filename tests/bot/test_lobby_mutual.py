@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from typing import Final
 
 import pytest
+from fibs_protocol.commands import Move
+from fibs_protocol.grammar import parse_command
+from fibs_protocol.words import FibsMove
 
-from fibsbot.bot.questions import WhichPlay
 from fibsbot.fibs import play_from_fibs
-from protocol.commands import Move
-from protocol.grammar import parse_command
-from protocol.words import FibsMove
-from tests.bot.script import ME, OWN_INFO, START_CELLS, TIME, Script, after, board
+from fibsbot.strategies.questions import PlayQuestion
+from tests.bot.agent_script import ME, OWN_INFO, START_CELLS, TIME, Script, after, board
 
 NAMES: Final = ("anna", "bert", "carl", "dora", "emil")
 HEADER: Final = "  opponent          matchlength   score (your points first)"
@@ -77,7 +77,7 @@ class Hall:
             if queue is self.to_player[name]:
                 player = self.players[name]
                 self.send(name, player.server(queue.popleft()))
-                while player.questions and isinstance(player.questions[0].question, WhichPlay):
+                while player.questions and isinstance(player.questions[0].question, PlayQuestion):
                     self.send(name, player.first_play())
             else:
                 self.obey(name, queue.popleft())

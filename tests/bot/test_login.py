@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import pytest
 from attrs import asdict
+from fibs_protocol import commands as c
+from fibs_protocol import messages as m
+from fibs_protocol.session import State
 
-from fibsbot.bot.actions import Disconnect, End, Send, SendLine, SendSecret, WakeAt
-from fibsbot.bot.events import Connected, ConnectionLost, MessageReceived, Woken
-from fibsbot.bot.registration import Registration
+from fibsbot.bot.interface import (
+    Connected,
+    ConnectionLost,
+    Disconnect,
+    End,
+    MessageReceived,
+    Send,
+    SendLine,
+    SendSecret,
+    WakeAt,
+    Woken,
+)
+from fibsbot.bot.login import Registration
 from fibsbot.bot.settings import AgentSettings, Timings
-from protocol import commands as c
-from protocol import messages as m
-from protocol.session import State
-from tests.bot.script import ME, OWN_INFO, Script
+from tests.bot.agent_script import ME, OWN_INFO, Script
 
 
 def test_the_login_line_is_sent_at_the_prompt_and_not_before() -> None:

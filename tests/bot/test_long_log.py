@@ -7,16 +7,15 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from fibs_protocol import messages as m
+from fibs_protocol.stream import MessageReader
 
 from fibsbot.bot.runner import play_session
 from fibsbot.records.archive import Archive, finished_files
-from fibsbot.records.rotation import Rotation
-from fibsbot.records.session_log import Received, read_session_log
+from fibsbot.records.session_log import Received, Rotation, read_session_log
 from fibsbot.server.server import Server
 from fibsbot.strategies.loader import load
-from protocol import messages as m
-from protocol.stream import MessageReader
-from tests.bot.live import CHEAP, settings
+from tests.bot.live_bots import CHEAP, settings
 
 pytestmark = pytest.mark.slow
 

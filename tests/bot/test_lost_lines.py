@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from typing import Final
 
 import pytest
+from fibs_protocol.errors import CommandError
+from fibs_protocol.grammar import parse, parse_command
 
-from fibsbot.bot.actions import End
+from fibsbot.bot.interface import End
 from fibsbot.bot.settings import Timings
 from fibsbot.match import MatchState
 from fibsbot.strategies.base import CubeAction, CubeAnswer
 from fibsbot.strategies.random_play import RandomStrategy
-from protocol.errors import CommandError
-from protocol.grammar import parse, parse_command
-from tests.bot.bottle import Bottle, Fault, Passing, doubling, losing, stalling, unharmed
+from tests.bot.simulation import Fault, Passing, Simulation, doubling, losing, stalling, unharmed
 
 QUESTIONS: Final = ("board", "rawwho", "invite", "join ", "leave")
 """What can be too late without being wrong: it asks, or comes when the other has just gone."""
@@ -43,9 +43,9 @@ class Lively(RandomStrategy):
 
 
 @contextmanager
-def match(seed: int, fault: Fault = unharmed, length: int = 3, timings: Timings | None = None) -> Iterator[Bottle]:
+def match(seed: int, fault: Fault = unharmed, length: int = 3, timings: Timings | None = None) -> Iterator[Simulation]:
     """Let two bots play a match, and wait for both to be through with it."""
-    bottle = Bottle(seed, fault=fault)
+    bottle = Simulation(seed, fault=fault)
     timings = timings or Timings()
     bottle.add("marvin", Lively(seed), invite="ford", length=length, timings=timings)
     bottle.add("ford", Lively(seed + 1), timings=timings)
@@ -80,7 +80,7 @@ def lines_of(seed: int, length: int = 3) -> tuple[list[Passing], float]:
     return [rng.choice(lines) for (_, kind), lines in passed.items() if kind not in IDLE_WORDS], bottle.now
 
 
-def check(bottle: Bottle, seconds: float) -> None:
+def check(bottle: Simulation, seconds: float) -> None:
     """Make sure that both have finished the match, in time and without a wrong command."""
     check_server(bottle)
     for bot in bottle.bots.values():
@@ -91,7 +91,7 @@ def check(bottle: Bottle, seconds: float) -> None:
     assert final[0] == final[1][::-1]
 
 
-def check_server(bottle: Bottle) -> None:
+def check_server(bottle: Simulation) -> None:
     """Make sure that the match is over, and that nobody has said anything wrong."""
     saved = bottle.world.store.match("marvin", "ford")
     assert saved is not None

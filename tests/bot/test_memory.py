@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.bot.memory import DAY, MOST_PLAYERS, Memory
-from fibsbot.bot.people import MOST_USERS
+from fibsbot.bot.context import DAY, MOST_PLAYERS, AgentMemory
+from fibsbot.bot.players import MOST_USERS
 from fibsbot.policy import Policy
+from tests.bot.agent_script import Script
 from tests.bot.lobby_lines import saved, who
-from tests.bot.script import Script
 
 
 def name(number: int) -> str:
@@ -23,13 +23,13 @@ def name(number: int) -> str:
 
 
 def test_nothing_is_known_of_a_stranger() -> None:
-    known = Memory().of("ford")
+    known = AgentMemory().of("ford")
     assert (None, 0, None) == (known.since_last(10.0), known.matches_today(10.0), known.refused)
 
 
 @given(st.lists(st.integers(0, 250_000), min_size=1), st.lists(st.integers(-250_000, 0)))
 def test_matches_of_a_day_are_counted_and_the_last_is_known_however_old(times: list[int], before: list[int]) -> None:
-    memory = Memory()
+    memory = AgentMemory()
     memory.recall("ford", before)
     for at in sorted(times):
         memory.played("ford", at)
@@ -42,7 +42,7 @@ def test_matches_of_a_day_are_counted_and_the_last_is_known_however_old(times: l
 
 
 def test_what_a_store_remembers_and_what_happened_since_add_up() -> None:
-    memory = Memory()
+    memory = AgentMemory()
     memory.was_refused("ford", 50.0)
     memory.played("ford", 60.0)
     memory.recall("ford", [-5.0, -9.0], refused=-100.0)
@@ -52,7 +52,7 @@ def test_what_a_store_remembers_and_what_happened_since_add_up() -> None:
 
 
 def test_a_match_that_waits_is_remembered_until_it_is_played() -> None:
-    memory = Memory()
+    memory = AgentMemory()
     memory.recall("ford", broke_off=-7.0)
     assert -7.0 == memory.of("ford").broke_off
     memory.was_broken_off("ford", 3.0)
@@ -63,7 +63,7 @@ def test_a_match_that_waits_is_remembered_until_it_is_played() -> None:
 
 
 def test_who_was_met_longest_ago_is_forgotten_first() -> None:
-    memory = Memory()
+    memory = AgentMemory()
     memory.played("ford", 0.0)
     for number in range(MOST_PLAYERS - 1):
         memory.was_refused(name(number), 1.0)

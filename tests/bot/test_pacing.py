@@ -10,14 +10,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fibsbot.bot.actions import Action, Send
-from fibsbot.bot.events import QuitRequested
-from fibsbot.bot.questions import Resignation
+from fibsbot.bot.interface import Action, QuitRequested, Send
 from fibsbot.bot.settings import Timings
 from fibsbot.strategies.base import CubeAction
-from tests.bot.bottle import Bottle
-from tests.bot.script import AFTER_61, ME, OWN_INFO, ROLLED_64, Script, after, board
-from tests.bot.test_hostile import answer, any_line
+from fibsbot.strategies.questions import ResignAnswer
+from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, ROLLED_64, Script, after, board
+from tests.bot.simulation import Simulation
+from tests.bot.test_hostile_messages import answer, any_line
 from tests.bot.test_lost_lines import Lively
 
 PEOPLE = (
@@ -160,7 +159,7 @@ def test_a_throw_and_a_forced_play_do_not_wait() -> None:
 @pytest.mark.parametrize("choice", [CubeAction.DOUBLE, 1])
 def test_a_double_and_a_resignation_wait(choice: CubeAction | int) -> None:
     script = Script(timings=SLOW, seed=1).to_my_roll()
-    assert [] == (script.cube(choice) if isinstance(choice, CubeAction) else script.answer(Resignation(choice)))
+    assert [] == (script.cube(choice) if isinstance(choice, CubeAction) else script.answer(ResignAnswer(choice)))
     assert [] == script.wait(19)
     assert ("double" if choice is CubeAction.DOUBLE else "resign n") == script.wait(22)[0]
 
@@ -185,7 +184,7 @@ def test_thinking_is_not_taken_for_a_lost_answer_and_is_broken_off_when_it_is_ov
 
 def test_the_same_seed_waits_the_same() -> None:
     def times(seed: int) -> list[tuple[float, str]]:
-        bottle = Bottle(3)
+        bottle = Simulation(3)
         timings = Timings(think_least=1, think_most=9)
         marvin = bottle.add("marvin", Lively(1), invite="ford", timings=timings, seed=seed)
         bottle.add("ford", Lively(2), timings=timings, seed=5)
@@ -237,7 +236,7 @@ def test_a_double_of_theirs_that_was_lost_is_found_by_looking() -> None:
 
 def test_who_waits_for_us_while_we_wait_is_met_on_a_new_connection() -> None:
     script = Script(strict=False).to_my_roll()
-    script.answer(Resignation(1))
+    script.answer(ResignAnswer(1))
     script.server("You want to resign. ford will win 1 point.")
     for look in range(1, 6):
         assert "board" in script.wait(60.1), look

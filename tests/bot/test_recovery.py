@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from fibs_protocol.session import State
 
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.features import Feature
-from fibsbot.bot.inviting import STUCK
-from fibsbot.bot.memory import Memory
+from fibsbot.bot.context import AgentMemory, Feature
+from fibsbot.bot.invitations import STUCK_MATCH_TEXT
 from fibsbot.strategies.base import CubeAction
-from protocol.session import State
-from tests.bot.script import AFTER_61, ME, OWN_INFO, PROMPT, ROLLED_64, Script, after, board
+from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, PROMPT, ROLLED_64, Script, after, board
 
 FORD = "5 ford - - 1 0 1500.00 0 0 1 h - -"
 SAVED = ("  opponent          matchlength   score (your points first)", "  ford  5  1 -  3")
@@ -84,7 +83,7 @@ def test_a_match_that_does_not_go_on_is_left_then_reconnected_to_then_given_up(s
 
 
 def test_a_match_that_was_given_up_is_not_gone_on_with_but_others_are_played() -> None:
-    memory = Memory()
+    memory = AgentMemory()
     memory.was_stuck("ford", 0.0)
     script = Script(strict=False)
     script.agent = Agent(script.agent.settings, memory)
@@ -308,7 +307,7 @@ def test_a_match_that_is_stuck_for_another_bot_is_stuck_for_us() -> None:
     script.server(FORD, "6")
     script.wait(1)
     assert ["invite ford"] == [line for line in script.sent_so_far if line.startswith("invite")]
-    script.server("** You invited ford to resume a saved match.", f"12 ford {STUCK}")
+    script.server("** You invited ford to resume a saved match.", f"12 ford {STUCK_MATCH_TEXT}")
     script.wait(31)
     script.server(FORD, "6")
     script.wait(120)
@@ -353,7 +352,7 @@ def test_a_list_that_is_a_moment_old_does_not_end_a_match(follows: str | None) -
 
 def test_a_new_match_that_only_a_board_announces_takes_the_place_of_one_that_got_stuck() -> None:
     """JIBS tells who joins an invitation nothing of the match but that a game begins."""
-    memory = Memory()
+    memory = AgentMemory()
     memory.was_stuck("ford", 0.0)
     script = Script(strict=False)
     script.agent = Agent(script.agent.settings, memory)

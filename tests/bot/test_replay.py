@@ -6,19 +6,18 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from fibs_protocol.grammar import write_command
+from fibs_protocol.stream import MessageReader
 
-from fibsbot.bot.actions import Ask, Send, WakeAt
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.events import Connected, Event, MessageReceived, StrategyAnswered, Woken
+from fibsbot.bot.interface import Ask, Connected, Event, MessageReceived, Send, StrategyAnswered, WakeAt, Woken
 from fibsbot.bot.runner import play_session
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.records.session_log import Received, Sent, read_session_log
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import load
-from protocol.grammar import write_command
-from protocol.stream import MessageReader
-from tests.bot.live import CHEAP, QUICK, settings
+from tests.bot.live_bots import CHEAP, QUICK, settings
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from fibsbot.bot.actions import End
+from fibsbot.bot.interface import End
 from fibsbot.bot.runner import Runner
 from fibsbot.strategies.loader import load
-from tests.bot.live import Counting, Watcher, settings
+from tests.bot.live_bots import Counting, Watcher, settings
 
 
 def free_port() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.bot.script import ME, OWN_INFO, TIME, Script, board
+from tests.bot.agent_script import ME, OWN_INFO, TIME, Script, board
 
 HEAD = "  opponent          matchlength   score (your points first)"
 ROW = "**ford                   5                1 -  3"

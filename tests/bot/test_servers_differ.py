@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from fibs_protocol.session import State
 
 from fibsbot.match import Owner
 from fibsbot.strategies.base import CubeAction
-from protocol.session import State
-from tests.bot.script import AFTER_61, ME, OWN_INFO, PROMPT, ROLLED_64, START_CELLS, Script, after, board
+from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, PROMPT, ROLLED_64, START_CELLS, Script, after, board
 
 # -- wordings -------------------------------------------------------------------------------------------------------
 

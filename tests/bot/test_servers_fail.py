@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from fibs_protocol.session import State
+from fibs_protocol.words import Colour
 
-from fibsbot.bot.questions import Resignation, RollOrWhat, TakeOrPass, WhichPlay
 from fibsbot.match import Owner, Phase
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAction, PlayAnswer
-from protocol.session import State
-from protocol.words import Colour
-from tests.bot.script import AFTER_61, ME, OWN_INFO, PROMPT, ROLLED_64, TIME, Script, after, board
+from fibsbot.strategies.questions import PlayQuestion, ResignAnswer, RollQuestion, TakeQuestion
+from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, PROMPT, ROLLED_64, TIME, Script, after, board
 
 JOIN = "Type 'join' if you want to play the next game, type 'leave' if you don't."
 
@@ -30,7 +30,7 @@ def test_a_board_missing_after_our_own_roll_is_asked_for() -> None:
     script.roll()
     assert ["board"] == script.server("You roll 6 and 4.", "Please move 2 pieces.")
     assert [] == script.server(ROLLED_64)
-    assert isinstance(script.questions[0].question, WhichPlay)
+    assert isinstance(script.questions[0].question, PlayQuestion)
 
 
 def test_a_board_missing_without_any_prompt_is_asked_for_in_time() -> None:
@@ -77,7 +77,7 @@ def test_the_roll_after_a_dance_comes_while_the_board_shows_the_opponents_turn()
     script.server(board(cells=cells, turn=-1, other_dice="5:5"), "ford can't move.", "You roll 3 and 1.")
     assert State.MY_MOVE is script.agent.state
     script.server(board(cells=cells, dice="3:1"), "Please move 2 pieces.")
-    assert isinstance(script.questions[0].question, WhichPlay)
+    assert isinstance(script.questions[0].question, PlayQuestion)
 
 
 def test_being_put_straight_back_into_a_running_game_at_login() -> None:
@@ -96,7 +96,7 @@ def test_can_move_is_not_trusted() -> None:
     script = Script().to_my_roll()
     script.roll()
     script.server("You roll 6 and 4.", board(cells=AFTER_61, dice="6:4", can_move=0))
-    assert isinstance(script.questions[0].question, WhichPlay)
+    assert isinstance(script.questions[0].question, PlayQuestion)
 
 
 def test_the_turn_that_a_pending_double_turns_round_is_not_trusted() -> None:
@@ -117,7 +117,7 @@ def test_a_board_that_was_asked_for_while_the_opponents_double_is_pending() -> N
     script.server(board(cells=cells, turn=-1), "ford doubles. Type 'accept' or 'reject'.")
     script.server(board(cells=cells, turn=1, may="0:0", doubled=1))
     assert 1 == len(script.questions)
-    assert isinstance(script.questions[0].question, TakeOrPass)
+    assert isinstance(script.questions[0].question, TakeQuestion)
     assert ["accept"] == script.cube(CubeAction.TAKE)
 
 
@@ -126,7 +126,7 @@ def test_the_crawford_game_is_known_although_may_double_says_otherwise() -> None
     script.server("ford has joined you. Your running match was loaded.")
     script.server(board(score="4:2", cells=AFTER_61, may="1:1"), PROMPT)
     question = script.questions[0].question
-    assert isinstance(question, RollOrWhat)
+    assert isinstance(question, RollQuestion)
     assert (True, False) == (question.state.crawford, question.may_double)
 
 
@@ -165,7 +165,7 @@ def test_a_late_answer_is_not_taken_for_a_lost_command() -> None:
     assert ["roll"] == script.roll()
     assert ["board"] == script.wait(8.1)
     assert [] == script.server("You roll 6 and 4.", ROLLED_64, "Please move 2 pieces.", ROLLED_64)
-    assert isinstance(script.questions[0].question, WhichPlay)
+    assert isinstance(script.questions[0].question, PlayQuestion)
 
 
 def test_you_did_already_roll() -> None:
@@ -173,7 +173,7 @@ def test_you_did_already_roll() -> None:
     assert ["roll"] == script.roll()
     assert ["board"] == script.server("** You did already roll the dice.")
     assert [] == script.server(ROLLED_64)
-    assert isinstance(script.questions[0].question, WhichPlay)
+    assert isinstance(script.questions[0].question, PlayQuestion)
 
 
 def test_an_error_line_with_chat_glued_to_it() -> None:
@@ -188,14 +188,14 @@ def test_an_error_line_glued_to_chat_is_lost_and_the_watchdog_helps() -> None:
     assert [] == script.server("15 ford your turn** You did already roll the dice.")
     assert ["board"] == script.wait(8.1)
     assert [] == script.server(ROLLED_64)
-    assert isinstance(script.questions[0].question, WhichPlay)
+    assert isinstance(script.questions[0].question, PlayQuestion)
 
 
 def test_a_message_glued_to_a_board() -> None:
     script = Script().to_my_roll()
     script.roll()
     script.server("You roll 6 and 4.", ROLLED_64 + "5 trillian - - 0 0 1439.79 1262 410 1041251697 somehost.com - -")
-    assert isinstance(script.questions[0].question, WhichPlay)
+    assert isinstance(script.questions[0].question, PlayQuestion)
 
 
 def test_a_message_glued_to_an_accepted_double() -> None:
@@ -252,7 +252,7 @@ def test_another_play_follows_a_refused_one_on_a_server_that_knows_no_board() ->
 
 def test_a_rejected_resignation_goes_on_with_the_turn_on_a_server_that_knows_no_board() -> None:
     script = Script().to_my_roll()
-    assert ["resign n"] == script.answer(Resignation(1))
+    assert ["resign n"] == script.answer(ResignAnswer(1))
     assert ["board"] == script.server("You want to resign. ford will win 1 point.", "ford rejects. The game continues.")
     assert [] == script.server(UNKNOWN_BOARD)
     assert ["roll"] == script.roll()
@@ -283,7 +283,7 @@ def test_a_server_that_rolls_late_by_itself_is_not_asked_to() -> None:
     script.server("ford has joined you. Your running match was loaded.", board(cells=AFTER_61, cube=2, may="0:1"))
     assert [] == script.wait(5)
     script.server("You roll 6 and 4.", board(cells=AFTER_61, dice="6:4", cube=2, may="0:1"))
-    assert isinstance(script.questions[0].question, WhichPlay)
+    assert isinstance(script.questions[0].question, PlayQuestion)
     assert [] == script.wait(100)[1:], "nothing but the keep-alive"
 
 
@@ -341,7 +341,7 @@ def test_a_flag_was_doubled_that_stays_set_is_not_trusted() -> None:
     script.server("ford moves 19-21 19-20 .")
     cells = after(cells, Play.of((6, 4), (6, 5)), Colour.X, 1)
     script.server(board(cells=cells, cube=2, may="1:0", doubled=1), PROMPT)
-    assert isinstance(script.questions[0].question, RollOrWhat)
+    assert isinstance(script.questions[0].question, RollQuestion)
 
 
 def test_a_server_that_never_rolls_by_itself_is_waited_for_only_once() -> None:

@@ -6,17 +6,28 @@ import re
 from pathlib import Path
 
 import pytest
+from fibs_protocol import commands as c
+from fibs_protocol import messages as m
+from fibs_protocol.errors import LocalProtocolError
+from fibs_protocol.grammar import parse
+from fibs_protocol.messages import Message
+from fibs_protocol.session import (
+    IN_GAME,
+    IN_MATCH,
+    TABLE,
+    Role,
+    Session,
+    State,
+    Trigger,
+    TriggerCase,
+    mermaid_diagram,
+    trigger_of,
+)
+from fibs_protocol.words import YOU
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol import commands as c
-from protocol import messages as m
-from protocol.errors import LocalProtocolError
-from protocol.grammar import parse
-from protocol.messages import Message
-from protocol.session import IN_GAME, IN_MATCH, TABLE, Case, Cue, Role, Session, State, cue_of, mermaid
-from protocol.words import YOU
-from tests.bot.script import board as board_line
+from tests.bot.agent_script import board as board_line
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "agent.md"
 
@@ -88,14 +99,14 @@ def test_a_message_that_the_table_lacks_changes_nothing() -> None:
 
 
 def test_cues_tell_messages_of_one_kind_apart() -> None:
-    assert Cue(m.Rolls, Case.YOU) == cue_of(m.Rolls(YOU, (6, 4)))
-    assert Cue(m.Rolls, Case.OTHER) == cue_of(m.Rolls("You_", (6, 4)))
-    assert Cue(m.Goodbye) == cue_of(m.Goodbye())
-    assert "Rolls(you)" == str(Cue(m.Rolls, Case.YOU))
+    assert Trigger(m.Rolls, TriggerCase.YOU) == trigger_of(m.Rolls(YOU, (6, 4)))
+    assert Trigger(m.Rolls, TriggerCase.OTHER) == trigger_of(m.Rolls("You_", (6, 4)))
+    assert Trigger(m.Goodbye) == trigger_of(m.Goodbye())
+    assert "Rolls(you)" == str(Trigger(m.Rolls, TriggerCase.YOU))
 
 
 def test_the_diagram_in_the_documentation_is_that_of_the_table() -> None:
-    assert f"```mermaid\n{mermaid()}\n```" in DOCUMENT.read_text("utf-8")
+    assert f"```mermaid\n{mermaid_diagram()}\n```" in DOCUMENT.read_text("utf-8")
 
 
 def test_every_record_is_in_the_documentation() -> None:

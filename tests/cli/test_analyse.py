@@ -10,18 +10,17 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fibsbot.cli import EXIT_USAGE, main
-from fibsbot.formats.json_ import write_json
 from fibsbot.formats.mat import write_mat
+from fibsbot.formats.transcript_json import write_json
 from fibsbot.position import Play
 from fibsbot.rules.game import start_match
-from fibsbot.rules.laws import FIBS
-from fibsbot.rules.scoring import Level
+from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Seat
-from fibsbot.strategies.judge import CHANCES
+from fibsbot.strategies.evaluator import CHANCE_NAMES
 from fibsbot.transcript import Game, Player, Resign, Throw, Transcript, walk
-from tests.cli.asking.asked import check
-from tests.records.store.telling import Teller
-from tests.replay.paper import paper
+from tests.cli.engine.runner import check
+from tests.records.store.recorder import Teller
+from tests.replay.sample_match import sample_transcript
 
 HEADS: Final = ("name", "pr", "decisions", "loss", "play_loss", "cube_loss")
 
@@ -30,7 +29,7 @@ HEADS: Final = ("name", "pr", "decisions", "loss", "play_loss", "cube_loss")
 def match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Write the paper match into a file of an empty folder that is then the current one; return its name."""
     monkeypatch.chdir(tmp_path)
-    Path("match.mat").write_text(write_mat(paper()), encoding="utf-8")
+    Path("match.mat").write_text(write_mat(sample_transcript()), encoding="utf-8")
     return "match.mat"
 
 
@@ -75,7 +74,7 @@ def test_errors_by_resigning_say_their_ply_and_the_chances_of_both(tmp_path: Pat
     errors = json.loads(analyse(str(path), "--no-luck", "--json").stdout)["errors"]
     assert ["resignation", "settlement", "resignation"] == [it["kind"] for it in errors]
     offer, answer, _ = (it["resigning"] for it in errors)
-    assert set(CHANCES) == set(offer["chances"]) == set(answer["chances"])
+    assert set(CHANCE_NAMES) == set(offer["chances"]) == set(answer["chances"])
     assert (0, 0) == (offer["plies"], answer["plies"])
     assert offer["chances"]["win"] == answer["chances"]["lose"]
     assert pytest.approx(errors[0]["loss"], abs=2e-6) == offer["played_on"] - offer["settled"]
@@ -84,7 +83,7 @@ def test_errors_by_resigning_say_their_ply_and_the_chances_of_both(tmp_path: Pat
     assert f"resigning {offer['settled']:+.3f}" in text
     assert f"accepting {answer['settled']:+.3f}" in text
     for row in (offer, answer):
-        own, theirs = ([f"{row['chances'][it]:.3f}" for it in names] for names in (CHANCES[:3], CHANCES[3:]))
+        own, theirs = ([f"{row['chances'][it]:.3f}" for it in names] for names in (CHANCE_NAMES[:3], CHANCE_NAMES[3:]))
         assert f"0-ply playing on {row['played_on']:+.3f}  {' '.join(own)} - {' '.join(theirs)}" in text
 
 

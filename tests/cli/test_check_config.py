@@ -12,13 +12,13 @@ from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fibsbot.bot.fallback import LastResort
 from fibsbot.cli import main
 from fibsbot.config import Config
-from fibsbot.config.checking import check
-from fibsbot.config.problems import told
-from fibsbot.config.writing import EXAMPLE, sample
+from fibsbot.config.checks import check
+from fibsbot.config.document import TWO_ACCOUNTS, sample_file
+from fibsbot.config.fields import format_problems
 from fibsbot.match import MatchState
+from fibsbot.strategies.questions import LastResort
 from tests.commands import fibsbot
 
 SECRET = "swordfish"
@@ -126,7 +126,7 @@ class Broken(LastResort):
 
 
 def test_a_strategy_that_does_not_work_is_a_problem(checked: Check, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fibsbot.config.checking.load", lambda _: Broken())
+    monkeypatch.setattr("fibsbot.config.checks.load", lambda _: Broken())
     result = checked(GOOD)
     assert 78 == result.exit_code
     said = "Error: bot.toml: bot.strategy: expected a strategy that works, got resign, the opening: raised ValueError"
@@ -138,7 +138,7 @@ def test_a_process_that_starts_tries_strategies_only_where_nothing_else_is_wrong
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[str] = []
-    monkeypatch.setattr("fibsbot.config.checking._fault", tried.append)
+    monkeypatch.setattr("fibsbot.config.checks._fault", tried.append)
     path = tmp_path / "bot.toml"
     path.write_text(GOOD)
     monkeypatch.delenv("MARVINS_PASSWORD", raising=False)
@@ -192,7 +192,7 @@ def test_a_file_that_no_bot_can_run_with_is_a_problem(checked: Check, text: str,
 
 @pytest.mark.slow
 def test_the_sample_lacks_a_name_and_a_password_and_nothing_else(checked: Check) -> None:
-    result = checked(sample())
+    result = checked(sample_file())
     assert 78 == result.exit_code
     lines = [line.removeprefix("Error: ").removeprefix("bot.toml: ") for line in result.stderr.splitlines()]
     assert ["account.name", "account"] == [line.partition(": ")[0] for line in lines]
@@ -232,7 +232,7 @@ def test_the_documentation_shows_what_is_printed(checked: Check) -> None:
 def test_each_account_is_told_of(checked: Check) -> None:
     Path("marvin").write_text(SECRET)
     Path("marvin").chmod(0o600)
-    result = checked(EXAMPLE.replace("/etc/fibsbot/", "").replace("ZAPHODS", "MARVINS"))
+    result = checked(TWO_ACCOUNTS.replace("/etc/fibsbot/", "").replace("ZAPHODS", "MARVINS"))
     assert 0 == result.exit_code, result.stderr
     lines = result.stdout.splitlines()
     assert "  zaphod plays on 127.0.0.1:4321, strategy random" in lines
@@ -245,7 +245,7 @@ def test_each_account_is_told_of(checked: Check) -> None:
 def test_any_text_can_be_checked(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = tmp_path_factory.getbasetemp() / "any.toml"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    assert told(path, check(path).problems)
+    assert format_problems(path, check(path).problems)
 
 
 LINES = st.sampled_from(

@@ -13,8 +13,7 @@ import click
 import pytest
 
 from fibsbot import cli
-from fibsbot.cli import COMMANDS, EXIT_INTERRUPTED, EXIT_USAGE, main
-from fibsbot.cli.streams import EXIT_READER_GONE, Stream
+from fibsbot.cli import COMMANDS, EXIT_INTERRUPTED, EXIT_READER_GONE, EXIT_USAGE, Stream, main
 from tests.commands import fibsbot, fibsbot_process
 
 MATCH = "tests/data/formats/mat/match.mat"
@@ -80,7 +79,7 @@ def test_bad_input_gets_one_line_and_status_2(arguments: list[str], text: str) -
 def test_an_option_is_named_as_it_was_typed(words: list[str], text: str) -> None:
     with pytest.raises(click.UsageError) as caught:
         main(words, standalone_mode=False)
-    assert text == cli._as_typed(caught.value, words).format_message()
+    assert text == cli._with_typed_name(caught.value, words).format_message()
 
 
 def test_without_arguments_the_help_is_shown() -> None:

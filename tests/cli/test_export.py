@@ -14,13 +14,13 @@ from attrs import evolve
 from click.testing import CliRunner, Result
 
 from fibsbot.cli import EXIT_USAGE, main
-from fibsbot.formats.detect import Format
-from fibsbot.formats.files import READERS, WRITERS
-from fibsbot.formats.json_ import write_json
+from fibsbot.formats import Format
+from fibsbot.formats.conversion import READERS, WRITERS
 from fibsbot.formats.mat import read_mat, write_mat
 from fibsbot.formats.sgf import read_sgf, write_sgf
-from tests.formats.simulating import simulate
-from tests.records.store.telling import Teller
+from fibsbot.formats.transcript_json import write_json
+from tests.formats.simulated_matches import simulate
+from tests.records.store.recorder import Teller
 
 MATCH: Final = simulate(18, 5)
 OTHER: Final = simulate(3, 3)

@@ -12,12 +12,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fibsbot.cli import main
-from fibsbot.formats.json_ import write_json
 from fibsbot.formats.mat import write_mat
-from fibsbot.strategies.names import DEFAULT
+from fibsbot.formats.transcript_json import write_json
+from fibsbot.strategies import DEFAULT_STRATEGY
 from tests.commands import fibsbot
-from tests.replay.paper import paper
-from tests.replay.puppet import Puppet
+from tests.replay.sample_match import sample_transcript
+from tests.replay.scripted_strategy import ScriptedStrategy
 
 DATA: Final = Path(__file__).parent.parent / "data"
 GOLDEN: Final = DATA / "cli"
@@ -34,7 +34,7 @@ TOTALS: Final = re.compile(
 def match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Write the paper match into a file of an empty folder that is then the current one; return its name."""
     monkeypatch.chdir(tmp_path)
-    Path("match.json").write_text(write_json(paper()), encoding="utf-8")
+    Path("match.json").write_text(write_json(sample_transcript()), encoding="utf-8")
     return "match.json"
 
 
@@ -97,7 +97,7 @@ def test_the_objects_of_a_capture(watched: str) -> None:
 
 
 def test_what_a_strategy_would_have_done(match: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fibsbot.replay.deciding.load", lambda _: Puppet())
+    monkeypatch.setattr("fibsbot.replay.comparison.load", lambda _: ScriptedStrategy())
     result = replay(match, "--decide", "puppet", "--both")
     assert 0 == result.exit_code
     check("replay_decided.golden", result.stdout)
@@ -139,7 +139,7 @@ def test_the_standard_input_is_a_file_too() -> None:
 
 def test_other_programs_matches_are_replayed(tmp_path: Path) -> None:
     path = tmp_path / "match.mat"
-    path.write_text(write_mat(paper()), encoding="utf-8")
+    path.write_text(write_mat(sample_transcript()), encoding="utf-8")
     result = replay(str(path))
     assert 0 == result.exit_code
     assert "31: 8/5 6/5" in result.stdout
@@ -228,7 +228,7 @@ def test_a_place_that_is_not_there_is_told(match: str) -> None:
 
 def test_control_characters_of_a_file_reach_no_terminal(tmp_path: Path) -> None:
     path = tmp_path / "evil\x1b[2J.json"
-    path.write_text(write_json(paper(names=("\x1b]0;owned\x07", "<b>[red]\u202e"))), encoding="utf-8")
+    path.write_text(write_json(sample_transcript(names=("\x1b]0;owned\x07", "<b>[red]\u202e"))), encoding="utf-8")
     for arguments in ((), ("--decide", "random", "--seed", "1"), ("--json",)):
         result = replay(str(path), *arguments)
         assert 0 == result.exit_code
@@ -282,4 +282,4 @@ def test_the_sum_is_that_of_the_decisions(match: str) -> None:
     assert sum(not row["same"] for row in asked) == total["different"]
     assert sum(abs(row["gain"] or 0.0) for row in asked) == pytest.approx(total["sum"], abs=1e-4)
     assert {"random"} == {row["strategy"] for row in asked}
-    assert DEFAULT == total["judge"]
+    assert DEFAULT_STRATEGY == total["judge"]

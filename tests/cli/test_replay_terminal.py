@@ -19,8 +19,8 @@ from typing import Any, Final, Self
 import pytest
 from attrs import define, field
 
-from fibsbot.formats.json_ import write_json
-from tests.replay.paper import paper
+from fibsbot.formats.transcript_json import write_json
+from tests.replay.sample_match import sample_transcript
 
 WATCHED: Final = Path(__file__).parent.parent / "data" / "protocol" / "session_watch.txt"
 CONTROL: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -104,7 +104,7 @@ class Terminal:
 def match(tmp_path: Path) -> str:
     """Write the paper match into a file; return its path."""
     path = tmp_path / "match.json"
-    path.write_text(write_json(paper()), encoding="utf-8")
+    path.write_text(write_json(sample_transcript()), encoding="utf-8")
     return str(path)
 
 

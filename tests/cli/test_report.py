@@ -10,15 +10,15 @@ import pytest
 from attrs import evolve
 from click.testing import CliRunner, Result
 
-from fibsbot.arena.pair import QUICK, Entrant, play_pair
+from fibsbot.analysis import match_analysis
+from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.cli import EXIT_USAGE, main
 from fibsbot.records.store import StoreWriter
 from fibsbot.server.server import Server
 from fibsbot.strategies.loader import load
-from fibsbot.study import many
-from tests.records.store.telling import Teller
+from tests.records.store.recorder import Teller
 from tests.records.store.test_live_store import Keeper
-from tests.report.pages import Page
+from tests.report.parsed_page import Page
 
 WATCHED: Final = Path(__file__).parents[1] / "data" / "protocol" / "session_watch.txt"
 FEW: Final = 4
@@ -141,7 +141,7 @@ def test_a_file_that_is_no_match_is_told_before_the_engine_gets_ready(
 ) -> None:
     readme = Path(__file__).parents[2] / "README.md"
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(many, "load", lambda name: pytest.fail(f"{name} was loaded"))
+    monkeypatch.setattr(match_analysis, "load", lambda name: pytest.fail(f"{name} was loaded"))
     result = CliRunner().invoke(main, [command, str(readme), *(target if command == "report" else [])])
     told = f"Error: {readme}: expected a session log or a capture, got a text without any line of a server\n"
     assert (EXIT_USAGE, told) == (result.exit_code, result.stderr)
@@ -154,7 +154,7 @@ def test_a_store_without_such_a_match_is_told_before_the_engine_gets_ready(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, store: Path, command: str, arguments: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(many, "load", lambda name: pytest.fail(f"{name} was loaded"))
+    monkeypatch.setattr(match_analysis, "load", lambda name: pytest.fail(f"{name} was loaded"))
     words = [str(store) if it == "STORE" else it for it in arguments]
     result = CliRunner().invoke(main, [command, *words])
     assert (EXIT_USAGE, 1) == (result.exit_code, len(result.stderr.splitlines()))
@@ -168,7 +168,7 @@ async def test_what_two_bots_played_is_on_pages(tmp_path: Path) -> None:
     async with Server(seed=4) as server:
         one = Entrant("marvin", load("handmade"), Keeper(writer, "marvin"))
         other = Entrant("ford", load("random"), Keeper(writer, "ford"))
-        await play_pair(server, one, other, matches=2, length=1, timings=evolve(QUICK, invitation=0.02))
+        await play_pair(server, one, other, matches=2, length=1, timings=evolve(QUICK_TIMINGS, invitation=0.02))
         assert writer.close()
     target = tmp_path / "report.html"
     result = await asyncio.to_thread(report, "--db", path, "--opponent", "ford", "-o", target)

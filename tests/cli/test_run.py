@@ -15,19 +15,19 @@ import pytest
 from click.testing import CliRunner
 
 from fibsbot.cli import EXIT_CONFIG, main
-from fibsbot.cli.run import HINT
+from fibsbot.cli.run import REGISTER_HINT
 from fibsbot.records.store import Store
 from fibsbot.records.views import Outcome
 from fibsbot.server.server import Server
-from tests.bot.live import CHEAP, Watcher
-from tests.cli.fleets import ROOT, Fleet, fleet, settings
-from tests.service.fleet import opponent, until
+from tests.bot.live_bots import CHEAP, Watcher
+from tests.cli.running_service import ROOT, Fleet, fleet, settings
+from tests.service.accounts import opponent, until
 
 MARVIN: Final = 'marvin\nbot.invite = "ford"'
 
 PLUGIN: Final = """
 import asyncio, itertools
-from fibsbot.bot.fallback import LastResort
+from fibsbot.strategies.questions import LastResort
 
 class Fit(BaseException):
     pass
@@ -246,7 +246,7 @@ async def test_where_another_start_would_not_help_the_status_is_78(server: Serve
     async with fleet(tmp_path, text) as it:
         assert EXIT_CONFIG == await it.end()
         refused = "marvin: 0 matches played, 0 won; the server refuses this name and password"
-        assert f"{refused}{HINT}" == it.said.splitlines()[-1]
+        assert f"{refused}{REGISTER_HINT}" == it.said.splitlines()[-1]
         assert 1 == len(it.events("disconnecting"))
 
 

@@ -17,15 +17,15 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import CliRunner, Result
 
+from fibsbot.analysis.results import chance_by_rating, wilson
 from fibsbot.cli import EXIT_CONFIG, EXIT_USAGE, main
 from fibsbot.records.store import StoreWriter
 from fibsbot.server.server import Server
 from fibsbot.service.account import Hooks
 from fibsbot.strategies.loader import load
-from fibsbot.study.results import chance_by_rating, wilson
-from tests.bot.live import CHEAP
-from tests.records.store.telling import NOON, Teller
-from tests.service.fleet import plan, supervisor
+from tests.bot.live_bots import CHEAP
+from tests.records.store.recorder import NOON, Teller
+from tests.service.accounts import plan, supervisor
 
 GOLDEN: Final = Path(__file__).parents[1] / "data" / "study" / "stats.golden"
 HOSTILE: Final = "\x1b[31m[bold]<script>\u202etpircs" + "x" * 200

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from fibsbot.bot.orders import Order
 from fibsbot.cli import main
 from fibsbot.cli.status import order as order_command
-from fibsbot.service.control import Control
+from fibsbot.service.control_server import ControlServer
 from fibsbot.service.supervisor import UnknownAccountError
 
 ACCOUNT: Final[dict[str, Any]] = {
@@ -67,7 +67,7 @@ class House:
 async def house(tmp_path: Path) -> AsyncIterator[House]:
     """Listen where the commands ask."""
     house = House()
-    control = Control(tmp_path / "fibsbot.sock", house)
+    control = ControlServer(tmp_path / "fibsbot.sock", house)
     await control.start()
     before = Path.cwd()
     os.chdir(tmp_path)

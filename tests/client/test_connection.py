@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fibsbot.client.connection import Connection, ConnectionFailedError, connect
-from fibsbot.client.tls import Tls
+from fibsbot.client.settings import TlsSettings
 from tests.client.certificates import NO_OPENSSL, certificate, server_context
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -241,7 +241,7 @@ async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 async def test_bytes_go_both_ways_through_tls(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     ours = certificate(tmp_path, "127.0.0.1")
     async with listening(greet, ours) as port:
-        connection = await connect("127.0.0.1", port, timeout=5, tls=Tls(ours))
+        connection = await connect("127.0.0.1", port, timeout=5, tls=TlsSettings(ours))
         assert b"login: " == await connection.read(5)
         connection.write(b"hello\r\n")
         assert b"hello\r\n" == await read_all(connection)
@@ -255,18 +255,18 @@ async def test_a_server_that_is_not_who_it_should_be_is_no_connection_and_one_li
     untrusted = "^the server's certificate is not trusted: "
     async with listening(greet, ours) as port:
         with pytest.raises(ConnectionFailedError, match=untrusted + "self-signed certificate$"):
-            await connect("127.0.0.1", port, timeout=5, tls=Tls())
+            await connect("127.0.0.1", port, timeout=5, tls=TlsSettings())
         with pytest.raises(ConnectionFailedError, match=untrusted + "self-signed certificate$"):
-            await connect("127.0.0.1", port, timeout=5, tls=Tls(other))
+            await connect("127.0.0.1", port, timeout=5, tls=TlsSettings(other))
     async with listening(greet, other) as port:
         with pytest.raises(ConnectionFailedError, match=untrusted + "IP address mismatch.*127.0.0.1'.$"):
-            await connect("127.0.0.1", port, timeout=5, tls=Tls(other))
+            await connect("127.0.0.1", port, timeout=5, tls=TlsSettings(other))
 
 
 async def test_a_server_without_tls_is_one_line_in_time() -> None:
     async with listening(greet) as port:
         with pytest.raises(ConnectionFailedError, match=r"^TLS failed: \w[\w ]+$"):
-            await connect("127.0.0.1", port, timeout=5, tls=Tls())
+            await connect("127.0.0.1", port, timeout=5, tls=TlsSettings())
 
     async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
@@ -274,7 +274,7 @@ async def test_a_server_without_tls_is_one_line_in_time() -> None:
 
     async with listening(mute) as port:
         with pytest.raises(ConnectionFailedError, match=r"^TCP connection to .* timed out after 0.2s$"):
-            await connect("127.0.0.1", port, timeout=0.2, tls=Tls())
+            await connect("127.0.0.1", port, timeout=0.2, tls=TlsSettings())
 
 
 @pytest.mark.parametrize("text", [None, "this is no certificate"])
@@ -283,4 +283,4 @@ async def test_a_file_without_certificates_is_one_line(text: str | None, tmp_pat
     if text:
         path.write_text(text)
     with pytest.raises(ConnectionFailedError, match=r"^cannot use the certificates in .*ca.pem: [\w :]+$"):
-        await connect("127.0.0.1", 1, timeout=5, tls=Tls(path))
+        await connect("127.0.0.1", 1, timeout=5, tls=TlsSettings(path))

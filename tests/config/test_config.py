@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.config import Config, ConfigProblem, ConfigProblemsError, load_config, parse_config
-from fibsbot.config.reading import WHERE, structure
+from fibsbot.config.parser import PASSWORD_HELP, config_from_tables
 from fibsbot.log import LogFormat
-from fibsbot.policy import Lengths, NameRule
+from fibsbot.policy import Lengths, NamePattern
 
 NAME = "a name of letters and underscores, at most 20"
 PATTERN = "a name, perhaps with * and ? for anything, perhaps with :from or :to at its end"
@@ -49,7 +49,7 @@ def test_lists_of_words_become_what_they_mean() -> None:
         """
     )
     assert Lengths(((1, 9), (11, 11)), unlimited=True) == config.policy.lengths
-    assert (NameRule("Quit*"), NameRule("ford", theirs=False)) == config.policy.block
+    assert (NamePattern("Quit*"), NamePattern("ford", theirs=False)) == config.policy.block
     assert () == config.policy.allow
     assert ("zaphod", "trillian") == config.chat.operators
     assert "Hello, I am a program." == config.chat.greeting
@@ -109,7 +109,7 @@ def test_false_is_no_value_where_there_need_be_none() -> None:
         ("server.prot = 3", "server.prot: expected port, perhaps, got an unknown setting"),
         (
             'account.password = "x"',
-            f"account.password: expected no password in this file, but {WHERE}, got an unknown setting",
+            f"account.password: expected no password in this file, but {PASSWORD_HELP}, got an unknown setting",
         ),
         ("sever.port = 3", "sever: expected server, perhaps, got an unknown setting"),
         (
@@ -231,7 +231,7 @@ VALUES = st.recursive(
 @given(st.dictionaries(KEYS, VALUES, max_size=6))
 def test_whatever_a_file_says_is_a_configuration_or_has_problems_of_one_line(tables: dict[str, Any]) -> None:
     try:
-        config = structure(tables)
+        config = config_from_tables(tables)
     except ConfigProblemsError as error:
         lines = [str(it).splitlines() for it in error.problems]
         assert lines

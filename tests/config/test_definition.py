@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fibsbot.bot.settings import AgentSettings, ChatSettings, RunSettings, SeekSettings, Timings
-from fibsbot.client.backoff import Pauses
+from fibsbot.client.settings import BackoffSettings
 from fibsbot.config import Config, load_config
-from fibsbot.config.declaring import Setting, sections_of, settings_of
-from fibsbot.config.plans import plans, run_settings
-from fibsbot.config.reading import structure
+from fibsbot.config.build import account_settings, run_settings
+from fibsbot.config.document import TWO_ACCOUNTS, sample_file, settings_page
+from fibsbot.config.fields import Setting, sections_of, settings_of
+from fibsbot.config.parser import config_from_tables
 from fibsbot.config.settings import AccountConfig
-from fibsbot.config.writing import EXAMPLE, page, sample
-from fibsbot.policy import Lengths, NameRule, Policy
-from fibsbot.records.rotation import Rotation
-from fibsbot.service.settings import AccountPlan, ServiceSettings
+from fibsbot.policy import Lengths, NamePattern, Policy
+from fibsbot.records.session_log import Rotation
+from fibsbot.service.settings import AccountSettings, ServiceSettings
 
 ROOT: Final = Path(__file__).parent.parent.parent
 WRITE_ANEW: Final = "the definition has changed: run python -m fibsbot.config"
@@ -43,13 +43,13 @@ def run_of(config: Config) -> RunSettings:
 def test_the_sample_gives_the_defaults_and_follows_the_definition() -> None:
     path = ROOT / "config/fibsbot.toml"
     assert evolve(Config(), accounts=(AccountConfig(),)) == load_config(path)
-    assert sample() == path.read_text(encoding="utf-8"), WRITE_ANEW
+    assert sample_file() == path.read_text(encoding="utf-8"), WRITE_ANEW
 
 
 def test_the_sample_is_right_with_every_comment_sign_taken_away() -> None:
-    text = sample().partition("# Two accounts")[0]
+    text = sample_file().partition("# Two accounts")[0]
     lines = [line.removeprefix("# ") if " = " in line else line for line in text.splitlines()]
-    config = structure(tomllib.loads("\n".join(lines)))
+    config = config_from_tables(tomllib.loads("\n".join(lines)))
     assert "marvin" == config.accounts[0].name
     assert 10 == config.bot.matches
     assert SETTINGS
@@ -64,11 +64,11 @@ def test_the_sample_is_right_with_every_comment_sign_taken_away() -> None:
 
 
 def test_the_example_of_two_accounts_can_take_the_place_of_one() -> None:
-    text = sample()
+    text = sample_file()
     start = text.index("[account]\n")
     rest = text.index("[bot]\n")
-    assert "\n".join(f"# {line}".rstrip() for line in EXAMPLE.splitlines()) in text
-    config = structure(tomllib.loads(text[:start] + EXAMPLE + text[rest:]))
+    assert "\n".join(f"# {line}".rstrip() for line in TWO_ACCOUNTS.splitlines()) in text
+    config = config_from_tables(tomllib.loads(text[:start] + TWO_ACCOUNTS + text[rest:]))
     assert ["marvin", "zaphod"] == [account.name for account in config.accounts]
     marvin, zaphod = (config.only(account) for account in config.accounts)
     assert (Lengths.parse(["1-9", "11"]), 1500) == (marvin.policy.lengths, marvin.policy.min_rating)
@@ -76,13 +76,13 @@ def test_the_example_of_two_accounts_can_take_the_place_of_one() -> None:
 
 
 def test_the_sample_can_be_read_in_a_terminal() -> None:
-    lines = sample().splitlines()
+    lines = sample_file().splitlines()
     assert 100 >= max(len(line) for line in lines if " = " not in line)
     assert [] == [line for line in lines if line != line.rstrip()]
 
 
 def test_the_documentation_follows_the_definition() -> None:
-    assert page() == (ROOT / "docs/configuration.md").read_text(encoding="utf-8"), WRITE_ANEW
+    assert settings_page() == (ROOT / "docs/configuration.md").read_text(encoding="utf-8"), WRITE_ANEW
 
 
 def test_every_setting_is_described() -> None:
@@ -97,7 +97,7 @@ OWNERS: Final[dict[type[attrs.AttrsInstance], tuple[str, dict[str, tuple[str, st
     SeekSettings: ("seek", {}),
     ChatSettings: ("chat", {}),
     Timings: ("timing", {}),
-    Pauses: ("reconnect", {}),
+    BackoffSettings: ("reconnect", {}),
     Rotation: (
         "log",
         {"max_bytes": ("log", "max_megabytes"), "max_total_bytes": ("log", "max_total_megabytes")},
@@ -122,13 +122,13 @@ OWNERS: Final[dict[type[attrs.AttrsInstance], tuple[str, dict[str, tuple[str, st
             "log_path": ("log", "directory"),
         },
     ),
-    AccountPlan: ("bot", {}),
+    AccountSettings: ("bot", {}),
 }
 """What can be told to other rooms: in which section, and what has another name there."""
 NOT_SET: Final = {
     AgentSettings: {"policy", "seek", "chat", "timings", "seed", "strict"},
     RunSettings: {"agent", "pauses", "rotation", "retry_first"},
-    AccountPlan: {"run"},
+    AccountSettings: {"run"},
 }
 """Sections of their own, and what is for tests, or for the process to decide."""
 
@@ -143,7 +143,7 @@ def test_whatever_another_room_can_be_told_has_a_setting(owner: type[attrs.Attrs
 def test_defaults_are_those_of_the_rooms_that_use_them() -> None:
     run = run_of(Config())
     assert AgentSettings("marvin", "paranoid") == run.agent
-    assert (Pauses(), Rotation()) == (run.pauses, run.rotation)
+    assert (BackoffSettings(), Rotation()) == (run.pauses, run.rotation)
     service = Config().service_settings()
     assert ServiceSettings() == evolve(service, store=None, control=None)
 
@@ -156,7 +156,7 @@ def other_value(setting: Setting) -> Any:
         return next(it.value for it in setting.kind if it is not setting.default)
     if setting.kind in {int, float}:
         return 13
-    words: dict[type, str] = {str: "arthur", Path: "x", Lengths: "unlimited", NameRule: "ford:to"}
+    words: dict[type, str] = {str: "arthur", Path: "x", Lengths: "unlimited", NamePattern: "ford:to"}
     return [words[setting.kind]] if setting.many or setting.kind is Lengths else words[setting.kind]
 
 
@@ -172,8 +172,10 @@ def test_every_setting_reaches_the_run_or_the_process(section: str, setting: Set
     """A setting that nobody uses would be a lie; the few named here are used by the commands themselves."""
     by_command = {("log", "format"), ("log", "level")}
     of_secrets = {"password_file", "password_credential", "password_env", "password_keyring"}
-    changed = structure(tables(section, setting.name, other_value(setting) if setting.name != "tls" else False))
-    default = structure(tables("server", "tls", value=True))
+    changed = config_from_tables(
+        tables(section, setting.name, other_value(setting) if setting.name != "tls" else False)
+    )
+    default = config_from_tables(tables("server", "tls", value=True))
     assert default != changed
     if (section, setting.name) in by_command or setting.name in of_secrets:
         return
@@ -182,9 +184,9 @@ def test_every_setting_reaches_the_run_or_the_process(section: str, setting: Set
         assert run_of(default) != run_of(changed)
     elif setting.name == "strategy":
         changed = evolve(changed, bot=evolve(changed.bot, strategy="random"))
-        assert plans(default, known) != plans(changed, known)
+        assert account_settings(default, known) != account_settings(changed, known)
     else:
-        told = [(plans(it, known), it.service_settings()) for it in (default, changed)]
+        told = [(account_settings(it, known), it.service_settings()) for it in (default, changed)]
         assert told[0] != told[1]
 
 
@@ -220,6 +222,6 @@ def test_whatever_the_definition_allows_makes_a_run(data: st.DataObject) -> None
         value = data.draw(st.sampled_from([None, *extremes(setting), *([False] if setting.optional else [])]))
         if value is not None:
             found.setdefault(section, {})[setting.name] = value
-    config = structure(found)
+    config = config_from_tables(found)
     assert config.service_settings().thinkers
     assert "paranoid" == run_of(config).agent.password

@@ -18,19 +18,17 @@ from typing import Final
 
 import keyring
 import pytest
+from fibs_protocol.commands import Login
 
-from fibsbot.bot.actions import SendSecret
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.events import Connected, SettingsChanged
-from fibsbot.bot.fallback import LastResort
+from fibsbot.bot.interface import Connected, SendSecret, SettingsChanged
 from fibsbot.bot.runner import play_session
 from fibsbot.config import parse_config
-from fibsbot.config.changing import changes
-from fibsbot.config.checking import check
-from fibsbot.config.plans import plans
+from fibsbot.config.build import account_settings, compare_configs
+from fibsbot.config.checks import check
 from fibsbot.server.server import Server
-from protocol.commands import Login
-from tests.bot.live import CHEAP, Counting, settings
+from fibsbot.strategies.questions import LastResort
+from tests.bot.live_bots import CHEAP, Counting, settings
 from tests.commands import fibsbot
 
 ROOT: Final = Path(__file__).parents[2]
@@ -261,7 +259,7 @@ def test_nothing_that_holds_the_password_shows_it(tmp_path: Path, monkeypatch: p
     text = FILE.format(port=1, register="true", password='password_env = "MARVINS"', form="json")
     (tmp_path / "bot.toml").write_text(text)
     config = parse_config(text)
-    (plan,) = plans(config)
+    (plan,) = account_settings(config)
     agent = plan.run.agent
     assert SECRET == agent.password
     things = [
@@ -273,6 +271,6 @@ def test_nothing_that_holds_the_password_shows_it(tmp_path: Path, monkeypatch: p
         SettingsChanged(0.0, agent),
         Agent(agent).handle(Connected(0.0)),
         vars(Agent(agent)),
-        changes(config, config),
+        compare_configs(config, config),
     ]
     assert [] == [thing for thing in things if leaked(f"{thing!r} {thing}")]

@@ -10,7 +10,7 @@ from typing import Final
 from attrs import evolve
 
 from fibsbot.draw.plot import Bar, Mark, Scale, Series, bars_svg, curve_svg, seconds
-from fibsbot.draw.svg import Look, Theme, board_svg
+from fibsbot.draw.svg import Theme, ViewOptions, board_svg
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import Xgid, parse_play
 from fibsbot.position import Position
@@ -76,14 +76,17 @@ def _dice() -> str:
 GALLERY: Final[Mapping[str, Callable[[], str]]] = {
     "opening": lambda: board_svg(OPENING, names=NAMES, play=parse_play("8/5 6/5", OPENING.position, (3, 1))),
     "hits": lambda: board_svg(HITS, names=NAMES, play=parse_play("bar/21* 8/4*(2) 13/9", HITS.position, (4, 4))),
-    "dark": lambda: board_svg(HITS, names=NAMES, look=Look(theme=Theme.DARK)),
+    "dark": lambda: board_svg(HITS, names=NAMES, look=ViewOptions(theme=Theme.DARK)),
     "left": lambda: board_svg(
-        RACE, names=NAMES, look=Look(left=True, dark=False), play=parse_play("4/off 2/off(2)", RACE.position, (2, 2))
+        RACE,
+        names=NAMES,
+        look=ViewOptions(left=True, dark=False),
+        play=parse_play("4/off 2/off(2)", RACE.position, (2, 2)),
     ),
     "doubled": lambda: board_svg(MIDDLE, names=NAMES),
     "resigned": lambda: board_svg(evolve(MIDDLE, phase=Phase.RESIGNED, resignation=2), names=NAMES),
-    "above": lambda: board_svg(OPENING, names=NAMES[::-1], look=Look(above=True)),
-    "bare": lambda: board_svg(OPENING, look=Look(bare=True, width=334)),
+    "above": lambda: board_svg(OPENING, names=NAMES[::-1], look=ViewOptions(above=True)),
+    "bare": lambda: board_svg(OPENING, look=ViewOptions(bare=True, width=334)),
     "rating": _rating,
     "equity": _equity,
     "results": _results,

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from fibsbot.draw.axes import nice_step, ticks, value_range
 from fibsbot.draw.plot import Bar, Mark, Scale, Series, bars_svg, curve_svg, curve_text, seconds
-from fibsbot.draw.ticks import nice_step, span, ticks
-from tests.draw.pictures import NASTY, SVG, parsed, reaches_out, said, texts
+from tests.draw.svg_checks import NASTY, SVG, parsed, reaches_out, said, texts
 
 BEGIN: Final = seconds(dt.datetime(2000, 1, 1, tzinfo=dt.UTC))
 NUMBERS: Final = st.floats(-1e9, 1e9) | st.sampled_from([math.nan, math.inf, -math.inf])
@@ -92,7 +92,7 @@ def test_without_data_the_plot_says_so() -> None:
 @given(st.floats(-1e12, 1e12), st.floats(1e-6, 1e12), st.sampled_from([Scale.NUMBER, Scale.PERCENT]))
 @example(0.0, 0.7, Scale.NUMBER)
 def test_marks_are_few_in_order_and_within_the_axis(low: float, size: float, scale: Scale) -> None:
-    low, high = span([low, low + size], scale)
+    low, high = value_range([low, low + size], scale)
     marks = ticks(low, high, scale, 6)
     apart = high - low
     assert 1 <= len(marks) <= 8

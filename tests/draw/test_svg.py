@@ -14,31 +14,30 @@ from hypothesis import strategies as st
 
 from fibsbot.draw.arrows import arrows_of, hits_of
 from fibsbot.draw.layout import STACK, WIDTH, Layout
-from fibsbot.draw.scene import Shown
-from fibsbot.draw.svg import Board, Look, Theme, board_svg, game_svg
+from fibsbot.draw.scene import ShownPlay
+from fibsbot.draw.svg import Board, Theme, ViewOptions, board_svg, game_svg
 from fibsbot.draw.text import draw_state
 from fibsbot.draw.themes import DARK, LIGHT, Palette, Role, stylesheet
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import parse_play
 from fibsbot.position import Play, Position
 from fibsbot.rules import game as rules
-from fibsbot.rules.laws import FIBS
+from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.plays import legal_plays
-from fibsbot.rules.scoring import Level
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import Game, Throw, walk
 from tests.draw.gallery import HITS, OPENING, RACE
-from tests.draw.pictures import NASTY, SVG, contrast, parsed, reaches_out, said, texts
-from tests.strategies_positions import dice, match_states, positions
+from tests.draw.svg_checks import NASTY, SVG, contrast, parsed, reaches_out, said, texts
+from tests.hypothesis_strategies import dice, match_states, positions
 
 LARGEST: Final = 12_000
 BELOW: Final = Layout(left=False, bare=False)
 
 
-def looks() -> st.SearchStrategy[Look]:
+def looks() -> st.SearchStrategy[ViewOptions]:
     """Any look."""
     yes = st.booleans()
-    return st.builds(Look, st.sampled_from(Theme), yes, yes, yes, yes, st.none() | st.integers(50, 2000))
+    return st.builds(ViewOptions, st.sampled_from(Theme), yes, yes, yes, yes, st.none() | st.integers(50, 2000))
 
 
 def discs(root: ET.Element) -> list[tuple[float, float]]:
@@ -52,7 +51,7 @@ def discs(root: ET.Element) -> list[tuple[float, float]]:
 
 @given(match_states(), looks(), st.text(max_size=30), st.text(max_size=30))
 def test_any_decision_becomes_a_small_picture_that_loads_nothing(
-    state: MatchState, look: Look, own: str, other: str
+    state: MatchState, look: ViewOptions, own: str, other: str
 ) -> None:
     text = board_svg(state, look=look, names=(own, other))
     root = parsed(text)
@@ -64,7 +63,7 @@ def test_any_decision_becomes_a_small_picture_that_loads_nothing(
 
 
 @given(match_states(), looks())
-def test_every_checker_is_drawn_or_counted(state: MatchState, look: Look) -> None:
+def test_every_checker_is_drawn_or_counted(state: MatchState, look: ViewOptions) -> None:
     root = parsed(board_svg(state, look=look))
     heaps = [abs(n) for n in state.position.points]
     assert sum(min(n, STACK) for n in heaps) == len(discs(root))
@@ -75,14 +74,14 @@ def test_every_checker_is_drawn_or_counted(state: MatchState, look: Look) -> Non
 
 
 @given(match_states(), looks())
-def test_the_other_direction_is_a_mirror(state: MatchState, look: Look) -> None:
+def test_the_other_direction_is_a_mirror(state: MatchState, look: ViewOptions) -> None:
     """Checkers alone: texts and dice are not written backwards."""
     one, other = (discs(parsed(board_svg(state, look=evolve(look, left=left)))) for left in (False, True))
     assert sorted((round(WIDTH - x, 1), y) for x, y in one) == sorted(other)
 
 
 @given(match_states(), looks())
-def test_nothing_lies_outside_the_picture(state: MatchState, look: Look) -> None:
+def test_nothing_lies_outside_the_picture(state: MatchState, look: ViewOptions) -> None:
     text = board_svg(state, look=look)
     root = parsed(text)
     width, height = map(float, root.attrib["viewBox"].split()[2:])
@@ -151,7 +150,7 @@ def test_without_names_they_are_called_player_and_opponent() -> None:
 
 
 def test_the_points_are_numbered_as_the_player_counts_them() -> None:
-    def numbers(look: Look) -> dict[str, tuple[float, float]]:
+    def numbers(look: ViewOptions) -> dict[str, tuple[float, float]]:
         root = parsed(board_svg(evolve(OPENING, length=0), look=evolve(look, bare=True)))
         return {
             it.text or "": (float(it.attrib["x"]), float(it.attrib["y"]))
@@ -160,7 +159,7 @@ def test_the_points_are_numbered_as_the_player_counts_them() -> None:
             for it in group
         }
 
-    for look in (Look(), Look(left=True), Look(above=True), Look(above=True, left=True)):
+    for look in (ViewOptions(), ViewOptions(left=True), ViewOptions(above=True), ViewOptions(above=True, left=True)):
         found = numbers(look)
         assert {str(it) for it in range(1, 25)} == set(found)
         (ace_x, ace_y), (last_x, last_y) = found["1"], found["24"]
@@ -181,13 +180,13 @@ def test_the_points_are_numbered_as_the_player_counts_them() -> None:
     ],
 )
 def test_the_cube_shows_what_the_game_is_played_for(state: MatchState, shown: str) -> None:
-    assert shown in texts(parsed(board_svg(state, look=Look(bare=True))))
+    assert shown in texts(parsed(board_svg(state, look=ViewOptions(bare=True))))
 
 
 def test_the_cube_lies_with_its_owner_and_changes_sides_with_him() -> None:
     def height(owner: Owner, *, above: bool) -> float:
         state = evolve(OPENING, cube=32, owner=owner)
-        root = parsed(board_svg(state, look=Look(above=above)))
+        root = parsed(board_svg(state, look=ViewOptions(above=above)))
         return next(float(it.attrib["y"]) for it in root.iter(f"{SVG}text") if it.text == "32")
 
     middle = height(Owner.CENTRED, above=False)
@@ -196,7 +195,9 @@ def test_the_cube_lies_with_its_owner_and_changes_sides_with_him() -> None:
 
 
 def test_scores_pips_and_names_can_be_left_out() -> None:
-    full, bare = (texts(parsed(board_svg(OPENING, look=Look(bare=bare), names=("a", "b")))) for bare in (False, True))
+    full, bare = (
+        texts(parsed(board_svg(OPENING, look=ViewOptions(bare=bare), names=("a", "b")))) for bare in (False, True)
+    )
     assert {"a", "b", "1/5", "2/5", "167 pips"} <= set(full)
     assert not {"a", "b", "1/5", "2/5", "167 pips"} & set(bare)
     assert "12" in texts(parsed(board_svg(RACE)))
@@ -211,14 +212,14 @@ def test_a_resignation_says_how_much() -> None:
 
 
 @given(positions(), dice(), looks())
-def test_every_legal_play_can_be_shown(position: Position, thrown: tuple[int, int], look: Look) -> None:
+def test_every_legal_play_can_be_shown(position: Position, thrown: tuple[int, int], look: ViewOptions) -> None:
     state = MatchState(position, phase=Phase.MOVE, dice=thrown)
     for play in legal_plays(position, thrown)[:5]:
         text = board_svg(state, look=look, play=play)
         parsed(text)
         assert len(text.encode()) < LARGEST
         layout = Layout(look.left, look.bare)
-        arrows = arrows_of(Shown(play, position, below=not look.above), layout)
+        arrows = arrows_of(ShownPlay(play, position, below=not look.above), layout)
         assert len(arrows) <= len(play)
         spots = [spot for arrow in arrows for spot in arrow.spots]
         assert all(0 < x < WIDTH and 0 < y < layout.height for x, y in spots)
@@ -226,7 +227,7 @@ def test_every_legal_play_can_be_shown(position: Position, thrown: tuple[int, in
 
 def test_arrows_go_from_checker_to_place_and_hits_get_rings() -> None:
     play = parse_play("bar/21* 8/4*(2) 13/9", HITS.position, (4, 4))
-    shown = Shown(play, HITS.position, below=True)
+    shown = ShownPlay(play, HITS.position, below=True)
     arrows = {arrow.spots: arrow.times for arrow in arrows_of(shown, BELOW)}
     expected = {
         (BELOW.heap(25, 0, below=True), BELOW.heap(21, 0, below=True)): 1,
@@ -239,18 +240,18 @@ def test_arrows_go_from_checker_to_place_and_hits_get_rings() -> None:
 
 
 def test_a_checker_borne_off_goes_to_its_tray() -> None:
-    (arrow,) = arrows_of(Shown(Play.of((4, 0)), RACE.position, below=True), BELOW)
+    (arrow,) = arrows_of(ShownPlay(Play.of((4, 0)), RACE.position, below=True), BELOW)
     assert BELOW.off == arrow.spots[-1][0]
     assert arrow.spots[-1][1] > BELOW.middle
 
 
 def test_two_that_come_to_a_point_from_different_places_lie_on_each_other() -> None:
-    one, other = arrows_of(Shown(Play.of((8, 5), (6, 5)), Position.start(), below=True), BELOW)
+    one, other = arrows_of(ShownPlay(Play.of((8, 5), (6, 5)), Position.start(), below=True), BELOW)
     assert [BELOW.heap(5, 0, below=True), BELOW.heap(5, 1, below=True)] == [one.spots[-1], other.spots[-1]]
 
 
 def test_a_dance_has_no_arrows() -> None:
-    assert f'"{LIGHT[Role.ARROW].fill}"' not in board_svg(OPENING, play=Play(), look=Look(theme=Theme.LIGHT))
+    assert f'"{LIGHT[Role.ARROW].fill}"' not in board_svg(OPENING, play=Play(), look=ViewOptions(theme=Theme.LIGHT))
 
 
 # -- colours --------------------------------------------------------------------------------------------------------
@@ -323,7 +324,7 @@ def test_curves_stand_out_from_the_paper(palette: Palette) -> None:
 
 
 def test_a_theme_decides_who_chooses_the_colours() -> None:
-    light, dark, auto, page = (board_svg(OPENING, look=Look(theme=theme)) for theme in Theme)
+    light, dark, auto, page = (board_svg(OPENING, look=ViewOptions(theme=theme)) for theme in Theme)
     assert fill(LIGHT, Role.FIELD) in light
     assert fill(DARK, Role.FIELD) in dark
     assert "fb-" not in light + dark

@@ -10,14 +10,14 @@ from attrs import evolve
 from hypothesis import given
 from rich.console import Console
 
-from fibsbot.draw.text import describe, draw_game, draw_state, styled
+from fibsbot.draw.text import describe_state, draw_game, draw_state, styled_board
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import Xgid
 from fibsbot.position import Position
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
 from fibsbot.rules.state import Seat, Stage
-from tests.strategies_positions import match_states
+from tests.hypothesis_strategies import match_states
 
 GOLDEN: Final = Path(__file__).parent.parent / "data" / "rules" / "drawing.txt"
 MIDGAME: Final = Xgid.parse("XGID=-a-B--E-B-a-dDB--b-bcb----:1:1:-1:63:2:1:0:5:10").state()
@@ -25,7 +25,7 @@ START: Final = MatchState(Position.start())
 
 
 def test_a_board_looks_as_it_always_did() -> None:
-    lines = [*draw_state(MIDGAME, "fibsbot", "bob"), *(f"{name}: {fact}" for name, fact in describe(MIDGAME))]
+    lines = [*draw_state(MIDGAME, "fibsbot", "bob"), *(f"{name}: {fact}" for name, fact in describe_state(MIDGAME))]
     assert GOLDEN.read_text().splitlines() == lines
 
 
@@ -43,16 +43,16 @@ def test_every_checker_is_drawn_or_counted(state: MatchState) -> None:
 @given(match_states())
 def test_colours_add_nothing_but_colour_and_other_signs(state: MatchState) -> None:
     lines = draw_state(state)
-    plain = styled(lines).plain.replace("●", "O").replace("○", "X")
+    plain = styled_board(lines).plain.replace("●", "O").replace("○", "X")
     assert "\n".join(lines) == plain
 
 
 def test_a_terminal_gets_colours_and_a_file_does_not() -> None:
     terminal, file = Console(force_terminal=True, width=100, _environ={}), Console(force_terminal=False, width=100)
     with terminal.capture() as coloured:
-        terminal.print(styled(draw_state(START)))
+        terminal.print(styled_board(draw_state(START)))
     with file.capture() as plain:
-        file.print(styled(draw_state(START)))
+        file.print(styled_board(draw_state(START)))
     assert "\x1b[" in coloured.get()
     assert "\x1b[" not in plain.get()
 
@@ -91,7 +91,7 @@ def test_a_terminal_gets_colours_and_a_file_does_not() -> None:
     ],
 )
 def test_facts_are_told_in_words(state: MatchState, facts: list[str]) -> None:
-    assert facts == [fact for _, fact in describe(state)]
+    assert facts == [fact for _, fact in describe_state(state)]
 
 
 def test_a_game_is_always_seen_from_the_same_seat() -> None:

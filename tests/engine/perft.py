@@ -1,17 +1,17 @@
-"""Counting positions with the fast generator, as `fibsbot.rules.perft` does with the rules core."""
+"""Counting positions with the fast generator, as `fibsbot.rules.plays` does with the rules core."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.boards import Board, Boards
-from fibsbot.engine.compiled import compiled
+from fibsbot.engine.arrays import Board, Boards
 from fibsbot.engine.generator import MOST_PLAYS, Scratch, copy, generate, swap
+from fibsbot.engine.jit import compiled
 
 
 def perft(board: Board, depth: int) -> int:
-    """Count the positions that so many rolls lead to; see `fibsbot.rules.perft`."""
+    """Count the positions that so many rolls lead to; see `fibsbot.rules.plays`."""
     boards = np.zeros((depth, 26), np.int8)
     boards[0] = board
     plays, numbers = np.zeros((depth, MOST_PLAYS, 26), np.int8), np.zeros((3, depth), np.int64)

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fibsbot.engine.boards import boards_of
+from fibsbot.engine.arrays import boards_of
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.network import Network, NetworkError
-from fibsbot.engine.search import Limits
+from fibsbot.engine.search import SearchLimits
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play, Position
-from tests.engine.engines import toy_engine, write_cards, write_networks
+from tests.engine.toy_engines import toy_engine, write_cards, write_networks
 from tests.engine.toys import some_positions, toy_network
 
 
@@ -93,7 +93,7 @@ def test_threads_do_not_disturb_each_other() -> None:
     states = [MatchState(position, phase=Phase.MOVE, dice=(3, 1)) for position in some_positions(12, 3)]
 
     def equities(state: MatchState) -> list[float]:
-        return [ranked.equity for ranked in engine.rank(state, limits=Limits(1)).plays]
+        return [ranked.equity for ranked in engine.rank(state, limits=SearchLimits(1)).plays]
 
     alone = [equities(state) for state in states]
     with ThreadPoolExecutor(4) as pool:
@@ -117,7 +117,7 @@ def test_positions_that_cannot_be_are_refused() -> None:
 
 def test_a_dance_is_ranked_as_the_only_play() -> None:
     closed = Position.from_sides(own=[0] * 24 + [1], opponent=[2, 2, 2, 2, 2, 2] + [0] * 19)
-    ranking = toy_engine().rank(MatchState(closed, phase=Phase.MOVE, dice=(6, 5)), limits=Limits(1))
+    ranking = toy_engine().rank(MatchState(closed, phase=Phase.MOVE, dice=(6, 5)), limits=SearchLimits(1))
     assert [Play()] == [ranked.play for ranked in ranking.plays]
 
 

@@ -7,37 +7,38 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.engine.bearoff import NO_COLUMNS, Columns
-from fibsbot.engine.bearoff.computing import compute
-from fibsbot.engine.boards import BAR, boards_of
-from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator, StudentEvaluator, is_known
-from fibsbot.engine.outcomes import (
+from fibsbot.engine.arrays import (
+    BAR,
     LOSE,
     LOSE_BACKGAMMON,
     LOSE_GAMMON,
     WIN,
     WIN_BACKGAMMON,
     WIN_GAMMON,
+    boards_of,
     cubeless_equity,
     other_side,
 )
-from fibsbot.engine.student import new_student
+from fibsbot.engine.bearoff import NO_TABLES, TableArrays
+from fibsbot.engine.bearoff.solver import compute_tables
+from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator, TDEvaluator, is_known
+from fibsbot.engine.training.td_network import new_td_network
 from fibsbot.position import CHECKERS, Position
 from tests.engine.toys import some_positions, toy_network, toy_race
-from tests.strategies_positions import bear_offs, positions
+from tests.hypothesis_strategies import bear_offs, positions
 
 EVALUATORS = [
     NetworkEvaluator("toy", toy_network()),
     NetworkEvaluator("toy", toy_network(), race=toy_race()),
-    StudentEvaluator("toy", new_student(6, 1)),
+    TDEvaluator("toy", new_td_network(6, 1)),
 ]
 by_each = pytest.mark.parametrize("evaluator", EVALUATORS, ids=["network", "networks", "student"])
 
 
 @pytest.fixture(scope="module")
-def columns() -> Columns:
+def columns() -> TableArrays:
     """Bear-off tables whose two-sided part is for two checkers."""
-    return compute(2, lambda _: None).columns
+    return compute_tables(2, lambda _: None).columns
 
 
 def rearmost(position: Position) -> int:
@@ -83,7 +84,7 @@ def test_what_is_over_is_lost_by_who_is_on_roll(evaluator: Evaluator, points: li
     gammon = len(points) == CHECKERS
     backgammon = gammon and max(points) > 18
     assert [0, 0, 0, 1, gammon, backgammon] == evaluator.evaluate(board)[0].tolist()
-    assert is_known(board, NO_COLUMNS).all()
+    assert is_known(board, NO_TABLES).all()
 
 
 @by_each
@@ -99,20 +100,20 @@ def test_many_are_valued_as_each_alone_and_left_as_they_were(evaluator: Evaluato
 
 
 @given(position=bear_offs())
-def test_what_the_tables_cover_is_read_from_them(columns: Columns, position: Position) -> None:
+def test_what_the_tables_cover_is_read_from_them(columns: TableArrays, position: Position) -> None:
     boards = boards_of([position])
     covered = rearmost(position.swapped()) < 7
     assert covered == is_known(boards, columns)[0]
-    network, student = toy_network(), new_student(4, 1)
+    network, student = toy_network(), new_td_network(4, 1)
     by_network = NetworkEvaluator("n", network, columns).evaluate(boards)
-    by_student = StudentEvaluator("s", student, columns).evaluate(boards)
+    by_student = TDEvaluator("s", student, columns).evaluate(boards)
     if covered:
         assert (by_network == by_student).all()
     else:
         assert (NetworkEvaluator("n", network).evaluate(boards) == by_network).all()
 
 
-def test_the_last_throw_is_exact_with_tables(columns: Columns) -> None:
+def test_the_last_throw_is_exact_with_tables(columns: TableArrays) -> None:
     """Checkers on 5 and 2, the opponent about to bear off the last one: 19 of 36 throws win."""
     last = Position.from_sides(own=[0, 1, 0, 0, 1, *[0] * 20], opponent=[1, *[0] * 24])
     chances = NetworkEvaluator("toy", toy_network(), columns).evaluate(boards_of([last]))[0]

@@ -13,12 +13,12 @@ from hypothesis import given
 
 from fibsbot.engine.generator import MOST_PLAYS, generate, plays_and_scratch, successors
 from fibsbot.match import Dice
-from fibsbot.notation.gnubg import parse_position_id, position_id
+from fibsbot.notation.position_ids import parse_position_id, position_id
 from fibsbot.position import Position
-from fibsbot.rules.plays import results
+from fibsbot.rules.plays import resulting_positions
 from tests.engine.perft import perft
 from tests.engine.toys import ROLLS, board_of, cells, left_by, some_positions
-from tests.strategies_positions import bear_offs, dice, positions
+from tests.hypothesis_strategies import bear_offs, dice, positions
 
 DATA: Final = Path(__file__).parents[1] / "data" / "rules" / "legal_moves.jsonl.gz"
 
@@ -43,7 +43,7 @@ def assert_same_plays(position: Position, roll: Dice) -> None:
     plays[:] = 99
     count = generate(board, max(roll), min(roll), plays, scratch)
     found = cells(plays[:count])
-    assert sorted(results(position.points, roll)) == sorted(found)
+    assert sorted(resulting_positions(position.points, roll)) == sorted(found)
     assert position.points == tuple(board.tolist())
     assert count <= MOST_PLAYS
     assert (plays[count + 1 :] == 99).all(), "at most one row beyond the results is written to"

@@ -12,11 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from fibsbot.engine.boards import boards_of
-from fibsbot.engine.inputs import encode_all
+from fibsbot.engine.arrays import boards_of
+from fibsbot.engine.features import INPUTS, encode_all
 from fibsbot.engine.network import ROWS, Network, NetworkError, mean_of
-from fibsbot.engine.student import CHANCES
-from fibsbot.engine.units import INPUTS
+from fibsbot.engine.training.td_network import CHANCES
 from tests.engine.toys import some_positions, toy_network
 
 

@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from fibsbot.engine.boards import boards_of
-from fibsbot.engine.inputs import encode_all
+from fibsbot.engine.arrays import boards_of
+from fibsbot.engine.bundled_networks import load_networks
+from fibsbot.engine.features import encode_all
 from fibsbot.engine.network import Network
-from fibsbot.engine.packaged import load_networks
 from fibsbot.engine.quantized import output_sums, quantize
 from tests.engine.toys import some_positions, toy_network
 

@@ -8,20 +8,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from fibsbot.engine.shots import write_shots
-from fibsbot.engine.units import SIDE, Unit
+from fibsbot.engine.features import SIDE_INPUTS, SideFeature, write_shots
 from fibsbot.match import Dice
 from fibsbot.position import BAR, Position
-from fibsbot.rules.plays import results
+from fibsbot.rules.plays import resulting_positions
 from tests.engine.toys import ROLLS, board_of, some_positions
-from tests.strategies_positions import positions
+from tests.hypothesis_strategies import positions
 
 
 def written(position: Position) -> tuple[float, float, float]:
     """Return HIT, DOUBLE_HIT and HIT_PIPS of who is on roll."""
-    (inputs,) = found = np.zeros((1, SIDE), np.float32)
+    (inputs,) = found = np.zeros((1, SIDE_INPUTS), np.float32)
     write_shots(board_of(position)[np.newaxis], found)
-    return float(inputs[Unit.HIT]), float(inputs[Unit.DOUBLE_HIT]), float(inputs[Unit.HIT_PIPS])
+    return float(inputs[SideFeature.HIT]), float(inputs[SideFeature.DOUBLE_HIT]), float(inputs[SideFeature.HIT_PIPS])
 
 
 def moves(position: Position, number: int) -> list[tuple[int, int]]:
@@ -82,7 +81,7 @@ def test_shots_are_what_trying_every_roll_finds_in_random_games(seed: int) -> No
 def test_what_a_legal_play_hits_is_a_shot_and_only_the_duty_to_play_another_number_forbids_a_shot(seed: int) -> None:
     for position in some_positions(200, seed):
         for roll in ROLLS:
-            plays = results(position.points, roll)
+            plays = resulting_positions(position.points, roll)
             legal = any(after[0] < position.points[0] for after in plays)
             possible = bool(hit_by(position, roll))
             assert possible >= legal, (position, roll)

@@ -7,19 +7,17 @@ from collections.abc import Iterable
 import numpy as np
 from attrs import frozen
 
-from fibsbot.engine.bearoff.computing import compute
-from fibsbot.engine.boards import Board, Boards, boards_of
+from fibsbot.engine.arrays import Board, Boards, Outcomes, boards_of
+from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.evaluator import NetworkEvaluator
-from fibsbot.engine.expanding import Filter
 from fibsbot.engine.network import Network
-from fibsbot.engine.outcomes import Outcomes
-from fibsbot.engine.pruner import Pruner, pruner_of, raw_columns
-from fibsbot.engine.race import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork
-from fibsbot.engine.training.games import Teacher
-from fibsbot.engine.training.positions import Variety
+from fibsbot.engine.pruner import PlayFilter, Pruner, pruner_of, raw_columns
+from fibsbot.engine.race_network import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork
+from fibsbot.engine.training.labels import Teacher
+from fibsbot.engine.training.random_positions import Variety
 from fibsbot.match import Dice
 from fibsbot.position import Position
-from fibsbot.rules.plays import Cells, results
+from fibsbot.rules.plays import Cells, resulting_positions
 
 ROLLS = [(high, low) for high in range(1, 7) for low in range(1, high + 1)]
 """The 21 rolls, the high number first."""
@@ -38,7 +36,7 @@ def cells(boards: Iterable[Boards]) -> list[Cells]:
 
 def left_by(position: Position, roll: Dice) -> set[Cells]:
     """Return what the rules core says that a roll can leave; the position itself if nothing can move."""
-    return set(results(position.points, roll)) or {position.points}
+    return set(resulting_positions(position.points, roll)) or {position.points}
 
 
 def some_positions(count: int, seed: int) -> list[Position]:
@@ -82,10 +80,10 @@ def toy_pruner_network(seed: int = 1, hidden: int = 10) -> Network:
 
 def toy_teacher(variety: Variety | None = None) -> Teacher:
     """Return a teacher who knows nothing but some bear-off tables."""
-    columns = compute(2, lambda _: None).columns
+    columns = compute_tables(2, lambda _: None).columns
     network = NetworkEvaluator("toy", toy_network(), columns)
     disputed = boards_of(some_positions(5, 9))
-    return Teacher(network, toy_pruner(), columns, Filter(), variety or Variety(), disputed)
+    return Teacher(network, toy_pruner(), columns, PlayFilter(), variety or Variety(), disputed)
 
 
 @frozen(eq=False)

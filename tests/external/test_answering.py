@@ -9,14 +9,14 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.external.answering import Answerer, NoAnswerError, may_double
+from fibsbot.external import Answerer, NoAnswerError, may_double
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer
-from fibsbot.strategies.foreign.wording import chosen
+from fibsbot.strategies.child_process.wire_format import parse_play_choice
 from fibsbot.strategies.random_play import RandomStrategy
-from tests.strategies_positions import match_states
+from tests.hypothesis_strategies import match_states
 
 START = MatchState(Position.start(), length=5)
 MOVING = evolve(START, phase=Phase.MOVE, dice=(3, 1))
@@ -55,7 +55,7 @@ def test_any_decision_is_answered_by_what_is_possible(state: MatchState, seed: i
         case Phase.MOVE:
             assert state.dice is not None
             plays = legal_plays(state.position, state.dice)
-            assert (chosen(answer, state, plays) in plays) if plays else answer == ""
+            assert (parse_play_choice(answer, state, plays) in plays) if plays else answer == ""
         case Phase.ROLL:
             assert answer == "roll" or (answer == "double" and may_double(state))
         case _:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.external.gnubg import state_of_board
+from fibsbot.external import state_of_board
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Position
 

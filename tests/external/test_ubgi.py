@@ -13,14 +13,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fibsbot import __version__
-from fibsbot.external.ubgi import UbgiEngine, serve
+from fibsbot.external import UbgiEngine, serve_ubgi
 from fibsbot.match import MatchState, Phase
 from fibsbot.notation import Xgid
 from fibsbot.position import Position
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.foreign.boards import board_line
+from fibsbot.strategies.child_process.wire_format import board_line
 from fibsbot.strategies.random_play import RandomStrategy
-from tests.strategies_positions import match_states
+from tests.hypothesis_strategies import match_states
 
 START = MatchState(Position.start(), length=5)
 OPENING = str(Xgid.of(evolve(START, phase=Phase.MOVE, dice=(3, 1))))
@@ -41,7 +41,7 @@ def engine(made: list[Strategy] | None = None) -> UbgiEngine:
 def said(told: bytes) -> list[str]:
     """Return what an engine says when it is told this."""
     target = io.BytesIO()
-    serve(engine(), io.BytesIO(told), target)
+    serve_ubgi(engine(), io.BytesIO(told), target)
     return target.getvalue().decode().splitlines()
 
 

@@ -36,7 +36,7 @@ def requires_gnubg(test: Any) -> Any:
 
 
 @frozen
-class Understood:
+class GnubgMatch:
     """What gnubg made of a file."""
 
     match: dict[str, Any]
@@ -70,7 +70,7 @@ for number, (jacoby, command) in enumerate(asked["files"]):
 _IMPORT: Final = {"mat": "import mat", "sgf": "load match", "oldmoves": "import oldmoves"}
 
 
-def ask_gnubg(kind: Kind, texts: Sequence[str], *, exports: Sequence[Literal["mat", "sgf"]] = ()) -> list[Understood]:
+def ask_gnubg(kind: Kind, texts: Sequence[str], *, exports: Sequence[Literal["mat", "sgf"]] = ()) -> list[GnubgMatch]:
     """Let one gnubg read all these files.
 
     A `.mat` file and `oldmoves` cannot tell gnubg whether the Jacoby rule is in force, so it is told by hand where our
@@ -99,7 +99,7 @@ def ask_gnubg(kind: Kind, texts: Sequence[str], *, exports: Sequence[Literal["ma
         outputs = ran.stdout.decode("utf-8", "replace").split("\n=== FILE ")[1:]
         assert len(outputs) == len(texts), f"gnubg gave up: {ran.stdout[-2000:]!r}"
         return [
-            Understood(
+            GnubgMatch(
                 match=json.loads((folder / f"{number}.json").read_text()),
                 exports={it: (folder / f"{number}.out.{it}").read_text(encoding="utf-8") for it in exports},
                 output=output,

@@ -13,14 +13,13 @@ from attrs import evolve
 
 from fibsbot import __version__
 from fibsbot.cli.export import convert, export
-from fibsbot.formats.csv_ import COLUMNS, write_csv
-from fibsbot.formats.detect import Format
-from fibsbot.formats.files import UNSAYABLE, WRITERS, read_matches
+from fibsbot.formats import Format
+from fibsbot.formats.conversion import NOT_REPRESENTED, WRITERS, read_matches
+from fibsbot.formats.csv_table import COLUMNS, write_csv
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
 from fibsbot.rules.game import start_match
-from fibsbot.rules.laws import FIBS
-from fibsbot.rules.scoring import Level
+from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Ending, Result, Seat
 from fibsbot.transcript import Cube, Game, Player, Resign, Throw, Transcript
 
@@ -87,6 +86,6 @@ def test_every_format_and_option_is_described() -> None:
     assert [] == [option.name for option in options if f"`{option.opts[-1]}" not in PAGE]
 
 
-@pytest.mark.parametrize("kind", UNSAYABLE, ids=lambda kind: kind.value)
+@pytest.mark.parametrize("kind", NOT_REPRESENTED, ids=lambda kind: kind.value)
 def test_what_a_format_cannot_say_is_told(kind: Format) -> None:
-    assert f"| `{kind.value}` | {', '.join(UNSAYABLE[kind])} |" in PAGE
+    assert f"| `{kind.value}` | {', '.join(NOT_REPRESENTED[kind])} |" in PAGE

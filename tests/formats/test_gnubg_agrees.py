@@ -18,11 +18,11 @@ from fibsbot.formats.mat import read_mat, write_mat
 from fibsbot.formats.oldmoves import write_oldmoves
 from fibsbot.formats.sgf import read_sgf, write_sgf
 from fibsbot.match import CubeAction
-from fibsbot.rules.scoring import Level
+from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Ending
 from fibsbot.transcript import Cube, Game, Resign, Throw, Transcript
-from tests.formats.gnubg import Kind, Understood, ask_gnubg, assert_same, requires_gnubg
-from tests.formats.simulating import simulate
+from tests.formats.gnubg import GnubgMatch, Kind, ask_gnubg, assert_same, requires_gnubg
+from tests.formats.simulated_matches import simulate
 
 MATCHES: Final = 100
 WRITERS: Final[dict[Kind, Callable[[Transcript], str]]] = {
@@ -81,7 +81,7 @@ def _as_listed(game: Game) -> Game:
 
 
 @pytest.fixture(scope="module")
-def exports(matches: list[Transcript]) -> list[Understood]:
+def exports(matches: list[Transcript]) -> list[GnubgMatch]:
     """Return the matches as gnubg understands and writes them."""
     return ask_gnubg("mat", [write_mat(match) for match in matches], exports=["mat", "sgf"])
 
@@ -89,7 +89,7 @@ def exports(matches: list[Transcript]) -> list[Understood]:
 @requires_gnubg
 @pytest.mark.parametrize("kind", ["mat", "sgf"])
 def test_what_gnubg_writes_of_them_is_read_as_the_same(
-    kind: Kind, matches: list[Transcript], exports: list[Understood]
+    kind: Kind, matches: list[Transcript], exports: list[GnubgMatch]
 ) -> None:
     for match, understood in zip(matches, deepcopy(exports), strict=True):
         read = read_mat(understood.exports["mat"]) if kind == "mat" else read_sgf(understood.exports["sgf"])

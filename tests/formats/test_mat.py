@@ -16,17 +16,16 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fibsbot.formats import single_line
 from fibsbot.formats.mat import read_mat, write_mat
-from fibsbot.formats.mat_headers import body_name
-from fibsbot.formats.text import one_line
+from fibsbot.formats.mat_headers import column_name
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
 from fibsbot.rules.game import start_match
-from fibsbot.rules.laws import FIBS
-from fibsbot.rules.scoring import Level
+from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript
-from tests.formats.simulating import AUTOMATIC, simulate, transcripts
+from tests.formats.simulated_matches import AUTOMATIC, simulate, transcripts
 
 GOLDEN: Final = sorted((Path(__file__).parents[1] / "data" / "formats" / "mat").glob("*.mat"))
 """Simulated matches in which everything happens; gnubg understands them all (test_gnubg_agrees.py)."""
@@ -252,7 +251,7 @@ def test_what_the_scores_do_not_show_of_a_games_beginning_is_told() -> None:
     ],
 )
 def test_names_are_made_safe(name: str, written: str) -> None:
-    assert written == body_name(name)
+    assert written == column_name(name)
 
 
 def test_a_long_name_does_not_touch_its_neighbour() -> None:
@@ -275,7 +274,7 @@ def told(transcript: Transcript) -> Transcript:
 
 
 def _told_player(player: Player) -> Player:
-    return Player(one_line(player.name, "?"), player.rating, None if player.rating is None else player.experience)
+    return Player(single_line(player.name, "?"), player.rating, None if player.rating is None else player.experience)
 
 
 def _told_game(game: Game, *, money: bool) -> Game:

@@ -7,17 +7,16 @@ from typing import Final
 import pytest
 from attrs import evolve
 
-from fibsbot.formats.errors import FormatError
+from fibsbot.formats import FormatError
 from fibsbot.formats.oldmoves import iter_oldmoves, read_oldmoves, write_oldmoves
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
 from fibsbot.rules.game import start_match
-from fibsbot.rules.laws import FIBS
-from fibsbot.rules.scoring import Level
+from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript, walk
 from tests.formats.gnubg import ask_gnubg, assert_same, requires_gnubg
-from tests.formats.simulating import simulate
+from tests.formats.simulated_matches import simulate
 
 HEAD: Final = "Score is 0-0 in a 3 point match.\nalice is X - bob is O\n\n"
 OWN_NUMBERS: Final = f"""{HEAD}X: (4 1) 24-23 13-9

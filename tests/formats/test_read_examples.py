@@ -7,9 +7,9 @@ from typing import Final
 
 import pytest
 
-from fibsbot.formats.json_ import write_json
-from fibsbot.replay.loading import load_transcripts
-from fibsbot.rules.scoring import Level
+from fibsbot.formats.transcript_json import write_json
+from fibsbot.replay.match_files import load_transcripts
+from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.transcript import Game, Gap, Resign, Transcript, walk
 

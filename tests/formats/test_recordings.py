@@ -7,9 +7,9 @@ from typing import Final
 
 import pytest
 
-from fibsbot.formats.detect import Format
-from fibsbot.formats.files import READERS, WRITERS, read_matches
-from fibsbot.replay.loading import load_transcripts
+from fibsbot.formats import Format
+from fibsbot.formats.conversion import READERS, WRITERS, read_matches
+from fibsbot.replay.match_files import load_transcripts
 
 DATA: Final = Path(__file__).parents[1] / "data"
 RECORDINGS: Final = sorted([*DATA.glob("bot/*.jsonl"), *DATA.glob("replay/*.jsonl.gz"), *DATA.glob("replay/*.txt.gz")])

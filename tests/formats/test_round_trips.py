@@ -16,12 +16,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fibsbot import __version__
-from fibsbot.formats.detect import Format, format_of
-from fibsbot.formats.errors import FormatError
-from fibsbot.formats.files import READERS, UNSAYABLE, WRITERS, lost, read_matches, write_matches
-from fibsbot.formats.snowie import SnowiePosition, iter_snowie, write_snowie
+from fibsbot.formats import Format, FormatError, detect_format
+from fibsbot.formats.conversion import NOT_REPRESENTED, READERS, WRITERS, lost_details, read_matches, write_matches
+from fibsbot.formats.position_lists import SnowiePosition, iter_snowie, write_snowie
 from fibsbot.transcript import Transcript, TranscriptError, walk
-from tests.formats.simulating import AUTOMATIC, simulate, transcripts
+from tests.formats.simulated_matches import AUTOMATIC, simulate, transcripts
 
 DATA: Final = Path(__file__).parents[1] / "data" / "formats"
 GOLDEN: Final = {
@@ -130,9 +129,9 @@ def test_a_huge_line_is_refused_soon(kind: Format) -> None:
 @pytest.mark.parametrize("kind", READERS, ids=lambda kind: kind.value)
 def test_a_file_is_known_by_how_it_begins(kind: Format) -> None:
     text = WRITERS[kind](simulate(3, 3))
-    assert kind is format_of(text[:4096], "nothing.txt")
-    assert kind is format_of("\ufeff\n" + text[:4096])
-    assert kind is format_of("", f"x/Match{kind.extension.upper()}")
+    assert kind is detect_format(text[:4096], "nothing.txt")
+    assert kind is detect_format("\ufeff\n" + text[:4096])
+    assert kind is detect_format("", f"x/Match{kind.extension.upper()}")
 
 
 @pytest.mark.parametrize("comment", ["", '; [Site "FIBS"]\n\n'])
@@ -143,26 +142,26 @@ def test_a_mat_is_known_and_read_below_a_box_or_words_of_any_kind(ending: str, c
     above = (box + comment + mat[mat.index("3 point match") :].replace("match\n", "match\n" + comment, 1)).replace(
         "\n", ending
     )
-    assert Format.MAT is format_of(above[:4096], "evening.txt")
+    assert Format.MAT is detect_format(above[:4096], "evening.txt")
     assert [it.games for it in READERS[Format.MAT](mat)] == [it.games for it in READERS[Format.MAT](above)]
-    assert format_of(box + "A 3 point match\n\nGame 1 was long.\n", "evening.txt") is None
+    assert detect_format(box + "A 3 point match\n\nGame 1 was long.\n", "evening.txt") is None
 
 
 def test_what_is_no_match_is_not_taken_for_one() -> None:
-    assert format_of("Welcome to FIBS.\nScore is 0-0 in a 3 point match.\n", "capture.txt") is None
-    assert format_of("(;FF[4]GM[1]SZ[19];B[aa])".replace("FF[4]GM[1]", "KM[6]"), "") is None
-    assert format_of('{"kind":"header"}', "session.jsonl") is None
+    assert detect_format("Welcome to FIBS.\nScore is 0-0 in a 3 point match.\n", "capture.txt") is None
+    assert detect_format("(;FF[4]GM[1]SZ[19];B[aa])".replace("FF[4]GM[1]", "KM[6]"), "") is None
+    assert detect_format('{"kind":"header"}', "session.jsonl") is None
     readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
-    assert format_of(readme, "README.md") is None
+    assert detect_format(readme, "README.md") is None
 
 
 def test_what_is_lost_is_told_only_where_it_is_there() -> None:
     match = simulate(18, 5)
-    assert ["times", "the time of day"] == lost(Format.SGF, match)
-    assert not lost(Format.JSON, match)
-    assert {"times", "ratings"} <= set(lost(Format.OLDMOVES, match))
+    assert ["times", "the time of day"] == lost_details(Format.SGF, match)
+    assert not lost_details(Format.JSON, match)
+    assert {"times", "ratings"} <= set(lost_details(Format.OLDMOVES, match))
     bare = next(iter(read_matches(Format.OLDMOVES, WRITERS[Format.OLDMOVES](match))))
-    assert not any(lost(kind, bare) for kind in UNSAYABLE)
+    assert not any(lost_details(kind, bare) for kind in NOT_REPRESENTED)
 
 
 def test_several_matches_follow_each_other() -> None:

@@ -10,18 +10,17 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.formats.errors import FormatError
+from fibsbot.formats import FormatError
 from fibsbot.formats.sgf import iter_sgf, read_sgf, write_sgf
-from fibsbot.formats.sgf_trees import escaped, trees
+from fibsbot.formats.sgf_trees import escape_value, parse_trees
 from fibsbot.match import CubeAction
 from fibsbot.position import Play, Position
 from fibsbot.rules.game import start_match
-from fibsbot.rules.laws import FIBS
-from fibsbot.rules.scoring import Level
+from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript, walk
 from tests.formats.gnubg import ask_gnubg, requires_gnubg
-from tests.formats.simulating import simulate
+from tests.formats.simulated_matches import simulate
 
 START: Final = start_match(FIBS, 3)
 THROW: Final = Throw(seat=Seat.A, dice=(4, 1), play=Play.of((24, 23), (13, 9)))
@@ -186,7 +185,7 @@ def test_ratings_site_day_user_and_number_of_the_match_are_kept() -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_text_survives_escaping(text: str) -> None:
-    (tree,) = trees(f"(;GM[6]C[{escaped(text)}])")
+    (tree,) = parse_trees(f"(;GM[6]C[{escape_value(text)}])")
     assert [text] == tree[0].properties["C"]
 
 

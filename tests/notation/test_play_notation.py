@@ -11,7 +11,7 @@ from fibsbot.notation import format_play, parse_play
 from fibsbot.position import BAR, Play, Position
 from fibsbot.rules.errors import AmbiguousPlayError, IllegalPlayError, InvalidPlayError, Law, ThrowError
 from fibsbot.rules.plays import check_play, legal_plays
-from tests.strategies_positions import bear_offs, dice, positions
+from tests.hypothesis_strategies import bear_offs, dice, positions
 
 START = Position.start()
 

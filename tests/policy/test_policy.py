@@ -6,9 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.policy import Direction, Lengths, NameRule, Policy, Request, describe, is_bot, reasons
-from fibsbot.policy.wording import duration
-from tests.policy.anything import NAMES, PATTERNS, lengths, policies
+from fibsbot.policy import (
+    Direction,
+    Lengths,
+    MatchRequest,
+    NamePattern,
+    Policy,
+    describe_policy,
+    is_bot,
+    reasons_to_refuse,
+)
+from fibsbot.policy.rules import format_duration
+from tests.policy.policy_examples import NAMES, PATTERNS, lengths, policies
 
 # -- lengths --------------------------------------------------------------------------------------------------------
 
@@ -49,24 +58,24 @@ def test_lengths_are_said_in_english(words: list[str], said: str) -> None:
 
 @pytest.mark.parametrize("word", ["ford", "GammonBot*:from", "tri?_*:to", "*"])
 def test_a_rule_about_names_is_read_as_it_is_written(word: str) -> None:
-    assert word == str(NameRule.parse(word))
+    assert word == str(NamePattern.parse(word))
 
 
 @pytest.mark.parametrize("word", ["", "ford:", "ford:both", "f[ao]rd", "zaphod7", "a b", "x" * 21])
 def test_what_is_no_rule_about_names_is_refused(word: str) -> None:
     with pytest.raises(ValueError, match=r"expected a name with [*] and [?] as wildcards"):
-        NameRule.parse(word)
+        NamePattern.parse(word)
 
 
 def test_case_matters_as_on_fibs() -> None:
-    assert NameRule("Ford").fits("Ford")
-    assert not NameRule("Ford").fits("ford")
+    assert NamePattern("Ford").fits("Ford")
+    assert not NamePattern("Ford").fits("ford")
 
 
 @given(PATTERNS | st.sampled_from(["**", "*???", "???*", "*????", "???"]), NAMES)
 def test_a_pattern_that_fits_all_fits_each(pattern: str, name: str) -> None:
-    assert NameRule(pattern).fits(name) or not NameRule(pattern).fits_all
-    assert not NameRule(pattern).is_name or NameRule(pattern).fits(name) == (pattern == name)
+    assert NamePattern(pattern).fits(name) or not NamePattern(pattern).fits_all
+    assert not NamePattern(pattern).is_name or NamePattern(pattern).fits(name) == (pattern == name)
 
 
 # -- bots -----------------------------------------------------------------------------------------------------------
@@ -137,12 +146,12 @@ def test_whatever_a_name_is_it_is_one_or_the_other(name: str, client: str | None
             Policy(lengths=Lengths(((5, 9),)), experience_per_point=10, max_experience=49),
             "experience_per_point is above max_experience even for the shortest match: nobody is played",
         ),
-        (Policy(block=(NameRule("*"),)), "block has *: nobody is played"),
-        (Policy(block=(NameRule("???*", ours=False),)), "block has ???*:from: every invitation is refused"),
-        (Policy(block=(NameRule("*", theirs=False),)), "block has *:to: nobody is invited"),
+        (Policy(block=(NamePattern("*"),)), "block has *: nobody is played"),
+        (Policy(block=(NamePattern("???*", ours=False),)), "block has ???*:from: every invitation is refused"),
+        (Policy(block=(NamePattern("*", theirs=False),)), "block has *:to: nobody is invited"),
         (Policy(lengths=Lengths(((1, 5), (5, 9)))), "lengths names some length more than once"),
         (
-            Policy(allow=(NameRule("ford"),), block=(NameRule("f*"),)),
+            Policy(allow=(NamePattern("ford"),), block=(NamePattern("f*"),)),
             "allow has ford, whom block has, too: block counts",
         ),
         (
@@ -162,9 +171,9 @@ def test_what_cannot_be_meant_is_said(policy: Policy, warning: str) -> None:
         Policy(min_rating=1500, max_rating=1500, min_experience=8, max_experience=8),
         Policy(lengths=Lengths(((1, 9),)), experience_per_point=10, max_experience=10),
         Policy(lengths=Lengths((), unlimited=True), experience_per_point=10, max_experience=5),
-        Policy(block=(NameRule("????*"), NameRule("?"))),
-        Policy(allow=(NameRule("ford", ours=False),), block=(NameRule("ford", theirs=False),)),
-        Policy(allow=(NameRule("*"),)),
+        Policy(block=(NamePattern("????*"), NamePattern("?"))),
+        Policy(allow=(NamePattern("ford", ours=False),), block=(NamePattern("ford", theirs=False),)),
+        Policy(allow=(NamePattern("*"),)),
         Policy(cool_down=43_199, max_per_day=2),
     ],
 )
@@ -177,8 +186,8 @@ def test_who_is_warned_that_nobody_is_played_plays_nobody(
     policy: Policy, name: str, length: int, rating: float, experience: int
 ) -> None:
     found = [warning for warning in policy.useless() if warning.endswith(("is played", "invitation is refused"))]
-    request = Request(name, length, Direction.THEIRS, rating, experience)
-    assert not found or reasons(policy, request)
+    request = MatchRequest(name, length, Direction.THEIRS, rating, experience)
+    assert not found or reasons_to_refuse(policy, request)
 
 
 # -- how it is told -------------------------------------------------------------------------------------------------
@@ -186,17 +195,17 @@ def test_who_is_warned_that_nobody_is_played_plays_nobody(
 
 @given(policies())
 def test_a_policy_is_told_in_one_line(policy: Policy) -> None:
-    said = describe(policy)
+    said = describe_policy(policy)
     assert said.isascii()
     assert said.isprintable()
     assert said.endswith(".")
 
 
 def test_a_policy_is_told_as_people_say_it() -> None:
-    assert "I play matches of 1 to 25 points with anybody." == describe(Policy())
-    assert "I accept no invitations at the moment." == describe(Policy(accept=False))
-    assert "I play matches of 1 to 25 points with people." == describe(Policy(bots=False))
-    assert "I play matches of 1 to 25 points with bots rated at most 1800." == describe(
+    assert "I play matches of 1 to 25 points with anybody." == describe_policy(Policy())
+    assert "I accept no invitations at the moment." == describe_policy(Policy(accept=False))
+    assert "I play matches of 1 to 25 points with people." == describe_policy(Policy(bots=False))
+    assert "I play matches of 1 to 25 points with bots rated at most 1800." == describe_policy(
         Policy(people=False, max_rating=1800)
     )
     policy = Policy(
@@ -207,7 +216,7 @@ def test_a_policy_is_told_as_people_say_it() -> None:
         max_saved_games=8,
         max_per_day=3,
         cool_down=600,
-        allow=(NameRule("ford"),),
+        allow=(NamePattern("ford"),),
     )
     said = (
         "I play matches of 1 to 9 points or unlimited length with players rated at least 1450, of experience at least "
@@ -215,7 +224,7 @@ def test_a_policy_is_told_as_people_say_it() -> None:
         "at most 3 matches in 24 hours, a break of 10 minutes after a match. Only players on my operator's list are "
         "played."
     )
-    assert said == describe(policy)
+    assert said == describe_policy(policy)
 
 
 @pytest.mark.parametrize(
@@ -236,11 +245,11 @@ def test_a_policy_is_told_as_people_say_it() -> None:
     ],
 )
 def test_a_time_is_said_in_few_words(seconds: float, said: str) -> None:
-    assert said == duration(seconds)
+    assert said == format_duration(seconds)
 
 
 @given(st.floats(0, 1e7))
 def test_a_time_is_never_said_too_short(seconds: float) -> None:
-    count, unit = duration(seconds).split()
+    count, unit = format_duration(seconds).split()
     size = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}[unit.removesuffix("s")]
     assert seconds <= int(count) * size

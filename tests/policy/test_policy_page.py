@@ -12,8 +12,8 @@ from attrs import fields
 from click.testing import CliRunner
 
 from fibsbot.cli import main
-from fibsbot.policy import Lengths, NameRule, Policy, Request
-from fibsbot.policy.rules import FOR_SAVED, RULES
+from fibsbot.policy import Lengths, MatchRequest, NamePattern, Policy
+from fibsbot.policy.rules import RULES, RULES_FOR_SAVED_MATCHES
 
 PAGE: Final = (Path(__file__).parents[2] / "docs" / "policy.md").read_text("utf-8")
 TABLE: Final = re.findall(r"^\| `([a-z_]+)` \| (?:`([a-z_]+)`)? ?\| (.+) \|$", PAGE, re.MULTILINE)
@@ -24,8 +24,8 @@ POLICY: Final = Policy(
     min_rating=1450,
     max_rating=1900,
     experience_per_point=10,
-    block=(NameRule("ford"),),
-    allow=(NameRule("arthur"),),
+    block=(NamePattern("ford"),),
+    allow=(NamePattern("arthur"),),
     bots=False,
     people=False,
     max_saved_games=8,
@@ -57,7 +57,7 @@ def test_the_page_has_every_rule_in_its_order() -> None:
 @pytest.mark.parametrize(("code", "setting", "sentence"), TABLE, ids=[code for code, _, _ in TABLE])
 def test_a_rule_says_what_the_page_says(code: str, setting: str, sentence: str) -> None:
     policy, request = EXAMPLES.get(code, (POLICY, {}))
-    assert sentence == RULES[code](policy, Request("ford", **{"length": 7, **request}))
+    assert sentence == RULES[code](policy, MatchRequest("ford", **{"length": 7, **request}))
     assert not setting or hasattr(policy, setting)
 
 
@@ -67,7 +67,7 @@ def test_the_page_names_every_setting() -> None:
 
 def test_the_page_names_the_rules_for_saved_matches() -> None:
     saved = PAGE[PAGE.index("## Saved matches") :]
-    assert [] == [code for code in FOR_SAVED if f"`{code}`" not in saved]
+    assert [] == [code for code in RULES_FOR_SAVED_MATCHES if f"`{code}`" not in saved]
 
 
 def test_the_page_shows_what_explain_invite_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

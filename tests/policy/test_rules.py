@@ -9,21 +9,29 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.policy import Direction, Lengths, NameRule, Policy, Request, reasons, reasons_not_to_resume
-from fibsbot.policy.rules import FOR_SAVED, RULES
-from tests.policy.anything import EXPERIENCES, RATINGS, policies, requests
+from fibsbot.policy import (
+    Direction,
+    Lengths,
+    MatchRequest,
+    NamePattern,
+    Policy,
+    reasons_not_to_resume,
+    reasons_to_refuse,
+)
+from fibsbot.policy.rules import RULES, RULES_FOR_SAVED_MATCHES
+from tests.policy.policy_examples import EXPERIENCES, RATINGS, policies, requests
 
 LIMITLESS = Policy(lengths=Lengths(((1, 99),), unlimited=True))
 OURS = Direction.OURS
 
 
-def codes(policy: Policy, request: Request) -> set[str]:
-    return {reason.code for reason in reasons(policy, request)}
+def codes(policy: Policy, request: MatchRequest) -> set[str]:
+    return {reason.code for reason in reasons_to_refuse(policy, request)}
 
 
-def sentence(policy: Policy, request: Request) -> str:
+def sentence(policy: Policy, request: MatchRequest) -> str:
     """Return the only sentence."""
-    (reason,) = reasons(policy, request)
+    (reason,) = reasons_to_refuse(policy, request)
     return reason.sentence
 
 
@@ -31,19 +39,19 @@ def sentence(policy: Policy, request: Request) -> str:
 
 
 @given(requests())
-def test_without_limits_everybody_is_played_unless_we_pause_or_go(request: Request) -> None:
+def test_without_limits_everybody_is_played_unless_we_pause_or_go(request: MatchRequest) -> None:
     assert codes(LIMITLESS, request) <= {"paused", "finishing"}
 
 
 @given(policies(), requests())
-def test_reasons_come_once_each_and_in_the_order_of_the_rules(policy: Policy, request: Request) -> None:
-    found = [reason.code for reason in reasons(policy, request)]
+def test_reasons_come_once_each_and_in_the_order_of_the_rules(policy: Policy, request: MatchRequest) -> None:
+    found = [reason.code for reason in reasons_to_refuse(policy, request)]
     assert [code for code in RULES if code in found] == found
 
 
 @given(policies(), requests())
-def test_every_sentence_fits_into_one_line_of_the_protocol(policy: Policy, request: Request) -> None:
-    for reason in reasons(policy, request):
+def test_every_sentence_fits_into_one_line_of_the_protocol(policy: Policy, request: MatchRequest) -> None:
+    for reason in reasons_to_refuse(policy, request):
         assert reason.sentence.isascii()
         assert reason.sentence.isprintable()
         assert 0 < len(reason.sentence) <= 200
@@ -52,20 +60,20 @@ def test_every_sentence_fits_into_one_line_of_the_protocol(policy: Policy, reque
 
 
 @given(policies(), requests())
-def test_what_is_not_known_is_not_held_against_anybody(policy: Policy, request: Request) -> None:
+def test_what_is_not_known_is_not_held_against_anybody(policy: Policy, request: MatchRequest) -> None:
     blank = evolve(request, rating=None, experience=None, saved_games=None, since_last=None, matches_today=0)
     known = {"rating_low", "rating_high", "experience_low", "experience_high", "experience_for_length"}
     assert codes(policy, request) - known - {"saved_games", "cool_down", "max_per_day"} == codes(policy, blank)
 
 
 @given(policies(), requests())
-def test_a_saved_match_is_refused_for_less_than_a_new_one(policy: Policy, request: Request) -> None:
+def test_a_saved_match_is_refused_for_less_than_a_new_one(policy: Policy, request: MatchRequest) -> None:
     found = {reason.code for reason in reasons_not_to_resume(policy, request)}
-    assert codes(policy, request) & FOR_SAVED == found
+    assert codes(policy, request) & RULES_FOR_SAVED_MATCHES == found
 
 
 @given(policies(), requests(), st.data())
-def test_lifting_a_limit_adds_no_reason(policy: Policy, request: Request, data: st.DataObject) -> None:
+def test_lifting_a_limit_adds_no_reason(policy: Policy, request: MatchRequest, data: st.DataObject) -> None:
     lifted: dict[str, Any] = {
         **dict.fromkeys(("min_rating", "max_rating", "min_experience", "max_experience")),
         **dict.fromkeys(("max_saved_games", "max_per_day")),
@@ -83,7 +91,7 @@ def test_lifting_a_limit_adds_no_reason(policy: Policy, request: Request, data: 
 
 
 @given(policies(), requests())
-def test_what_paused_and_finishing_add_is_their_own_reason(policy: Policy, request: Request) -> None:
+def test_what_paused_and_finishing_add_is_their_own_reason(policy: Policy, request: MatchRequest) -> None:
     quiet = codes(policy, evolve(request, paused=False, finishing=False))
     assert not quiet & {"paused", "finishing"}
     assert quiet | {"paused"} == codes(policy, evolve(request, paused=True, finishing=False))
@@ -95,37 +103,39 @@ def test_what_paused_and_finishing_add_is_their_own_reason(policy: Policy, reque
 
 def test_who_accepts_no_invitations_may_still_invite() -> None:
     policy = Policy(accept=False)
-    assert "I accept no invitations at the moment." == sentence(policy, Request("ford", 5))
-    assert () == reasons(policy, Request("ford", 5, OURS))
+    assert "I accept no invitations at the moment." == sentence(policy, MatchRequest("ford", 5))
+    assert () == reasons_to_refuse(policy, MatchRequest("ford", 5, OURS))
 
 
 @pytest.mark.parametrize("direction", Direction)
 def test_lengths_hold_whoever_invites(direction: Direction) -> None:
     policy = Policy(lengths=Lengths.parse(["3", "5-7"]))
-    played = {length for length in range(1, 100) if not reasons(policy, Request("ford", length, direction))}
+    played = {
+        length for length in range(1, 100) if not reasons_to_refuse(policy, MatchRequest("ford", length, direction))
+    }
     assert {3, 5, 6, 7} == played
-    assert "I play matches of 3 or 5 to 7 points." == sentence(policy, Request("ford", 9, direction))
+    assert "I play matches of 3 or 5 to 7 points." == sentence(policy, MatchRequest("ford", 9, direction))
 
 
 def test_unlimited_matches_are_no_long_matches() -> None:
     said = "I don't play unlimited matches. I play matches of 1 to 25 points."
-    assert said == sentence(Policy(), Request("ford", 0))
+    assert said == sentence(Policy(), MatchRequest("ford", 0))
     policy = Policy(lengths=Lengths((), unlimited=True))
-    assert () == reasons(policy, Request("ford", 0))
-    assert "I play matches of unlimited length." == sentence(policy, Request("ford", 25))
+    assert () == reasons_to_refuse(policy, MatchRequest("ford", 0))
+    assert "I play matches of unlimited length." == sentence(policy, MatchRequest("ford", 25))
 
 
 @given(RATINGS, RATINGS, RATINGS)
 def test_ratings_include_both_limits(least: float, most: float, rating: float) -> None:
     policy = evolve(LIMITLESS, min_rating=least, max_rating=most)
-    found = codes(policy, Request("ford", 5, rating=rating))
+    found = codes(policy, MatchRequest("ford", 5, rating=rating))
     assert found == {code for code, out in (("rating_low", rating < least), ("rating_high", rating > most)) if out}
 
 
 @given(EXPERIENCES, EXPERIENCES, EXPERIENCES)
 def test_experiences_include_both_limits(least: int, most: int, experience: int) -> None:
     policy = evolve(LIMITLESS, min_experience=least, max_experience=most)
-    found = codes(policy, Request("ford", 5, experience=experience))
+    found = codes(policy, MatchRequest("ford", 5, experience=experience))
     low, high = experience < least, experience > most
     assert found == {code for code, out in (("experience_low", low), ("experience_high", high)) if out}
 
@@ -160,13 +170,13 @@ def test_experiences_include_both_limits(least: int, most: int, experience: int)
     ],
 )
 def test_limits_are_told(policy: Policy, request_: dict[str, Any], said: str) -> None:
-    assert said == sentence(policy, Request("ford", 5, **request_))
+    assert said == sentence(policy, MatchRequest("ford", 5, **request_))
 
 
 @given(st.integers(1, 99), st.integers(0, 2000), st.floats(0.5, 50))
 def test_a_longer_match_needs_more_experience(length: int, experience: int, per_point: float) -> None:
     policy = evolve(LIMITLESS, experience_per_point=per_point)
-    refused = codes(policy, Request("ford", length, experience=experience))
+    refused = codes(policy, MatchRequest("ford", length, experience=experience))
     assert refused == ({"experience_for_length"} if experience < per_point * length else set())
 
 
@@ -179,48 +189,50 @@ def test_it_is_told_which_length_the_experience_is_enough_for() -> None:
         (15, " I would play you up to 1 point."),
         (9, ""),
     ):
-        assert said.format(experience, more) == sentence(policy, Request("ford", 9, experience=experience))
+        assert said.format(experience, more) == sentence(policy, MatchRequest("ford", 9, experience=experience))
 
 
 @pytest.mark.parametrize(
     ("rule", "theirs", "ours"), [("ford", True, True), ("ford:from", True, False), ("ford:to", False, True)]
 )
 def test_lists_of_names_have_a_direction(rule: str, *, theirs: bool, ours: bool) -> None:
-    rules = (NameRule.parse(rule),)
+    rules = (NamePattern.parse(rule),)
     for direction, listed in ((Direction.THEIRS, theirs), (OURS, ours)):
-        ford, zaphod = (Request(name, 5, direction) for name in ("ford", "zaphod"))
-        assert listed == bool(reasons(Policy(block=rules), ford))
-        assert () == reasons(Policy(block=rules), zaphod)
-        assert () == reasons(Policy(allow=rules), ford)
-        assert listed == bool(reasons(Policy(allow=rules), zaphod)), "a list about one direction leaves the other free"
+        ford, zaphod = (MatchRequest(name, 5, direction) for name in ("ford", "zaphod"))
+        assert listed == bool(reasons_to_refuse(Policy(block=rules), ford))
+        assert () == reasons_to_refuse(Policy(block=rules), zaphod)
+        assert () == reasons_to_refuse(Policy(allow=rules), ford)
+        assert listed == bool(reasons_to_refuse(Policy(allow=rules), zaphod)), (
+            "a list about one direction leaves the other free"
+        )
 
 
 def test_who_is_on_both_lists_is_blocked() -> None:
-    both = NameRule.parse("*o*")
-    assert {"blocked"} == codes(Policy(block=(both,), allow=(both,)), Request("ford", 5))
+    both = NamePattern.parse("*o*")
+    assert {"blocked"} == codes(Policy(block=(both,), allow=(both,)), MatchRequest("ford", 5))
 
 
 @pytest.mark.parametrize(("name", "client"), [("GammonBot", None), ("ford", "fibsbot_0.2")])
 def test_bots_and_people_are_told_apart_when_they_invite(name: str, client: str | None) -> None:
-    bot, person = Request(name, 5, client=client), Request("ford", 5, client="JavaFIBS")
+    bot, person = MatchRequest(name, 5, client=client), MatchRequest("ford", 5, client="JavaFIBS")
     assert ("I play people only, no other bots.", ()) == (
         sentence(Policy(bots=False), bot),
-        reasons(Policy(bots=False), person),
+        reasons_to_refuse(Policy(bots=False), person),
     )
     assert ("I play other bots only.", ()) == (
         sentence(Policy(people=False), person),
-        reasons(Policy(people=False), bot),
+        reasons_to_refuse(Policy(people=False), bot),
     )
-    assert () == reasons(Policy(bots=False, people=False), evolve(bot, direction=OURS))
+    assert () == reasons_to_refuse(Policy(bots=False, people=False), evolve(bot, direction=OURS))
 
 
 @given(st.floats(0, 200_000), st.floats(0, 200_000))
 def test_a_cool_down_is_over_when_it_is_over(cool_down: float, since: float) -> None:
-    found = codes(evolve(LIMITLESS, cool_down=cool_down), Request("ford", 5, since_last=since))
+    found = codes(evolve(LIMITLESS, cool_down=cool_down), MatchRequest("ford", 5, since_last=since))
     assert found == ({"cool_down"} if since < cool_down else set())
 
 
 @given(st.integers(1, 9), st.integers(0, 9))
 def test_as_many_matches_a_day_as_are_allowed(most: int, played: int) -> None:
-    found = codes(evolve(LIMITLESS, max_per_day=most), Request("ford", 5, matches_today=played))
+    found = codes(evolve(LIMITLESS, max_per_day=most), MatchRequest("ford", 5, matches_today=played))
     assert found == ({"max_per_day"} if played >= most else set())

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import attrs
 import pytest
+from fibs_protocol import messages as m
+from fibs_protocol.board import BoardState
+from fibs_protocol.errors import BoardError, LocalProtocolError
+from fibs_protocol.grammar import parse, write
+from fibs_protocol.words import YOU, Colour
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol import messages as m
-from protocol.board import BoardState
-from protocol.errors import BoardError, LocalProtocolError
-from protocol.grammar import parse, write
-from protocol.words import YOU, Colour
-from tests.protocol.kinds import boards
+from tests.protocol.message_examples import boards
 
 START = (
     "board:You:someplayer:3:0:0:0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0:1:6:2:0:0:1:1:1:0:1:-1:0:25:"

@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from protocol import commands as c
-from protocol import messages as m
-from protocol.errors import (
+from fibs_protocol import commands as c
+from fibs_protocol import messages as m
+from fibs_protocol.errors import (
     AmbiguousCommandError,
     BadArgumentError,
     CommandError,
     LocalProtocolError,
     UnknownCommandError,
 )
-from protocol.grammar import parse, parse_command, write, write_command
-from protocol.grammar.commands import FORMS, SHORT
-from protocol.words import UNLIMITED, FibsMove, Setting, Toggle
-from tests.protocol.kinds import PRINTABLE, filled, moves, names, points, words
+from fibs_protocol.grammar import parse, parse_command, write, write_command
+from fibs_protocol.grammar.commands import COMMAND_FORMS, SHORT_FORMS
+from fibs_protocol.words import UNLIMITED, FibsMove, Setting, Toggle
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.protocol.message_examples import PRINTABLE, filled, moves, names, points, words
 
 passwords = words.filter(lambda word: ":" not in word)
 lengths = st.none() | st.integers(1, 99) | st.just(UNLIMITED)
@@ -63,7 +63,7 @@ def kinds(base: type[c.Command] = c.Command) -> set[type[c.Command]]:
     return set().union(base.__subclasses__(), *map(kinds, base.__subclasses__()))
 
 
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+@pytest.mark.parametrize("form", COMMAND_FORMS, ids=lambda form: form.name)
 @settings(max_examples=30)
 @given(st.data())
 def test_a_server_reads_what_a_client_wrote(form: Any, data: st.DataObject) -> None:
@@ -72,12 +72,12 @@ def test_a_server_reads_what_a_client_wrote(form: Any, data: st.DataObject) -> N
 
 
 def test_every_command_can_be_written() -> None:
-    assert kinds() == {form.command for form in FORMS}
+    assert kinds() == {form.command for form in COMMAND_FORMS}
 
 
 @settings(max_examples=400)
 @given(
-    st.sampled_from(["", *(form.name for form in FORMS), *SHORT, "re", "x", "13-7"]),
+    st.sampled_from(["", *(form.name for form in COMMAND_FORMS), *SHORT_FORMS, "re", "x", "13-7"]),
     st.text(PRINTABLE, max_size=40) | words.map(lambda word: word * 20) | moves.map(str),
 )
 def test_whatever_a_client_says_can_be_answered(name: str, rest: str) -> None:

@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from protocol import messages as m
-from protocol.grammar import parse
-from protocol.stream import MessageReader
+from fibs_protocol import messages as m
+from fibs_protocol.grammar import parse
+from fibs_protocol.stream import MessageReader
 
 DATA = Path(__file__).parents[1] / "data" / "protocol"
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from fibs_protocol.board import BoardState
+from fibs_protocol.drawing import draw
+from fibs_protocol.drawn import DrawingReader
+from fibs_protocol.words import YOU
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.board import BoardState
-from protocol.drawing import draw
-from protocol.drawn import DrawingReader
-from protocol.words import YOU
-from tests.protocol.kinds import boards
+from tests.protocol.message_examples import boards
 from tests.protocol.test_drawing import captures
 
 

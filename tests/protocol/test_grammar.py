@@ -6,17 +6,17 @@ import re
 
 import attrs
 import pytest
+from fibs_protocol import messages as m
+from fibs_protocol.errors import LocalProtocolError
+from fibs_protocol.grammar import parse, write
+from fibs_protocol.grammar.table import WORDINGS
+from fibs_protocol.grammar.wording import Wording
+from fibs_protocol.lines import LineSplitter
+from fibs_protocol.words import UNLIMITED, YOU, Setting
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from protocol import messages as m
-from protocol.errors import LocalProtocolError
-from protocol.grammar import parse, write
-from protocol.grammar.table import WORDINGS
-from protocol.grammar.wording import Wording
-from protocol.lines import LineSplitter
-from protocol.words import UNLIMITED, YOU, Setting
-from tests.protocol.kinds import BY_CONTEXT, KINDS, PRINTABLE, SPOKEN, all_kinds, messages, said, texts
+from tests.protocol.message_examples import BY_CONTEXT, KINDS, PRINTABLE, SPOKEN, all_kinds, messages, said, texts
 
 
 def _name(wording: Wording[m.Message]) -> str:

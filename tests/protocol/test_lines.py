@@ -5,11 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from fibs_protocol.errors import LocalProtocolError
+from fibs_protocol.lines import PROMPTS, Line, LineSplitter
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from protocol.errors import LocalProtocolError
-from protocol.lines import PROMPTS, Line, LineSplitter
 
 PIECES = [
     *PROMPTS,

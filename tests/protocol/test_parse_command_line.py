@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from fibsbot.cli import main
 from fibsbot.cli.parse import parse
-from fibsbot.records.session_writing import SessionLog
+from fibsbot.records.session_log_writer import SessionLogWriter
 
 DATA = Path(__file__).parents[1] / "data" / "protocol"
 
@@ -60,11 +60,11 @@ def test_only_what_is_unknown(tmp_path: Path) -> None:
 
 def test_a_session_log_is_read_as_the_bytes_it_holds(tmp_path: Path) -> None:
     data = b"login: \xff\xfb\x01\r\nYou roll 6 and 4.\r\nbob"
-    with SessionLog(tmp_path / "log") as log:
+    with SessionLogWriter(tmp_path / "log") as log:
         for place in range(0, len(data), 5):
             log.received(data[place : place + 5])
             log.sent(b"roll\r\n")
-    with SessionLog(tmp_path / "log") as log:
+    with SessionLogWriter(tmp_path / "log") as log:
         log.received(b"6\r\n")
     entries = objects(run(tmp_path / "log"))
     assert objects(run("-", stdin=data)) == entries[:-1]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import attrs
 import pytest
+from fibs_protocol import messages as m
+from fibs_protocol.board import BoardState
+from fibs_protocol.grammar import holds_free_text, parse, write
+from fibs_protocol.grammar.blocks import BLOCKS
+from fibs_protocol.lines import PROMPTS
+from fibs_protocol.stream import MessageReader, Received, split_glued
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from protocol import messages as m
-from protocol.board import BoardState
-from protocol.grammar import holds_free_text, parse, write
-from protocol.grammar.blocks import BLOCKS
-from protocol.lines import PROMPTS
-from protocol.stream import MessageReader, Received, unglue
-from tests.protocol.kinds import BY_CONTEXT, SPOKEN, boards, messages, said, texts
+from tests.protocol.message_examples import BY_CONTEXT, SPOKEN, boards, messages, said, texts
 from tests.protocol.test_board import START
 from tests.protocol.test_lines import cut, streams
 
@@ -85,7 +85,7 @@ _PROMPTS_AND_BLOCKS = (
     ],
 )
 def test_glued_lines_are_taken_apart(parts: list[str]) -> None:
-    assert parts == unglue("".join(parts))
+    assert parts == split_glued("".join(parts))
 
 
 @pytest.mark.parametrize(
@@ -93,14 +93,14 @@ def test_glued_lines_are_taken_apart(parts: list[str]) -> None:
 )
 def test_the_echo_of_our_own_words_may_lack_its_end(glued: str) -> None:
     """BaldLies: `16 name text` without a line's end."""
-    assert ["16 bob I play 5 point matches.", glued] == unglue(f"16 bob I play 5 point matches.{glued}")
+    assert ["16 bob I play 5 point matches.", glued] == split_glued(f"16 bob I play 5 point matches.{glued}")
 
 
 @pytest.mark.parametrize(
     "text", ["16 bob at 17 o'clock", "16 bob ok6", "16 bob hm.12 bob You roll 3 and 5.", "16 a3 4"]
 )
 def test_the_echo_of_our_own_words_is_not_cut_for_less_than_a_message(text: str) -> None:
-    assert [text] == unglue(text)
+    assert [text] == split_glued(text)
 
 
 @given(boards(), st.sampled_from([m.WhoInfo, m.Says, m.Shouts, m.Kibitzes, m.LoggedIn, m.LoggedOut]), st.data())
@@ -114,21 +114,21 @@ def test_whatever_is_glued_to_a_board_is_found(board: BoardState, kind: type[m.M
 @given(st.sampled_from([m.Says, m.Kibitzes, m.Shouts]), messages, messages)
 def test_user_text_is_never_cut(kind: type[m.Says], first: m.Message, second: m.Message) -> None:
     line = write(kind("villain", f"hm.{write(first)}{write(second)}"))
-    assert [line] == unglue(line)
+    assert [line] == split_glued(line)
 
 
 @given(messages, messages, texts)
 def test_a_cut_never_leaves_user_text_before_it(first: m.Message, second: m.Message, text: str) -> None:
     """Only complete messages without free text stand before a cut, and the parts are the whole line."""
     line = f"{write(first)}{text}{write(second)}"
-    *before, last = unglue(line)
+    *before, last = split_glued(line)
     assert line == "".join([*before, last])
     assert not any(isinstance(parse(part), m.Unknown) or holds_free_text(parse(part)) for part in before)
 
 
 def test_a_line_of_seams_costs_little() -> None:
     line = "A" * 8000
-    assert [line] == unglue(line)
+    assert [line] == split_glued(line)
 
 
 # -- blocks ---------------------------------------------------------------------------------------------------------

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import attrs
 import pytest
+from fibs_protocol import messages as m
+from fibs_protocol.errors import LocalProtocolError
+from fibs_protocol.grammar import write, write_telnet
+from fibs_protocol.grammar.clip import CLIP
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol import messages as m
-from protocol.errors import LocalProtocolError
-from protocol.grammar import write, write_telnet
-from protocol.grammar.clip import CLIP
-from tests.protocol.kinds import messages, said
+from tests.protocol.message_examples import messages, said
 
 USER = m.WhoInfo(
     name="marvin",

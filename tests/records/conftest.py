@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fibsbot.records.archive import Archive
-from tests.records.rotating import Clock
+from tests.records.log_clock import Clock
 
 
 @pytest.fixture

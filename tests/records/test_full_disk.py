@@ -15,20 +15,10 @@ from typing import Any
 import pytest
 import structlog
 
-from fibsbot.records import log_file
-from fibsbot.records.rotation import Rotation
-from fibsbot.records.session_log import Event, Header, Sent, read_session_log
-from fibsbot.records.session_writing import SessionLog
-from tests.records.rotating import (
-    Clock,
-    everything,
-    listed,
-    names,
-    no_room,
-    received,
-    swept,
-    wait_until,
-)
+from fibsbot.records import session_log_writer
+from fibsbot.records.session_log import Event, Header, Rotation, Sent, read_session_log
+from fibsbot.records.session_log_writer import SessionLogWriter
+from tests.records.log_clock import Clock, everything, listed, names, no_room, received, swept, wait_until
 
 
 @pytest.fixture
@@ -41,7 +31,7 @@ def test_nothing_half_written_stays_when_the_disk_is_full(
     path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = os.write
-    with SessionLog(path, clock=clock) as log:
+    with SessionLogWriter(path, clock=clock) as log:
         log.sent(b"roll\r\n")
         before = path.read_bytes()
         monkeypatch.setattr(os, "write", lambda fd, data: real(fd, data[:7]))
@@ -51,7 +41,7 @@ def test_nothing_half_written_stays_when_the_disk_is_full(
 
 def test_no_record_goes_before_the_header(path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "write", no_room)
-    with SessionLog(path, clock=clock, user="marvin") as log:
+    with SessionLogWriter(path, clock=clock, user="marvin") as log:
         log.sent(b"lost\r\n")
         monkeypatch.undo()
         log.sent(b"roll\r\n")
@@ -72,7 +62,7 @@ def test_a_new_file_that_cannot_begin_leaves_the_old_one(
             no_room()
         return rename(self, target)
 
-    with SessionLog(path, rotation=Rotation(), clock=clock) as log:
+    with SessionLogWriter(path, rotation=Rotation(), clock=clock) as log:
         log.sent(b"today\r\n")
         clock.later(days=1)
         if broken == "rename":
@@ -80,7 +70,7 @@ def test_a_new_file_that_cannot_begin_leaves_the_old_one(
         elif broken == "open":
             path.with_name(path.name + ".next").mkdir()
         else:
-            monkeypatch.setattr(log_file, "_write_whole", no_room)
+            monkeypatch.setattr(session_log_writer, "_write_whole", no_room)
         log.sent(b"tomorrow\r\n")
         assert ["marvin.jsonl"] == names(path)
         monkeypatch.undo()
@@ -98,7 +88,7 @@ def test_a_new_file_that_cannot_begin_leaves_the_old_one(
 
 @pytest.mark.usefixtures("by_hand")
 def test_a_file_that_somebody_has_cleared_away_is_no_loss(path: Path, clock: Clock) -> None:
-    with SessionLog(path, rotation=Rotation(), clock=clock) as log:
+    with SessionLogWriter(path, rotation=Rotation(), clock=clock) as log:
         path.unlink()
         clock.later(days=1)
         log.sent(b"roll\r\n")
@@ -110,7 +100,7 @@ def test_what_cannot_be_compressed_stays_and_is_tried_again(
     path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, warnings: list[Any]
 ) -> None:
     monkeypatch.setattr(gzip, "GzipFile", no_room)
-    with SessionLog(path, rotation=Rotation(), clock=clock) as log:
+    with SessionLogWriter(path, rotation=Rotation(), clock=clock) as log:
         for _ in range(3):
             clock.later(days=1)
             log.sent(b"roll\r\n")
@@ -129,7 +119,7 @@ def test_what_cannot_be_compressed_stays_and_is_tried_again(
 def test_there_is_one_warning_an_hour(
     path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, warnings: list[Any]
 ) -> None:
-    with SessionLog(path, clock=clock) as log:
+    with SessionLogWriter(path, clock=clock) as log:
         monkeypatch.setattr(os, "write", no_room)
         for _ in range(150):
             clock.later(minutes=1)
@@ -146,7 +136,7 @@ def test_more_threads_than_may_be_are_no_end(
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", no_thread)
-    with SessionLog(path, rotation=Rotation(), clock=clock) as log:
+    with SessionLogWriter(path, rotation=Rotation(), clock=clock) as log:
         clock.later(days=1)
         log.sent(b"roll\r\n")
         assert 1 == len({warning["event"] for warning in warnings})
@@ -160,9 +150,9 @@ FULL = """
 import contextlib, os, resource, signal, sys
 from pathlib import Path
 from fibsbot.records.archive import Archive, Complaints
-from fibsbot.records.rotation import Rotation
+from fibsbot.records.session_log import Rotation
 from fibsbot.records.session_log import utc_now
-from fibsbot.records.session_writing import SessionLog
+from fibsbot.records.session_log_writer import SessionLog
 
 path, limit = Path(sys.argv[1]), int(sys.argv[2])
 finished = path.with_name("marvin-20260101T000000Z.jsonl")

@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 
 from fibsbot.records import archive
 from fibsbot.records.archive import finished_files
-from fibsbot.records.rotation import Rotation
-from fibsbot.records.session_log import Event, Header, Received, Sent, SessionLogError, read_session_log
-from fibsbot.records.session_writing import SessionLog
-from fibsbot.redaction import REDACTED, hidden
-from tests.records.rotating import (
+from fibsbot.records.session_log import Event, Header, Received, Rotation, Sent, SessionLogError, read_session_log
+from fibsbot.records.session_log_writer import SessionLogWriter
+from fibsbot.redaction import REDACTED, password_hidden
+from tests.records.log_clock import (
     LINE,
     SMALL,
     Clock,
@@ -38,7 +37,7 @@ from tests.records.rotating import (
 
 
 def test_a_file_that_is_full_is_finished_and_compressed(path: Path, clock: Clock) -> None:
-    with SessionLog(path, rotation=SMALL, clock=clock, user="marvin") as log:
+    with SessionLogWriter(path, rotation=SMALL, clock=clock, user="marvin") as log:
         for _ in range(100):
             clock.later(seconds=1)
             log.received(LINE)
@@ -50,7 +49,7 @@ def test_a_file_that_is_full_is_finished_and_compressed(path: Path, clock: Clock
 
 @pytest.mark.usefixtures("by_hand")
 def test_each_file_reads_alone_and_says_what_it_continues(path: Path, clock: Clock) -> None:
-    with SessionLog(path, rotation=SMALL, clock=clock, user="marvin") as log:
+    with SessionLogWriter(path, rotation=SMALL, clock=clock, user="marvin") as log:
         for _ in range(150):
             log.received(LINE)
     headers = [next(iter(read_session_log(file))) for file in log_files(path)]
@@ -65,7 +64,7 @@ def test_each_file_reads_alone_and_says_what_it_continues(path: Path, clock: Clo
 
 @pytest.mark.usefixtures("by_hand")
 def test_a_new_day_has_a_new_file(path: Path, clock: Clock) -> None:
-    with SessionLog(path, rotation=Rotation(), clock=clock) as log:
+    with SessionLogWriter(path, rotation=Rotation(), clock=clock) as log:
         clock.later(hours=11, minutes=59)
         log.sent(b"today\r\n")
         clock.later(minutes=2)
@@ -73,14 +72,14 @@ def test_a_new_day_has_a_new_file(path: Path, clock: Clock) -> None:
         clock.later(hours=-12)
         log.sent(b"the clock was set back\r\n")
     assert ["marvin-20261122T000100Z.jsonl", "marvin.jsonl"] == names(path)
-    with SessionLog(path, rotation=Rotation(daily=False), clock=clock) as log:
+    with SessionLogWriter(path, rotation=Rotation(daily=False), clock=clock) as log:
         clock.later(days=3)
         log.sent(b"days count for nothing here\r\n")
     assert 2 == len(log_files(path))
 
 
 def test_without_a_rotation_there_is_one_file(path: Path, clock: Clock) -> None:
-    with SessionLog(path, clock=clock) as log:
+    with SessionLogWriter(path, clock=clock) as log:
         for _ in range(100):
             clock.later(days=1)
             log.received(LINE)
@@ -96,7 +95,7 @@ def test_all_bytes_come_back_in_order_over_any_number_of_files(
     tmp_path_factory: pytest.TempPathFactory, chunks: list[tuple[bytes, int]], days: set[int]
 ) -> None:
     path, clock = tmp_path_factory.mktemp("log") / "marvin.jsonl", Clock()
-    with SessionLog(path, rotation=Rotation(max_bytes=2**16, max_total_bytes=0), clock=clock) as log:
+    with SessionLogWriter(path, rotation=Rotation(max_bytes=2**16, max_total_bytes=0), clock=clock) as log:
         for number, (chunk, times) in enumerate(chunks):
             clock.later(days=number in days)
             log.received(chunk * times)
@@ -115,7 +114,7 @@ def test_a_secret_that_two_files_share_is_in_neither(
     secret = b"correct-horse"
     path, clock = tmp_path_factory.mktemp("log") / "marvin.jsonl", Clock()
     cut = data.draw(st.integers(1, len(secret) - 1))
-    with SessionLog(path, rotation=Rotation(), clock=clock) as log, hidden(secret.decode()):
+    with SessionLogWriter(path, rotation=Rotation(), clock=clock) as log, password_hidden(secret.decode()):
         log.received(b"before " + secret[:cut])
         clock.later(days=1)
         log.sent(b"something else\r\n")
@@ -132,7 +131,7 @@ def test_a_secret_that_two_files_share_is_in_neither(
 def many(path: Path, clock: Clock, by_hand: None) -> Path:  # noqa: ARG001 - it only has to be there
     """Have a finished file for each of ten days, compressed, and one that is being written."""
     rotation = Rotation(keep_days=0)
-    with SessionLog(path, rotation=rotation, clock=clock) as log:
+    with SessionLogWriter(path, rotation=rotation, clock=clock) as log:
         for day in range(10):
             log.sent(f"{day}".encode() + os.urandom(1000))
             clock.later(days=1)
@@ -190,7 +189,7 @@ def test_the_files_of_others_are_left_alone(many: Path, clock: Clock) -> None:
 @pytest.mark.slow
 def test_a_flooding_server_cannot_fill_the_disk(path: Path) -> None:
     rotation = Rotation(max_bytes=2**16, max_total_bytes=2**18)
-    with SessionLog(path, rotation=rotation) as log:
+    with SessionLogWriter(path, rotation=rotation) as log:
         for _ in range(3000):
             log.received(os.urandom(500) + b"\n")
         wait_until(lambda: swept(path))
@@ -204,11 +203,11 @@ def test_a_flooding_server_cannot_fill_the_disk(path: Path) -> None:
 def test_what_a_crash_left_is_compressed_by_the_next_start(path: Path, clock: Clock) -> None:
     path.parent.mkdir()
     finished = path.with_name("marvin-20261120T120000Z.jsonl")
-    with SessionLog(finished, clock=clock) as log:
+    with SessionLogWriter(finished, clock=clock) as log:
         log.sent(b"old\r\n")
     finished.with_name(finished.name + ".gz.tmp").write_bytes(b"\x1f\x8bhalf")
     path.with_name(path.name + ".next").write_bytes(b"half")
-    with SessionLog(path, rotation=Rotation(), clock=clock) as log:
+    with SessionLogWriter(path, rotation=Rotation(), clock=clock) as log:
         log.sent(b"new\r\n")
         wait_until(lambda: swept(path))
     assert [b"old\r\n", b"new\r\n"] == [record.data for record in everything(path) if isinstance(record, Sent)]
@@ -217,7 +216,7 @@ def test_what_a_crash_left_is_compressed_by_the_next_start(path: Path, clock: Cl
 def test_what_is_there_twice_is_read_once_and_swept(path: Path, clock: Clock) -> None:
     path.parent.mkdir()
     finished = path.with_name("marvin-20261120T120000Z.jsonl")
-    with SessionLog(finished, clock=clock) as log:
+    with SessionLogWriter(finished, clock=clock) as log:
         log.sent(b"once\r\n")
     finished.with_name(finished.name + ".gz").write_bytes(gzip.compress(finished.read_bytes()))
     assert [Header(clock.now), Sent(clock.now, b"once\r\n")] == everything(path)
@@ -230,7 +229,7 @@ def test_what_is_there_twice_is_read_once_and_swept(path: Path, clock: Clock) ->
 def test_a_start_goes_on_in_the_file_of_the_same_day_and_finishes_that_of_another(path: Path, clock: Clock) -> None:
     for days, files in ((0, 1), (0, 1), (1, 2), (0, 2)):
         clock.later(days=days, hours=1)
-        with SessionLog(path, rotation=Rotation(), clock=clock):
+        with SessionLogWriter(path, rotation=Rotation(), clock=clock):
             pass
         assert files == len(log_files(path))
     assert 2 == len(list(read_session_log(path)))
@@ -242,7 +241,7 @@ def test_a_start_goes_on_in_the_file_of_the_same_day_and_finishes_that_of_anothe
 def test_a_file_without_a_header_is_put_aside(path: Path, clock: Clock, damaged: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(damaged)
-    with SessionLog(path, rotation=Rotation(), clock=clock) as log:
+    with SessionLogWriter(path, rotation=Rotation(), clock=clock) as log:
         log.sent(b"bye\r\n")
     assert [Header(clock.now), Sent(clock.now, b"bye\r\n")] == list(read_session_log(path))
     assert damaged == log_files(path)[0].read_bytes()
@@ -254,8 +253,8 @@ def test_a_kill_at_any_moment_costs_at_most_the_record_in_flight(path: Path) -> 
     writer = f"""
 import itertools, sys
 from pathlib import Path
-from fibsbot.records.rotation import Rotation
-from fibsbot.records.session_writing import SessionLog
+from fibsbot.records.session_log import Rotation
+from fibsbot.records.session_log_writer import SessionLog
 log = SessionLog(Path({str(path)!r}), rotation=Rotation(max_bytes=2**16, max_total_bytes=0))
 for number in itertools.count(int(sys.argv[1])):
     log.event("number", number=number, padding="x" * 2000)
@@ -273,7 +272,7 @@ for number in itertools.count(int(sys.argv[1])):
                     child.kill()
         child.wait()
         number += 1
-    with SessionLog(path, rotation=Rotation(max_total_bytes=0)):
+    with SessionLogWriter(path, rotation=Rotation(max_total_bytes=0)):
         wait_until(lambda: swept(path))
     numbers = [record.fields["number"] for record in everything(path) if isinstance(record, Event)]
     assert set(range(number)) <= set(numbers)
@@ -284,7 +283,7 @@ for number in itertools.count(int(sys.argv[1])):
 
 
 def test_a_compressed_log_is_read_like_any_other(path: Path, clock: Clock) -> None:
-    with SessionLog(path, clock=clock) as log:
+    with SessionLogWriter(path, clock=clock) as log:
         log.received(b"login: ")
     packed = path.with_suffix(".gz")
     packed.write_bytes(gzip.compress(path.read_bytes()))
@@ -305,7 +304,7 @@ def test_the_event_loop_does_not_wait_for_compression(
         real(source)
 
     monkeypatch.setattr(archive, "_compress", slow)
-    with SessionLog(path, rotation=Rotation(), clock=clock) as log:
+    with SessionLogWriter(path, rotation=Rotation(), clock=clock) as log:
         for _ in range(5):
             clock.later(days=1)
             log.sent(b"roll\r\n")

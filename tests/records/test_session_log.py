@@ -22,8 +22,8 @@ from fibsbot.records.session_log import (
     is_session_log,
     read_session_log,
 )
-from fibsbot.records.session_writing import SessionLog
-from fibsbot.redaction import REDACTED, hidden
+from fibsbot.records.session_log_writer import SessionLogWriter
+from fibsbot.redaction import REDACTED, password_hidden
 
 NOON = dt.datetime(2026, 1, 2, 12, tzinfo=dt.UTC)
 
@@ -34,7 +34,7 @@ def noon() -> dt.datetime:
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "session.jsonl"
-    with SessionLog(path, clock=noon, server="127.0.0.1:4321", user="marvin") as log:
+    with SessionLogWriter(path, clock=noon, server="127.0.0.1:4321", user="marvin") as log:
         log.received(b"login: \xff\xfb\x01")
         log.sent(b"bye\r\n")
         log.event("match_started", opponent="ford", length=5)
@@ -49,7 +49,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
 
 def test_each_record_is_in_the_file_at_once(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
-    log = SessionLog(path)
+    log = SessionLogWriter(path)
     log.received(b"1\r\n")
     assert 2 == len(list(read_session_log(path)))
     log.close()
@@ -60,7 +60,7 @@ def test_the_bytes_received_are_exact_whatever_their_chunks(
     tmp_path_factory: pytest.TempPathFactory, chunks: list[bytes], secret: str
 ) -> None:
     path = tmp_path_factory.mktemp("log") / "session.jsonl"
-    with hidden(secret), SessionLog(path, clock=noon) as log:
+    with password_hidden(secret), SessionLogWriter(path, clock=noon) as log:
         for chunk in chunks:
             log.received(chunk)
     read = b"".join(r.data for r in read_session_log(path) if isinstance(r, Received))
@@ -75,7 +75,7 @@ def test_a_secret_is_in_no_line_even_when_the_server_echoes_it_in_pieces(
     text = f"login x 1008 marvin {secret}\r\nyou said {secret}{secret}!\r\n".encode()
     cuts = sorted(data.draw(st.sets(st.integers(1, len(text) - 1))))
     path = tmp_path_factory.mktemp("log") / "session.jsonl"
-    with hidden(secret), SessionLog(path, clock=noon, note=secret) as log:
+    with password_hidden(secret), SessionLogWriter(path, clock=noon, note=secret) as log:
         for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
             log.received(text[start:end])
         log.sent(f"login x 1008 marvin {secret}\r\n".encode())
@@ -87,7 +87,7 @@ def test_a_secret_is_in_no_line_even_when_the_server_echoes_it_in_pieces(
 
 def test_a_half_written_last_line_is_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
-    with SessionLog(path, clock=noon) as log:
+    with SessionLogWriter(path, clock=noon) as log:
         log.sent(b"roll\r\n")
         log.sent(b"board\r\n")
     whole = path.read_bytes()
@@ -98,10 +98,10 @@ def test_a_half_written_last_line_is_passed_over(tmp_path: Path) -> None:
 
 def test_a_log_that_was_cut_off_can_be_appended_to(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
-    with SessionLog(path, clock=noon) as log:
+    with SessionLogWriter(path, clock=noon) as log:
         log.sent(b"roll\r\n")
     path.write_bytes(path.read_bytes()[:-5])
-    with SessionLog(path, clock=noon) as log:
+    with SessionLogWriter(path, clock=noon) as log:
         log.sent(b"board\r\n")
     assert [Header(NOON), Header(NOON), Sent(NOON, b"board\r\n")] == list(read_session_log(path))
 
@@ -116,7 +116,7 @@ def test_a_full_disk_costs_records_and_says_how_many(tmp_path: Path, monkeypatch
     def nearly_full(fd: int, data: bytes) -> int:
         return real(fd, data[:7])
 
-    with SessionLog(path, clock=noon) as log:
+    with SessionLogWriter(path, clock=noon) as log:
         log.sent(b"roll\r\n")
         monkeypatch.setattr(os, "write", nearly_full)
         log.sent(b"lost\r\n")
@@ -136,7 +136,7 @@ def test_a_full_disk_costs_records_and_says_how_many(tmp_path: Path, monkeypatch
 
 def test_a_closed_log_drops_records(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
-    log = SessionLog(path, clock=noon)
+    log = SessionLogWriter(path, clock=noon)
     log.close()
     log.sent(b"roll\r\n")
     log.close()
@@ -144,7 +144,7 @@ def test_a_closed_log_drops_records(tmp_path: Path) -> None:
 
 
 def test_an_event_cannot_take_the_words_of_the_format(tmp_path: Path) -> None:
-    with SessionLog(tmp_path / "session.jsonl") as log, pytest.raises(ValueError, match="sent"):
+    with SessionLogWriter(tmp_path / "session.jsonl") as log, pytest.raises(ValueError, match="sent"):
         log.event("x", sent="y")
 
 
@@ -162,7 +162,7 @@ def test_a_later_version_is_refused() -> None:
 
 def test_a_session_log_is_recognised_by_its_first_bytes(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
-    SessionLog(path).close()
+    SessionLogWriter(path).close()
     assert is_session_log(path.read_bytes()[:64])
     assert not is_session_log(b"login: ")
     assert not is_session_log(b"")

@@ -10,26 +10,35 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fibs_protocol import commands as c
+from fibs_protocol import messages as m
+from fibs_protocol.words import FibsMove
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.records.archive import finished_files
-from fibsbot.records.rotation import Rotation
-from fibsbot.records.session_writing import SessionLog
-from fibsbot.replay.captures import Cut, Heard, Known, Noted, Said, Spoken, read_capture, read_captures, read_pieces
-from fibsbot.replay.errors import CaptureError
-from fibsbot.replay.happenings import Happened
-from fibsbot.replay.parts import LONGEST_LINE, in_groups, lines
+from fibsbot.records.session_log import Rotation
+from fibsbot.records.session_log_writer import SessionLogWriter
+from fibsbot.replay.captures import (
+    CaptureEvent,
+    ConnectionEnded,
+    LoggedEvent,
+    ReceivedMessage,
+    SentCommand,
+    SessionInfo,
+    read_capture,
+    read_captures,
+    read_pieces,
+)
+from fibsbot.replay.events import EntryAdded
+from fibsbot.replay.match_files import LONGEST_LINE, CaptureError, group_log_parts, lines_with_offsets
 from fibsbot.transcript import Gap
-from protocol import commands as c
-from protocol import messages as m
-from protocol.words import FibsMove
-from tests.replay.helping import (
+from tests.replay.transcript_helpers import (
     CAPTURES,
     DATA,
     RECORDED,
     differences_in,
-    happenings_of,
+    events_of_bytes,
     matches_of,
     transcripts_in,
     unpacked,
@@ -48,9 +57,9 @@ r
 """
 
 
-def heard(spoken: list[Spoken]) -> list[m.Message]:
+def heard(spoken: list[CaptureEvent]) -> list[m.Message]:
     """Return the server's messages."""
-    return [it.message for it in spoken if isinstance(it, Heard)]
+    return [it.message for it in spoken if isinstance(it, ReceivedMessage)]
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
@@ -76,10 +85,10 @@ def cut_up(data: bytes, sizes: list[int]) -> list[bytes]:
 
 def test_what_the_user_typed_is_told_apart_from_what_the_server_said() -> None:
     spoken = list(read_pieces([TYPED]))
-    said = [it.command for it in spoken if isinstance(it, Said)]
+    said = [it.command for it in spoken if isinstance(it, SentCommand)]
     assert [c.Move((FibsMove(8, 5), FibsMove(6, 5))), c.Roll()] == said[-2:]
     assert m.FirstMove("You") in heard(spoken)
-    assert all(it.at is None for it in spoken if isinstance(it, Heard | Said | Cut))
+    assert all(it.at is None for it in spoken if isinstance(it, ReceivedMessage | SentCommand | ConnectionEnded))
 
 
 @pytest.mark.parametrize("ending", [b"\r\n", b"\n", b"\r", b"\r\0"])
@@ -90,7 +99,7 @@ def test_any_line_end_will_do(ending: bytes) -> None:
 
 def test_offsets_are_those_of_the_lines() -> None:
     for it in read_pieces([WATCHED]):
-        if isinstance(it, Heard) and isinstance(it.message, m.Board):
+        if isinstance(it, ReceivedMessage) and isinstance(it.message, m.Board):
             assert WATCHED[it.offset :].startswith(b"board:")
 
 
@@ -111,10 +120,10 @@ def test_characters_that_no_server_sends_do_no_harm() -> None:
 
 def test_a_session_log_tells_times_commands_and_events() -> None:
     spoken = list(read_capture(DATA / "bot/baldlies.jsonl"))
-    assert Known("bot_a", "127.0.0.1:4712") in spoken
-    decision = next(it for it in spoken if isinstance(it, Noted) and it.name == "decision")
+    assert SessionInfo("bot_a", "127.0.0.1:4712") in spoken
+    decision = next(it for it in spoken if isinstance(it, LoggedEvent) and it.name == "decision")
     move = spoken[spoken.index(decision) + 1]
-    assert isinstance(move, Said)
+    assert isinstance(move, SentCommand)
     assert isinstance(move.command, c.Move)
     assert move.at is not None
     text = (DATA / "bot/baldlies.jsonl").read_bytes()
@@ -124,7 +133,7 @@ def test_a_session_log_tells_times_commands_and_events() -> None:
 def test_a_session_log_is_the_same_however_its_reads_were_cut(tmp_path: Path) -> None:
     whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
     for path, size in ((whole, 10**6), (cut, 7)):
-        with SessionLog(path, clock=lambda: NOON, user="marvin") as log:
+        with SessionLogWriter(path, clock=lambda: NOON, user="marvin") as log:
             for piece in cut_up(WATCHED[:9000], [size]):
                 log.received(piece)
     assert heard(list(read_capture(whole))) == heard(list(read_capture(cut)))
@@ -132,7 +141,7 @@ def test_a_session_log_is_the_same_however_its_reads_were_cut(tmp_path: Path) ->
 
 def test_lines_that_were_half_written_are_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
-    with SessionLog(path, clock=lambda: NOON) as log:
+    with SessionLogWriter(path, clock=lambda: NOON) as log:
         log.received(b"You roll 6 and 4.\r\n")
     with path.open("ab") as file:
         file.write(b'{"time": "2026-11-20T12:00:00+00:00", "rece')
@@ -141,14 +150,14 @@ def test_lines_that_were_half_written_are_passed_over(tmp_path: Path) -> None:
 
 def test_a_connection_that_was_lost_is_a_cut_and_half_a_line_is_nothing(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
-    with SessionLog(path, clock=lambda: NOON) as log:
+    with SessionLogWriter(path, clock=lambda: NOON) as log:
         log.received(b"You roll 6 and 4.\r\nford rol")
         log.event("connection_lost", reason="closed by the server", state="my move")
         log.received(b"login: ")
     spoken = list(read_capture(path))
     assert [m.Rolls("You", (6, 4)), m.LoginPrompt()] == heard(spoken)
     assert ["another run begins", "closed by the server", "the log ends"] == [
-        it.reason for it in spoken if isinstance(it, Cut)
+        it.reason for it in spoken if isinstance(it, ConnectionEnded)
     ]
 
 
@@ -157,14 +166,14 @@ def test_parts_of_a_log_are_one_capture_even_where_a_line_was_cut(tmp_path: Path
     path, single = tmp_path / "marvin.jsonl", tmp_path / "single.jsonl"
     times = iter(NOON + dt.timedelta(seconds=place) for place in range(10**6))
     records = [piece for name in ("three_points_marvin.txt",) for piece in cut_up(unpacked(name), [3001])]
-    with SessionLog(path, clock=lambda: next(times), rotation=Rotation(max_bytes=2**16, daily=False)) as log:
+    with SessionLogWriter(path, clock=lambda: next(times), rotation=Rotation(max_bytes=2**16, daily=False)) as log:
         for piece in records * 3:
             log.received(piece)
-    with SessionLog(single, clock=lambda: NOON) as log:
+    with SessionLogWriter(single, clock=lambda: NOON) as log:
         for piece in records * 3:
             log.received(piece)
     wait_until(lambda: all(file.compressed for file in finished_files(path)))
-    (group,) = in_groups(tmp_path.glob("marvin*"))
+    (group,) = group_log_parts(tmp_path.glob("marvin*"))
     assert len(group) > 1
     assert path == group[-1]
     assert heard(list(read_capture(single))) == heard(list(read_captures(group)))
@@ -181,7 +190,7 @@ def test_groups_are_logs_with_their_parts_in_order() -> None:
         *("b.txt", "marvin.jsonl", "marvin-20261121T181502Z_002.jsonl", "marvin-20261121T181502Z.jsonl.gz"),
         *("marvin-20261120T000000Z.jsonl.gz", "ford.jsonl.gz", "a.mat"),
     ]
-    groups = [[path.name for path in group] for group in in_groups(map(Path, names))]
+    groups = [[path.name for path in group] for group in group_log_parts(map(Path, names))]
     assert [["b.txt"], [names[4], names[3], names[2], names[1]], ["ford.jsonl.gz"], ["a.mat"]] == groups
 
 
@@ -203,13 +212,13 @@ def test_a_compressed_capture_that_is_cut_off_or_damaged_is_read_as_far_as_it_go
         (packed[:-4], "cut off"),
     ):
         path.write_bytes(data)
-        half: list[Spoken] = []
+        half: list[CaptureEvent] = []
         with pytest.raises(CaptureError, match=f"expected a whole gzip file, got .*{problem}"):
             half.extend(read_capture(path))  # keeps what came before the damage
         whole = heard(half)[:-1]
         assert heard(list(read_pieces([WATCHED])))[: len(whole)] == whole
         assert len(whole) > 50
-        assert isinstance(half[-1], Cut)
+        assert isinstance(half[-1], ConnectionEnded)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
@@ -262,7 +271,7 @@ def test_a_text_that_goes_on_and_on_without_a_server_is_given_up() -> None:
 
 def test_a_log_without_a_match_has_no_matches(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
-    with SessionLog(path, clock=lambda: NOON, user="marvin") as log:
+    with SessionLogWriter(path, clock=lambda: NOON, user="marvin") as log:
         log.received(b"login: ")
         log.event("connection_lost", reason="refused")
     assert [] == matches_of(path)
@@ -270,7 +279,7 @@ def test_a_log_without_a_match_has_no_matches(tmp_path: Path) -> None:
 
 def test_lines_without_end_are_left_out() -> None:
     long = [b"x" * 2**20] * (LONGEST_LINE // 2**20 + 2)
-    got = list(lines([b"one\n", *long, b"\ntwo\n", b"thr", b"ee"]))
+    got = list(lines_with_offsets([b"one\n", *long, b"\ntwo\n", b"thr", b"ee"]))
     assert [b"one", b"two", b"three"] == [line for _, line in got]
     assert 4 + sum(map(len, long)) + 1 == got[1][0]
 
@@ -284,13 +293,13 @@ def test_a_capture_may_end_anywhere(path: Path) -> None:
     data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     start = data.index(b"board:") + 1
     for end in range(start, len(data), len(data) // 7):
-        happenings_of(data[:end])
+        events_of_bytes(data[:end])
 
 
 @given(begin=st.integers(0, 20000), length=st.integers(1500, 4000))
 def test_a_raw_capture_may_begin_and_end_anywhere(begin: int, length: int) -> None:
     data = unpacked("three_points_marvin.txt")
-    happenings_of(data[begin : begin + length])
+    events_of_bytes(data[begin : begin + length])
 
 
 def test_a_session_log_that_is_not_ours_to_know_is_json_all_the_same() -> None:
@@ -313,9 +322,9 @@ def test_a_text_with_a_drawn_board_in_it_is_no_capture() -> None:
 def test_a_watched_match_is_followed_although_the_line_that_says_so_is_missing(line: bytes) -> None:
     lines = unpacked("three_points_trillian.txt").split(b"\r\n")
     begin = lines.index(line)
-    happenings = happenings_of(b"\r\n".join(lines[begin : begin + 40]))
+    happenings = events_of_bytes(b"\r\n".join(lines[begin : begin + 40]))
     assert not differences_in(happenings)
-    assert any(isinstance(it, Happened) for it in happenings)
+    assert any(isinstance(it, EntryAdded) for it in happenings)
 
 
 @pytest.mark.parametrize("name", ["three_points_trillian.txt", "three_points_marvin.txt"])
@@ -323,8 +332,8 @@ def test_a_game_without_boards_that_was_seen_from_its_middle_is_a_gap(name: str)
     lines = unpacked(name).split(b"\r\n")
     begin = next(place for place, line in enumerate(lines) if line.startswith(b"board:"))
     data = b"\r\n".join(line for line in lines[begin:] if not line.startswith(b"board:"))
-    ((first, *others),) = [it.games for it in transcripts_in(happenings_of(data))]
-    ((whole, *rest),) = [it.games for it in transcripts_in(happenings_of(b"\r\n".join(lines)))]
+    ((first, *others),) = [it.games for it in transcripts_in(events_of_bytes(data))]
+    ((whole, *rest),) = [it.games for it in transcripts_in(events_of_bytes(b"\r\n".join(lines)))]
     assert [game.result and game.result.points for game in rest] == [it.result and it.result.points for it in others]
     assert whole.start.scores == first.start.scores
     assert whole.result
@@ -337,7 +346,7 @@ def test_a_game_without_boards_that_was_seen_from_its_middle_is_a_gap(name: str)
 
 def test_without_boards_our_own_untold_plays_are_a_gap_and_no_difference() -> None:
     lines = unpacked("three_points_marvin.txt").split(b"\r\n")
-    happenings = happenings_of(b"\r\n".join(line for line in lines if not line.startswith(b"board:")))
+    happenings = events_of_bytes(b"\r\n".join(line for line in lines if not line.startswith(b"board:")))
     assert not differences_in(happenings)
     (found,) = transcripts_in(happenings)
     assert any(isinstance(entry, Gap) for game in found.games for entry in game.entries)

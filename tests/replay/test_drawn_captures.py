@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fibsbot.replay.captures import read_capture
-from fibsbot.replay.happenings import Differed, MatchEnded
-from fibsbot.replay.scribe import replay
+from fibsbot.replay.events import DifferenceFound, MatchEnded
+from fibsbot.replay.transcriber import events_of_capture
 from fibsbot.transcript import Decision, Gap, Transcript, decisions, walk
 
 PERSON = Path(__file__).parents[1] / "data" / "server" / "person.txt"
@@ -17,8 +17,8 @@ PLAYED = ["8/3 6/3", "double", "take", "24/13", "8/4 6/4", "accept"]
 
 
 def transcript_of(path: Path) -> Transcript:
-    happenings = list(replay(read_capture(path)))
-    assert not [it for it in happenings if isinstance(it, Differed)]
+    happenings = list(events_of_capture(read_capture(path)))
+    assert not [it for it in happenings if isinstance(it, DifferenceFound)]
     (ended,) = (it for it in happenings if isinstance(it, MatchEnded))
     return ended.transcript
 

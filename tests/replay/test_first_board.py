@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from fibs_protocol import messages as m
+from fibs_protocol.grammar import parse
 
-from fibsbot.replay.sighting import Sight
+from fibsbot.replay.board_view import BoardView
 from fibsbot.rules.state import Seat, Stage
-from protocol import messages as m
-from protocol.grammar import parse
 
 BOARD = (
     "board:You:ford:3:0:0:0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0"
@@ -29,6 +29,6 @@ def test_a_double_that_waits_for_its_answer_is_seen(
 ) -> None:
     message = parse(BOARD.format(**shown))
     assert isinstance(message, m.Board)
-    state = Sight.of(message.state, Seat.A).state()
+    state = BoardView.of(message.state, Seat.A).state()
     assert state is not None
     assert (stage, turn, answering, None) == (state.stage, state.turn, state.answering, state.owner)

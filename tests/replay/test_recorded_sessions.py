@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from fibs_protocol import messages as m
+from fibs_protocol.grammar import parse
+from fibs_protocol.words import Colour
 
 from fibsbot.fibs import DIRECTIONS, play_to_fibs
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
 from fibsbot.replay.captures import read_capture
-from fibsbot.replay.happenings import GameBegan, GameEnded, Happened, MatchBegan, MatchEnded
-from fibsbot.replay.loading import load_transcripts
-from fibsbot.replay.scribe import replay
+from fibsbot.replay.events import EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEnded
+from fibsbot.replay.match_files import load_transcripts
+from fibsbot.replay.transcriber import events_of_capture
 from fibsbot.rules.state import Ending, Seat
 from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Throw, Transcript, walk
-from protocol import messages as m
-from protocol.grammar import parse
-from protocol.words import Colour
-from tests.replay.helping import CAPTURES, DATA, RECORDED, differences_in, matches_of, story, unpacked
-from tests.replay.recording import SESSIONS, captures_of, play
+from tests.replay.record_sessions import SESSIONS, captures_of, play
+from tests.replay.transcript_helpers import CAPTURES, DATA, RECORDED, differences_in, match_facts, matches_of, unpacked
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +43,7 @@ def test_all_kinds_of_captures_were_recorded() -> None:
 
 @pytest.mark.parametrize("path", [*CAPTURES, WATCHED], ids=lambda path: path.name)
 def test_nothing_differs(path: Path) -> None:
-    assert [] == differences_in(replay(read_capture(path)))
+    assert [] == differences_in(events_of_capture(read_capture(path)))
 
 
 @pytest.mark.parametrize("path", [*CAPTURES, WATCHED], ids=lambda path: path.name)
@@ -57,7 +57,7 @@ def test_every_transcript_walks_without_gaps_and_nothing_had_to_be_rebuilt(path:
 
 @pytest.mark.parametrize("path", [*CAPTURES, WATCHED], ids=lambda path: path.name)
 def test_what_happens_is_told_in_order_and_makes_up_the_transcripts(path: Path) -> None:
-    happenings = list(replay(read_capture(path)))
+    happenings = list(events_of_capture(read_capture(path)))
     assert isinstance(happenings[0], MatchBegan)
     assert isinstance(happenings[1], GameBegan)
     assert isinstance(happenings[-1], MatchEnded)
@@ -67,7 +67,7 @@ def test_what_happens_is_told_in_order_and_makes_up_the_transcripts(path: Path) 
         match it:
             case GameBegan(game=game):
                 entries = list(game.entries)
-            case Happened(step=step):
+            case EntryAdded(step=step):
                 assert len(entries) == step.index
                 entries.append(step.entry)
             case GameEnded(game=game):
@@ -83,7 +83,7 @@ def seen(entry: Entry) -> Entry:
 
 @pytest.mark.parametrize("session", NAMES)
 def test_both_players_logs_and_captures_give_the_same_match(session: str) -> None:
-    stories = [story(transcript) for name in WHOLE for transcript in matches_of(capture(session, name))]
+    stories = [match_facts(transcript) for name in WHOLE for transcript in matches_of(capture(session, name))]
     assert len(WHOLE) == len(stories)
     assert all(stories[0] == one for one in stories[1:])
 
@@ -93,7 +93,7 @@ def test_both_players_logs_and_captures_give_the_same_match(session: str) -> Non
 def test_who_watches_from_the_start_sees_the_same_match(session: str, name: str) -> None:
     (played,) = matches_of(capture(session, "marvin.jsonl"))
     (watched,) = matches_of(capture(session, name))
-    assert story(played) == story(watched)
+    assert match_facts(played) == match_facts(watched)
     assert (Seat.A, None) == (played.user, watched.user)
 
 
@@ -103,7 +103,10 @@ def test_who_watches_from_the_middle_sees_the_rest_of_the_match(session: str) ->
     (watched,) = matches_of(capture(session, "zaphod.txt"))
     whole = played.games[-len(watched.games) :]
     assert not watched.games[0].whole
-    assert story(watched)[1:] == [(scores, *rest) for scores, *rest in story(played)[-len(watched.games) :]][1:]
+    assert (
+        match_facts(watched)[1:]
+        == [(scores, *rest) for scores, *rest in match_facts(played)[-len(watched.games) :]][1:]
+    )
     assert watched.games[0].entries == whole[0].entries[-len(watched.games[0].entries) :]
 
 
@@ -169,7 +172,7 @@ def test_the_sessions_have_everything_in_them() -> None:
 
 
 def test_a_match_that_was_broken_off_three_times_is_one_match() -> None:
-    happenings = list(replay(read_capture(capture("interrupted", "marvin.jsonl"))))
+    happenings = list(events_of_capture(read_capture(capture("interrupted", "marvin.jsonl"))))
     began = [it for it in happenings if isinstance(it, MatchBegan)]
     assert {1} == {it.match for it in began}
     # How many games were over whenever the match was announced: when it began, and after the breaks, of which the first
@@ -212,7 +215,9 @@ def test_the_real_watched_session_breaks_off_in_mid_game() -> None:
 def test_the_recorded_sessions_are_what_is_played_today(tmp_path: Path) -> None:
     (session,) = (session for session in SESSIONS if session.name == "interrupted")
     for name, data in captures_of(session, play(session, tmp_path)).items():
-        assert len(unpacked(name)) == len(data), "run `python -m tests.replay.recording` after changes of the server"
+        assert len(unpacked(name)) == len(data), (
+            "run `python -m tests.replay.record_sessions` after changes of the server"
+        )
 
 
 def test_a_server_that_leaves_the_cube_out_when_somebody_resigns_is_believed() -> None:

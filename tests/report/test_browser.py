@@ -14,7 +14,7 @@ from playwright.async_api import Page, expect
 from fibsbot.report.page import report_page
 from fibsbot.transcript import Transcript
 from tests.browser import chromium, requires_chromium
-from tests.report.made import eventful, studied
+from tests.report.example_matches import eventful, studied
 
 pytestmark = [requires_chromium, pytest.mark.slow]
 PHONE: Final = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}

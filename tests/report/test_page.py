@@ -17,19 +17,18 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fibsbot.draw.svg import Look, Theme, board_svg
+from fibsbot.draw.svg import Theme, ViewOptions, board_svg
 from fibsbot.formats.mat import write_mat
 from fibsbot.formats.sgf import write_sgf
-from fibsbot.report.figures import equity_graph
-from fibsbot.report.index import Listed
-from fibsbot.report.page import index_page, report_page
-from fibsbot.report.sheet import score_sheet
-from fibsbot.report.stops import Kind, match_sheet
+from fibsbot.report.page import IndexEntry, index_page, report_page
+from fibsbot.report.score_sheet import score_sheet
+from fibsbot.report.statistics import equity_graph
+from fibsbot.report.timeline import EntryKind, match_timeline
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import Gap, Transcript
-from tests.formats.simulating import simulate, transcripts
-from tests.report.made import eventful, studied
-from tests.report.pages import Page
+from tests.formats.simulated_matches import simulate, transcripts
+from tests.report.example_matches import eventful, studied
+from tests.report.parsed_page import Page
 
 GOLDEN: Final = Path(__file__).parents[1] / "data" / "report" / "sheet.golden.html"
 HOSTILE: Final = (
@@ -50,7 +49,9 @@ def page_of(*matches: Transcript) -> Page:
 
 def test_the_score_sheet_stands_as_on_paper() -> None:
     sheet = (
-        str(score_sheet(match_sheet(studied(eventful())))).replace("<tr>", "\n<tr>").replace("<section", "\n<section")
+        str(score_sheet(match_timeline(studied(eventful()))))
+        .replace("<tr>", "\n<tr>")
+        .replace("<section", "\n<section")
     )
     if os.environ.get("FIBSBOT_GOLDEN") == "write":
         GOLDEN.parent.mkdir(exist_ok=True)
@@ -123,7 +124,7 @@ def test_nothing_is_asked_of_a_network_and_no_foreign_script_may_run() -> None:
 
 
 def test_boards_are_those_of_all_other_pictures() -> None:
-    match = match_sheet(studied(eventful()))
+    match = match_timeline(studied(eventful()))
     known = page_of(eventful()).data("m1-data")
     for stop, told in zip(match.stops, known["stops"], strict=True):
         assert stop.state is not None
@@ -131,7 +132,10 @@ def test_boards_are_those_of_all_other_pictures() -> None:
         names = ("alice", "bob") if stop.viewer is Seat.A else ("bob", "alice")
         play = stop.throw.play if stop.throw else None
         picture = board_svg(
-            stop.state, look=Look(theme=Theme.PAGE, dark=below, above=not below, fixed=True), play=play, names=names
+            stop.state,
+            look=ViewOptions(theme=Theme.PAGE, dark=below, above=not below, fixed=True),
+            play=play,
+            names=names,
         )
         expected = re.sub(r"<(title|desc)>.*?</\1>|\n", "", picture, flags=re.DOTALL)
         numbers: list[int] = []
@@ -176,7 +180,7 @@ def test_every_resignation_and_answer_says_what_playing_on_is_worth() -> None:
 
 
 def test_turns_are_numbered_alike_in_sheet_links_and_words() -> None:
-    sheet = match_sheet(studied(eventful()))
+    sheet = match_timeline(studied(eventful()))
     html = str(score_sheet(sheet))
     for stop in sheet.stops:
         link = sheet.link(stop)
@@ -200,10 +204,10 @@ def test_points_are_numbered_from_one_side_throughout() -> None:
 
 
 def test_the_graph_shows_errors_and_cubes_and_names_its_axes() -> None:
-    match = match_sheet(studied(eventful()))
+    match = match_timeline(studied(eventful()))
     graph = str(equity_graph(match))
-    errors = [it for it in match.stops if it.grade and it.kind not in {Kind.DOUBLE, Kind.ANSWER}]
-    cubes = [it for it in match.stops if it.kind in {Kind.DOUBLE, Kind.ANSWER}]
+    errors = [it for it in match.stops if it.grade and it.kind not in {EntryKind.DOUBLE, EntryKind.ANSWER}]
+    cubes = [it for it in match.stops if it.kind in {EntryKind.DOUBLE, EntryKind.ANSWER}]
     assert errors
     assert cubes
     assert 2 * len(errors) == len(re.findall(r"<circle [^>]*><title>Game", graph))
@@ -257,7 +261,7 @@ def test_a_match_to_seven_points_takes_less_than_a_megabyte() -> None:
 
 def test_an_index_links_to_its_pages() -> None:
     match = studied(eventful(HOSTILE[:2]))
-    page = Page.read(index_page([Listed.of(match, "match-1.html")], title="Matches"))
+    page = Page.read(index_page([IndexEntry.of(match, "match-1.html")], title="Matches"))
     assert [] == page.faults
     assert ["data:,", "match-1.html"] == page.values("href")
     assert "script-src 'none'" in page.values("content")[0]

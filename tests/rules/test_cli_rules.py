@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from fibsbot.cli import main
 from fibsbot.cli.rules import _count_in_parallel
 from fibsbot.notation import parse_state
-from fibsbot.rules.perft import START, count_next, next_level
+from fibsbot.rules.plays import PERFT_START, perft_count, perft_level
 
 OPENING = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:5:10"
 TO_ROLL = OPENING.replace(":31:", ":00:")
@@ -85,8 +85,8 @@ def test_perft_gives_json() -> None:
 
 @pytest.mark.slow
 def test_all_cores_together_count_as_much_as_one() -> None:
-    reached = dict(islice(next_level(START).items(), 60))
-    assert count_next(reached.items()) == _count_in_parallel(reached)
+    reached = dict(islice(perft_level(PERFT_START).items(), 60))
+    assert perft_count(reached.items()) == _count_in_parallel(reached)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import pytest
 from attrs import evolve
 
 from fibsbot.position import Play
-from fibsbot.rules.cube import refusal_to_double, refusal_to_redouble
 from fibsbot.rules.errors import CubeError, CubeRefusal, ThrowError
 from fibsbot.rules.game import (
     GameState,
@@ -20,6 +19,8 @@ from fibsbot.rules.game import (
     next_game,
     play,
     redouble,
+    refusal_to_double,
+    refusal_to_redouble,
     reject_throw,
     resign,
     roll,
@@ -27,7 +28,7 @@ from fibsbot.rules.game import (
     take,
     throw_opening,
 )
-from fibsbot.rules.laws import FIBS, LAWS_1931, LAWS_1970, MODERN, UNLIMITED, AutomaticRaise, Laws
+from fibsbot.rules.laws import FIBS, LAWS_1931, LAWS_1970, MODERN, UNLIMITED_REDOUBLES, AutomaticRaise, Laws
 
 A, B = Seat.A, Seat.B
 
@@ -181,7 +182,7 @@ def test_the_number_of_instant_redoubles_is_the_agreed_one() -> None:
 
 
 def test_the_limit_of_the_cube_is_told_as_redoubles_left() -> None:
-    seen = decision(double(b_to_roll(evolve(FIBS, redoubles=UNLIMITED, cube_limit=16), 0), B), A)
+    seen = decision(double(b_to_roll(evolve(FIBS, redoubles=UNLIMITED_REDOUBLES, cube_limit=16), 0), B), A)
     assert seen is not None
     assert 3 == seen.redoubles
 

@@ -11,7 +11,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.position import CHECKERS, Play
-from fibsbot.rules.cube import refusal_to_double, refusal_to_redouble
 from fibsbot.rules.game import (
     GameState,
     Level,
@@ -25,6 +24,8 @@ from fibsbot.rules.game import (
     next_game,
     play,
     redouble,
+    refusal_to_double,
+    refusal_to_redouble,
     reject_resignation,
     resign,
     roll,
@@ -34,7 +35,7 @@ from fibsbot.rules.game import (
 )
 from fibsbot.rules.laws import FIBS, LAWS, AutomaticRaise
 from fibsbot.rules.plays import legal_plays
-from tests.strategies_positions import dice
+from tests.hypothesis_strategies import dice
 
 LEVELS = st.sampled_from(Level)
 

@@ -13,33 +13,32 @@ import pytest
 from hypothesis import given
 
 from fibsbot.match import Dice
-from fibsbot.notation.gnubg import parse_position_id, position_id
+from fibsbot.notation.position_ids import parse_position_id, position_id
 from fibsbot.position import OFF, Play, Position
 from fibsbot.rules.errors import IllegalPlayError, InvalidPlayError, Law, ThrowError
-from fibsbot.rules.perft import START, Count, count_next, next_level
-from fibsbot.rules.plays import check_play, has_choice, legal_plays
-from tests.strategies_positions import bear_offs, dice, positions
+from fibsbot.rules.plays import PERFT_START, PerftCount, check_play, has_choice, legal_plays, perft_count, perft_level
+from tests.hypothesis_strategies import bear_offs, dice, positions
 
 DATA: Final = Path(__file__).parent.parent / "data" / "rules"
 
 
 def test_one_roll_from_the_opening_position_leaves_447_positions() -> None:
-    assert Count(positions=447, without_play=0) == count_next(START.items())
+    assert PerftCount(positions=447, without_play=0) == perft_count(PERFT_START.items())
 
 
 @pytest.mark.slow
 def test_two_rolls_from_the_opening_position_leave_202_782_positions() -> None:
-    assert Count(positions=202_782, without_play=0) == count_next(next_level(START).items())
+    assert PerftCount(positions=202_782, without_play=0) == perft_count(perft_level(PERFT_START).items())
 
 
 def test_merging_equal_positions_loses_none() -> None:
-    assert 447 == sum(next_level(START).values())
+    assert 447 == sum(perft_level(PERFT_START).values())
 
 
 def test_a_roll_that_leaves_no_play_counts_one() -> None:
     closed = Position.from_sides(own=[0] * 24 + [1], opponent=[2, 2, 2, 2, 2, 2] + [0] * 19)
-    assert Count(positions=21, without_play=21) == count_next([(closed.points, 1)])
-    assert {closed.swapped().points: 21} == next_level({closed.points: 1})
+    assert PerftCount(positions=21, without_play=21) == perft_count([(closed.points, 1)])
+    assert {closed.swapped().points: 21} == perft_level({closed.points: 1})
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from fibsbot.match import MatchState
 from fibsbot.position import CHECKERS, Flaw, Position
-from tests.strategies_positions import match_states, positions
+from tests.hypothesis_strategies import match_states, positions
 
 
 @given(positions(over=True))

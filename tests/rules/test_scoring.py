@@ -19,9 +19,8 @@ from fibsbot.rules.game import (
     resign,
     start_match,
 )
-from fibsbot.rules.laws import FIBS, LAWS_1931, LAWS_1970, MODERN, Laws
-from fibsbot.rules.scoring import level_of, men_left
-from tests.strategies_positions import positions
+from fibsbot.rules.laws import FIBS, LAWS_1931, LAWS_1970, MODERN, Laws, point_game_score, win_level
+from tests.hypothesis_strategies import positions
 
 A, B = Seat.A, Seat.B
 
@@ -84,7 +83,7 @@ def test_jacoby_holds_for_resignations_too() -> None:
 
 @given(positions())
 def test_a_game_is_a_single_one_if_the_loser_has_borne_off(position: Position) -> None:
-    assert (Level.SINGLE is level_of(position)) == (position.opponent_off > 0)
+    assert (Level.SINGLE is win_level(position)) == (position.opponent_off > 0)
 
 
 # -- the Point Game (law 21 of 1931) --------------------------------------------------------------------------------
@@ -99,7 +98,7 @@ def test_each_man_left_counts_by_the_table_it_stands_in(table: range | tuple[int
     for point in table:
         cells = [0] * 26
         cells[point] = -1
-        assert expected == men_left(Position(cells))
+        assert expected == point_game_score(Position(cells))
 
 
 def test_the_winner_of_the_point_game_scores_for_every_man_left() -> None:

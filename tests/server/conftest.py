@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from fibsbot.server.users import User
-from tests.server.raw import Raw
-from tests.server.worlds import ListedDice, Room
+from tests.server.simulated_world import ListedDice, Room
+from tests.server.tcp_clients import Raw
 
 
 @pytest.fixture(autouse=True)

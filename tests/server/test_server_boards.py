@@ -8,6 +8,9 @@ from typing import Final
 
 import pytest
 from attrs import define, field
+from fibs_protocol import messages as m
+from fibs_protocol.board import BoardState
+from fibs_protocol.words import YOU
 
 from fibsbot.fibs import play_to_fibs, player_position
 from fibsbot.position import Position
@@ -15,10 +18,7 @@ from fibsbot.rules.game import Seat, Stage
 from fibsbot.rules.plays import legal_plays
 from fibsbot.server.dice import SeededDice
 from fibsbot.server.users import User
-from protocol import messages as m
-from protocol.board import BoardState
-from protocol.words import YOU
-from tests.server.worlds import Room, boards, no_boards, set_state, two_players
+from tests.server.simulated_world import Room, boards, no_boards, set_state, two_players
 
 LONGEST: Final = 3000
 """Commands after which a match is taken to be stuck; hardly one has a third of that."""

@@ -9,7 +9,7 @@ import attrs
 
 import fibsbot.server
 from fibsbot.cli.serve import serve
-from fibsbot.server.limits import Limits
+from fibsbot.server.limits import ServerLimits
 from fibsbot.server.world import Quirks
 
 PAGE: Final = (Path(__file__).parent.parent.parent / "docs" / "server.md").read_text()
@@ -26,7 +26,7 @@ def test_every_bound_is_documented_with_its_default() -> None:
         for line in PAGE.splitlines()
         if len(cells := line.split("|")) == 5 and "`" in cells[1]
     }
-    for bound in attrs.fields(Limits):
+    for bound in attrs.fields(ServerLimits):
         written = f"{bound.default:,.0f}".replace(",", "") if bound.name != "send_buffer" else "1 MiB"
         assert written in rows[bound.name].replace(",", "")
 

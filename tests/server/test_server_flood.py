@@ -15,12 +15,19 @@ from attrs import define, evolve, field
 from hypothesis import given
 from structlog.testing import capture_logs
 
-from fibsbot.server.fairness import SLICE, Share, Turns
-from fibsbot.server.guessing import FIRST, FORGET, FREE, FREE_IN_ALL, LONGEST, LONGEST_FOR_A_NAME, Guessing
+from fibsbot.server.database import Database
+from fibsbot.server.limits import WORK_SLICE, FairQueue, ProcessorShare, RateLimitedLog
+from fibsbot.server.login import (
+    FIRST_DELAY,
+    FORGET_AFTER,
+    FREE_FAILURES,
+    FREE_FAILURES_IN_ALL,
+    LONGEST_DELAY,
+    LONGEST_DELAY_FOR_A_NAME,
+    LoginThrottle,
+)
 from fibsbot.server.server import Server
-from fibsbot.server.store import Store
-from fibsbot.server.tally import Tally
-from tests.server.raw import CHEAP, PASSWORD, Raw
+from tests.server.tcp_clients import CHEAP, PASSWORD, Raw
 
 FLOODING = 30
 
@@ -28,20 +35,20 @@ FLOODING = 30
 # -- the processor --------------------------------------------------------------------------------------------------
 
 
-async def flood(turns: Turns, log: list[str], cost: float) -> None:
+async def flood(turns: FairQueue, log: list[str], cost: float) -> None:
     """Take turns without end."""
-    share = Share()
+    share = ProcessorShare()
     while True:
         await turns.turn(share)
         log.append("flood")
         share.charge(cost)
 
 
-@pytest.mark.parametrize("cost", [SLICE / 100, SLICE, 10 * SLICE])
+@pytest.mark.parametrize("cost", [WORK_SLICE / 100, WORK_SLICE, 10 * WORK_SLICE])
 async def test_who_asks_seldom_never_waits_for_a_flood(cost: float) -> None:
-    turns, log = Turns(), list[str]()
+    turns, log = FairQueue(), list[str]()
     tasks = [asyncio.create_task(flood(turns, log, cost)) for _ in range(FLOODING)]
-    share, waits = Share(), list[int]()
+    share, waits = ProcessorShare(), list[int]()
     for _ in range(20):
         for _ in range(2 * FLOODING):  # less often than anybody of the flood
             await asyncio.sleep(0)
@@ -52,14 +59,14 @@ async def test_who_asks_seldom_never_waits_for_a_flood(cost: float) -> None:
     for task in tasks:
         task.cancel()
     # Once it is known what the flood costs, two slices of it at most come before.
-    assert max(waits[5:]) <= 2 * (SLICE / cost + 1), waits
+    assert max(waits[5:]) <= 2 * (WORK_SLICE / cost + 1), waits
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.floats(0, 0.1)), max_size=50))
 def test_nobody_is_forgotten(turns_taken: list[tuple[int, float]]) -> None:
     async def run() -> None:
-        turns = Turns()
-        shares = [Share() for _ in range(3)]
+        turns = FairQueue()
+        shares = [ProcessorShare() for _ in range(3)]
 
         async def one(number: int, cost: float) -> None:
             await turns.turn(shares[number])
@@ -109,27 +116,27 @@ async def right() -> bool:
     return True
 
 
-def guessing() -> tuple[Guessing, Watch]:
+def guessing() -> tuple[LoginThrottle, Watch]:
     """Return a guard and the time that it lives in."""
     watch = Watch()
-    return Guessing(lambda: watch.now, watch.sleep), watch
+    return LoginThrottle(lambda: watch.now, watch.sleep), watch
 
 
 async def test_pauses_grow_for_one_name_from_one_address() -> None:
     guard, watch = guessing()
-    for _ in range(FREE + 9):
+    for _ in range(FREE_FAILURES + 9):
         assert not await guard.check("192.0.2.1", "ann", wrong, usual=True)
-    assert [min(FIRST * 2**n, LONGEST) for n in range(8)] == watch.slept
+    assert [min(FIRST_DELAY * 2**n, LONGEST_DELAY) for n in range(8)] == watch.slept
     assert await guard.check("192.0.2.1", "ann", right, usual=True)
     assert 0 == guard.pause("192.0.2.1", "ann", usual=True), "who knew it starts anew"
 
 
 async def test_many_names_from_one_address_are_paused_together_but_not_who_is_at_home_there() -> None:
     guard, watch = guessing()
-    for number in range(FREE_IN_ALL + 10):
+    for number in range(FREE_FAILURES_IN_ALL + 10):
         await guard.check("192.0.2.1", f"name{number}", wrong, usual=False)
-    assert LONGEST == watch.slept[-1]
-    assert LONGEST == guard.pause("192.0.2.1", "ann", usual=False)
+    assert LONGEST_DELAY == watch.slept[-1]
+    assert LONGEST_DELAY == guard.pause("192.0.2.1", "ann", usual=False)
     assert 0 == guard.pause("192.0.2.1", "ann", usual=True)
     assert 0 == guard.pause("192.0.2.2", "ann", usual=False)
 
@@ -139,14 +146,14 @@ async def test_a_name_that_is_guessed_from_everywhere_stays_open_to_its_owner() 
     for number in range(200):
         await guard.check(f"192.0.2.{number}", "ann", wrong, usual=False)
     assert 0 == guard.pause("198.51.100.1", "ann", usual=True)
-    assert LONGEST_FOR_A_NAME == guard.pause("198.51.100.1", "ann", usual=False)
+    assert LONGEST_DELAY_FOR_A_NAME == guard.pause("198.51.100.1", "ann", usual=False)
 
 
 async def test_failures_are_forgotten_in_time() -> None:
     guard, watch = guessing()
-    for _ in range(FREE + 5):
+    for _ in range(FREE_FAILURES + 5):
         await guard.check("192.0.2.1", "ann", wrong, usual=False)
-    watch.now += FORGET + LONGEST
+    watch.now += FORGET_AFTER + LONGEST_DELAY
     assert 0 == guard.pause("192.0.2.1", "ann", usual=False)
 
 
@@ -199,7 +206,7 @@ async def test_guessing_is_logged_without_names_and_ends_with_the_server() -> No
             honest = await Raw.log_in(server.port, "alice")  # from the same address, under another name
             assert "running on port" in await honest.ask("port", "running on port")
     failed = [entry for entry in logged if entry["event"] == "failed logins"]
-    assert FREE <= sum(entry["count"] for entry in failed)
+    assert FREE_FAILURES <= sum(entry["count"] for entry in failed)
     assert {"127.0.0.1"} == {entry["most_from"] for entry in failed}
     assert len(failed) <= 2
     assert "secretword" not in str(logged)
@@ -210,7 +217,7 @@ async def test_guessing_is_logged_without_names_and_ends_with_the_server() -> No
 
 async def test_what_happens_often_is_logged_together() -> None:
     said: list[Counter[str]] = []
-    tally = Tally(3600, said.append)
+    tally = RateLimitedLog(3600, said.append)
     for number in range(100):
         tally.note(f"192.0.2.{number % 3}")
     assert [1] == [counts.total() for counts in said]
@@ -234,7 +241,7 @@ async def test_connections_that_are_refused_are_logged_together() -> None:
 def test_the_database_is_private_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        store = Store(tmp_path / "server.db", 0.0)
+        store = Database(tmp_path / "server.db", 0.0)
     finally:
         os.umask(before)
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import hypothesis.strategies as st
+from fibs_protocol.commands import ShowWhat
+from fibs_protocol.grammar.commands import COMMAND_FORMS
+from fibs_protocol.words import Departure, Setting, Toggle
 from hypothesis import given, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
@@ -12,15 +15,12 @@ from fibsbot.fibs import play_to_fibs
 from fibsbot.rules.game import Seat, Stage, decision
 from fibsbot.rules.plays import legal_plays
 from fibsbot.server import dispatch
+from fibsbot.server.audience import render
+from fibsbot.server.connection import TelnetInput
 from fibsbot.server.dice import SeededDice
-from fibsbot.server.render import render
-from fibsbot.server.table import Table
-from fibsbot.server.telnet import TelnetInput
-from fibsbot.server.users import Mode, User
-from protocol.commands import ShowWhat
-from protocol.grammar.commands import FORMS
-from protocol.words import Departure, Setting, Toggle
-from tests.server.worlds import Room
+from fibsbot.server.server_match import ServerMatch
+from fibsbot.server.users import ClientMode, User
+from tests.server.simulated_world import Room
 
 NAMES = ("alice", "bob", "carol", "person")
 WORDS = (
@@ -53,7 +53,8 @@ names = st.sampled_from(NAMES)
 printable = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=30)
 arguments = st.lists(st.sampled_from(WORDS) | printable, max_size=3).map(" ".join)
 lines = (
-    st.builds("{} {}".format, st.sampled_from([form.name for form in FORMS] + ["!!", "re", "x"]), arguments) | printable
+    st.builds("{} {}".format, st.sampled_from([form.name for form in COMMAND_FORMS] + ["!!", "re", "x"]), arguments)
+    | printable
 )
 
 
@@ -68,7 +69,7 @@ class Lobby(RuleBasedStateMachine):
         """Return a user, who logs in if that is needed."""
         user = self.room.world.users.get(name)
         if user is None:
-            user = self.room.enter(name, Mode.TELNET if name == "person" else Mode.CLIP)
+            user = self.room.enter(name, ClientMode.TELNET if name == "person" else ClientMode.CLIP)
         return user
 
     def say(self, name: str, line: str) -> None:
@@ -125,7 +126,7 @@ class Lobby(RuleBasedStateMachine):
     @rule(name=names)
     def come_again(self, name: str) -> None:
         """Log in, perhaps for the second time."""
-        self.room.enter(name, Mode.TELNET if name == "person" else Mode.CLIP)
+        self.room.enter(name, ClientMode.TELNET if name == "person" else ClientMode.CLIP)
 
     @invariant()
     def who_plays_sits_at_a_table_for_two(self) -> None:
@@ -168,7 +169,7 @@ class Lobby(RuleBasedStateMachine):
             if user.table is not None:
                 saved = world.store.match(*user.table.names)
                 assert saved is not None
-                table = Table.from_saved(saved)
+                table = ServerMatch.from_saved(saved)
                 assert (user.table.state, user.table.moves, user.table.throws) == (
                     table.state,
                     table.moves,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from fibs_protocol.words import Departure
 
-from fibsbot.server.users import Mode, User
-from protocol.words import Departure
-from tests.server.worlds import ListedDice, Room, boards, no_boards, two_players
+from fibsbot.server.users import ClientMode, User
+from tests.server.simulated_world import ListedDice, Room, boards, no_boards, two_players
 
 # -- login ----------------------------------------------------------------------------------------------------------
 
@@ -55,7 +55,7 @@ def test_logouts_are_told(room: Room, alice: User, bob: User, how: Departure, te
 
 
 def test_a_person_reads_sentences(room: Room, alice: User) -> None:
-    person = room.enter("person", Mode.TELNET, client=None)
+    person = room.enter("person", ClientMode.TELNET, client=None)
     assert not [line for line in room.told(person, status=True) if line[:1].isdigit()]
     room.say(alice, "tell person hi")
     assert ["alice says: hi"] == room.told(person)
@@ -79,7 +79,7 @@ def test_alerting(room: Room, alice: User, bob: User) -> None:
     """As tell, but the other's client gets line 20."""
     assert ["16 bob look here"] == room.say(alice, "alert bob look here")
     assert ["20 alice look here"] == room.told(bob)
-    person = room.enter("person", Mode.TELNET, client=None)
+    person = room.enter("person", ClientMode.TELNET, client=None)
     assert ["16 person wake up"] == room.say(alice, "alert pers wake up")
     assert ["*** alice: wake up"] == room.told(person)
     assert ["You say: bob I do"] == room.say(person, "alert bob I do")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from fibs_protocol import messages as m
+from fibs_protocol.words import Departure
 
 from fibsbot.rules.game import Seat, Stage
 from fibsbot.server.users import User
 from fibsbot.server.world import Quirks
-from protocol import messages as m
-from protocol.words import Departure
-from tests.server.worlds import ListedDice, Room, boards, set_state, two_players
+from tests.server.simulated_world import ListedDice, Room, boards, set_state, two_players
 
 
 @pytest.fixture

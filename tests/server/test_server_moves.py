@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from fibs_protocol import messages as m
+from fibs_protocol.words import FibsMove
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,11 +13,9 @@ from fibsbot.position import Position
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.game import Seat, Stage
 from fibsbot.rules.plays import check_play, legal_plays
-from fibsbot.server import moves
+from fibsbot.server import game_flow
 from fibsbot.server.users import User
-from protocol import messages as m
-from protocol.words import FibsMove
-from tests.server.worlds import Room, set_state, two_players
+from tests.server.simulated_world import Room, set_state, two_players
 
 BAR_POSITION = Position((0, -2, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, -5, 5, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, 1, 1))
 HOME = Position((0, 0, 0, 2, 0, 3, *[0] * 18, -5, 0))
@@ -68,7 +68,7 @@ def test_the_numbers_told_are_the_players_own_when_moving_upwards() -> None:
 
 def test_playing_the_lower_number_where_the_higher_is_due_is_refused() -> None:
     position = Position((0, *[0] * 5, 0, *[0] * 6, -2, *[0] * 10, 1, 0))
-    assert 1 == moves.possible_moves(position, (6, 5))
+    assert 1 == game_flow.possible_moves(position, (6, 5))
     room, user = at_move(position, (6, 5))
     assert ["** You can't move 5 points in your first move."] == room.say(user, "move 24-19")
 
@@ -140,12 +140,12 @@ def test_every_illegal_play_gets_a_refusal_and_no_legal_play_does(
     try:
         check_play(position, dice, play_from_fibs(played, direction))
     except PlayError:
-        assert isinstance(moves.refusal(position, dice, played, direction), m.Refusal)
+        assert isinstance(game_flow.refusal_of_move(position, dice, played, direction), m.Refusal)
 
 
 @given(positions, st.tuples(st.integers(1, 6), st.integers(1, 6)))
 def test_greedy_plays_are_legal_and_bear_off_only(position: Position, dice: tuple[int, int]) -> None:
-    play = moves.greedy_play(position, dice)
+    play = game_flow.greedy_play(position, dice)
     if play is not None:
         check_play(position, dice, play)
         assert {0} == {move.target for move in play.moves}
@@ -155,4 +155,4 @@ def test_greedy_plays_are_legal_and_bear_off_only(position: Position, dice: tupl
 @given(positions, st.tuples(st.integers(1, 6), st.integers(1, 6)))
 def test_the_only_play_is_the_only_legal_one(position: Position, dice: tuple[int, int]) -> None:
     plays = legal_plays(position, dice)
-    assert (plays[0] if len(plays) == 1 else None) == moves.only_play(position, dice)
+    assert (plays[0] if len(plays) == 1 else None) == game_flow.only_play(position, dice)

@@ -9,17 +9,16 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from fibs_protocol.errors import CommandError
+from fibs_protocol.words import Setting, Toggle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.server.accounts import Account, Passwords, reserved, valid_name
-from fibsbot.server.dice import DiceStatistics, SeededDice, SystemDice
-from fibsbot.server.ratings import Calculation, Standing
-from fibsbot.server.settings import Settings
-from fibsbot.server.store import KEPT_DAYS, MAX_PANICS, SavedMatch, Store, StoreError
-from fibsbot.server.telnet import MAX_ANSWERS, TelnetInput
-from protocol.errors import CommandError
-from protocol.words import Setting, Toggle
+from fibsbot.server.accounts import Account, Passwords, RatedPlayer, RatingCalculation, is_reserved, is_valid_name
+from fibsbot.server.connection import MAX_ANSWERS, TelnetInput
+from fibsbot.server.database import KEPT_DAYS, MAX_PANICS, Database, DatabaseError, SavedMatchRow
+from fibsbot.server.dice import DiceTest, SeededDice, SystemDice
+from fibsbot.server.settings import UserSettings
 
 NOW = 1_795_176_000.0
 
@@ -27,7 +26,7 @@ NOW = 1_795_176_000.0
 
 
 def test_the_known_answer_of_the_rating_formula() -> None:
-    calculation = Calculation(Standing("myself", 1655.634835, 2761), Standing("someplayer", 1500.0, 187), 3)
+    calculation = RatingCalculation(RatedPlayer("myself", 1655.634835, 2761), RatedPlayer("someplayer", 1500.0, 187), 3)
     assert (155.634835, 0.423029, 0.423029, 2.930831, 9.173502) == tuple(
         round(value, 6)
         for value in (
@@ -40,13 +39,15 @@ def test_the_known_answer_of_the_rating_formula() -> None:
     )
 
 
-standings = st.builds(Standing, st.just("x"), st.floats(0, 4000), st.integers(0, 10_000))
+standings = st.builds(RatedPlayer, st.just("x"), st.floats(0, 4000), st.integers(0, 10_000))
 
 
 @given(standings, standings, st.integers(1, 999))
-def test_the_winner_gains_and_more_if_the_win_was_unlikely(winner: Standing, loser: Standing, length: int) -> None:
-    calculation = Calculation(winner, loser, length)
-    reverse = Calculation(loser, winner, length)
+def test_the_winner_gains_and_more_if_the_win_was_unlikely(
+    winner: RatedPlayer, loser: RatedPlayer, length: int
+) -> None:
+    calculation = RatingCalculation(winner, loser, length)
+    reverse = RatingCalculation(loser, winner, length)
     assert calculation.gain > 0
     assert calculation.loss > 0
     assert math.isclose(calculation.probability + reverse.probability, 1)
@@ -58,7 +59,7 @@ def test_the_winner_gains_and_more_if_the_win_was_unlikely(winner: Standing, los
 
 @pytest.mark.parametrize(("experience", "factor"), [(0, 5.0), (100, 4.0), (187, 3.13), (400, 1.0), (5000, 1.0)])
 def test_newcomers_ratings_move_up_to_five_times_as_fast(experience: int, factor: float) -> None:
-    assert math.isclose(factor, Standing("x", 1500.0, experience).factor)
+    assert math.isclose(factor, RatedPlayer("x", 1500.0, experience).factor)
 
 
 # -- dice -----------------------------------------------------------------------------------------------------------
@@ -82,7 +83,7 @@ def test_all_36_throws_come_about_equally_often(dice: SeededDice | SystemDice) -
 
 
 def test_dicetest_counts_every_throw_and_every_run() -> None:
-    statistics = DiceStatistics()
+    statistics = DiceTest()
     for dice in [(1, 1), (1, 2), (2, 6), (6, 6)]:
         statistics.count(dice)
     lines = list(statistics.lines())
@@ -96,7 +97,7 @@ def test_dicetest_counts_every_throw_and_every_run() -> None:
 
 @given(st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6)), max_size=40))
 def test_dicetest_can_be_shown_at_any_time(rolls: list[tuple[int, int]]) -> None:
-    statistics = DiceStatistics()
+    statistics = DiceTest()
     for dice in rolls:
         statistics.count(dice)
     assert f"*** Rolled {len(rolls)} times with 2 dice" == next(iter(statistics.lines()))
@@ -132,12 +133,12 @@ def test_a_password_hash_is_in_no_representation() -> None:
     ("name", "valid"), [("marvin", True), ("a_B", True), ("", False), ("a b", False), ("a1", False), ("x" * 21, False)]
 )
 def test_names_have_letters_and_underscores_only(name: str, *, valid: bool) -> None:
-    assert valid == valid_name(name)
+    assert valid == is_valid_name(name)
 
 
 @pytest.mark.parametrize("name", ["guest", "You", "YOU", "none"])
 def test_some_names_are_nobodys(name: str) -> None:
-    assert reserved(name)
+    assert is_reserved(name)
 
 
 # -- settings -------------------------------------------------------------------------------------------------------
@@ -147,15 +148,15 @@ def test_some_names_are_nobodys(name: str) -> None:
 def test_settings_come_back_from_json_except_what_games_set_back(
     on: set[Toggle], redoubles: int | None, order: str
 ) -> None:
-    settings = Settings(on=set(on), redoubles=redoubles, sortwho=order)
-    again = Settings.from_json(settings.to_json())
+    settings = UserSettings(on=set(on), redoubles=redoubles, sortwho=order)
+    again = UserSettings.from_json(settings.to_json())
     settings.begin_game()
     assert settings == again
 
 
 @given(st.sampled_from(Setting), st.text(max_size=10))
 def test_whatever_value_is_given_is_taken_or_refused(setting: Setting, value: str) -> None:
-    settings = Settings()
+    settings = UserSettings()
     before = settings.text(setting)
     try:
         assert settings.change(setting, value) == settings.text(setting)
@@ -169,10 +170,10 @@ def test_whatever_value_is_given_is_taken_or_refused(setting: Setting, value: st
 def test_accounts_come_back_from_a_file(tmp_path: Path) -> None:
     account = Account("alice", "hash", 1512.5, 7, "a@b", 1, 2, "127.0.0.1")
     account.settings[Toggle.REPORT] = True
-    store = Store(tmp_path / "x.db", NOW)
+    store = Database(tmp_path / "x.db", NOW)
     store.save_accounts(account)
     store.close()
-    again = Store(tmp_path / "x.db", NOW)
+    again = Database(tmp_path / "x.db", NOW)
     assert account == again.account("alice")
     assert None is again.account("Alice")
     assert 1 == again.count_users()
@@ -180,31 +181,31 @@ def test_accounts_come_back_from_a_file(tmp_path: Path) -> None:
 
 
 def test_only_one_match_of_a_pair_is_kept() -> None:
-    store = Store(None, NOW)
+    store = Database(None, NOW)
     for serial in (1, 2):
-        store.save_match(SavedMatch(("alice", "bob"), serial, over=False, state=f"{serial}"), NOW)
-    assert SavedMatch(("alice", "bob"), 2, over=False, state="2") == store.match("bob", "alice")
+        store.save_match(SavedMatchRow(("alice", "bob"), serial, over=False, state=f"{serial}"), NOW)
+    assert SavedMatchRow(("alice", "bob"), 2, over=False, state="2") == store.match("bob", "alice")
     assert ["alice"] == [match.opponent("bob") for match in store.matches("bob")]
     assert (1, 0) == (store.count_matches("alice"), store.count_matches("carol"))
     store.close()
 
 
 def test_finished_matches_are_forgotten_after_some_days(tmp_path: Path) -> None:
-    store = Store(tmp_path / "x.db", NOW)
-    store.save_match(SavedMatch(("a", "b"), 1, over=True, state="{}"), NOW)
-    store.save_match(SavedMatch(("a", "c"), 1, over=False, state="{}"), NOW)
+    store = Database(tmp_path / "x.db", NOW)
+    store.save_match(SavedMatchRow(("a", "b"), 1, over=True, state="{}"), NOW)
+    store.save_match(SavedMatchRow(("a", "c"), 1, over=False, state="{}"), NOW)
     store.close()
-    later = Store(tmp_path / "x.db", NOW + (KEPT_DAYS + 1) * 86400)
+    later = Database(tmp_path / "x.db", NOW + (KEPT_DAYS + 1) * 86400)
     assert None is later.match("a", "b")
     assert later.match("a", "c")
     later.close()
 
 
 def test_a_match_and_its_ratings_are_saved_together_or_not_at_all() -> None:
-    store = Store(None, NOW)
+    store = Database(None, NOW)
     store.save_accounts(Account("alice", "hash"))
     winner = Account("alice", "hash", rating=1600.0, experience=5)
-    broken = SavedMatch(("alice", "bob"), 1, over=True, state=None)  # type: ignore[arg-type] # which the table refuses
+    broken = SavedMatchRow(("alice", "bob"), 1, over=True, state=None)  # type: ignore[arg-type] # which the table refuses
     with pytest.raises(sqlite3.IntegrityError):
         store.save_match(broken, NOW, winner)
     unchanged = store.account("alice")
@@ -216,7 +217,7 @@ def test_a_match_and_its_ratings_are_saved_together_or_not_at_all() -> None:
 
 
 def test_panics_are_bounded() -> None:
-    store = Store(None, NOW)
+    store = Database(None, NOW)
     for number in range(MAX_PANICS + 5):
         store.save_panic(str(number), NOW)
     assert (MAX_PANICS,) == store._db.execute("SELECT count(*) FROM panics").fetchone()
@@ -231,8 +232,8 @@ def test_databases_of_others_and_of_the_future_are_refused(tmp_path: Path, state
     db = sqlite3.connect(tmp_path / "x.db")
     db.execute(statement)
     db.close()
-    with pytest.raises(StoreError, match=reason):
-        Store(tmp_path / "x.db", NOW)
+    with pytest.raises(DatabaseError, match=reason):
+        Database(tmp_path / "x.db", NOW)
 
 
 # -- telnet ---------------------------------------------------------------------------------------------------------

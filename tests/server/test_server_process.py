@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 from attrs import define, field
+from fibs_protocol import messages as m
 
 from fibsbot.server.server import Server
-from protocol import messages as m
-from tests.server.raw import PASSWORD, PATIENCE, Player, Raw, two_raw_players
+from tests.server.tcp_clients import PASSWORD, PATIENCE, Player, Raw, two_raw_players
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve
 
 from fibsbot.server.server import Server
-from tests.server.raw import CHEAP, Raw
+from tests.server.tcp_clients import CHEAP, Raw
 
 
 @pytest.mark.parametrize("steps", [3, 4, 5])

@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 from attrs import evolve
+from fibs_protocol.words import UNLIMITED
 from structlog.testing import capture_logs
 
-from fibsbot.server.limits import Limits
+from fibsbot.server.limits import ServerLimits
 from fibsbot.server.server import Server
-from protocol.words import UNLIMITED
-from tests.server.raw import CHEAP, PASSWORD, Player, Raw, two_raw_players
+from tests.server.tcp_clients import CHEAP, PASSWORD, Player, Raw, two_raw_players
 
 pytestmark = pytest.mark.slow
 
@@ -307,7 +307,7 @@ async def test_the_end_of_the_server_is_told_and_everything_saved() -> None:
 
 
 def test_limits_have_sensible_defaults() -> None:
-    assert Limits().connections_per_address <= Limits().connections
+    assert ServerLimits().connections_per_address <= ServerLimits().connections
 
 
 async def test_a_database_that_fails_ends_everything_at_once() -> None:

@@ -7,15 +7,15 @@ from collections import deque
 
 import pytest
 from attrs import define, field
+from fibs_protocol import messages as m
+from fibs_protocol.grammar import parse
+from fibs_protocol.words import Toggle
 
+from fibsbot.server.audience import render
 from fibsbot.server.dice import SeededDice
-from fibsbot.server.render import render
 from fibsbot.server.users import User
-from protocol import messages as m
-from protocol.grammar import parse
-from protocol.words import Toggle
-from tests.server.raw import Player
-from tests.server.worlds import Room
+from tests.server.simulated_world import Room
+from tests.server.tcp_clients import Player
 
 
 @define

@@ -6,17 +6,17 @@ import asyncio
 from typing import Final
 
 from attrs import evolve
+from fibs_protocol import messages as m
 
-from fibsbot.bot.actions import End, Record
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.memory import Memory
+from fibsbot.bot.context import AgentMemory
+from fibsbot.bot.interface import End, Record
 from fibsbot.bot.runner import Observer, Runner, SessionResult
 from fibsbot.bot.settings import Timings
-from fibsbot.bot.thinking import Thinker
-from fibsbot.service.account import SLACK, Account, Hooks
-from fibsbot.service.settings import AccountPlan
-from protocol import messages as m
-from tests.service.fleet import plan, until
+from fibsbot.service.account import SLACK, BotAccount, Hooks
+from fibsbot.service.settings import AccountSettings
+from fibsbot.strategies.pool import StrategyChain
+from tests.service.accounts import plan, until
 
 TIMINGS: Final = Timings(silence=300, keep_alive=120, watchdog=8)
 
@@ -30,10 +30,12 @@ class Made:
         self.over = asyncio.Event()
         one = plan(1, "marvin", timings=TIMINGS)
         one = evolve(one, run=evolve(one.run, connect_timeout=15))
-        self.account = Account(one, Thinker([], 1), Memory(), Hooks(make_runner=self._make, clock=lambda: self.now))
+        self.account = BotAccount(
+            one, StrategyChain([], 1), AgentMemory(), Hooks(make_runner=self._make, clock=lambda: self.now)
+        )
         self.agent = Agent(one.run.agent)
 
-    def _make(self, plan: AccountPlan, thinker: Thinker, observer: Observer, memory: Memory) -> Runner:
+    def _make(self, plan: AccountSettings, thinker: StrategyChain, observer: Observer, memory: AgentMemory) -> Runner:
         runner = Runner(plan.run, thinker, observer=observer, memory=memory)
         runner.agent = self.agent
 

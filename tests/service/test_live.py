@@ -14,34 +14,32 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession
 from attrs import evolve
+from fibs_protocol import messages as m
+from fibs_protocol.grammar import parse
 from structlog.testing import capture_logs
 
-from fibsbot.bot.actions import End
 from fibsbot.bot.agent import Agent
+from fibsbot.bot.interface import End
+from fibsbot.bot.match_tracker import apply_message
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import AgentSettings
-from fibsbot.bot.track import Side, Track
-from fibsbot.bot.tracker import follow
+from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.match import MatchState
 from fibsbot.position import Play, Position
 from fibsbot.redaction import REDACTED
-from fibsbot.replay.happenings import GameBegan, GameEnded, MatchBegan
+from fibsbot.replay.events import GameBegan, GameEnded, MatchBegan
 from fibsbot.rules.game import start_match
-from fibsbot.rules.laws import FIBS
-from fibsbot.rules.scoring import Level
+from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Ending, Result, Seat
 from fibsbot.server.server import Server
-from fibsbot.service.account import Account
-from fibsbot.service.live import Live, watching
-from fibsbot.service.live.board import picture
-from fibsbot.service.live.feed import LINES, LONGEST, Feed, Part
+from fibsbot.service.account import BotAccount
+from fibsbot.service.live import LivePage, page_server
+from fibsbot.service.live.feed import LINES, LONGEST, AccountFeed, FeedPart, board_picture
 from fibsbot.transcript import Game, Gap, Player, Throw, Transcript, apply
-from protocol import messages as m
-from protocol.grammar import parse
-from tests.bot.live import CHEAP
-from tests.draw.pictures import parsed, said, texts
-from tests.service.fleet import SOON, opponent, plan, until
-from tests.service.watching import Browser, hearing, shown, talker
+from tests.bot.live_bots import CHEAP
+from tests.draw.svg_checks import parsed, said, texts
+from tests.service.accounts import SOON, opponent, plan, until
+from tests.service.live_page import Browser, hearing, shown, talker
 
 pytestmark = pytest.mark.slow
 
@@ -117,7 +115,7 @@ async def test_an_account_that_is_not_there_is_said_so(server: Server) -> None:
 
 
 async def test_no_more_watch_than_are_wanted(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "WATCHERS", 2)
+    monkeypatch.setattr(page_server, "WATCHERS", 2)
     async with (
         shown(plan(server.port, "marvin"), plan(server.port, "ford")) as (_, url),
         contextlib.AsyncExitStack() as all_,
@@ -201,8 +199,8 @@ async def test_a_browser_that_does_not_read_is_given_up_and_holds_up_nobody(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It gets more to read than all buffers between hold."""
-    monkeypatch.setattr(watching, "PATIENCE", 0.5)
-    monkeypatch.setattr(watching, "PACE", 0.0)
+    monkeypatch.setattr(page_server, "PATIENCE", 0.5)
+    monkeypatch.setattr(page_server, "UPDATE_INTERVAL", 0.0)
     marvin = plan(server.port, "marvin", invite="ford", length=5)
     async with shown(marvin) as (it, url), opponent(server.port, "ford"), hearing(url) as response:
         reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]), limit=1)
@@ -221,7 +219,7 @@ async def test_a_browser_that_does_not_read_is_given_up_and_holds_up_nobody(
     assert not reader.at_eof()
 
 
-def flood(live: Live, account: Account) -> None:
+def flood(live: LivePage, account: BotAccount) -> None:
     """Have somebody say a lot."""
     assert account._runner is not None
     for _ in range(LINES):
@@ -243,14 +241,14 @@ async def test_whoever_watches_does_not_keep_the_process_from_ending(server: Ser
 # -- one account ----------------------------------------------------------------------------------------------------
 
 
-def chat(feed: Feed) -> list[dict[str, Any]]:
+def chat(feed: AccountFeed) -> list[dict[str, Any]]:
     """Return the lines of chat."""
-    lines: list[dict[str, Any]] = json.loads(feed.part(Part.CHAT))["lines"]
+    lines: list[dict[str, Any]] = json.loads(feed.part(FeedPart.CHAT))["lines"]
     return lines
 
 
 def test_only_the_last_lines_are_kept_and_none_is_long() -> None:
-    feed, agent = Feed("marvin"), Agent(AgentSettings("marvin", "secret"))
+    feed, agent = AccountFeed("marvin"), Agent(AgentSettings("marvin", "secret"))
     for number in range(LINES + 50):
         assert feed.hear(m.Kibitzes("ford", f"{number} " + "x" * 10_000), agent)
     lines = chat(feed)
@@ -259,23 +257,23 @@ def test_only_the_last_lines_are_kept_and_none_is_long() -> None:
 
 
 def test_what_nobody_could_see_is_no_news() -> None:
-    feed, agent = Feed("marvin"), Agent(AgentSettings("marvin", "secret"))
+    feed, agent = AccountFeed("marvin"), Agent(AgentSettings("marvin", "secret"))
     feed.hear(m.WhoEnd(), agent)
     assert not feed.hear(m.WhoEnd(), agent)
-    assert feed.part(Part.BOARD) is feed.part(Part.BOARD), "nothing is drawn twice"
+    assert feed.part(FeedPart.BOARD) is feed.part(FeedPart.BOARD), "nothing is drawn twice"
 
 
 def test_points_are_numbered_from_the_bots_side_whoever_is_on_turn() -> None:
     numbers = ",".join(map(str, range(1, 25)))
-    for turn in Side:
-        track = Track("marvin", opponent="ford", running=True, state=MatchState(Position.start()), turn=turn)
-        shown = picture(track, "marvin", None)
+    for turn in PlayerSide:
+        track = TrackedMatch("marvin", opponent="ford", running=True, state=MatchState(Position.start()), turn=turn)
+        shown = board_picture(track, "marvin", None)
         assert shown is not None
         assert numbers in ",".join(texts(parsed(shown.svg))), turn
 
 
 def test_after_a_match_the_board_is_past_until_the_next_one_begins() -> None:
-    feed, agent = Feed("marvin"), Agent(AgentSettings("marvin", "secret"))
+    feed, agent = AccountFeed("marvin"), Agent(AgentSettings("marvin", "secret"))
     past = []
     for line in (
         "** You are now playing a 1 point match with ford",
@@ -287,14 +285,14 @@ def test_after_a_match_the_board_is_past_until_the_next_one_begins() -> None:
         "Starting a new game with ford.",
     ):
         message = parse(line)
-        agent._desk.track = follow(agent.track, message)
+        agent._desk.track = apply_message(agent.track, message)
         feed.hear(message, agent)
-        past.append(json.loads(feed.part(Part.BOARD))["past"])
+        past.append(json.loads(feed.part(FeedPart.BOARD))["past"])
     assert [False, False, False, True, True, True, False] == past
 
 
 def test_control_characters_are_not_shown() -> None:
-    feed, agent = Feed("marvin"), Agent(AgentSettings("marvin", "secret"))
+    feed, agent = AccountFeed("marvin"), Agent(AgentSettings("marvin", "secret"))
     feed.hear(m.Says("ford", "\x1b[31mred\u202e"), agent)
     assert ["\ufffd[31mred\ufffd"] == [it["text"] for it in chat(feed)]
 
@@ -304,11 +302,11 @@ def test_a_game_that_goes_on_shows_its_moves_and_what_is_missing() -> None:
     first = Throw(Seat.A, (3, 1), Play.of((8, 5), (6, 5)))
     before = apply(start, first)
     game = Game(4, start, (first, Gap("lines got lost", before)))
-    feed = Feed("marvin")
+    feed = AccountFeed("marvin")
     players = (Player("marvin"), Player("ford"))
     feed.happen(MatchBegan(1, Transcript(players, 5, user=Seat.A)))
     feed.happen(GameBegan(1, game))
-    found = json.loads(feed.part(Part.MOVES))
+    found = json.loads(feed.part(FeedPart.MOVES))
     assert (4, [1, 2], "5 points", ["marvin", "ford"]) == tuple(
         found[it] for it in ("game", "scores", "length", "players")
     )
@@ -317,12 +315,12 @@ def test_a_game_that_goes_on_shows_its_moves_and_what_is_missing() -> None:
         {"turn": 2, "text": "missing: lines got lost"},
     ] == found["moves"]
     feed.happen(GameEnded(1, evolve(game, result=Result(Seat.B, 2, Level.GAMMON, Ending.BORNE_OFF))))
-    (end,) = json.loads(feed.part(Part.GAMES))["games"]
+    (end,) = json.loads(feed.part(FeedPart.GAMES))["games"]
     assert ("1-4", False, "ford wins 2 points (gammon).") == (end["score"], end["won"], end["said"])
 
 
 def test_what_cannot_be_shown_harms_nobody_else() -> None:
-    live = watching.Live({"marvin": "secret"}, list)
+    live = page_server.LivePage({"marvin": "secret"}, list)
     broken = MatchBegan(1, Transcript((), 5))  # type: ignore[arg-type]  # a match of nobody
     with capture_logs() as logs:
         live.happen("marvin", broken)

@@ -12,10 +12,10 @@ from attrs import evolve
 from playwright.async_api import Browser, Page, expect
 
 from fibsbot.server.server import Server
-from tests.bot.live import CHEAP, QUICK
+from tests.bot.live_bots import CHEAP, QUICK
 from tests.browser import chromium, requires_chromium
-from tests.service.fleet import opponent, plan, until
-from tests.service.watching import shown, talker
+from tests.service.accounts import opponent, plan, until
+from tests.service.live_page import shown, talker
 
 pytestmark = [requires_chromium, pytest.mark.slow]
 

@@ -20,21 +20,19 @@ from attrs import evolve
 from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
-from fibsbot.bot.actions import End
-from fibsbot.bot.fallback import LastResort
+from fibsbot.bot.interface import End
 from fibsbot.bot.orders import Order
-from fibsbot.client.backoff import Pauses
+from fibsbot.client.settings import BackoffSettings
 from fibsbot.records.store import Store, StoreError
 from fibsbot.server.server import Server
 from fibsbot.service import process
-from fibsbot.service.asking import ask
-from fibsbot.service.process import Service, ServiceError, check_places
-from fibsbot.service.remembering import recall
-from fibsbot.service.settings import AccountPlan, ServiceSettings
-from fibsbot.service.supervisor import Reloaded
-from fibsbot.service.wording import lasting
-from tests.bot.live import CHEAP
-from tests.service.fleet import SOON, opponent, plan, until
+from fibsbot.service.control_client import send_order, short_duration
+from fibsbot.service.process import Service, ServiceError, check_addresses, recall_memories
+from fibsbot.service.settings import AccountSettings, ServiceSettings
+from fibsbot.service.supervisor import ReloadResult
+from fibsbot.strategies.questions import LastResort
+from tests.bot.live_bots import CHEAP
+from tests.service.accounts import SOON, opponent, plan, until
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +44,7 @@ async def server() -> AsyncIterator[Server]:
         yield server
 
 
-def service(folder: Path, *plans: AccountPlan, **more: Any) -> Service:
+def service(folder: Path, *plans: AccountSettings, **more: Any) -> Service:
     """Return a process with everything switched on."""
     settings = ServiceSettings(store=str(folder / "store.db"), control=folder / "socket", web_port=0)
     more = {"environment": {}, **more}
@@ -141,7 +139,7 @@ async def test_the_store_gets_everything_and_the_next_start_remembers(server: Se
     assert 2 == accounts["marvin"].totals().matches
     with Store.open(tmp_path / "store.db") as store:
         assert 2 == len(list(store.matches()))
-    memory = recall(str(tmp_path / "store.db"), {"marvin": "localhost:4321"})["marvin"]
+    memory = recall_memories(str(tmp_path / "store.db"), {"marvin": "localhost:4321"})["marvin"]
     now = asyncio.get_running_loop().time()
     known = memory.of("ford")
     assert 2 == known.matches_today(now)
@@ -152,7 +150,7 @@ async def test_the_store_gets_everything_and_the_next_start_remembers(server: Se
 def test_a_store_that_cannot_be_read_is_as_good_as_none(tmp_path: Path) -> None:
     (tmp_path / "store.db").write_text("no database at all, but a text that is long enough" * 100)
     with capture_logs() as logs:
-        assert {} == recall(str(tmp_path / "store.db"), {"marvin": "localhost:4321"})
+        assert {} == recall_memories(str(tmp_path / "store.db"), {"marvin": "localhost:4321"})
     assert ["what was remembered of other players cannot be read"] == [log["event"] for log in logs]
     with pytest.raises(StoreError):
         service(tmp_path, plan(1, "marvin"))
@@ -166,14 +164,14 @@ async def test_orders_come_in_at_the_control_socket(server: Server, tmp_path: Pa
     path = tmp_path / "socket"
     async with running(it) as task:
         await it.supervisor.tried()
-        assert ["ford"] == (await asyncio.to_thread(ask, path, Order.PAUSE, "ford"))["accounts"]
-        found = (await asyncio.to_thread(ask, path, Order.STATUS))["status"]
+        assert ["ford"] == (await asyncio.to_thread(send_order, path, Order.PAUSE, "ford"))["accounts"]
+        found = (await asyncio.to_thread(send_order, path, Order.STATUS))["status"]
         assert [False, True] == [account["paused"] for account in found["accounts"]]
         assert (os.getpid(), True) == (found["process"], found["store"]["healthy"])
         assert found["web"].startswith("http://127.0.0.1:")
-        alone = (await asyncio.to_thread(ask, path, Order.STATUS, "ford"))["status"]
+        alone = (await asyncio.to_thread(send_order, path, Order.STATUS, "ford"))["status"]
         assert ["ford"] == [account["account"] for account in alone["accounts"]]
-        assert (await asyncio.to_thread(ask, path, Order.LAST))["ok"]
+        assert (await asyncio.to_thread(send_order, path, Order.LAST))["ok"]
         async with asyncio.timeout(SOON):
             accounts = await task
     assert {End.FINISHED} == {account.end for account in accounts.values()}
@@ -196,8 +194,8 @@ async def test_a_port_that_is_taken_is_one_line(server: Server, tmp_path: Path) 
     with pytest.raises(ServiceError, match=f"^cannot listen on 127.0.0.1:{server.port}: "):
         await it.run()
     with pytest.raises(ServiceError, match=f"^cannot listen on 127.0.0.1:{server.port}: .*service.web_port"):
-        check_places(ServiceSettings(web_port=server.port))
-    check_places(ServiceSettings(control=tmp_path / "socket", web_port=0))
+        check_addresses(ServiceSettings(web_port=server.port))
+    check_addresses(ServiceSettings(control=tmp_path / "socket", web_port=0))
 
 
 # -- signals --------------------------------------------------------------------------------------------------------
@@ -239,7 +237,7 @@ async def test_the_second_signal_leaves_at_once(server: Server, tmp_path: Path) 
 async def test_whoever_does_not_even_leave_at_once_is_left_behind(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "LEAVE", 0.1)
+    monkeypatch.setattr(process, "LOGOUT_TIMEOUT", 0.1)
     it = service(tmp_path, plan(server.port, "marvin"))
     async with running(it) as task:
         await it.supervisor.tried()
@@ -255,7 +253,7 @@ async def test_whoever_does_not_even_leave_at_once_is_left_behind(
 async def test_sighup_reads_the_settings_again(server: Server, tmp_path: Path) -> None:
     old = plan(server.port, "marvin")
     new = evolve(old, run=evolve(old.run, agent=evolve(old.run.agent, invite="ford")))
-    answers = [Reloaded(problems=("bad",)), Reloaded({"marvin": new}, ("bot.invite",))]
+    answers = [ReloadResult(problems=("bad",)), ReloadResult({"marvin": new}, ("bot.invite",))]
     it = service(tmp_path, old, reload=lambda: answers.pop(0))
     async with opponent(server.port, "ford"), running(it):
         await it.supervisor.tried()
@@ -268,7 +266,7 @@ async def test_sighup_reads_the_settings_again(server: Server, tmp_path: Path) -
 
 
 async def test_settings_that_cannot_even_be_looked_at_end_nothing(server: Server, tmp_path: Path) -> None:
-    def reload() -> Reloaded:
+    def reload() -> ReloadResult:
         raise RuntimeError("the disk is gone")
 
     it = service(tmp_path, plan(server.port, "marvin"), reload=reload)
@@ -326,7 +324,7 @@ async def test_a_server_that_is_down_is_no_reason_for_systemd_to_kill_us(
 ) -> None:
     environment, heard = systemd
     one = plan(1, "marvin", register=False)
-    one = evolve(one, run=evolve(one.run, pauses=Pauses(first=60)))
+    one = evolve(one, run=evolve(one.run, pauses=BackoffSettings(first=60)))
     async with running(service(tmp_path, one, environment=environment)):
         await until(lambda: heard().count("WATCHDOG=1") >= 2)
         assert "READY=1" == heard()[0]
@@ -374,4 +372,4 @@ async def test_the_sentence_fits_any_number_of_accounts(server: Server, tmp_path
     [(0, "0 s"), (59.9, "59 s"), (60, "1 min"), (7199, "1 h"), (86_399, "23 h"), (400_000, "4 d")],
 )
 def test_times_are_told_in_their_largest_unit(seconds: float, text: str) -> None:
-    assert text == lasting(seconds)
+    assert text == short_duration(seconds)

@@ -16,24 +16,23 @@ import structlog
 from attrs import evolve, field, frozen
 from structlog.testing import capture_logs
 
-from fibsbot.bot.actions import End
-from fibsbot.bot.events import Event
-from fibsbot.bot.fallback import LastResort
-from fibsbot.bot.memory import Memory
+from fibsbot.bot.context import AgentMemory
+from fibsbot.bot.interface import End, Event
 from fibsbot.bot.orders import Order
 from fibsbot.bot.runner import Observer, Runner
-from fibsbot.bot.thinking import Thinker, Thought
-from fibsbot.client.backoff import Pauses
+from fibsbot.client.settings import BackoffSettings
 from fibsbot.match import MatchState
 from fibsbot.position import Play
-from fibsbot.redaction import redacted
+from fibsbot.redaction import redact
 from fibsbot.server.server import Server
 from fibsbot.service.account import Hooks, make_runner
-from fibsbot.service.settings import AccountPlan
-from fibsbot.service.supervisor import Reloaded, UnknownAccountError
+from fibsbot.service.settings import AccountSettings
+from fibsbot.service.supervisor import ReloadResult, UnknownAccountError
 from fibsbot.strategies.base import PlayAnswer
-from tests.bot.live import CHEAP, Broken, Sleepy
-from tests.service.fleet import SOON, opponent, plan, running, supervisor, until
+from fibsbot.strategies.pool import StrategyChain, TimedAnswer
+from fibsbot.strategies.questions import LastResort
+from tests.bot.live_bots import CHEAP, Broken, Sleepy
+from tests.service.accounts import SOON, opponent, plan, running, supervisor, until
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +64,7 @@ class Kept:
 async def test_accounts_play_side_by_side_and_the_process_ends_with_the_last(server: Server) -> None:
     kept, thoughts = Kept(), Counter[str]()
 
-    def note(account: str, thought: Thought, seconds: float) -> None:
+    def note(account: str, thought: TimedAnswer, seconds: float) -> None:
         assert 0 <= thought.seconds + thought.waited <= seconds
         thoughts[account] += 1
 
@@ -98,7 +97,9 @@ class Crashing:
     times: int = 2
     made: list[str] = field(factory=list)
 
-    def __call__(self, plan: AccountPlan, thinker: Thinker, observer: Observer, memory: Memory) -> Runner:
+    def __call__(
+        self, plan: AccountSettings, thinker: StrategyChain, observer: Observer, memory: AgentMemory
+    ) -> Runner:
         """Make a run that crashes once the account is logged in."""
         runner = make_runner(plan, thinker, observer, memory)
         name = plan.run.agent.name
@@ -138,7 +139,7 @@ async def test_a_run_that_crashes_is_followed_by_another_and_the_others_notice_n
     crashes = [log for log in logs if log["event"] == "account crashed"]
     assert [1, 2] == [log["crashes"] for log in crashes]
     assert all("Traceback" in log["exception"] for log in crashes)
-    leaked = "pw-of-arthur" in redacted(str(logs))
+    leaked = "pw-of-arthur" in redact(str(logs))
     assert not leaked, "as every sink shows them"
     assert f"crashed: {type(error).__name__}" in str(fleet.accounts["arthur"].status().last_error)
 
@@ -164,7 +165,7 @@ async def test_a_session_log_that_cannot_be_opened_is_told_in_one_line_and_tried
 async def test_the_pauses_between_crashes_grow(server: Server) -> None:
     crashing = Crashing("arthur", ValueError(), times=99)
     one = plan(server.port, "arthur")
-    one = evolve(one, run=evolve(one.run, pauses=Pauses(first=0.01, longest=0.1, jitter=0)))
+    one = evolve(one, run=evolve(one.run, pauses=BackoffSettings(first=0.01, longest=0.1, jitter=0)))
     with capture_logs() as logs:
         fleet = supervisor(one, hooks=Hooks(make_runner=crashing))
         async with running(fleet):
@@ -348,7 +349,7 @@ async def test_orders_hold_for_the_run_after_a_crash(server: Server) -> None:
 @pytest.mark.parametrize("order", [Order.LAST, Order.QUIT])
 async def test_an_end_that_is_ordered_between_two_runs_is_the_end(server: Server, order: Order) -> None:
     one = plan(server.port, "marvin")
-    one = evolve(one, run=evolve(one.run, pauses=Pauses(first=60)))
+    one = evolve(one, run=evolve(one.run, pauses=BackoffSettings(first=60)))
     fleet = supervisor(one, hooks=Hooks(make_runner=Crashing("marvin", ValueError())))
     async with running(fleet) as task:
         await until(lambda: fleet.accounts["marvin"].crashes == 1)
@@ -379,7 +380,7 @@ async def test_quitting_saves_the_match(server: Server) -> None:
 async def test_new_settings_hold_at_once(server: Server) -> None:
     old = plan(server.port, "marvin")
     new = evolve(old, run=evolve(old.run, agent=evolve(old.run.agent, invite="ford")))
-    reloaded = Reloaded({"marvin": new, "zaphod": new}, ("bot.invite",), ("server.host",), warnings=("hm",))
+    reloaded = ReloadResult({"marvin": new, "zaphod": new}, ("bot.invite",), ("server.host",), warnings=("hm",))
     fleet = supervisor(old, reload=lambda: reloaded)
     async with opponent(server.port, "ford"), running(fleet):
         await fleet.tried()
@@ -390,7 +391,7 @@ async def test_new_settings_hold_at_once(server: Server) -> None:
 
 
 async def test_bad_settings_change_nothing(server: Server) -> None:
-    fleet = supervisor(plan(server.port, "marvin"), reload=lambda: Reloaded(problems=("server.port: bad",)))
+    fleet = supervisor(plan(server.port, "marvin"), reload=lambda: ReloadResult(problems=("server.port: bad",)))
     async with running(fleet):
         await fleet.tried()
         with capture_logs() as logs:

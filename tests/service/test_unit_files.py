@@ -103,7 +103,7 @@ def test_the_engine_does_not_start_where_memory_cannot_become_code(compiled: boo
     if compiled:
         load("engine").close()
     else:
-        environment[code_cache.FOLDER] = str(tmp_path / "code")
+        environment[code_cache.FOLDER_VARIABLE] = str(tmp_path / "code")
     found = subprocess.run(
         [sys.executable, "-c", f"{deny}\n{engine}"], capture_output=True, text=True, check=False, env=environment
     )

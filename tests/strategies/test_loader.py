@@ -13,7 +13,7 @@ from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.strategies import loader
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, Strategy
-from fibsbot.strategies.loader import GROUP, StrategyError, available, check, load
+from fibsbot.strategies.loader import ENTRY_POINT_GROUP, StrategyError, available, check, load
 from fibsbot.strategies.random_play import RandomStrategy
 
 Install = Callable[..., None]
@@ -70,8 +70,8 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Install:
     """Install these entry points and no others: name to reference."""
 
     def only(*references: tuple[str, str]) -> None:
-        points = [EntryPoint(name, reference, GROUP) for name, reference in references]
-        monkeypatch.setattr(loader, "entry_points", lambda group: points if group == GROUP else [])
+        points = [EntryPoint(name, reference, ENTRY_POINT_GROUP) for name, reference in references]
+        monkeypatch.setattr(loader, "entry_points", lambda group: points if group == ENTRY_POINT_GROUP else [])
 
     return only
 

@@ -16,10 +16,10 @@ from fibsbot.strategies import loader
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Install a strategy that cannot be imported beside one of ours."""
     points = [
-        EntryPoint("broken", "fibsbot.nowhere:Strategy", loader.GROUP),
-        EntryPoint("random", "fibsbot.strategies.random_play:RandomStrategy", loader.GROUP),
+        EntryPoint("broken", "fibsbot.nowhere:Strategy", loader.ENTRY_POINT_GROUP),
+        EntryPoint("random", "fibsbot.strategies.random_play:RandomStrategy", loader.ENTRY_POINT_GROUP),
     ]
-    monkeypatch.setattr(loader, "entry_points", lambda group: points if group == loader.GROUP else [])
+    monkeypatch.setattr(loader, "entry_points", lambda group: points if group == loader.ENTRY_POINT_GROUP else [])
 
 
 def test_a_pipe_gets_a_line_for_each_with_tabs() -> None:
@@ -27,7 +27,7 @@ def test_a_pipe_gets_a_line_for_each_with_tabs() -> None:
     assert 0 == result.exit_code
     rows = {line.split("\t")[0]: line.split("\t") for line in result.stdout.splitlines()}
     assert {"handmade", "random"} <= set(rows)
-    assert "fibsbot.strategies.handmade:HandmadeStrategy" == rows["handmade"][3]
+    assert "fibsbot.strategies.heuristic:HandmadeStrategy" == rows["handmade"][3]
     assert rows["handmade"][2].startswith("fibsbot ")
     assert ("judge", "") == (rows["handmade"][4], rows["random"][4])
 

@@ -1,27 +1,81 @@
-"""What the tables say of many boards at once, shape (n, 26).
+"""Index of a bear-off position, and what the tables say of many boards at once, shape (n, 26).
 
-Everybody gets the tables as one argument, a `Columns`. Where there are no tables it is `NO_COLUMNS`, which covers
-nothing, so that nobody needs a second version.
+With s(k) checkers on the k highest points (s(6) is all that are left), the index is the sum of C(s(k) + k - 1, k)
+over k = 1 to 6: the combinatorial number system. Three things follow that everything here rests on:
+
+- The indices are 0 to C(n + 6, 6) - 1 for up to n checkers, without a gap: 54,264 for 15, 924 for 6. They do not depend
+  on n, so the positions of a small table are the first ones of a large table.
+- No move raises any s(k) and each lowers one, so every move leads to a lower index. Going through the indices upwards
+  visits what comes after a position before the position itself.
+- Index 0 is the side that has borne off everything.
+
+The tables are passed around as one argument, a tuple of arrays. `NO_TABLES` covers nothing and stands for missing
+ones.
 """
 
 from __future__ import annotations
 
+from itertools import combinations_with_replacement
+from math import comb
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.bearoff.indexing import Places, numbers_on, size
-from fibsbot.engine.boards import CHECKERS, Boards
-from fibsbot.engine.outcomes import LOSE, LOSE_GAMMON, OUTCOMES, WIN_GAMMON
-from fibsbot.engine.outcomes import WIN as WINS
+from fibsbot.engine.arrays import BAR, CHECKERS, LOSE, LOSE_GAMMON, OUTCOMES, WIN_GAMMON, Boards
+from fibsbot.engine.arrays import WIN as WINS
+
+Counts: TypeAlias = npt.NDArray[np.integer[Any]]
+"""Checkers on the points 1 to 6, shape (..., 6)."""
+Places: TypeAlias = npt.NDArray[np.int64]
+"""Numbers of positions, or which rows of an array are meant."""
+
+POINTS: Final = 6
+
+_CHOOSE: Final = np.array([[comb(s + k - 1, k) if k else 0 for k in range(POINTS + 1)] for s in range(CHECKERS + 1)])
+"""C(s + k - 1, k) for s checkers on the k highest points."""
+
+
+def position_count(checkers: int) -> int:
+    """Return how many positions there are of up to so many checkers."""
+    return comb(checkers + POINTS, POINTS)
+
+
+def all_counts(checkers: int) -> Counts:
+    """Return the checkers on the points 1 to 6 of every position in the order of their numbers, shape (n, 6)."""
+    highest = np.array(list(combinations_with_replacement(range(checkers + 1), POINTS)), np.int8)
+    highest = highest[np.lexsort(highest.T)]
+    return np.ascontiguousarray(np.diff(highest, axis=1, prepend=np.int8(0))[:, ::-1])
+
+
+def indices_of(counts: Counts) -> Places:
+    """Return the numbers of positions of at most 15 checkers, given as rows of counts, shape (..., 6)."""
+    highest = np.cumsum(counts[..., ::-1], axis=-1, dtype=np.int64)
+    return np.asarray(_CHOOSE[highest, np.arange(1, POINTS + 1)].sum(axis=-1))
+
+
+def indices_on_boards(boards: Boards) -> tuple[Places, Places, Places]:
+    """Return which of many boards have numbers, and on these those of the own and of the opponent's side.
+
+    A board has them if all checkers of both sides that are left are home, at most 15 of each and one of either.
+    """
+    home = (boards[:, POINTS + 1 :] <= 0).all(axis=1) & (boards[:, : BAR - POINTS] >= 0).all(axis=1)
+    places = np.flatnonzero(home)
+    if not len(places):  # as nearly always
+        return places, places, places
+    cells = boards[places].astype(np.int64)
+    own, opponent = cells[:, 1 : POINTS + 1], -cells[:, BAR - 1 : BAR - POINTS - 1 : -1]
+    many = np.maximum(own.sum(axis=1), opponent.sum(axis=1))
+    lawful = (many > 0) & (many <= CHECKERS)
+    return places[lawful], indices_of(own[lawful]), indices_of(opponent[lawful])
+
 
 Singles: TypeAlias = npt.NDArray[np.float32]
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 
-LONGEST: Final = 32
+MOST_ROLLS: Final = 32
 """Columns of the distribution of throws until all are off, which can take 30; 32 fill two cache lines."""
-LONGEST_FIRST: Final = 12
+MOST_ROLLS_TO_FIRST: Final = 12
 """Columns until the first is off, which can take 10 throws."""
 
 WIN: Final = 0
@@ -35,7 +89,7 @@ THEIRS: Final = 3
 COLUMNS: Final = 4
 
 
-class Columns(NamedTuple):
+class TableArrays(NamedTuple):
     """The tables as arrays that nobody may write to."""
 
     throws: Singles
@@ -48,33 +102,33 @@ class Columns(NamedTuple):
     """Exact figures of few checkers, shape (m, m, 4): [on roll, opponent, WIN to THEIRS]."""
 
 
-def frozen_columns(throws: Singles, first: Singles, means: Singles, pairs: Singles) -> Columns:
+def read_only_arrays(throws: Singles, first: Singles, means: Singles, pairs: Singles) -> TableArrays:
     """Return the arrays as columns; whoever made them can no longer write to them either."""
-    columns = Columns(throws, first, means, pairs)
+    columns = TableArrays(throws, first, means, pairs)
     for column in columns:
         column.flags.writeable = False
     return columns
 
 
-NO_COLUMNS: Final = frozen_columns(
-    np.empty((0, LONGEST), np.float32),
-    np.empty((0, LONGEST_FIRST), np.float32),
+NO_TABLES: Final = read_only_arrays(
+    np.empty((0, MOST_ROLLS), np.float32),
+    np.empty((0, MOST_ROLLS_TO_FIRST), np.float32),
     np.empty(0, np.float32),
     np.empty((0, 0, COLUMNS), np.float32),
 )
 """Tables that cover nothing."""
-FIFTEEN: Final = size(CHECKERS - 1)
+FIRST_OF_FIFTEEN: Final = position_count(CHECKERS - 1)
 """The lowest number of a position of 15 checkers."""
 
 
 def look_up(boards: Boards, of: Singles) -> tuple[Places, Places, Places]:
     """Return which boards a column covers on both sides, and on these the own and the opponent's number."""
-    places, own, opponent = numbers_on(boards)
+    places, own, opponent = indices_on_boards(boards)
     there = np.maximum(own, opponent) < len(of)
     return places[there], own[there], opponent[there]
 
 
-def covered_chances(own: Places, opponent: Places, columns: Columns) -> Floats:
+def covered_chances(own: Places, opponent: Places, columns: TableArrays) -> Floats:
     """Return the six chances of two covered sides by their numbers, of which at most one is 0, shape (n, 6).
 
     The order is that of `engine.outcomes`. Backgammons are impossible with all home.
@@ -87,11 +141,11 @@ def covered_chances(own: Places, opponent: Places, columns: Columns) -> Floats:
     return outcomes
 
 
-def first_off(numbers: Places, columns: Columns) -> Singles:
+def first_off(numbers: Places, columns: TableArrays) -> Singles:
     """Return the chances that a side needs exactly so many throws until its first checker is off, shape (n, 12)."""
-    first = np.zeros((len(numbers), LONGEST_FIRST), np.float32)
-    whole = numbers >= FIFTEEN
-    first[whole] = columns.first[numbers[whole] - FIFTEEN]
+    first = np.zeros((len(numbers), MOST_ROLLS_TO_FIRST), np.float32)
+    whole = numbers >= FIRST_OF_FIFTEEN
+    first[whole] = columns.first[numbers[whole] - FIRST_OF_FIFTEEN]
     first[~whole, 0] = 1
     return first
 

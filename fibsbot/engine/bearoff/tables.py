@@ -8,22 +8,23 @@ import numpy as np
 import numpy.typing as npt
 from attrs import field, frozen
 
-from fibsbot.engine.bearoff.indexing import Places, size
+from fibsbot.engine.arrays import CELLS, CHECKERS, Board, Boards, position_of
 from fibsbot.engine.bearoff.lookup import (
     CENTRED,
-    LONGEST,
+    MOST_ROLLS,
     OWNED,
     THEIRS,
     WIN,
-    Columns,
+    Places,
     Singles,
+    TableArrays,
     covered_chances,
     look_up,
+    position_count,
 )
-from fibsbot.engine.boards import CELLS, CHECKERS, Board, Boards, position_of
 from fibsbot.match import Owner
 
-PIPS_A_THROW: Final = 49 / 6
+PIPS_PER_ROLL: Final = 49 / 6
 """What a throw moves on average; the effective pip count is so many times the mean number of throws."""
 
 
@@ -32,7 +33,7 @@ class NotCoveredError(ValueError):
 
 
 @frozen
-class Money:
+class MoneyEquities:
     """Exact equities of a position with few checkers, before the throw of who is on roll.
 
     For money, in units of the cube's value, both sides playing and turning the cube as well as possible. Gammons are
@@ -74,7 +75,7 @@ class Money:
 
 
 @frozen
-class Side:
+class SideRolls:
     """What one side needs, whatever the other does."""
 
     pips: int
@@ -88,7 +89,7 @@ class Side:
     @property
     def effective_pips(self) -> float:
         """The effective pip count (EPC): what the mean number of throws moves."""
-        return self.mean * PIPS_A_THROW
+        return self.mean * PIPS_PER_ROLL
 
     @property
     def wastage(self) -> float:
@@ -97,15 +98,15 @@ class Side:
 
 
 @frozen
-class Tables:
+class BearoffTables:
     """The tables. `columns` is what search and training get (see `lookup`)."""
 
-    columns: Columns = field(repr=False)
+    columns: TableArrays = field(repr=False)
 
     @property
     def checkers(self) -> int:
         """Up to how many checkers each side may have left for exact chances and cube equities."""
-        return next(n for n in range(CHECKERS + 1) if size(n) >= len(self.columns.pairs))
+        return next(n for n in range(CHECKERS + 1) if position_count(n) >= len(self.columns.pairs))
 
     def covers(self, boards: Boards) -> npt.NDArray[np.bool_]:
         """Return for each board of shape (n, 26) whether `evaluate` knows it, shape (n,).
@@ -135,14 +136,14 @@ class Tables:
         _check(own, boards)
         return np.asarray(self.columns.pairs[own, opponent])
 
-    def money(self, board: Board) -> Money | None:
+    def money(self, board: Board) -> MoneyEquities | None:
         """Return the exact equities of one board; None where it has too many checkers or they are not home."""
         if not self.covers_money(board[None])[0]:
             return None
         row = self.evaluate_money(board[None])[0].tolist()
-        return Money(win=row[WIN], centred=row[CENTRED], owned=row[OWNED], theirs=row[THEIRS])
+        return MoneyEquities(win=row[WIN], centred=row[CENTRED], owned=row[OWNED], theirs=row[THEIRS])
 
-    def sides(self, board: Board) -> tuple[Side, Side]:
+    def sides(self, board: Board) -> tuple[SideRolls, SideRolls]:
         """Return what the player on roll needs and what the opponent needs. Raises NotCoveredError."""
         own, opponent = self._numbers(board[None], self.columns.throws)
         _check(own, board[None])
@@ -158,12 +159,12 @@ class Tables:
         numbers[:, places] = found
         return numbers[0], numbers[1]
 
-    def _side(self, number: int, pips: int) -> Side:
+    def _side(self, number: int, pips: int) -> SideRolls:
         throws = self.columns.throws[number].astype(float)
-        counts = np.arange(LONGEST)
+        counts = np.arange(MOST_ROLLS)
         mean = float(self.columns.means[number])
         deviation = float(np.sqrt(max(throws @ counts**2 - (throws @ counts) ** 2, 0.0)))
-        return Side(pips, mean, deviation, tuple(np.trim_zeros(throws, "b").tolist()))
+        return SideRolls(pips, mean, deviation, tuple(np.trim_zeros(throws, "b").tolist()))
 
 
 def _check(numbers: Places, boards: Boards) -> None:

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from fibsbot.engine.cube.efficiency import DEFAULT, Efficiency
-from fibsbot.engine.cube.janowski import CENTRED, LOST, OWNED, TURNED
-from fibsbot.engine.cube.market import Market
-from fibsbot.engine.cube.resignation import accepts, level_to_resign, settled
-from fibsbot.engine.cube.stakes import COLUMN, Stakes
-from fibsbot.engine.cube.verdict import Answer, Verdict, cube_verdict
+from fibsbot.engine.cube.janowski import CENTRED, DEFAULT_EFFICIENCY, OWNED, THEIRS, TURNED, Efficiency
+from fibsbot.engine.cube.stakes import OWNER_COLUMN, Stakes, accepts_resignation, level_to_resign, resigned_worth
+from fibsbot.engine.cube.verdict import CubeVerdict, DoubleAnswer, Market, cube_verdict
 
 __all__ = [
     "CENTRED",
-    "COLUMN",
-    "DEFAULT",
-    "LOST",
+    "DEFAULT_EFFICIENCY",
     "OWNED",
+    "OWNER_COLUMN",
+    "THEIRS",
     "TURNED",
-    "Answer",
+    "CubeVerdict",
+    "DoubleAnswer",
     "Efficiency",
     "Market",
     "Stakes",
-    "Verdict",
-    "accepts",
+    "accepts_resignation",
     "cube_verdict",
     "level_to_resign",
-    "settled",
+    "resigned_worth",
 ]

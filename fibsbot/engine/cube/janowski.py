@@ -1,13 +1,14 @@
 """The cube model: what positions are worth when the cube can be turned, from the six chances (compiled).
 
-Rick Janowski's model ("Take-Points in Money Games", 1993), carried over to matches. Between a lost and a won game the
+Rick Janowski's model ("Take-Points in Money Games", 1993), extended to matches. Between a lost and a won game the
 worth of a position is drawn over the chance to win, gammons counted in at both ends in the position's own proportion.
-With a dead cube it is a straight line. With a live one, turned at the perfect moment, it bends where one side can just
-still take. The truth lies between, by the efficiency of the cube.
+With a dead cube it is a straight line. With a live one, turned at the perfect moment, it bends where one side can
+just still take. The truth lies between, by the efficiency of the cube: 0 is a cube that nobody will turn again, 1 one
+that is always turned at the perfect moment. What keeps it below 1 is that chances move in jumps.
 
-Where a double is just still taken follows from what the cube is worth once it has been turned, which follows from where
-the next double is just still taken: at a match score this ends with the cube that nobody can use, and is reckoned from
-there. For money it never ends and is the same at every level, which gives Janowski's formula.
+Where a double is just still taken follows from what the cube is worth once it has been turned, which follows from
+where the next double is just still taken: at a match score this ends with the cube that nobody can use, and is
+computed from there. For money it never ends and is the same at every level, which gives Janowski's formula.
 
 Everything is seen by the player on roll. Worths are in any unit; a level is how often the cube has been doubled from
 its value now.
@@ -20,9 +21,22 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from attrs import frozen
 
-from fibsbot.engine.compiled import compiled, inner
-from fibsbot.engine.outcomes import LOSE, LOSE_BACKGAMMON, LOSE_GAMMON, WIN, WIN_BACKGAMMON, WIN_GAMMON
+from fibsbot.engine.arrays import (
+    CELLS,
+    LOSE,
+    LOSE_BACKGAMMON,
+    LOSE_GAMMON,
+    WIN,
+    WIN_BACKGAMMON,
+    WIN_GAMMON,
+    Boards,
+    boards_of,
+    have_passed,
+)
+from fibsbot.engine.jit import compiled, inner
+from fibsbot.position import Position
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -31,7 +45,7 @@ CENTRED: Final = 0
 """The column of a cube in the middle."""
 OWNED: Final = 1
 """The column of a cube that the player on roll owns."""
-LOST: Final = 2
+THEIRS: Final = 2
 """The column of a cube that the opponent owns."""
 TURNED: Final = 3
 """The column of a cube that is turned now and taken: twice the value, and the opponent's."""
@@ -39,7 +53,7 @@ COLUMNS: Final = 4
 LEAST: Final = 1e-12
 """What is nearer to 0 (or 1) is taken as 0 (or 1), so that nothing is divided by it."""
 
-SWING: Final = 2
+SWING_COLUMN: Final = 2
 """The column of `efficiency` with what a throw changes; before it stand those of CENTRED and OWNED."""
 
 
@@ -73,7 +87,7 @@ def hold(
         chances = outcomes[row]
         _market(chances, won, lost, turnable, take, cash)
         win = min(max(chances[WIN], 0.0), 1.0)  # estimates may be off by what rounding does
-        swing = efficiency[row, SWING] * math.sqrt(max(4 * win * (1 - win), 0.0))
+        swing = efficiency[row, SWING_COLUMN] * math.sqrt(max(4 * win * (1 - win), 0.0))
         for column in range(COLUMNS):
             level = 1 if column == TURNED else 0
             if jacoby and column == CENTRED:
@@ -201,3 +215,54 @@ def _mean(total: float, gammons: float, backgammons: float, worths: Any) -> floa
 @inner
 def _share(part: float, total: float) -> float:
     return min(max(part / total, 0.0), 1.0)
+
+
+@frozen
+class Efficiency:
+    """The efficiency of a cube in each kind of position.
+
+    The figures for races were read off races without checkers, solved exactly, where each side has only pips to go
+    (`bench/bench_efficiency.py`).
+    """
+
+    contact: tuple[float, float] = (0.8, 0.74)
+    """Of a centred and of an owned cube while the sides can still meet; `docs/cube.md` has where they come from."""
+    contact_swing: float = 0.07
+    """By how much a throw changes the chance to win where that is even, as a standard deviation."""
+    race_most: tuple[float, float] = (0.96, 0.9)
+    """What both efficiencies approach in a long race."""
+    race_dead: tuple[float, float] = (3.0, 2.0)
+    """Pips of the player on roll at which the cube is dead.
+
+    Races without checkers have 2 more: checkers waste pips, so that with so few there are more throws left.
+    """
+    race_half: tuple[float, float] = (8.0, 11.0)
+    """Pips more that bring the efficiency to half of the most."""
+    race_swing: float = 0.4
+    """By how much a throw changes the chance to win where that is even and an owned cube is dead.
+
+    It gets less as the race gets longer and the cube more efficient: in proportion to what that lacks to 1.
+    """
+
+    def of(self, boards: Boards) -> Floats:
+        """Return the efficiency of a centred and of an owned cube and what a throw changes.
+
+        Shape (n, 3) for boards of shape (n, 26).
+        """
+        found = np.empty((len(boards), 3))
+        found[:] = *self.contact, self.contact_swing
+        races = np.flatnonzero(have_passed(boards))
+        if len(races):
+            pips = boards[races].clip(0) @ np.arange(CELLS)
+            beyond = np.maximum(pips[:, None] - np.array(self.race_dead), 0.0)
+            racing = np.array(self.race_most) * beyond / (beyond + np.array(self.race_half))
+            found[races] = np.column_stack([racing, self.race_swing * (1 - racing[:, 1])])
+        return found
+
+    def of_position(self, position: Position) -> Floats:
+        """Return the same for one position, shape (3,)."""
+        return np.asarray(self.of(boards_of([position]))[0])
+
+
+DEFAULT_EFFICIENCY: Final = Efficiency()
+"""What is used where nothing else is said."""

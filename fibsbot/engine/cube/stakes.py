@@ -1,4 +1,4 @@
-"""Stakes: what a game is worth at a score and with a cube, and what positions are worth for that."""
+"""Stakes: what a game is worth at a score and with a cube, what positions and resignations are worth for that."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Final
 import numpy as np
 from attrs import evolve, frozen
 
+from fibsbot.engine.arrays import LOSE, OUTCOMES, WIN, Outcomes, cubeless_equity
 from fibsbot.engine.cube import janowski
-from fibsbot.engine.cube.janowski import CENTRED, LOST, OWNED, TURNED, Flags, Floats
-from fibsbot.engine.met import match_chance
-from fibsbot.engine.outcomes import LOSE, OUTCOMES, Outcomes, cubeless_equity
+from fibsbot.engine.cube.janowski import CENTRED, OWNED, THEIRS, TURNED, Flags, Floats
+from fibsbot.engine.match_equity import match_chance
 from fibsbot.match import MatchState, Owner
 
-COLUMN: Final = {Owner.CENTRED: CENTRED, Owner.PLAYER: OWNED, Owner.OPPONENT: LOST}
+OWNER_COLUMN: Final = {Owner.CENTRED: CENTRED, Owner.PLAYER: OWNED, Owner.OPPONENT: THEIRS}
 """Where the worth of a position stands in `Stakes.values`, by the owner of the cube."""
 LEAST: Final = 1e-9
 """Where a game decides less of the match than this, it is played as for money: nothing could be told apart."""
@@ -200,3 +200,40 @@ def _chance(away: tuple[int, int], points: int) -> float:
     """
     left, opponent_left = away[0] - max(points, 0), away[1] - max(-points, 0)
     return match_chance(left, opponent_left, crawford_played=1 in away)
+
+
+RESIGNATION_LEVELS: Final = (1, 2, 3)
+"""A single game, a gammon, a backgammon."""
+ACCEPT_SLACK: Final = 1e-3
+"""By how much an offer may fall short of the position: chances that are estimated are never quite 1."""
+RESIGN_LIMIT: Final = 5e-4
+"""Who resigns gives away no more than this, and has no better chance to win."""
+
+
+def resigned_worth(stakes: Stakes, owner: Owner, level: int) -> float:
+    """Return what a game is worth that ends by a resignation, negative levels resigned by the player.
+
+    Under the Jacoby rule nothing counts more than a single game as long as nobody has turned the cube.
+    """
+    if stakes.jacoby and owner is Owner.CENTRED:
+        level = max(-1, min(level, 1))
+    return stakes.worth(level * stakes.cube)
+
+
+def accepts_resignation(stakes: Stakes, owner: Owner, level: int, worth: float) -> bool:
+    """Whether the player should accept the opponent's offer, the position being worth so much to the player.
+
+    The worth is that of playing on, whoever is on roll, and in the unit of `stakes`.
+    """
+    return resigned_worth(stakes, owner, level) >= worth - ACCEPT_SLACK
+
+
+def level_to_resign(stakes: Stakes, owner: Owner, outcomes: Outcomes, efficiency: Floats) -> int:
+    """Return what the player on roll should resign: 0 nothing, 1 single, 2 gammon, 3 backgammon.
+
+    Only what is lost for certain is given up, and the least that an opponent who knows should accept.
+    """
+    if outcomes[WIN] > RESIGN_LIMIT:
+        return 0
+    worth = float(stakes.values(outcomes, efficiency)[0, OWNER_COLUMN[owner]])
+    return next((it for it in RESIGNATION_LEVELS if abs(resigned_worth(stakes, owner, -it) - worth) <= RESIGN_LIMIT), 0)

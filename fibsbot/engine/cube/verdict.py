@@ -1,25 +1,25 @@
-"""The verdict on a double: what to do, what to answer, and what everything else costs."""
+"""Verdict on a double, answers to it, and the market of a position (doubling point, cash point, too good point)."""
 
 from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
 from attrs import frozen
 
-from fibsbot.engine.cube.efficiency import DEFAULT, Efficiency
-from fibsbot.engine.cube.janowski import TURNED
-from fibsbot.engine.cube.stakes import COLUMN, Stakes
-from fibsbot.engine.outcomes import Outcomes
+from fibsbot.engine.arrays import LOSE, Outcomes
+from fibsbot.engine.cube.janowski import DEFAULT_EFFICIENCY, TURNED, Efficiency, Floats
+from fibsbot.engine.cube.stakes import OWNER_COLUMN, Stakes
 from fibsbot.match import CubeAction, MatchState, Owner
 
-SAME: Final = 1e-4
+OPTIONAL_LIMIT: Final = 1e-4
 """Worths that differ by less are the same: doubling is optional."""
-NOISE: Final = 1e-9
+ROUNDING: Final = 1e-9
 """What rounding makes of nothing."""
 
 
 @frozen
-class Verdict:
+class CubeVerdict:
     """What the cube actions before a throw are worth, normalised and seen by the player on roll, and what follows.
 
     It has everything that `strategies.judge.CubeValues` has.
@@ -41,10 +41,10 @@ class Verdict:
     """Whether the opponent, doubled, should beaver."""
 
     @classmethod
-    def of(cls, stakes: Stakes, owner: Owner, no_double: float, double_take: float) -> Verdict:
+    def of(cls, stakes: Stakes, owner: Owner, no_double: float, double_take: float) -> CubeVerdict:
         """Build the verdict from what both ways on are worth in the unit of `stakes`, the cube taken, not beavered."""
         may_double = stakes.can_double(owner)
-        beaver = bool(stakes.beavers and double_take < -NOISE)
+        beaver = bool(stakes.beavers and double_take < -ROUNDING)
         return cls(
             no_double=float(no_double),
             double_take=float(2 * double_take if beaver else double_take),
@@ -68,24 +68,28 @@ class Verdict:
     @property
     def action(self) -> CubeAction:
         """ROLL or DOUBLE. Where both are worth the same, DOUBLE: it ends what is won and waits for no better moment."""
-        return CubeAction.DOUBLE if self.may_double and self.double >= self.no_double - NOISE else CubeAction.ROLL
+        return CubeAction.DOUBLE if self.may_double and self.double >= self.no_double - ROUNDING else CubeAction.ROLL
 
     @property
     def answer(self) -> CubeAction:
         """TAKE, PASS or BEAVER. Where take and pass are worth the same, TAKE: nothing is given up by going on."""
         if self.beaver:
             return CubeAction.BEAVER
-        return CubeAction.PASS if self.double_take > self.double_pass + NOISE else CubeAction.TAKE
+        return CubeAction.PASS if self.double_take > self.double_pass + ROUNDING else CubeAction.TAKE
 
     @property
     def optional(self) -> bool:
         """Whether it makes no difference whether the player doubles and the opponent takes."""
-        return self.may_double and self.answer is not CubeAction.PASS and abs(self.no_double - self.double) < SAME
+        return (
+            self.may_double
+            and self.answer is not CubeAction.PASS
+            and abs(self.no_double - self.double) < OPTIONAL_LIMIT
+        )
 
     @property
     def too_good(self) -> bool:
         """Whether playing on for a gammon is worth more than what a pass gives."""
-        return self.action is CubeAction.ROLL and self.may_double and self.no_double > self.double_pass + NOISE
+        return self.action is CubeAction.ROLL and self.may_double and self.no_double > self.double_pass + ROUNDING
 
     @property
     def double_error(self) -> float:
@@ -127,7 +131,7 @@ class Verdict:
 
 
 @frozen
-class Answer:
+class DoubleAnswer:
     """What the answers to a double, or to a beaver, are worth, normalised and seen by the player who answers."""
 
     take: float
@@ -138,16 +142,16 @@ class Answer:
     """Worth of giving up the game."""
 
     @classmethod
-    def of(cls, take: float, *, beavers: bool) -> Answer:
+    def of(cls, take: float, *, beavers: bool) -> DoubleAnswer:
         """Build the answers from what a take is worth. For money a beaver is worth twice that: its cube stays."""
         return cls(float(take), 2 * float(take) if beavers else None)
 
     @property
     def action(self) -> CubeAction:
         """TAKE, PASS or BEAVER; a take where two are worth the same."""
-        if self.beaver is not None and self.beaver > self.take + NOISE and self.beaver > self.passed:
+        if self.beaver is not None and self.beaver > self.take + ROUNDING and self.beaver > self.passed:
             return CubeAction.BEAVER
-        return CubeAction.TAKE if self.take >= self.passed - NOISE else CubeAction.PASS
+        return CubeAction.TAKE if self.take >= self.passed - ROUNDING else CubeAction.PASS
 
     @property
     def best(self) -> float:
@@ -155,11 +159,78 @@ class Answer:
         return max(self.take, self.passed, self.take if self.beaver is None else self.beaver)
 
 
-def cube_verdict(state: MatchState, outcomes: Outcomes, efficiency: Efficiency = DEFAULT) -> Verdict:
+def cube_verdict(state: MatchState, outcomes: Outcomes, efficiency: Efficiency = DEFAULT_EFFICIENCY) -> CubeVerdict:
     """Return the verdict on a double by the player on roll, who sees the state, from the six chances, shape (6,).
 
     Nothing is looked ahead: all follows from the chances and the model of the cube.
     """
     stakes = Stakes.of(state)
     held = stakes.hold(outcomes, efficiency.of_position(state.position))[0]
-    return Verdict.of(stakes, state.owner, held[COLUMN[state.owner]], held[TURNED])
+    return CubeVerdict.of(stakes, state.owner, held[OWNER_COLUMN[state.owner]], held[TURNED])
+
+
+STEPS: Final = 2000
+"""Into how many the way from a lost to a won game is cut; within one the worths run straight, or nearly so."""
+
+
+@frozen
+class Market:
+    """Chances of the player on roll to win, the proportion of gammons being that of one position.
+
+    None stands for what is not reached, however good the position.
+    """
+
+    double_from: float | None
+    """Doubling point: from here on doubling is worth as much as rolling."""
+    cash_from: float | None
+    """Cash point: from here on the opponent loses less by passing. One less this is his take point."""
+    too_good_from: float | None
+    """From here on it is worth more to play on than that the opponent passes."""
+    dead_cash_from: float
+    """The cash point if nobody could turn the cube again after the take."""
+    live_cash_from: float
+    """The cash point if the cube were always turned at the perfect moment."""
+
+    @classmethod
+    def of(cls, stakes: Stakes, owner: Owner, outcomes: Outcomes, efficiency: Floats) -> Market:
+        """Return the market of a cube that the player may turn, from the six chances and efficiency of one position.
+
+        Raises:
+            ValueError: The player may not turn the cube, or has no use for that.
+        """
+        if not stakes.can_double(owner):
+            raise ValueError(f"expected a cube that the player can turn, got {owner} at {stakes}")
+        wins = np.linspace(0, 1, STEPS + 1)
+        line = along(wins, outcomes)
+        held = stakes.hold(line, efficiency)
+        rolled, taken = held[:, OWNER_COLUMN[owner]], stakes.answered(held[:, TURNED])
+        doubled = np.minimum(taken, stakes.passed)
+        too_good = _crossing(wins, rolled - stakes.passed, strictly=True)
+        return cls(
+            double_from=_crossing(wins, doubled - rolled),
+            cash_from=_crossing(wins, taken - stakes.passed),
+            too_good_from=too_good,
+            dead_cash_from=_crossing(wins, stakes.turned.cubeless(line) - stakes.passed) or 1.0,
+            live_cash_from=float(stakes.market(np.asarray(outcomes, np.float64))[1, 1]),
+        )
+
+
+def along(wins: Floats, outcomes: Outcomes) -> Floats:
+    """Return six chances for chances to win, shape (n, 6) for (n,), with the gammons of one position, shape (6,)."""
+    chances = np.asarray(outcomes, np.float64)
+    won = chances[:LOSE] / chances[0] if chances[0] > 0 else np.array([1.0, 0, 0])
+    lost = chances[LOSE:] / chances[LOSE] if chances[LOSE] > 0 else np.array([1.0, 0, 0])
+    return np.concatenate([np.outer(wins, won), np.outer(1 - wins, lost)], axis=1)
+
+
+def _crossing(wins: Floats, excess: Floats, *, strictly: bool = False) -> float | None:
+    """Return the least chance from which the excess is at least 0 (above 0, strictly); None if there is none."""
+    reached = excess > 1e-9 if strictly else excess >= -1e-9
+    if not reached.any():
+        return None
+    first = int(np.argmax(reached))
+    if first == 0:
+        return float(wins[0])
+    before, after = excess[first - 1], excess[first]
+    share = -before / (after - before) if after > before else 1.0
+    return float(wins[first - 1] + min(max(share, 0.0), 1.0) * (wins[first] - wins[first - 1]))

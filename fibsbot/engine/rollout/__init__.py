@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from fibsbot.engine.rollout.plan import Candidate, Plan, cube_actions, plays_of, position
-from fibsbot.engine.rollout.result import RolledOut, RolloutError, RolloutResult
-from fibsbot.engine.rollout.rolling import rollout
+from fibsbot.engine.rollout.driver import rollout
+from fibsbot.engine.rollout.plan import Candidate, RolloutPlan, cube_candidates, play_candidates, position_candidate
+from fibsbot.engine.rollout.results import CandidateResult, RolloutError, RolloutResult
 
 __all__ = [
     "Candidate",
-    "Plan",
-    "RolledOut",
+    "CandidateResult",
     "RolloutError",
+    "RolloutPlan",
     "RolloutResult",
-    "cube_actions",
-    "plays_of",
-    "position",
+    "cube_candidates",
+    "play_candidates",
+    "position_candidate",
     "rollout",
 ]

@@ -1,10 +1,12 @@
-"""What is rolled out, and how."""
+"""Rollout plan: the candidates, how many games, when to stop, and the dice, the same for all candidates."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
 from attrs import evolve, field, frozen
 
 from fibsbot.match import MatchState, Phase
@@ -19,7 +21,7 @@ def _whole_blocks(trials: int) -> int:
 
 
 @frozen
-class Plan:
+class RolloutPlan:
     """How games are rolled out."""
 
     trials: int = field(default=1296, converter=_whole_blocks)
@@ -61,18 +63,18 @@ class Candidate:
     """Whether he has doubled before and been taken; worths stay in the unit of the state."""
 
 
-def position(state: MatchState) -> tuple[Candidate]:
+def position_candidate(state: MatchState) -> tuple[Candidate]:
     """Return what rolls out a position before the throw, the player doubling where that gains."""
     return (Candidate("position", evolve(state, phase=Phase.ROLL, dice=None)),)
 
 
-def cube_actions(state: MatchState) -> tuple[Candidate, Candidate]:
+def cube_candidates(state: MatchState) -> tuple[Candidate, Candidate]:
     """Return no double, and double and take."""
     rolling = evolve(state, phase=Phase.ROLL, dice=None)
     return (Candidate("no double", rolling, rolls=True), Candidate("double, take", rolling, rolls=True, turned=True))
 
 
-def plays_of(state: MatchState, plays: Sequence[Play], names: Sequence[str]) -> tuple[Candidate, ...]:
+def play_candidates(state: MatchState, plays: Sequence[Play], names: Sequence[str]) -> tuple[Candidate, ...]:
     """Return what rolls out plays."""
     return tuple(
         Candidate(
@@ -82,3 +84,36 @@ def plays_of(state: MatchState, plays: Sequence[Play], names: Sequence[str]) -> 
         )
         for play, name in zip(plays, names, strict=True)
     )
+
+
+Rolls = npt.NDArray[np.int64]
+"""Throws by their number in the order 1-1, 2-1, 2-2, 3-1 and so on, 0 to 20."""
+
+_OF_DICE: Final = np.array(
+    [max(one, other) * (max(one, other) - 1) // 2 + min(one, other) - 1 for one in range(1, 7) for other in range(1, 7)]
+)
+"""The number of each of 36 throws of two dice that can be told apart."""
+
+
+class RolloutDice:
+    """The throws of a block of 36 games, turn by turn.
+
+    In each block every first throw comes up as often as it should, and every second one; in 36 blocks every pair of the
+    two. Which game gets which is up to the seed, so that each single throw is as random as any other.
+    """
+
+    def __init__(self, seed: int, block: int) -> None:
+        """Make the throws of the block of this number."""
+        order = np.random.default_rng((seed, 0))
+        self._early = (order.permutation(36), order.permutation(36))
+        self._later = np.random.default_rng((seed, 1, block))
+        self._block = block
+        self._turn = 0
+
+    def throw(self) -> Rolls:
+        """Return the throw of each game of the block at its next turn, shape (36,)."""
+        games = np.arange(BLOCK)
+        turn, self._turn = self._turn, self._turn + 1
+        if turn < 2:
+            return np.asarray(_OF_DICE[self._early[turn][(games + turn * self._block) % 36]])
+        return np.asarray(_OF_DICE[self._later.integers(36, size=BLOCK)])

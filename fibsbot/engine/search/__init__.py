@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
-from fibsbot.engine.search.answers import Compared, Effort, Limits, RankedPlay, Ranking, Reading
-from fibsbot.engine.search.filters import Filters
-from fibsbot.engine.search.searcher import Searcher
+from fibsbot.engine.search.lookahead import SearchFilters
+from fibsbot.engine.search.searcher import (
+    CubeAnalysis,
+    PlayComparison,
+    RankedPlay,
+    Ranking,
+    SearchEffort,
+    Searcher,
+    SearchLimits,
+)
 
-__all__ = ["Compared", "Effort", "Filters", "Limits", "RankedPlay", "Ranking", "Reading", "Searcher"]
+__all__ = [
+    "CubeAnalysis",
+    "PlayComparison",
+    "RankedPlay",
+    "Ranking",
+    "SearchEffort",
+    "SearchFilters",
+    "SearchLimits",
+    "Searcher",
+]

@@ -1,4 +1,4 @@
-"""Deciding by looking ahead: which play, and what to do with the cube."""
+"""Searcher: limits and results of a search, and deciding by lookahead which play, and what to do with the cube."""
 
 from __future__ import annotations
 
@@ -6,29 +6,128 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from attrs import define
+from attrs import define, frozen
 
-from fibsbot.engine.bearoff import NO_COLUMNS
-from fibsbot.engine.boards import Boards, boards_of, swapped
-from fibsbot.engine.cube import DEFAULT, LOST, Efficiency, Verdict
+from fibsbot.engine import MOST_PLIES
+from fibsbot.engine.arrays import DICE, ROLLS, Boards, Outcomes, boards_of, cubeless_equity, other_side, swapped
+from fibsbot.engine.bearoff import NO_TABLES
+from fibsbot.engine.cube import DEFAULT_EFFICIENCY, THEIRS, CubeVerdict, Efficiency
 from fibsbot.engine.evaluator import Evaluator
-from fibsbot.engine.expanding import Filter
 from fibsbot.engine.generator import successors
-from fibsbot.engine.outcomes import Outcomes, other_side
-from fibsbot.engine.pruner import Pruner
-from fibsbot.engine.rolls import DICE, ROLLS
-from fibsbot.engine.search.answers import Compared, Effort, Limits, RankedPlay, Ranking, Reading
-from fibsbot.engine.search.cache import SIZE
-from fibsbot.engine.search.clock import Clock, OutOfTimeError
-from fibsbot.engine.search.filters import Filters
-from fibsbot.engine.search.lines import OTHER, Cubes, Line
-from fibsbot.engine.search.looking import Looker, least_of_slots
+from fibsbot.engine.pruner import PlayFilter, Pruner
+from fibsbot.engine.search.cache import CACHE_SIZE
+from fibsbot.engine.search.cube_lines import OPPONENT_COLUMN, CubeLine, DecisionCubes
+from fibsbot.engine.search.lookahead import Clock, Lookahead, OutOfTimeError, SearchFilters, argmin_of_slots
 from fibsbot.match import MatchState
-from fibsbot.position import Play
+from fibsbot.position import Play, Position
+
+
+@frozen
+class SearchLimits:
+    """How far a search may go."""
+
+    plies: int = 2
+    """Rolls that are looked ahead, at most; 0 is the network alone, as GNU Backgammon counts."""
+    seconds: float | None = None
+    """Time for the decision: as many plies as fit, the best so far at the deadline."""
+    decided: bool = False
+    """Whether to stop as soon as only one play is left in the running: enough to play, not to study."""
+
+    def __attrs_post_init__(self) -> None:
+        """Raise ValueError for limits that are none."""
+        if not 0 <= self.plies <= MOST_PLIES:
+            raise ValueError(f"expected plies between 0 and {MOST_PLIES}, got {self.plies}")
+        if self.seconds is not None and not self.seconds > 0:
+            raise ValueError(f"expected a time above 0 seconds, got {self.seconds}")
+
+
+@frozen
+class PlayComparison:
+    """Which plays are looked at as deep as the best one, so that their equities can be compared to the last digit."""
+
+    most: int = 5
+    """Plays, the best ones, that are looked at so."""
+    least: int = 1
+    """So many of them however far they are behind the best."""
+    margin: float = 0.16
+    """The others only if they are no further behind than this (GNU Backgammon's usual filter)."""
+    also: Play | None = None
+    """A play that is looked at so in any case: the one that was made."""
+
+
+@frozen(eq=False)
+class SearchEffort:
+    """What an answer has cost."""
+
+    plies: int
+    """How far was looked ahead."""
+    evaluations: int
+    """Positions that the network or the tables valued."""
+    seconds: float
+
+
+@frozen(eq=False)
+class RankedPlay:
+    """A play, and what it is worth to who makes it."""
+
+    play: Play
+    position: Position
+    """What the play leaves, seen by who made it."""
+    outcomes: Outcomes
+    """The six chances of who made it, shape (6,)."""
+    equity: float
+    """Worth with the cube, normalised: a single game at the present cube won is 1, lost -1; see `cube.Stakes`."""
+    plies: int
+    """How far was looked ahead after this play; only plays of equal plies can be compared to the last digit."""
+
+    @property
+    def cubeless(self) -> float:
+        """Points per game without a cube, gammons counting two and backgammons three."""
+        return float(cubeless_equity(self.outcomes))
+
+
+@frozen(eq=False)
+class Ranking:
+    """The plays of a throw, the best first; what was looked at deeper stands before what was not."""
+
+    plays: tuple[RankedPlay, ...]
+    effort: SearchEffort
+
+    @property
+    def best(self) -> RankedPlay:
+        """The play to make."""
+        return self.plays[0]
+
+    def loss(self, ranked: RankedPlay) -> float:
+        """Return what a play gives away against the best one, never below 0."""
+        return max(self.best.equity - ranked.equity, 0.0)
+
+
+@frozen(eq=False)
+class CubeAnalysis:
+    """What the position is worth before a throw, and what to do with the cube."""
+
+    verdict: CubeVerdict
+    """No double, double and take, double and pass; normalised."""
+    taken: float
+    """Worth of doubling when the opponent takes and does not beaver, even if the player may not double."""
+    outcomes: Outcomes
+    """The six chances of the player on roll, shape (6,)."""
+    effort: SearchEffort
+
+    @property
+    def equity(self) -> float:
+        """Worth with the cube, normalised, the player doubling where that gains."""
+        return self.verdict.best
+
+    @property
+    def cubeless(self) -> float:
+        """Points per game without a cube, gammons counting two and backgammons three."""
+        return float(cubeless_equity(self.outcomes))
 
 
 @define
-class _Entry:
+class _SearchedPlay:
     """A play in the running."""
 
     number: int
@@ -49,22 +148,22 @@ class Searcher:
         self,
         evaluator: Evaluator,
         pruner: Pruner,
-        filters: Filters | None = None,
-        efficiency: Efficiency = DEFAULT,
-        size: int = SIZE,
+        filters: SearchFilters | None = None,
+        efficiency: Efficiency = DEFAULT_EFFICIENCY,
+        size: int = CACHE_SIZE,
     ) -> None:
         """Make room; `size` says how many positions are remembered, a power of 2."""
-        self.filters = filters or Filters()
-        self.looker = Looker(evaluator, pruner, self.filters, size)
-        self._columns = getattr(evaluator, "columns", NO_COLUMNS)
+        self.filters = filters or SearchFilters()
+        self.looker = Lookahead(evaluator, pruner, self.filters, size)
+        self._columns = getattr(evaluator, "columns", NO_TABLES)
         self._efficiency = efficiency
 
-    def cubes(self, state: MatchState) -> Cubes:
+    def cubes(self, state: MatchState) -> DecisionCubes:
         """Return the cubes that can come up from a state on."""
-        return Cubes.of(state, self._columns, self._efficiency)
+        return DecisionCubes.of(state, self._columns, self._efficiency)
 
     def rank(
-        self, state: MatchState, plays: Sequence[Play], limits: Limits, compared: Compared | None = None
+        self, state: MatchState, plays: Sequence[Play], limits: SearchLimits, compared: PlayComparison | None = None
     ) -> Ranking:
         """Return the plays, the best first; those that are to be compared are looked at as deep as the best one."""
         if not plays:
@@ -92,24 +191,24 @@ class Searcher:
         ranked = tuple(
             RankedPlay(plays[it.number], positions[it.number], it.outcomes, it.equity, it.plies) for it in entries
         )
-        return Ranking(ranked, Effort(entries[0].plies, looker.evaluations, looker.clock.elapsed))
+        return Ranking(ranked, SearchEffort(entries[0].plies, looker.evaluations, looker.clock.elapsed))
 
     def value_rolls(self, state: MatchState) -> list[float]:
         """Return what each roll is worth with its best play, without looking ahead; every play is looked at."""
-        looker = self._begin(Limits(0))
+        looker = self._begin(SearchLimits(0))
         cubes = self.cubes(state)
         board = boards_of([state.position])[0]
         left = [swapped(successors(board, high, low)) for high, low in DICE]
         boards, slots = np.concatenate(left), np.repeat(np.arange(ROLLS, dtype=np.int32), [len(it) for it in left])
-        found = looker.values(cubes, 1, (Line(0, OTHER[cubes.start.column]),), boards, 0)
-        best = least_of_slots(found.worths, slots, ROLLS)
+        found = looker.values(cubes, 1, (CubeLine(0, OPPONENT_COLUMN[cubes.start.column]),), boards, 0)
+        best = argmin_of_slots(found.worths, slots, ROLLS)
         return [-float(found.worths[place, 0]) for place in best[:, 0]]
 
-    def read(self, state: MatchState, limits: Limits) -> Reading:
+    def read(self, state: MatchState, limits: SearchLimits) -> CubeAnalysis:
         """Return what the position is worth before the throw, and what to do with the cube."""
         looker = self._begin(limits)
         cubes = self.cubes(state)
-        lines = (cubes.start, Line(1, LOST))
+        lines = (cubes.start, CubeLine(1, THEIRS))
         board = boards_of([state.position])
         looker.clock.seconds = math.inf  # without looking ahead there is no answer at all
         found, reached = looker.held(cubes, 0, lines, board, 0), 0
@@ -120,32 +219,32 @@ class Searcher:
         except OutOfTimeError:
             pass
         no_double, double_take = found.worths[0]
-        verdict = Verdict.of(cubes.stakes(0, 0), state.owner, no_double, double_take)
-        effort = Effort(reached, looker.evaluations, looker.clock.elapsed)
-        return Reading(verdict, float(double_take), found.outcomes[0], effort)
+        verdict = CubeVerdict.of(cubes.stakes(0, 0), state.owner, no_double, double_take)
+        effort = SearchEffort(reached, looker.evaluations, looker.clock.elapsed)
+        return CubeAnalysis(verdict, float(double_take), found.outcomes[0], effort)
 
-    def _begin(self, limits: Limits) -> Looker:
+    def _begin(self, limits: SearchLimits) -> Lookahead:
         self.looker.clock = Clock(_seconds(limits))
         self.looker.evaluations = 0
         return self.looker
 
-    def _first(self, cubes: Cubes, boards: Boards) -> list[_Entry]:
+    def _first(self, cubes: DecisionCubes, boards: Boards) -> list[_SearchedPlay]:
         """Return the plays as they look without looking ahead."""
         seconds, self.looker.clock.seconds = self.looker.clock.seconds, math.inf
-        entries = [_Entry(number, np.empty(0), 0.0, 0) for number in range(len(boards))]
+        entries = [_SearchedPlay(number, np.empty(0), 0.0, 0) for number in range(len(boards))]
         self._look(cubes, boards, entries, 0)
         self.looker.clock.seconds = seconds
         return sorted(entries, key=lambda entry: entry.rank)
 
-    def _deepen(self, cubes: Cubes, boards: Boards, entries: list[_Entry], plies: int) -> None:
+    def _deepen(self, cubes: DecisionCubes, boards: Boards, entries: list[_SearchedPlay], plies: int) -> None:
         """Look deeper at the plays that are left, the best first; one by one where there is a deadline."""
         step = 1 if plies > 1 and self.looker.clock.limited else len(entries)
         for first in range(0, len(entries), step):
             self._look(cubes, boards, entries[first : first + step], plies)
         entries.sort(key=lambda entry: entry.rank)
 
-    def _look(self, cubes: Cubes, boards: Boards, entries: list[_Entry], plies: int) -> None:
-        lines = (Line(0, OTHER[cubes.start.column]),)
+    def _look(self, cubes: DecisionCubes, boards: Boards, entries: list[_SearchedPlay], plies: int) -> None:
+        lines = (CubeLine(0, OPPONENT_COLUMN[cubes.start.column]),)
         found = self.looker.values(cubes, 1, lines, boards[[entry.number for entry in entries]], plies)
         for row, entry in enumerate(entries):
             entry.outcomes = other_side(found.outcomes[row])
@@ -153,14 +252,14 @@ class Searcher:
             entry.plies = plies
 
 
-def _kept(entries: list[_Entry], chosen: Filter, plies: int) -> list[_Entry]:
+def _kept(entries: list[_SearchedPlay], chosen: PlayFilter, plies: int) -> list[_SearchedPlay]:
     """Return the plays that stay in the running, of those that have come so far."""
     running = sorted((entry for entry in entries if entry.plies == plies), key=lambda entry: entry.rank)
     least = running[0].equity - chosen.margin
     return [entry for entry in running[: chosen.most] if entry.equity >= least]
 
 
-def _behind(entries: list[_Entry], compared: Compared, plies: int, also: int) -> list[_Entry]:
+def _behind(entries: list[_SearchedPlay], compared: PlayComparison, plies: int, also: int) -> list[_SearchedPlay]:
     """Return the plays that are to be compared and have not been looked at so deep yet, the most promising first."""
     deepest = max(entry.equity for entry in entries if entry.plies == plies)
     ranked = sorted(entries, key=lambda entry: -entry.equity)
@@ -174,5 +273,5 @@ def _behind(entries: list[_Entry], compared: Compared, plies: int, also: int) ->
     return [entry for entry in chosen if entry.plies < plies]
 
 
-def _seconds(limits: Limits) -> float:
+def _seconds(limits: SearchLimits) -> float:
     return math.inf if limits.seconds is None else limits.seconds

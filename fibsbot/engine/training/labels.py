@@ -1,4 +1,10 @@
-"""Labels in files: made by all cores, a file a chunk."""
+"""Training labels: self-play games, each position labelled one roll ahead, stored in files by all cores.
+
+Looking one roll ahead shows how far the network was off there. How far it was off later in the same game, where the
+best play of a roll was made, belongs to the earlier positions as well: added up, fading with the distance, it makes a
+label that has looked many rolls ahead for the price of one. This is TD(lambda) (Sutton 1988) without the luck of the
+dice at each step, in other words a truncated rollout with variance reduction whose trials are the games themselves.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +13,256 @@ import io
 from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Final, NamedTuple, cast
 
 import numpy as np
+import numpy.typing as npt
 from attrs import frozen
 
-from fibsbot.engine.boards import Boards
-from fibsbot.engine.evaluator import Evaluator
+from fibsbot.engine.arrays import (
+    CELLS,
+    CHANCE_OF_ROLL,
+    DICE,
+    OUTCOMES,
+    ROLLS,
+    Board,
+    Boards,
+    Outcomes,
+    boards_of,
+    cubeless_equity,
+    swapped,
+)
+from fibsbot.engine.bearoff import TableArrays
+from fibsbot.engine.evaluator import Evaluator, is_known
+from fibsbot.engine.generator import successors
+from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Floats, NetworkError, load_arrays, write_whole
-from fibsbot.engine.training.games import FIVE, Labels, Teacher, play_games, targets
-from fibsbot.processes import end_with_parent, share
+from fibsbot.engine.pruner import Places, PlayFilter, Pruner, PrunerBuffers, expand, new_pruner_buffers
+from fibsbot.engine.training.optimizer import EQUITY_WEIGHTS
+from fibsbot.engine.training.random_positions import Variety, rare_position
+from fibsbot.engine.training.td_network import CHANCES
+from fibsbot.position import Position
+from fibsbot.processes import exit_with_parent, map_unordered
+
+_BATCH: Final = 64
+"""Positions that are looked at together."""
+_CHANCES: Final = CHANCE_OF_ROLL.astype(np.float32)
+
+
+class OnePly(NamedTuple):
+    """What looking ahead has shown of n positions."""
+
+    outcomes: Outcomes
+    """The chances of who is on roll, shape (n, 6)."""
+    left: Boards
+    """What the best play of each roll leaves, seen by the opponent, shape (n, 21, 26)."""
+
+
+def one_ply(evaluator: Evaluator, scales: PrunerBuffers, boards: Boards, chosen: PlayFilter) -> OnePly:
+    """Look one roll ahead from boards, shape (n, 26). Games that are over have no further roll: leave them out."""
+    outcomes = np.zeros((len(boards), OUTCOMES), np.float32)
+    left = np.empty((len(boards), ROLLS, CELLS), np.int8)
+    found = np.empty((_BATCH * ROLLS * chosen.most + 1, CELLS), np.int8)
+    slots = np.empty(len(found), np.int32)
+    for first in range(0, len(boards), _BATCH):
+        rows = slice(first, first + _BATCH)
+        count = expand(scales, boards[rows], np.float32(chosen.margin), chosen.most, found, slots)
+        theirs = evaluator.evaluate(found[:count])
+        _settle(found, theirs, cubeless_equity(theirs), slots[:count], outcomes[rows], left[rows])
+    return OnePly(outcomes, left)
+
+
+@compiled
+def _settle(found: Boards, theirs: Floats, equities: Floats, slots: Places, outcomes: Floats, left: Boards) -> None:
+    """Write what the best play of each roll leaves, and the mean over the rolls, seen by who is on roll.
+
+    `outcomes` come full of 0.
+    """
+    place = 0
+    while place < len(slots):
+        slot = slots[place]
+        best = place
+        while place < len(slots) and slots[place] == slot:
+            if equities[place] < equities[best]:
+                best = place
+            place += 1
+        row, roll = slot // ROLLS, slot % ROLLS
+        for cell in range(CELLS):
+            left[row, roll, cell] = found[best, cell]
+        for outcome in range(OUTCOMES):
+            outcomes[row, outcome] += _CHANCES[roll] * theirs[best, (outcome + 3) % OUTCOMES]
+
+
+GAMES_AT_ONCE: Final = 64
+"""Games that go on side by side."""
+_LONGEST: Final = 1000
+"""Turns of a game."""
+_SETTLED: Final = 16
+"""Turns of a disputed game: what comes later is no longer about its beginning."""
+FIVE: Final = [0, 1, 2, 4, 5]
+"""Which of the six outcomes a network learns."""
+
+_START: Final = boards_of([Position.start()])[0]
+_OPENING: Final = np.array([high != low for high, low in DICE]) / 15
+
+
+@frozen(eq=False)
+class Teacher:
+    """Who plays and labels, and how: everything that a worker needs."""
+
+    evaluator: Evaluator
+    pruner: Pruner
+    columns: TableArrays
+    filter: PlayFilter
+    variety: Variety
+    disputed: Boards
+    """Positions with which disputed games begin, shape (n, 26); without any there are no such games."""
+
+
+class Labels(NamedTuple):
+    """Positions, in the order in which they came in their games."""
+
+    boards: Boards
+    """Shape (n, 26), seen by the player on roll."""
+    ahead: Floats
+    """The five chances one roll ahead, shape (n, CHANCES)."""
+    missed: Floats
+    """What these are more than the network says without looking ahead, same shape."""
+    followed: npt.NDArray[np.bool_]
+    """Whether the next position is what the best play of some roll has led to, shape (n,)."""
+
+
+class _Game:
+    """One game after another."""
+
+    def __init__(self, teacher: Teacher, rng: np.random.Generator) -> None:
+        self._teacher = teacher
+        self._rng = rng
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin a game."""
+        rng, variety, disputed = self._rng, self._teacher.variety, self._teacher.disputed
+        self._turn, self._last = 0, _LONGEST
+        kind = rng.random()
+        self._opening = False
+        if kind < variety.arranged:
+            self.board = rare_position(rng, self._teacher.columns)
+        elif kind < variety.arranged + variety.disputed and len(disputed):
+            self.board, self._last = disputed[int(rng.integers(len(disputed)))], _SETTLED
+        else:
+            self.board, self._opening = _START, True
+        self._random = variety.random if rng.random() < variety.wild else 0.0
+        self._early = int(rng.integers(0, 8)) if rng.random() < variety.early else 0
+        self._outplayed = int(rng.integers(2, 26)) if self._opening and rng.random() < variety.outplayed else 0
+
+    def go_on(self, left: Boards) -> bool:
+        """Roll, and play what is best or now and then at random; return whether what is best has been played.
+
+        The last turn of a game that is not played to its end counts as no best play: nothing follows.
+
+        `left` is what the best play of each roll leaves, seen by the opponent.
+        """
+        roll = int(self._rng.choice(ROLLS, p=CHANCE_OF_ROLL if self._turn or not self._opening else _OPENING))
+        strays = self._strays()
+        self._turn += 1
+        self.board = self._at_random(*DICE[roll]) if strays else left[roll]
+        return not strays and not self.is_over()
+
+    def is_over(self) -> bool:
+        """Whether the game has gone on long enough."""
+        return self._turn >= self._last
+
+    def _strays(self) -> bool:
+        """Whether the next play is made at random."""
+        outplayed = self._turn < self._outplayed and self._turn % 2 == self._outplayed % 2
+        return outplayed or self._turn < self._early or self._rng.random() < self._random
+
+    def _at_random(self, high: int, low: int) -> Board:
+        every = successors(self.board, high, low)
+        chosen = int(self._rng.integers(len(every)))
+        return cast("Board", swapped(every[chosen][None])[0])
+
+
+def play_games(teacher: Teacher, count: int, seed: int) -> Labels:
+    """Play and label so many positions; what tables or laws know is none of them."""
+    rng = np.random.default_rng(seed)
+    scales = new_pruner_buffers(teacher.pruner)
+    lanes = [_Game(teacher, rng) for _ in range(min(GAMES_AT_ONCE, count))]
+    turns = -(-count // max(len(lanes), 1))
+    labels = _new_labels(len(lanes), turns)
+    for turn in range(turns):
+        boards = np.array([lane.board for lane in lanes])
+        outcomes, left = one_ply(teacher.evaluator, scales, boards, teacher.filter)
+        now = teacher.evaluator.evaluate(boards)
+        best = np.array([lane.go_on(after) for lane, after in zip(lanes, left, strict=True)])
+        known = is_known(np.array([lane.board for lane in lanes]), teacher.columns)
+        ended = known | np.array([lane.is_over() for lane in lanes])
+        labels.boards[:, turn] = boards
+        labels.ahead[:, turn] = outcomes[:, FIVE]
+        labels.missed[:, turn] = (outcomes - now)[:, FIVE]
+        labels.followed[:, turn] = best & ~ended & (turn + 1 < turns)
+        for row in np.flatnonzero(ended):
+            lanes[row].begin()
+    return _in_line(labels, count)
+
+
+def most_disputed(labels: Labels, count: int) -> Boards:
+    """Return the positions where the network was most at odds with one roll ahead, by equity, shape (count, 26)."""
+    missed = np.abs(labels.missed.astype(np.float32) @ EQUITY_WEIGHTS)
+    return labels.boards[np.argsort(-missed, kind="stable")[:count]]
+
+
+def _new_labels(lanes: int, turns: int) -> Labels:
+    return Labels(
+        np.empty((lanes, turns, CELLS), np.int8),
+        np.empty((lanes, turns, CHANCES), np.float32),
+        np.empty((lanes, turns, CHANCES), np.float32),
+        np.empty((lanes, turns), np.bool_),
+    )
+
+
+def _in_line(labels: Labels, count: int) -> Labels:
+    """Return the lanes one after the other, so many labels in all."""
+    return Labels(
+        labels.boards.reshape(-1, CELLS)[:count],
+        labels.ahead.reshape(-1, CHANCES)[:count],
+        labels.missed.reshape(-1, CHANCES)[:count],
+        labels.followed.reshape(-1)[:count],
+    )
+
+
+def targets(labels: Labels, trace: float) -> Floats:
+    """Return the five chances that a network is to learn, shape (n, CHANCES).
+
+    They are those one roll ahead, and what the network missed later in the game, `trace` times less with every turn.
+    With 0 nothing of that, with 1 all; they are right on average and may lie outside 0 to 1.
+    """
+    found = labels.ahead.astype(np.float32)
+    later = np.zeros(CHANCES, np.float32)
+    _add_later(found, labels.missed.astype(np.float32), labels.followed, np.float32(trace), later)
+    return found
+
+
+@compiled
+def _add_later(
+    found: Floats, missed: Floats, followed: npt.NDArray[np.bool_], trace: np.float32, later: Floats
+) -> None:
+    """Add what was missed later; `later` is room for what the network's chances of the next position lack."""
+    for row in range(found.shape[0] - 1, -1, -1):
+        if followed[row]:
+            # Seen by the other side: what wins for one is lost by the other.
+            win, gammon, backgammon = later[0], later[1], later[2]
+            later[0] = -win
+            later[1], later[2] = later[3], later[4]
+            later[3], later[4] = gammon, backgammon
+            for chance in range(CHANCES):
+                later[chance] *= trace
+                found[row, chance] += later[chance]
+                later[chance] += missed[row, chance]
+        else:
+            for chance in range(CHANCES):
+                later[chance] = missed[row, chance]
 
 
 @frozen
@@ -33,7 +280,7 @@ def label_all(teacher: Teacher, chunks: Sequence[Chunk], jobs: int) -> Iterator[
     Raises OSError for a file that cannot be written, LostError for a process that has died.
     """
     missing = [chunk for chunk in chunks if not chunk.path.exists()]
-    yield from share(_work, (teacher, missing), range(len(missing)), jobs)
+    yield from map_unordered(_work, (teacher, missing), range(len(missing)), jobs)
 
 
 def read_labels(paths: Sequence[Path], trace: float) -> tuple[Boards, Floats]:
@@ -56,7 +303,7 @@ def read_chunk(path: Path) -> Labels:
 
 def _work(way: Connection, teacher: Teacher, chunks: Sequence[Chunk]) -> None:
     """Make the chunks that come. The whole of a process."""
-    end_with_parent()
+    exit_with_parent()
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), way:
         while (number := way.recv()) is not None:
             try:

@@ -11,17 +11,17 @@ import cattrs
 from attrs import evolve, field, frozen
 from attrs.validators import and_, deep_iterable, ge, gt, le
 
-from fibsbot.engine.expanding import Filter
-from fibsbot.engine.training.positions import Variety
+from fibsbot.engine.pruner import PlayFilter
+from fibsbot.engine.training.random_positions import Variety
 
-WIDEST: Final = 8192
+MOST_UNITS: Final = 8192
 """Hidden units of a layer, at most."""
 MOST: Final = 1_000_000_000
 """Games, positions or labels of a step, at most."""
 LAST_SEED: Final = 41
 """Beyond that, seeds that follow from it would be longer than the 32 bits of numba's generator."""
 
-_layers: Final = deep_iterable(and_(ge(1), le(WIDEST)))
+_layers: Final = deep_iterable(and_(ge(1), le(MOST_UNITS)))
 _rate: Final = and_(gt(0.0), le(1.0))
 
 
@@ -30,10 +30,10 @@ class RecipeError(ValueError):
 
 
 @frozen
-class StudentRecipe:
+class TDRecipe:
     """TD(0) from nothing."""
 
-    hidden: int = field(default=128, validator=[ge(1), le(WIDEST)])
+    hidden: int = field(default=128, validator=[ge(1), le(MOST_UNITS)])
     games: int = field(default=400_000, validator=[ge(0), le(MOST)])
     lesson: int = field(default=500, validator=[ge(1), le(100_000)])
     """Games between two looks at the rate."""
@@ -44,7 +44,7 @@ class StudentRecipe:
 
 
 @frozen
-class Fit:
+class FitRecipe:
     """How a network is fitted to labels; see `fitting.Plan`."""
 
     epochs: int = field(validator=[ge(1), le(10_000)])
@@ -54,13 +54,13 @@ class Fit:
 
 
 @frozen
-class Distilling:
+class DistillRecipe:
     """A deep network learns what the student says of very many positions, which costs next to nothing."""
 
     positions: int = field(validator=[ge(1), le(MOST)])
     hidden: tuple[int, ...] = field(validator=_layers)
     """Units of the hidden layers."""
-    fit: Fit
+    fit: FitRecipe
     variety: Variety = Variety()  # noqa: RUF009 - frozen
 
 
@@ -70,14 +70,14 @@ class Round:
 
     labels: int = field(validator=[ge(1), le(MOST)])
     """Fresh positions, each labelled one roll ahead."""
-    fit: Fit
+    fit: FitRecipe
     trace: float = field(default=0.9, validator=[ge(0.0), le(1.0)])
     """How much of what the network misses a turn later is added to a label; see `games.targets`."""
     hidden: tuple[int, ...] = field(default=(), validator=_layers)
     """Units of the hidden layers of a new network; without, the last one goes on learning."""
     window: int = field(default=3, validator=ge(1))
     """From how many rounds, this one the last, the network learns; of those before a checkpoint from none."""
-    filter: Filter = Filter()  # noqa: RUF009 - frozen
+    filter: PlayFilter = PlayFilter()  # noqa: RUF009 - frozen
     variety: Variety = Variety()  # noqa: RUF009 - frozen
     times: int = field(default=1, validator=[ge(1), le(1000)])
     """How often the round is done, one after the other."""
@@ -92,7 +92,7 @@ class RaceRound:
 
     sides: int = field(validator=[ge(1), le(MOST)])
     """How many sides are played home."""
-    fit: Fit
+    fit: FitRecipe
     trace: float = field(default=1.0, validator=[ge(0.0), le(1.0)])
     """How much of what the network misses a throw later is added to a label; see `racing`."""
     hidden: tuple[int, ...] = field(default=(), validator=_layers)
@@ -102,14 +102,14 @@ class RaceRound:
 
 
 @frozen
-class Racing:
+class RaceRecipe:
     """A small network that learns races from itself, once the others are there; see `racing`."""
 
     positions: int = field(validator=[ge(1), le(MOST)])
     """Of games, among which races are looked for."""
     hidden: tuple[int, ...] = field(validator=_layers)
     """Units of the hidden layers of the first network, which counts pips."""
-    fit: Fit
+    fit: FitRecipe
     rounds: tuple[RaceRound, ...]
     variety: Variety = Variety()  # noqa: RUF009 - frozen
 
@@ -122,10 +122,10 @@ class Racing:
 class Recipe:
     """The whole way from nothing to a network."""
 
-    student: StudentRecipe
-    distilling: Distilling
+    student: TDRecipe
+    distilling: DistillRecipe
     rounds: tuple[Round, ...]
-    pruner_hidden: int = field(default=64, validator=[ge(1), le(WIDEST)])
+    pruner_hidden: int = field(default=64, validator=[ge(1), le(MOST_UNITS)])
     pruner_positions: int = field(default=1_000_000, validator=[ge(1), le(MOST)])
     """How many positions the first pruner learns from the student."""
     chunk: int = field(default=20_000, validator=[ge(1), le(1_000_000)])
@@ -133,7 +133,7 @@ class Recipe:
     seed: int = field(default=1, validator=[ge(0), le(LAST_SEED)])
     averaged: int = field(default=1, validator=[ge(1), le(1000)])
     """Of how many rounds' networks, the last ones, the weights are averaged in the end; see `network.mean_of`."""
-    racing: Racing | None = None
+    racing: RaceRecipe | None = None
     """Without it, the network of contact values races as well."""
 
     def __attrs_post_init__(self) -> None:

@@ -13,13 +13,13 @@ from urllib.parse import quote
 from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from fibsbot.permissions import private_database
+from fibsbot.files import private_database
 
-BUSY: Final = 5.0
+BUSY_TIMEOUT: Final = 5.0
 """Seconds that SQLite waits for another process which writes, before it gives up."""
-REACH: Final = 5
+CONNECT_TIMEOUT: Final = 5
 """Seconds that a PostgreSQL server may take to answer a connection."""
-DEAD: Final = 30
+DEAD_AFTER: Final = 30
 """Seconds without a sign of life, before a connection to PostgreSQL is taken for dead."""
 
 
@@ -27,7 +27,7 @@ class StoreError(Exception):
     """The store cannot be used as it is; the text is one line, says why, and shows no password."""
 
 
-def locate(where: str | Path) -> URL:
+def database_url(where: str | Path) -> URL:
     """Return the database's URL; a path means SQLite. Raises StoreError when it is none that we can use."""
     if isinstance(where, Path) or "://" not in where:
         path = Path(where).expanduser()
@@ -49,7 +49,7 @@ def locate(where: str | Path) -> URL:
     raise StoreError(f"expected a store on SQLite (a file) or PostgreSQL, got {_without_secrets(url)}")
 
 
-def shown(url: URL) -> str:
+def public_url(url: URL) -> str:
     """Return how people call a store: without its password."""
     return str(url.database) if is_sqlite(url) else _without_secrets(url)
 
@@ -84,7 +84,7 @@ def _sqlite(path: Path, *, writing: bool) -> Engine:
         # Without isolation_level the module begins no transactions by itself: BEGIN stands below, and covers DDL too.
         uri = sqlite_uri(path, "rwc" if writing else "rw")
         with private_database(path) if writing else contextlib.nullcontext():
-            opened = sqlite3.connect(uri, uri=True, timeout=BUSY, isolation_level=None, check_same_thread=False)
+            opened = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
             try:
                 _set_up(opened, writing=writing)
             except BaseException:
@@ -114,7 +114,7 @@ def _set_up(opened: sqlite3.Connection, *, writing: bool) -> None:
 
 def _write_ahead(opened: sqlite3.Connection) -> None:
     """Turn to a write-ahead log. SQLite does not wait for others that do the same at this moment, so this does."""
-    end = time.monotonic() + BUSY
+    end = time.monotonic() + BUSY_TIMEOUT
     while True:
         try:
             opened.execute("PRAGMA journal_mode = WAL")
@@ -128,19 +128,19 @@ def _write_ahead(opened: sqlite3.Connection) -> None:
 
 def _postgresql(url: URL, *, writing: bool) -> Engine:
     wanted: dict[str, Any] = {
-        "connect_timeout": REACH,
+        "connect_timeout": CONNECT_TIMEOUT,
         "application_name": "fibsbot",
-        "keepalives_idle": DEAD,
-        "keepalives_interval": DEAD // 3,
+        "keepalives_idle": DEAD_AFTER,
+        "keepalives_interval": DEAD_AFTER // 3,
         "keepalives_count": 3,
-        "tcp_user_timeout": DEAD * 1000,
+        "tcp_user_timeout": DEAD_AFTER * 1000,
     }
     arguments = {name: value for name, value in wanted.items() if name not in url.query}
     pool = NullPool if writing else QueuePool
     return create_engine(url, poolclass=pool, pool_pre_ping=not writing, connect_args=arguments)
 
 
-def reason(error: BaseException) -> str:
+def database_error_text(error: BaseException) -> str:
     """Return in one line what is wrong with the database, as the database said it."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     return " ".join(str(cause).split()) or type(cause).__name__

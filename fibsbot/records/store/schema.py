@@ -1,6 +1,6 @@
-"""The tables of the match store, the same on SQLite and PostgreSQL, and how they are created.
+"""The tables of the match store, the same on SQLite and PostgreSQL; their version, and how they are created.
 
-A change of any table is a new version of the schema: VERSION goes up by one. A store of another version is refused.
+A change to a table is a new VERSION. There is no released version yet, so there are no migrations.
 """
 
 from __future__ import annotations

@@ -26,30 +26,43 @@ from sqlalchemy import Connection, Engine, delete, insert, select, update
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 
 from fibsbot import __version__
-from fibsbot.records.store.buffer import Buffer, Rank
-from fibsbot.records.store.database import StoreError, is_hopeless, is_sqlite, locate, open_engine, reason, shown
-from fibsbot.records.store.entries import Entry
-from fibsbot.records.store.ledger import HANDLERS, enter
+from fibsbot.records.store.database import (
+    StoreError,
+    database_error_text,
+    database_url,
+    is_hopeless,
+    is_sqlite,
+    open_engine,
+    public_url,
+)
+from fibsbot.records.store.pending import (
+    OrphanedSpill,
+    PendingRecord,
+    Priority,
+    RecordQueue,
+    SpillFile,
+    orphaned_spills,
+)
+from fibsbot.records.store.record_handlers import HANDLERS, write_records
 from fibsbot.records.store.schema import WRITERS, prepare
-from fibsbot.records.store.waiting import LeftOver, WaitingFile, left_over
-from fibsbot.redaction import cleaned
+from fibsbot.redaction import redact_record
 
-LIMIT: Final = 20_000
+QUEUE_LIMIT: Final = 20_000
 """Records that wait in memory at most while the database is away."""
 BATCH: Final = 500
 """Records in one transaction at most."""
-REST: Final = 4
+REST_FACTOR: Final = 4
 """Between two transactions, so many times as long as the last one computed. Most of one's work is the same for one
 record and for a hundred, and while it goes on the bots get only a part of the processor that Python gives one thread at
 a time."""
 LONGEST_REST: Final = 0.02
 """Seconds: nobody who looks into the store waits for longer, and little is left over when the process is killed."""
-PAUSES: Final = (0.5, 30.0)
+RETRY_PAUSES: Final = (0.5, 30.0)
 """Seconds before the first next attempt, and before any later one; each is twice as long as the one before."""
 WARNING_INTERVAL: Final = 3600.0
 """Seconds between two warnings."""
 
-KEPT: Final = dt.timedelta(days=30)
+WRITER_RETENTION: Final = dt.timedelta(days=30)
 """How long a process that writes no more is remembered."""
 
 _log = structlog.get_logger(__name__)
@@ -67,8 +80,8 @@ class StoreWriter:
         url: str | Path,
         *,
         on_trouble: Callable[[str], None] = _warn,
-        limit: int = LIMIT,
-        pauses: tuple[float, float] = PAUSES,
+        limit: int = QUEUE_LIMIT,
+        pauses: tuple[float, float] = RETRY_PAUSES,
     ) -> None:
         """Write into the store at this path or URL, which is made if it is not there.
 
@@ -77,7 +90,7 @@ class StoreWriter:
         database of another program, a schema that is newer than this program. A database that is away for now is no
         error; it may come back.
         """
-        self._url = locate(url)
+        self._url = database_url(url)
         self._on_trouble = on_trouble
         self._pauses = pauses
         self._engine: Engine = open_engine(self._url, writing=True)
@@ -86,8 +99,8 @@ class StoreWriter:
         self._file: tuple[int, int] | None = None
         self._sequence = 0
         """The number of the last of our records that the database has."""
-        self._buffer = Buffer(limit)
-        self._copy = WaitingFile(self._url, self._id)
+        self._buffer = RecordQueue(limit)
+        self._copy = SpillFile(self._url, self._id)
         self._changed = threading.Condition()
         self._numbers = 0
         self._closing: float | None = None
@@ -114,7 +127,7 @@ class StoreWriter:
                 self.lost += 1
                 return
             self._numbers += 1
-            entry = Entry(self._numbers, account, name, cleaned(dict(fields)), at)
+            entry = PendingRecord(self._numbers, account, name, redact_record(dict(fields)), at)
             self.lost += self._buffer.put(known[0], entry)
             self._copy.add(entry)
             self._changed.notify_all()
@@ -146,7 +159,7 @@ class StoreWriter:
             self._copy.close()
         if left:
             self.lost += left
-            _log.error("store closed before everything was written", store=shown(self._url), records=left)
+            _log.error("store closed before everything was written", store=public_url(self._url), records=left)
         return not left
 
     # -- the thread ---------------------------------------------------------------------------------------------
@@ -171,16 +184,16 @@ class StoreWriter:
             else:
                 pause = self._pauses[0]
                 self._written(len(batch) - lost, lost)
-                time.sleep(min(REST * (time.thread_time() - began), LONGEST_REST))
+                time.sleep(min(REST_FACTOR * (time.thread_time() - began), LONGEST_REST))
 
-    def _next_batch(self) -> list[Entry] | None:
+    def _next_batch(self) -> list[PendingRecord] | None:
         """Wait for something to write; None when the end has come."""
         with self._changed:
             self._changed.wait_for(lambda: len(self._buffer) or self._closing is not None)
             over = self._closing is not None and time.monotonic() >= self._closing
             return None if over or not len(self._buffer) else self._buffer.take(BATCH)
 
-    def _write(self, batch: list[Entry]) -> int:
+    def _write(self, batch: list[PendingRecord]) -> int:
         """Write a batch; return how many of it were dropped. Raises whatever keeps the database from being used."""
         self._connect()
         try:
@@ -192,7 +205,7 @@ class StoreWriter:
         # One of them does not go in, which is our own mistake; it must not keep out the others.
         return sum(map(self._write_alone, batch))
 
-    def _write_alone(self, entry: Entry) -> int:
+    def _write_alone(self, entry: PendingRecord) -> int:
         try:
             return self._transact([entry])
         except Exception as error:
@@ -202,23 +215,23 @@ class StoreWriter:
             self._tell_dropped(entry, error)
             return 1
 
-    def _transact(self, batch: list[Entry]) -> int:
+    def _transact(self, batch: list[PendingRecord]) -> int:
         connection = self._connect()
         batch = [entry for entry in batch if entry.number > self._sequence]
         if not batch:
             return 0
         if is_sqlite(self._url):
-            dear = any(HANDLERS[entry.name][0] is Rank.COURSE for entry in batch)
+            dear = any(HANDLERS[entry.name][0] is Priority.COURSE for entry in batch)
             opened: Any = connection.connection.driver_connection
             opened.execute(f"PRAGMA synchronous = {'FULL' if dear else 'NORMAL'}")
         unusable = self._enter(connection, batch, self._id)
         self._sequence = batch[-1].number
         return unusable
 
-    def _enter(self, connection: Connection, entries: list[Entry], writer: str) -> int:
+    def _enter(self, connection: Connection, entries: list[PendingRecord], writer: str) -> int:
         """Write records in one transaction, which says how far their writer is; return how many say nothing usable."""
         with connection.begin():
-            unusable = enter(connection, entries)
+            unusable = write_records(connection, entries)
             mark = {"sequence": entries[-1].number, "seen": dt.datetime.now(dt.UTC)}
             connection.execute(update(WRITERS).where(WRITERS.c.id == writer).values(mark))
         for entry, error in unusable:
@@ -236,26 +249,28 @@ class StoreWriter:
                 self._copy.clear()
             self._changed.notify_all()
         if recovered:
-            _log.info("store can be written again", store=shown(self._url), waiting=left, lost=self.lost)
+            _log.info("store can be written again", store=public_url(self._url), waiting=left, lost=self.lost)
 
     # -- trouble ------------------------------------------------------------------------------------------------
 
     def _have_trouble(self, error: Exception) -> None:
         with self._changed:
             self._buffer.give_back()
-            self.trouble = reason(error)
+            self.trouble = database_error_text(error)
             waiting = len(self._buffer)
         if self._may_warn("trouble"):
-            store = f"the store {shown(self._url)}"
+            store = f"the store {public_url(self._url)}"
             told = f"{store} cannot be written: {self.trouble}; {waiting} records wait, {self.lost} are lost"
             try:
                 self._on_trouble(told)
             except Exception:  # noqa: BLE001 - whoever is told may fail, the store must not
                 _log.exception(told)
 
-    def _tell_dropped(self, entry: Entry, error: Exception) -> None:
+    def _tell_dropped(self, entry: PendingRecord, error: Exception) -> None:
         if self._may_warn("dropped"):
-            _log.warning("record not stored", account=entry.account, record=entry.name, error=reason(error))
+            _log.warning(
+                "record not stored", account=entry.account, record=entry.name, error=database_error_text(error)
+            )
 
     def _may_warn(self, what: str) -> bool:
         """Whether nobody was warned of this within the last hour."""
@@ -288,7 +303,9 @@ class StoreWriter:
         except (DBAPIError, StoreError) as error:
             self._disconnect()
             if isinstance(error, StoreError) or is_hopeless(error):
-                raise StoreError(f"cannot use the store {shown(self._url)}: {reason(error)}") from None
+                raise StoreError(
+                    f"cannot use the store {public_url(self._url)}: {database_error_text(error)}"
+                ) from None
             self._have_trouble(error)
 
     def _connect(self) -> Connection:
@@ -319,7 +336,7 @@ class StoreWriter:
         """Return how much of a writer's the database has: one may end when nobody knows whether a commit has."""
         now = dt.datetime.now(dt.UTC)
         with connection.begin():
-            connection.execute(delete(WRITERS).where(WRITERS.c.seen < now - KEPT))
+            connection.execute(delete(WRITERS).where(WRITERS.c.seen < now - WRITER_RETENTION))
             known = connection.scalar(select(WRITERS.c.sequence).where(WRITERS.c.id == writer))
             if known is None:
                 who = {"id": writer, "host": socket.gethostname(), "process": os.getpid(), "program": __version__}
@@ -329,24 +346,30 @@ class StoreWriter:
 
     def _take_over(self, connection: Connection) -> None:
         """Write what waited when another process was killed."""
-        for left in left_over(self._url):
-            if left.entries and left.at > dt.datetime.now(dt.UTC) - KEPT:  # of older ones nobody knows what is stored
+        for left in orphaned_spills(self._url):
+            if (
+                left.entries and left.at > dt.datetime.now(dt.UTC) - WRITER_RETENTION
+            ):  # of older ones nobody knows what is stored
                 try:
                     self._write_left_over(connection, left)
                 except Exception as error:
                     if _is_trouble(error):
                         raise
                     left.put_aside()
-                    _log.warning("records of a killed process not stored", file=str(left.path), error=reason(error))
+                    _log.warning(
+                        "records of a killed process not stored", file=str(left.path), error=database_error_text(error)
+                    )
                     continue
             left.remove()
 
-    def _write_left_over(self, connection: Connection, left: LeftOver) -> None:
+    def _write_left_over(self, connection: Connection, left: OrphanedSpill) -> None:
         sequence = self._sign_in(connection, left.writer)
         entries = [entry for entry in left.entries if entry.number > sequence and entry.name in HANDLERS]
         if entries:
             unusable = self._enter(connection, entries, left.writer)
-            _log.info("records of a killed process stored", store=shown(self._url), records=len(entries) - unusable)
+            _log.info(
+                "records of a killed process stored", store=public_url(self._url), records=len(entries) - unusable
+            )
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None

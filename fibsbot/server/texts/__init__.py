@@ -7,8 +7,8 @@ import importlib.resources
 import itertools
 from typing import Final
 
-from protocol import messages as m
-from protocol.messages import Message
+from fibs_protocol import messages as m
+from fibs_protocol.messages import Message
 
 NO_HELP: Final = "** No help available on '{}'."
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from fibsbot.service.live.watching import Live
+from fibsbot.service.live.page_server import LivePage
 
-__all__ = ["Live"]
+__all__ = ["LivePage"]

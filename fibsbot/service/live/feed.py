@@ -1,6 +1,7 @@
-"""What there is to see of one account: its board, the moves of the game, what was said, the last games.
+"""What the live page shows of one account: the board, the moves of the game, the chat, the last games.
 
-Nothing is drawn before somebody wants to see it: what a bot does costs no more than a note that something has changed.
+Nothing is drawn before a browser asks for it: until then a message costs no more than a note that something has
+changed.
 """
 
 from __future__ import annotations
@@ -12,19 +13,75 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from attrs import evolve, frozen
+from fibs_protocol import messages as m
+from fibs_protocol.messages import Message
+
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.track import Track
+from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.draw.markup import clean
-from fibsbot.draw.scene import Shown
+from fibsbot.draw.scene import Scene, ShownPlay, ViewOptions, scene_of_state
+from fibsbot.draw.svg import scene_svg
+from fibsbot.draw.themes import Theme
+from fibsbot.match import Phase
+from fibsbot.position import Position
 from fibsbot.records.session_log import utc_now
-from fibsbot.redaction import cleaned, redacted
-from fibsbot.replay.happenings import GameBegan, GameEnded, Happened, Happening, MatchBegan, MatchEnded
-from fibsbot.replay.telling import deeds, end_in_words, length_in_words, names_of, result_in_words
+from fibsbot.redaction import redact, redact_record
+from fibsbot.replay.event_text import entry_actions, length_text, match_end_text, result_text, shown_names
+from fibsbot.replay.events import EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEnded, MatchEvent
 from fibsbot.rules.state import Seat
-from fibsbot.service.live.board import Picture, picture
 from fibsbot.transcript import Gap, Step, Throw, walk
-from protocol import messages as m
-from protocol.messages import Message
+
+_OWN_LOOK: Final = ViewOptions(theme=Theme.PAGE)
+_OPPONENT_LOOK: Final = ViewOptions(theme=Theme.PAGE, above=True, dark=False, fixed=True)
+"""The opponent decides, and still sits above with the light checkers."""
+
+
+@frozen
+class BoardPicture:
+    """A board as the page shows it."""
+
+    svg: str
+    title: str
+    """What there is to do, in words."""
+
+
+def board_picture(track: TrackedMatch, own_name: str, last: ShownPlay | None) -> BoardPicture | None:
+    """Draw a match; None while its state is not known. `last` is a play that may have led there."""
+    if track.state is None:
+        return None
+    decider, phase = _open_decision(track)
+    state = track.decision(phase)
+    opponent = track.opponent or "opponent"
+    if decider is PlayerSide.OPPONENT:
+        scene = scene_of_state(state.swapped(), _OPPONENT_LOOK, None, (opponent, own_name))
+    else:
+        scene = scene_of_state(state, _OWN_LOOK, None, (own_name, opponent))
+    if not track.running:
+        scene = _at_rest(scene)
+    shown = last if last and _seen_from_below(last) == track.state.position else None
+    return BoardPicture(scene_svg(evolve(scene, shown=shown), _OWN_LOOK), scene.title)
+
+
+def _open_decision(track: TrackedMatch) -> tuple[PlayerSide, Phase]:
+    """Return who has to decide what; the player, where nobody has to."""
+    if track.resigned_by:
+        return track.resigned_by.other, Phase.RESIGNED
+    if track.doubled_by:
+        return track.doubled_by.other, Phase.DOUBLED
+    return track.turn or PlayerSide.PLAYER, Phase.MOVE if track.dice else Phase.ROLL
+
+
+def _at_rest(scene: Scene) -> Scene:
+    """Show a game that is over: nobody has anything to do."""
+    below, above = (evolve(side, on_turn=False, dice=None) for side in (scene.below, scene.above))
+    return evolve(scene, below=below, above=above, title="between two games")
+
+
+def _seen_from_below(last: ShownPlay) -> Position:
+    after = last.before.play(last.play)
+    return after if last.below else after.swapped()
+
 
 LINES: Final = 100
 """Lines of chat that are kept."""
@@ -36,7 +93,7 @@ LONGEST: Final = 300
 """Characters of a line of chat."""
 
 
-class Part(enum.Enum):
+class FeedPart(enum.Enum):
     """What is sent to browsers each for itself, when it has changed."""
 
     BOARD = "board"
@@ -45,31 +102,31 @@ class Part(enum.Enum):
     GAMES = "games"
 
 
-_OURS: Final[Mapping[type[Message], str]] = {m.YouSay: "says", m.YouKibitz: "kibitzes", m.YouWhisper: "whispers"}
-_THEIRS: Final[Mapping[type[Message], str]] = {m.Says: "says", m.Kibitzes: "kibitzes", m.Whispers: "whispers"}
+_OWN_VERBS: Final[Mapping[type[Message], str]] = {m.YouSay: "says", m.YouKibitz: "kibitzes", m.YouWhisper: "whispers"}
+_OTHERS_VERBS: Final[Mapping[type[Message], str]] = {m.Says: "says", m.Kibitzes: "kibitzes", m.Whispers: "whispers"}
 
 
-class Feed:
+class AccountFeed:
     """One account."""
 
     def __init__(self, account: str) -> None:
         """Know nothing yet."""
         self._account = account
-        self.versions = dict.fromkeys(Part, 0)
+        self.versions = dict.fromkeys(FeedPart, 0)
         """Each part's number of changes."""
-        self._written: dict[Part, tuple[int, str]] = {}
-        self._parts: Mapping[Part, Callable[[], Mapping[str, Any]]] = {
-            Part.BOARD: self._board,
-            Part.MOVES: self._move_list,
-            Part.CHAT: lambda: {"lines": list(self._chat)},
-            Part.GAMES: lambda: {"games": list(self._games)},
+        self._written: dict[FeedPart, tuple[int, str]] = {}
+        self._parts: Mapping[FeedPart, Callable[[], Mapping[str, Any]]] = {
+            FeedPart.BOARD: self._board,
+            FeedPart.MOVES: self._move_list,
+            FeedPart.CHAT: lambda: {"lines": list(self._chat)},
+            FeedPart.GAMES: lambda: {"games": list(self._games)},
         }
-        self._track: Track | None = None
-        self._picture: Picture | None = None
+        self._track: TrackedMatch | None = None
+        self._picture: BoardPicture | None = None
         """The last one that could be drawn."""
         self._over = False
         """Whether the match that was shown is over, and none has begun since."""
-        self._last: Shown | None = None
+        self._last: ShownPlay | None = None
         self._own = Seat.A
         self._names = ("?", "?")
         self._length = ""
@@ -78,16 +135,16 @@ class Feed:
         self._chat: deque[Mapping[str, Any]] = deque(maxlen=LINES)
         self._games: deque[Mapping[str, Any]] = deque(maxlen=GAMES)
 
-    def part(self, part: Part) -> str:
+    def part(self, part: FeedPart) -> str:
         """Return a part as it is now, as JSON."""
         version, text = self._written.get(part, (-1, ""))
         if version != self.versions[part]:
             version = self.versions[part]
-            text = json.dumps(cleaned(self._parts[part]()), separators=(",", ":"))
+            text = json.dumps(redact_record(self._parts[part]()), separators=(",", ":"))
             self._written[part] = version, text
         return text
 
-    def _changed(self, part: Part) -> None:
+    def _changed(self, part: FeedPart) -> None:
         self.versions[part] += 1
 
     # -- what happens -------------------------------------------------------------------------------------------
@@ -98,25 +155,25 @@ class Feed:
         if agent.track is not self._track:
             self._track = agent.track
             self._over = not agent.track.running and (self._over or isinstance(message, m.MatchWon))
-            self._changed(Part.BOARD)
-        if verb := _OURS.get(type(message)):
+            self._changed(FeedPart.BOARD)
+        if verb := _OWN_VERBS.get(type(message)):
             self._say(self._account, verb, message, own=True)
-        elif verb := _THEIRS.get(type(message)):
+        elif verb := _OTHERS_VERBS.get(type(message)):
             self._say(getattr(message, "name", "?"), verb, message, own=False)
         return sum(self.versions.values()) != before
 
     def _say(self, name: str, verb: str, message: Message, *, own: bool) -> None:
-        line = {"at": _clock(), "name": safe(name, 24), "verb": verb, "text": safe(_text(message))}
+        line = {"at": _clock(), "name": safe_text(name, 24), "verb": verb, "text": safe_text(_text(message))}
         self._chat.append(line | {"own": own})
-        self._changed(Part.CHAT)
+        self._changed(FeedPart.CHAT)
 
-    def happen(self, happening: Happening) -> None:
+    def happen(self, happening: MatchEvent) -> None:
         """Take in what happened in a match."""
         match happening:
             case MatchBegan(transcript=transcript):
-                self._names = names_of(transcript)
+                self._names = shown_names(transcript)
                 self._own = Seat.A if transcript.user is None else transcript.user
-                self._length = length_in_words(transcript.length)
+                self._length = length_text(transcript.length)
             case GameBegan(game=game):
                 self._moves.clear()
                 start = game.start
@@ -124,36 +181,36 @@ class Feed:
                 self._last = None
                 for step in walk(game):  # of a game that goes on after a break
                     self._enter(step)
-                self._changed(Part.MOVES)
-            case Happened(step=step):
+                self._changed(FeedPart.MOVES)
+            case EntryAdded(step=step):
                 self._enter(step)
             case GameEnded(game=game) if game.result:
                 result = game.result
                 a, b = game.start.scores
                 scores = (a + result.points, b) if result.winner is Seat.A else (a, b + result.points)
-                self._finish(result_in_words(result, self._names), scores, won=result.winner is self._own)
+                self._finish(result_text(result, self._names), scores, won=result.winner is self._own)
             case MatchEnded(transcript=transcript) if transcript.winner is not None:
                 won = transcript.winner is self._own
-                self._finish(end_in_words(transcript), transcript.scores, won=won, match=True)
+                self._finish(match_end_text(transcript), transcript.scores, won=won, match=True)
 
     def _enter(self, step: Step) -> None:
         """Add an entry to the list of moves."""
         entry = step.entry
         if isinstance(entry, Gap):
             self._moves.append({"turn": step.turn, "text": f"missing: {clean(entry.reason, LONGEST)}"})
-        for seat, deed in deeds(step):
+        for seat, deed in entry_actions(step):
             self._moves.append({"turn": step.turn, "own": seat is self._own, "text": deed})
         if isinstance(entry, Throw) and entry.play is not None:
             mover = entry.seat
-            self._last = Shown(entry.play, step.before.position_for(mover), below=mover is self._own)
-            self._changed(Part.BOARD)
-        self._changed(Part.MOVES)
+            self._last = ShownPlay(entry.play, step.before.position_for(mover), below=mover is self._own)
+            self._changed(FeedPart.BOARD)
+        self._changed(FeedPart.MOVES)
 
     def _finish(self, said: str, scores: tuple[int, int], *, won: bool, match: bool = False) -> None:
         ours, theirs = self._ours_first(scores)
         place = {"at": _clock(), "opponent": self._names[self._own.other], "length": self._length}
         self._games.append(place | {"said": said, "score": f"{ours}-{theirs}", "won": won, "match": match})
-        self._changed(Part.GAMES)
+        self._changed(FeedPart.GAMES)
 
     def _ours_first(self, scores: tuple[int, int]) -> tuple[int, int]:
         return scores[self._own], scores[self._own.other]
@@ -162,7 +219,7 @@ class Feed:
 
     def _board(self) -> Mapping[str, Any]:
         """Return the board; the last one, as past, after a match and where nothing is known of the present one."""
-        now = picture(self._track, self._account, self._last) if self._track else None
+        now = board_picture(self._track, self._account, self._last) if self._track else None
         self._picture = shown = now or self._picture
         if shown is None:
             return {"svg": "", "title": "", "past": False}
@@ -173,9 +230,9 @@ class Feed:
         return {"players": players, "length": self._length, **self._game, "moves": list(self._moves)}
 
 
-def safe(text: str, longest: int = LONGEST) -> str:
+def safe_text(text: str, longest: int = LONGEST) -> str:
     """Return a text as it may be shown; a password is hidden before the text is cut."""
-    return clean(redacted(text), longest)
+    return clean(redact(text), longest)
 
 
 def _text(message: Message) -> str:

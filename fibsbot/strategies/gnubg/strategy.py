@@ -13,19 +13,17 @@ from attrs import evolve
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
-from fibsbot.strategies.foreign.revival import Revival
-from fibsbot.strategies.foreign.wording import chosen, one_of
-from fibsbot.strategies.gnubg.asking import Evaluation
-from fibsbot.strategies.gnubg.judging import Valuer
-from fibsbot.strategies.gnubg.options import GnubgOptions
-from fibsbot.strategies.gnubg.process import GnubgProcess
-from fibsbot.strategies.handmade.strategy import HandmadeStrategy, is_beavered
-from fibsbot.strategies.judge import CubeValues, PlayValue, PositionValue
+from fibsbot.strategies.child_process.process import RestartingEngine
+from fibsbot.strategies.child_process.wire_format import parse_play_choice, parse_word
+from fibsbot.strategies.evaluator import CubeValues, PlayValue, PositionValue
+from fibsbot.strategies.gnubg.external_mode import Evaluation, GnubgOptions, GnubgProcess
+from fibsbot.strategies.gnubg.values import GnubgValues
+from fibsbot.strategies.heuristic.strategy import HeuristicStrategy, is_beavered
 
 OFFERS: Final = {"roll": CubeAction.ROLL, "double": CubeAction.DOUBLE}
 RESPONSES: Final = {"take": CubeAction.TAKE, "drop": CubeAction.PASS, "beaver": CubeAction.BEAVER}
-VERDICTS: Final = {"accept": True, "reject": False}
-_PLACES: Final = "/usr/games:/usr/local/games"
+RESIGNATION_ANSWERS: Final = {"accept": True, "reject": False}
+_EXTRA_PATH: Final = "/usr/games:/usr/local/games"
 """Where the program is where it is not on the PATH: daemons seldom have games on theirs."""
 
 AnswerT = TypeVar("AnswerT")
@@ -47,34 +45,35 @@ class GnubgStrategy:
         """
         self.name = f"gnubg:{options}" if options else "gnubg"
         self._options = GnubgOptions.parse(options)
-        path = shutil.which(program) or shutil.which(program, path=_PLACES)
+        path = shutil.which(program) or shutil.which(program, path=_EXTRA_PATH)
         if path is None:
             raise FileNotFoundError(f"there is no program called {program!r}: is GNU Backgammon installed?")
         # How plays are valued is set once and for all when gnubg starts: a match without a cube gets one of its own.
         self._running = {
-            cubeful: Revival(partial(GnubgProcess, path, self._options, cubeful=cubeful)) for cubeful in (True, False)
+            cubeful: RestartingEngine(partial(GnubgProcess, path, self._options, cubeful=cubeful))
+            for cubeful in (True, False)
         }
-        self._valuer = Valuer(path, self._options)
-        self._aside = HandmadeStrategy()
+        self._valuer = GnubgValues(path, self._options)
+        self._aside = HeuristicStrategy()
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
         """Choose one of the plays."""
-        return PlayAnswer(self._decide(state, lambda answer: chosen(answer, state, plays)))
+        return PlayAnswer(self._decide(state, lambda answer: parse_play_choice(answer, state, plays)))
 
     def offer_double(self, state: MatchState) -> CubeAnswer:
         """Double or roll."""
-        return CubeAnswer(self._decide(state, partial(one_of, OFFERS)))
+        return CubeAnswer(self._decide(state, partial(parse_word, OFFERS)))
 
     def answer_double(self, state: MatchState) -> CubeAnswer:
         """Take, pass or beaver."""
         if is_beavered(state):
             return self._answer_beaver(state)
-        action = self._decide(state, partial(one_of, RESPONSES))
+        action = self._decide(state, partial(parse_word, RESPONSES))
         return CubeAnswer(CubeAction.TAKE if action is CubeAction.BEAVER and not state.redoubles else action)
 
     def accept_resignation(self, state: MatchState) -> bool:
         """Accept what is enough."""
-        return self._decide(state, partial(one_of, VERDICTS))
+        return self._decide(state, partial(parse_word, RESIGNATION_ANSWERS))
 
     def resign(self, state: MatchState) -> int:
         """Resign what no dice can save: in its external mode gnubg never does."""

@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from fibsbot.engine.bearoff import Tables
-from fibsbot.engine.bearoff.computing import compute
-from fibsbot.engine.bearoff.keeping import cache_folder
+from fibsbot.engine.bearoff import BearoffTables
+from fibsbot.engine.bearoff.solver import compute_tables
+from fibsbot.engine.bearoff.storage import cache_folder
 
 
 @pytest.fixture(scope="session")
-def tables() -> Tables:
+def tables() -> BearoffTables:
     """The usual tables, computed here."""
-    return compute(6, lambda _: None)
+    return compute_tables(6, lambda _: None)
 
 
 @pytest.fixture(scope="session")
-def small() -> Tables:
+def small() -> BearoffTables:
     """Tables whose two-sided part is for two checkers."""
-    return compute(2, lambda _: None)
+    return compute_tables(2, lambda _: None)
 
 
 @pytest.fixture

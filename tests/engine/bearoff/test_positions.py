@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.engine.bearoff.indexing import all_counts, numbers_of, numbers_on, size
-from fibsbot.engine.bearoff.moves import Numbers, positions_after, single_moves
-from fibsbot.engine.boards import BAR, CELLS, Board, swapped
+from fibsbot.engine.arrays import BAR, CELLS, Board, swapped
+from fibsbot.engine.bearoff.lookup import all_counts, indices_of, indices_on_boards, position_count
+from fibsbot.engine.bearoff.solver import Numbers, positions_after, single_moves
 from fibsbot.match import Dice
-from tests.engine.bearoff.witnesses import after, board_of
+from tests.engine.bearoff.references import after, board_of
 
 Rows: TypeAlias = list[list[list[int]]]
 
@@ -28,7 +28,7 @@ ALL = all_counts(15)
 
 def numbers(board: Board) -> tuple[int, int] | None:
     """Return the numbers on one board."""
-    places, own, opponent = numbers_on(board[None])
+    places, own, opponent = indices_on_boards(board[None])
     return (int(own[0]), int(opponent[0])) if len(places) else None
 
 
@@ -45,15 +45,15 @@ def rows(moves: Numbers) -> Rows:
 
 @pytest.mark.parametrize(("checkers", "positions"), [(0, 1), (1, 7), (6, 924), (15, 54264)])
 def test_there_are_as_many_positions_as_combinations(checkers: int, positions: int) -> None:
-    assert positions == size(checkers) == len(all_counts(checkers))
+    assert positions == position_count(checkers) == len(all_counts(checkers))
 
 
 def test_positions_stand_at_their_numbers() -> None:
-    assert np.array_equal(np.arange(size(15)), numbers_of(ALL))
+    assert np.array_equal(np.arange(position_count(15)), indices_of(ALL))
 
 
 def test_positions_of_a_small_table_are_the_first_of_a_large_one() -> None:
-    assert np.array_equal(all_counts(6), ALL[: size(6)])
+    assert np.array_equal(all_counts(6), ALL[: position_count(6)])
 
 
 @given(LEFT, SIDE)
@@ -77,12 +77,14 @@ def test_with_a_checker_outside_there_are_no_numbers(
 @given(HOSTILE)
 def test_no_board_leads_out_of_the_table(board: Board) -> None:
     found = numbers(board)
-    assert found is None or 0 <= min(found) <= max(found) < size(15)
+    assert found is None or 0 <= min(found) <= max(found) < position_count(15)
 
 
 @given(st.lists(st.one_of(st.builds(board_of, SIDE, SIDE), HOSTILE), max_size=5))
 def test_many_boards_have_the_numbers_of_each(boards: list[Board]) -> None:
-    numbered = zip(*(them.tolist() for them in numbers_on(np.array(boards, np.int8).reshape(-1, CELLS))), strict=True)
+    numbered = zip(
+        *(them.tolist() for them in indices_on_boards(np.array(boards, np.int8).reshape(-1, CELLS))), strict=True
+    )
     found = {place: (own, opponent) for place, own, opponent in numbered}
     assert list(map(numbers, boards)) == [found.get(place) for place in range(len(boards))]
 
@@ -90,7 +92,7 @@ def test_many_boards_have_the_numbers_of_each(boards: list[Board]) -> None:
 @pytest.mark.slow
 @given(own=LEFT, dice=DICE)
 def test_a_throw_leaves_what_the_rules_say(rows: Rows, own: tuple[int, ...], dice: Dice) -> None:
-    number = int(numbers_of(np.array(own)))
+    number = int(indices_of(np.array(own)))
     left = positions_after(rows, number, *dice)
     assert after(own, (max(dice), min(dice))) == {tuple(ALL[it]) for it in left}
 

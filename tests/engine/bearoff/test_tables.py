@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fibsbot.engine.bearoff import Tables
-from fibsbot.engine.bearoff.indexing import numbers_of, size
-from fibsbot.engine.bearoff.lookup import CENTRED, OWNED, THEIRS, WIN
-from fibsbot.engine.outcomes import LOSE_BACKGAMMON, LOSE_GAMMON, WIN_BACKGAMMON, WIN_GAMMON
-from tests.engine.bearoff.witnesses import (
+from fibsbot.engine.arrays import LOSE_BACKGAMMON, LOSE_GAMMON, WIN_BACKGAMMON, WIN_GAMMON
+from fibsbot.engine.bearoff import BearoffTables
+from fibsbot.engine.bearoff.lookup import CENTRED, OWNED, THEIRS, WIN, indices_of, position_count
+from tests.engine.bearoff.references import (
     Counts,
     board_of,
     equity,
@@ -28,10 +27,10 @@ STACK: Counts = (0, 0, 0, 0, 0, 15)
 
 
 def number(counts: Counts) -> int:
-    return int(numbers_of(np.array(counts)))
+    return int(indices_of(np.array(counts)))
 
 
-def test_throws_of_few_checkers_are_those_of_a_recursion_with_fractions(tables: Tables) -> None:
+def test_throws_of_few_checkers_are_those_of_a_recursion_with_fractions(tables: BearoffTables) -> None:
     for counts in few(3):
         expected = throws_needed(counts)
         found = tables.columns.throws[number(counts)]
@@ -39,24 +38,24 @@ def test_throws_of_few_checkers_are_those_of_a_recursion_with_fractions(tables: 
         assert float(mean(expected)) == pytest.approx(tables.columns.means[number(counts)], abs=1e-6)
 
 
-def test_chances_of_throws_add_up_to_one_and_no_column_is_missing(tables: Tables) -> None:
+def test_chances_of_throws_add_up_to_one_and_no_column_is_missing(tables: BearoffTables) -> None:
     for table in (tables.columns.throws, tables.columns.first):
         assert np.ones(len(table)) == pytest.approx(table.sum(axis=1, dtype=float), abs=1e-6)
         assert not table[:, -1].any()
 
 
-def test_means_are_the_means_of_the_chances(tables: Tables) -> None:
+def test_means_are_the_means_of_the_chances(tables: BearoffTables) -> None:
     throws = tables.columns.throws.astype(float)
     assert tables.columns.means == pytest.approx(throws @ np.arange(throws.shape[1]), abs=1e-5)
 
 
-def test_the_first_of_fifteen_on_the_six_point_is_off_at_once_with_17_of_36_throws(tables: Tables) -> None:
+def test_the_first_of_fifteen_on_the_six_point_is_off_at_once_with_17_of_36_throws(tables: BearoffTables) -> None:
     # Any 6, and 5-1, 4-2, 2-2 and 3-3 bear a checker off.
-    found = tables.columns.first[number(STACK) - size(14)]
+    found = tables.columns.first[number(STACK) - position_count(14)]
     assert 17 / 36 == pytest.approx(found[1], abs=1e-7)
 
 
-def test_equities_of_few_checkers_are_those_of_a_recursion_with_fractions(tables: Tables) -> None:
+def test_equities_of_few_checkers_are_those_of_a_recursion_with_fractions(tables: BearoffTables) -> None:
     positions = [*few(2, points=3), (0, 0, 0, 0, 0, 2), (0, 0, 0, 1, 1, 0)]
     owners = {CENTRED: "centred", OWNED: "player", THEIRS: "opponent"}
     for own in positions:
@@ -67,7 +66,7 @@ def test_equities_of_few_checkers_are_those_of_a_recursion_with_fractions(tables
                 assert float(no_double(own, opponent, owner)) == pytest.approx(row[column], abs=1e-6)
 
 
-def test_the_last_throw_is_doubled_and_taken_above_a_quarter(tables: Tables) -> None:
+def test_the_last_throw_is_doubled_and_taken_above_a_quarter(tables: BearoffTables) -> None:
     # 19 of 36 throws bear off from 5 and 2; the opponent has one checker left and wins otherwise.
     money = tables.money(board_of((0, 1, 0, 0, 1, 0), (1, 0, 0, 0, 0, 0)))
     assert money is not None
@@ -76,8 +75,8 @@ def test_the_last_throw_is_doubled_and_taken_above_a_quarter(tables: Tables) -> 
     assert money.double > money.centred
 
 
-def test_chances_from_throws_are_near_the_exact_ones(tables: Tables) -> None:
-    count = size(6)
+def test_chances_from_throws_are_near_the_exact_ones(tables: BearoffTables) -> None:
+    count = position_count(6)
     throws = tables.columns.throws[:count].astype(float)
     later = 1 - np.cumsum(throws, axis=1) + throws
     error = np.abs(throws @ later.T - tables.columns.pairs[..., WIN])[1:, 1:]
@@ -85,7 +84,7 @@ def test_chances_from_throws_are_near_the_exact_ones(tables: Tables) -> None:
     assert error.mean() < 0.0009
 
 
-def test_to_be_on_roll_and_to_have_the_cube_never_hurts(tables: Tables) -> None:
+def test_to_be_on_roll_and_to_have_the_cube_never_hurts(tables: BearoffTables) -> None:
     pairs = tables.columns.pairs[1:, 1:].astype(float)
     assert (pairs[..., OWNED] >= pairs[..., CENTRED] - 1e-6).all()
     assert (pairs[..., CENTRED] >= pairs[..., THEIRS] - 1e-6).all()
@@ -94,10 +93,14 @@ def test_to_be_on_roll_and_to_have_the_cube_never_hurts(tables: Tables) -> None:
 
 @pytest.mark.slow
 @requires_gnubg_tables
-def test_throws_are_those_of_gnubg(tables: Tables) -> None:
+def test_throws_are_those_of_gnubg(tables: BearoffTables) -> None:
     generator = np.random.default_rng(7)
-    fifteen = size(14)
-    asked = [*generator.integers(1, fifteen, 10), *generator.integers(fifteen, size(15), 20), size(15) - 1]
+    fifteen = position_count(14)
+    asked = [
+        *generator.integers(1, fifteen, 10),
+        *generator.integers(fifteen, position_count(15), 20),
+        position_count(15) - 1,
+    ]
     for it in map(int, asked):
         everything, first = gnubg_throws(it)
         assert sum(everything) == pytest.approx(100, abs=0.05)
@@ -109,9 +112,9 @@ def test_throws_are_those_of_gnubg(tables: Tables) -> None:
 
 
 @requires_gnubg_tables
-def test_equities_are_those_of_gnubg(tables: Tables) -> None:
+def test_equities_are_those_of_gnubg(tables: BearoffTables) -> None:
     generator = np.random.default_rng(8)
-    for own, opponent in generator.integers(1, size(6), (30, 2)).tolist():
+    for own, opponent in generator.integers(1, position_count(6), (30, 2)).tolist():
         row = tables.columns.pairs[own, opponent]
         found = gnubg_equities(own, opponent)
         # gnubg keeps 16 bits, and what it rounds goes into what it computes next.
@@ -122,7 +125,7 @@ def test_equities_are_those_of_gnubg(tables: Tables) -> None:
 
 
 @requires_gnubg
-def test_chances_and_gammons_are_those_of_gnubg(tables: Tables) -> None:
+def test_chances_and_gammons_are_those_of_gnubg(tables: BearoffTables) -> None:
     pairs: list[tuple[Counts, Counts]] = [
         ((3, 0, 0, 0, 0, 0), STACK),
         ((2, 2, 0, 0, 0, 0), (3, 3, 3, 2, 2, 2)),
@@ -137,7 +140,7 @@ def test_chances_and_gammons_are_those_of_gnubg(tables: Tables) -> None:
     assert np.array(gnubg_chances(boards)) == pytest.approx(chances, abs=6e-4)
 
 
-def test_gammons_of_a_last_throw_can_be_counted(tables: Tables) -> None:
+def test_gammons_of_a_last_throw_can_be_counted(tables: BearoffTables) -> None:
     # Three on the ace point take one throw with a double, else two: then the opponent has one to save the gammon.
     found = tables.evaluate(board_of((3, 0, 0, 0, 0, 0), STACK)[None])[0]
     assert 1 / 6 + 5 / 6 * 19 / 36 == pytest.approx(found[WIN_GAMMON], abs=1e-6)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fibsbot.engine.boards import boards_of
-from fibsbot.engine.cube import DEFAULT, Efficiency
+from fibsbot.engine.arrays import boards_of
+from fibsbot.engine.cube import DEFAULT_EFFICIENCY, Efficiency
 from fibsbot.position import Position
 
 
@@ -20,11 +20,11 @@ def race(own: int, other: int = 3) -> Position:
 
 
 def test_contact_has_the_figures_of_contact() -> None:
-    assert [0.8, 0.74, 0.07] == DEFAULT.of_position(Position.start()).tolist()
+    assert [0.8, 0.74, 0.07] == DEFAULT_EFFICIENCY.of_position(Position.start()).tolist()
 
 
 def test_a_race_is_more_efficient_the_longer_it_is() -> None:
-    rows = DEFAULT.of(boards_of([race(pips) for pips in (20, 30, 60, 100)]))
+    rows = DEFAULT_EFFICIENCY.of(boards_of([race(pips) for pips in (20, 30, 60, 100)]))
     assert (np.diff(rows[:, :2], axis=0) > 0).all()
     assert (np.diff(rows[:, 2]) < 0).all()
     assert ((rows >= 0) & (rows <= 1)).all()
@@ -32,7 +32,7 @@ def test_a_race_is_more_efficient_the_longer_it_is() -> None:
 
 def test_the_last_throws_have_a_dead_cube() -> None:
     nearly_off = Position.from_sides([1] + [0] * 24, [0, 2] + [0] * 23)
-    assert [0.0, 0.0, 0.4] == DEFAULT.of_position(nearly_off).tolist()
+    assert [0.0, 0.0, 0.4] == DEFAULT_EFFICIENCY.of_position(nearly_off).tolist()
 
 
 def test_the_efficiency_is_a_parameter() -> None:
@@ -41,6 +41,6 @@ def test_the_efficiency_is_a_parameter() -> None:
 
 def test_many_boards_are_looked_at_each_for_itself() -> None:
     positions = [Position.start(), race(45), race(70)]
-    together = DEFAULT.of(boards_of(positions))
+    together = DEFAULT_EFFICIENCY.of(boards_of(positions))
     for row, position in zip(together, positions, strict=True):
-        assert pytest.approx(DEFAULT.of_position(position).tolist()) == row.tolist()
+        assert pytest.approx(DEFAULT_EFFICIENCY.of_position(position).tolist()) == row.tolist()

@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 import pytest
 
-from fibsbot.engine.cube import COLUMN, TURNED, Stakes, Verdict
+from fibsbot.engine.cube import OWNER_COLUMN, TURNED, CubeVerdict, Stakes
 from fibsbot.match import MatchState, Owner
-from fibsbot.notation.gnubg import parse_position_id
+from fibsbot.notation.position_ids import parse_position_id
 from tests.formats.gnubg import GNUBG, requires_gnubg
 
 POSITIONS: Final = ("4HPwATDgc/ABMA", "4LnDATDGTvCABQ", "M5vBABrgu8EDBA", "bvkEAwRudoiAQQ", "4PPgCQjg2+ABMA")
@@ -92,6 +92,6 @@ def test_worths_are_gnubgs(tmp_path: Path) -> None:
     for (position, state), (five, theirs) in zip(states, ask_gnubg(states, tmp_path), strict=True):
         stakes = Stakes.of(state)
         held = stakes.hold(np.array([*five[:3], 1 - five[0], *five[3:]]), EFFICIENCY)[0]
-        ours = Verdict.of(stakes, state.owner, held[COLUMN[state.owner]], held[TURNED])
+        ours = CubeVerdict.of(stakes, state.owner, held[OWNER_COLUMN[state.owner]], held[TURNED])
         worths = [ours.no_double, ours.double_take, ours.double_pass]
         assert pytest.approx(theirs, abs=2e-3) == worths, f"{position} at {state.away}, {five}"

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fibsbot.engine.cube import CENTRED, TURNED, Market
-from fibsbot.engine.cube.market import along
+from fibsbot.engine.cube.verdict import along
 from fibsbot.match import Owner
-from tests.engine.cube.positions import USUAL, chances, stakes
+from tests.engine.cube.cube_samples import USUAL, chances, stakes
 
 
 @pytest.mark.parametrize("away", [(), (7, 7), (5, 3), (3, 5), (9, 2), (30, 28)])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fibsbot.engine.cube import CENTRED, LOST, OWNED, TURNED, Market, Stakes, cube_verdict
-from fibsbot.engine.met import after_crawford, match_chance
+from fibsbot.engine.cube import CENTRED, OWNED, THEIRS, TURNED, Market, Stakes, cube_verdict
+from fibsbot.engine.match_equity import after_crawford, match_chance
 from fibsbot.match import CubeAction, Owner
-from tests.engine.cube.positions import DEAD, USUAL, chances, stakes, state
+from tests.engine.cube.cube_samples import DEAD, USUAL, chances, stakes, state
 
 
 def test_winning_a_single_game_is_1_and_losing_it_minus_1_at_any_score() -> None:
@@ -136,7 +136,7 @@ def test_a_gammon_that_wins_nothing_more_is_not_played_for() -> None:
 def test_stakes_keep_their_unit_when_turned_or_seen_by_the_other() -> None:
     here = stakes(7, 5)
     assert here.worth(2) == here.turned.worth(2) == pytest.approx(-here.swapped.worth(-2))
-    assert here.hold(chances(0.6, 0.1), USUAL)[0, TURNED] == here.turned.hold(chances(0.6, 0.1), USUAL)[0, LOST]
+    assert here.hold(chances(0.6, 0.1), USUAL)[0, TURNED] == here.turned.hold(chances(0.6, 0.1), USUAL)[0, THEIRS]
     assert here.turned.swapped == here.swapped.turned
 
 

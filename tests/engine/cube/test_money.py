@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fibsbot.engine.cube import CENTRED, LOST, OWNED, TURNED, Market
+from fibsbot.engine.cube import CENTRED, OWNED, THEIRS, TURNED, Market
 from fibsbot.match import Owner
-from tests.engine.cube.positions import DEAD, LIVE, USUAL, chances, stakes
+from tests.engine.cube.cube_samples import DEAD, LIVE, USUAL, chances, stakes
 
 
 @pytest.mark.parametrize(("efficiency", "expected"), [(0.0, 0.25), (1.0, 0.2), (0.68, 0.5 / 2.34)])
@@ -46,10 +46,10 @@ def test_gammons_that_are_won_pull_the_window_down() -> None:
 
 def test_the_cube_is_worth_more_in_hand_than_in_the_middle_than_over_there() -> None:
     held = stakes().hold(chances(0.5), USUAL)[0]
-    assert held[OWNED] > held[CENTRED] > held[LOST]
+    assert held[OWNED] > held[CENTRED] > held[THEIRS]
     assert pytest.approx(0.0) == held[CENTRED]
-    assert pytest.approx(-held[LOST]) == held[OWNED]
-    assert pytest.approx(2 * held[LOST]) == held[TURNED]
+    assert pytest.approx(-held[THEIRS]) == held[OWNED]
+    assert pytest.approx(2 * held[THEIRS]) == held[TURNED]
 
 
 def test_a_dead_cube_leaves_the_cubeless_worth() -> None:
@@ -64,7 +64,7 @@ def test_under_the_jacoby_rule_gammons_do_not_count_before_the_cube_is_turned() 
     gammonish, plain = chances(0.7, 0.5, 0.2), chances(0.7)
     jacoby = stakes(jacoby=True)
     assert pytest.approx(stakes().hold(plain, DEAD)[0, CENTRED]) == jacoby.hold(gammonish, DEAD)[0, CENTRED]
-    others = [OWNED, LOST, TURNED]
+    others = [OWNED, THEIRS, TURNED]
     assert stakes().hold(gammonish, USUAL)[0, others].tolist() == jacoby.hold(gammonish, USUAL)[0, others].tolist()
 
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.engine.cube import CENTRED, LOST, OWNED, TURNED, Stakes
+from fibsbot.engine.arrays import other_side
+from fibsbot.engine.cube import CENTRED, OWNED, THEIRS, TURNED, Stakes
 from fibsbot.engine.cube.janowski import Floats
-from fibsbot.engine.cube.market import along
-from fibsbot.engine.outcomes import other_side
+from fibsbot.engine.cube.verdict import along
 from fibsbot.match import Owner
-from tests.engine.cube.positions import DEAD, LIVE, any_chances, any_stakes, efficiencies
+from tests.engine.cube.cube_samples import DEAD, LIVE, any_chances, any_stakes, efficiencies
 
 CLOSE = 1e-9
 
@@ -31,14 +31,14 @@ def test_worths_lie_between_the_worst_and_the_best_end(game: tuple[Stakes, Owner
 def test_a_cube_in_hand_is_never_a_burden(game: tuple[Stakes, Owner], outcomes: Floats, efficiency: Floats) -> None:
     here, _ = game
     values = here.values(outcomes, efficiency)[0]
-    assert values[LOST] <= values[OWNED] + CLOSE
+    assert values[THEIRS] <= values[OWNED] + CLOSE
 
 
 @given(any_stakes(), any_chances())
 def test_a_live_cube_in_the_middle_is_worth_what_lies_between(game: tuple[Stakes, Owner], outcomes: Floats) -> None:
     here, _ = game
     if not here.jacoby:
-        lost, centred, owned = here.hold(outcomes, LIVE)[0, [LOST, CENTRED, OWNED]]
+        lost, centred, owned = here.hold(outcomes, LIVE)[0, [THEIRS, CENTRED, OWNED]]
         assert lost - CLOSE <= centred <= owned + CLOSE
 
 
@@ -47,7 +47,7 @@ def test_a_live_cube_is_worth_more_to_its_owner_than_a_dead_one(game: tuple[Stak
     here, _ = game
     dead, live = here.hold(outcomes, DEAD)[0], here.hold(outcomes, LIVE)[0]
     assert dead[OWNED] <= live[OWNED] + CLOSE
-    assert live[LOST] <= dead[LOST] + CLOSE
+    assert live[THEIRS] <= dead[THEIRS] + CLOSE
     assert live[TURNED] <= dead[TURNED] + CLOSE
 
 
@@ -58,7 +58,7 @@ def test_what_one_has_the_other_lacks(game: tuple[Stakes, Owner], outcomes: Floa
     efficiency = np.array([x, x, 0.0])
     ours = here.hold(outcomes, efficiency)[0]
     theirs = here.swapped.hold(other_side(outcomes), efficiency)[0]
-    assert pytest.approx([-theirs[CENTRED], -theirs[LOST], -theirs[OWNED]], abs=1e-7) == ours[:TURNED]
+    assert pytest.approx([-theirs[CENTRED], -theirs[THEIRS], -theirs[OWNED]], abs=1e-7) == ours[:TURNED]
 
 
 @given(any_stakes(), any_chances(), efficiencies)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fibsbot.engine.cube import accepts, level_to_resign, settled
+from fibsbot.engine.cube import accepts_resignation, level_to_resign, resigned_worth
 from fibsbot.match import Owner
-from tests.engine.cube.positions import USUAL, chances, stakes
+from tests.engine.cube.cube_samples import USUAL, chances, stakes
 
 LOST = chances(0.0)
 GAMMON = chances(0.0, 0.0, 1.0)
@@ -16,21 +16,21 @@ BACKGAMMON = np.array([0.0, 0, 0, 1, 1, 1])
 
 def test_an_offer_is_accepted_iff_it_is_worth_the_position() -> None:
     money = stakes()
-    assert accepts(money, Owner.CENTRED, 1, 1.0)
-    assert accepts(money, Owner.CENTRED, 1, 0.4)
-    assert not accepts(money, Owner.CENTRED, 1, 1.2)
-    assert accepts(money, Owner.CENTRED, 2, 1.2)
+    assert accepts_resignation(money, Owner.CENTRED, 1, 1.0)
+    assert accepts_resignation(money, Owner.CENTRED, 1, 0.4)
+    assert not accepts_resignation(money, Owner.CENTRED, 1, 1.2)
+    assert accepts_resignation(money, Owner.CENTRED, 2, 1.2)
 
 
 def test_a_single_game_is_enough_where_gammons_do_not_count() -> None:
     outcomes = chances(1.0, 0.9)
     dmp = stakes(1, 1)
-    assert accepts(dmp, Owner.CENTRED, 1, dmp.values(outcomes, USUAL)[0, 0])
+    assert accepts_resignation(dmp, Owner.CENTRED, 1, dmp.values(outcomes, USUAL)[0, 0])
     long = stakes(9, 9)
-    assert not accepts(long, Owner.CENTRED, 1, long.values(outcomes, USUAL)[0, 0])
+    assert not accepts_resignation(long, Owner.CENTRED, 1, long.values(outcomes, USUAL)[0, 0])
     jacoby = stakes(jacoby=True)
-    assert accepts(jacoby, Owner.CENTRED, 1, jacoby.values(outcomes, USUAL)[0, 0])
-    assert not accepts(jacoby, Owner.PLAYER, 1, jacoby.values(outcomes, USUAL)[0, 1])
+    assert accepts_resignation(jacoby, Owner.CENTRED, 1, jacoby.values(outcomes, USUAL)[0, 0])
+    assert not accepts_resignation(jacoby, Owner.PLAYER, 1, jacoby.values(outcomes, USUAL)[0, 1])
 
 
 @pytest.mark.parametrize(
@@ -63,10 +63,10 @@ def test_what_is_resigned_is_accepted_by_who_knows() -> None:
             here = stakes(*away)
             level = level_to_resign(here, Owner.CENTRED, outcomes, USUAL)
             worth = -here.values(outcomes, USUAL)[0, 0]
-            assert accepts(here.swapped, Owner.CENTRED, level, worth)
+            assert accepts_resignation(here.swapped, Owner.CENTRED, level, worth)
 
 
 def test_what_a_resignation_counts() -> None:
-    assert pytest.approx(-2.0) == settled(stakes(), Owner.CENTRED, -2)
-    assert pytest.approx(-1.0) == settled(stakes(jacoby=True), Owner.CENTRED, -2)
-    assert pytest.approx(1.0) == settled(stakes(2, 2, cube=2), Owner.PLAYER, 3)
+    assert pytest.approx(-2.0) == resigned_worth(stakes(), Owner.CENTRED, -2)
+    assert pytest.approx(-1.0) == resigned_worth(stakes(jacoby=True), Owner.CENTRED, -2)
+    assert pytest.approx(1.0) == resigned_worth(stakes(2, 2, cube=2), Owner.PLAYER, 3)

@@ -5,11 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fibsbot.engine.cube import CENTRED, COLUMN, DEFAULT, Answer, Efficiency, Verdict, cube_verdict
+from fibsbot.engine.cube import (
+    CENTRED,
+    DEFAULT_EFFICIENCY,
+    OWNER_COLUMN,
+    CubeVerdict,
+    DoubleAnswer,
+    Efficiency,
+    cube_verdict,
+)
 from fibsbot.match import CubeAction, Owner
 from fibsbot.position import Position
-from fibsbot.strategies.judge import CubeValues
-from tests.engine.cube.positions import USUAL, chances, stakes, state
+from fibsbot.strategies.evaluator import CubeValues
+from tests.engine.cube.cube_samples import USUAL, chances, stakes, state
 
 
 @pytest.mark.parametrize(
@@ -26,11 +34,11 @@ from tests.engine.cube.positions import USUAL, chances, stakes, state
     ],
 )
 def test_verdicts_are_worded_as_gnubg_words_them(worths: tuple[float, float, float], owner: Owner, words: str) -> None:
-    assert words == Verdict(*worths, owner=owner).words
+    assert words == CubeVerdict(*worths, owner=owner).words
 
 
 def test_a_verdict_says_what_the_wrong_actions_cost() -> None:
-    verdict = Verdict(no_double=0.6, double_take=0.8, double_pass=1.0)
+    verdict = CubeVerdict(no_double=0.6, double_take=0.8, double_pass=1.0)
     assert (CubeAction.DOUBLE, CubeAction.TAKE) == (verdict.action, verdict.answer)
     assert pytest.approx([0.2, 0.2]) == [verdict.double_error, verdict.pass_error]
     assert 0.0 == verdict.take_error
@@ -38,7 +46,7 @@ def test_a_verdict_says_what_the_wrong_actions_cost() -> None:
 
 
 def test_a_verdict_is_what_a_judge_answers() -> None:
-    ours, judges = Verdict(0.9, 1.2, 1.0), CubeValues(0.9, 1.2, 1.0)
+    ours, judges = CubeVerdict(0.9, 1.2, 1.0), CubeValues(0.9, 1.2, 1.0)
     for name in ("no_double", "double_take", "double_pass", "double", "best"):
         assert getattr(judges, name) == getattr(ours, name)
 
@@ -51,7 +59,7 @@ def test_a_won_game_is_cashed() -> None:
 
 
 def test_who_is_doubled_beavers_as_the_favourite_only() -> None:
-    usual = DEFAULT.of_position(Position.start())
+    usual = DEFAULT_EFFICIENCY.of_position(Position.start())
     for win in (0.3, 0.45, 0.55, 0.7):
         verdict = cube_verdict(state(redoubles=1), chances(win))
         taken = stakes(redoubles=1).hold(chances(win), usual)[0, -1]
@@ -92,7 +100,7 @@ def test_a_cube_over_there_cannot_be_turned() -> None:
     ],
 )
 def test_answers(take: float, beavers: bool, action: CubeAction) -> None:  # noqa: FBT001 - a parameter of the test
-    answer = Answer.of(take, beavers=beavers)
+    answer = DoubleAnswer.of(take, beavers=beavers)
     assert action is answer.action
     assert {CubeAction.PASS: -1.0, CubeAction.TAKE: take, CubeAction.BEAVER: 2 * take}[action] == answer.best
 
@@ -104,5 +112,5 @@ def test_what_a_search_finds_deeper_is_decided_as_at_its_leaves() -> None:
         assert values[:, CENTRED].tolist() == here.choose(held[:, CENTRED], held[:, 3]).tolist()
         for row, value in zip(held, values, strict=True):
             for owner in (Owner.CENTRED, Owner.PLAYER):
-                verdict = Verdict.of(here, owner, row[COLUMN[owner]], row[3])
-                assert pytest.approx(verdict.best) == value[COLUMN[owner]]
+                verdict = CubeVerdict.of(here, owner, row[OWNER_COLUMN[owner]], row[3])
+                assert pytest.approx(verdict.best) == value[OWNER_COLUMN[owner]]

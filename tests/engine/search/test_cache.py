@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.engine.boards import Boards, boards_of
+from fibsbot.engine.arrays import Boards, boards_of
 from fibsbot.engine.search.cache import distinct, fill, find, forget, new_cache
 from tests.engine.toys import Recounted, some_positions
 

@@ -7,29 +7,28 @@ import time
 import numpy as np
 import pytest
 
-from fibsbot.engine.boards import Boards
+from fibsbot.engine.arrays import Boards, Outcomes
 from fibsbot.engine.cube import cube_verdict
-from fibsbot.engine.expanding import Filter
-from fibsbot.engine.outcomes import Outcomes
-from fibsbot.engine.search import Compared, Filters, Limits, Searcher
-from fibsbot.engine.search.filters import ALL
+from fibsbot.engine.pruner import PlayFilter
+from fibsbot.engine.search import PlayComparison, Searcher, SearchFilters, SearchLimits
+from fibsbot.engine.search.lookahead import NO_FILTERS
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
-from tests.engine.engines import toy_engine
+from tests.engine.toy_engines import toy_engine
 from tests.engine.toys import Recounted, some_positions, toy_pruner
 
 STATE = MatchState(Position.start(), length=7, phase=Phase.MOVE, dice=(3, 1))
 PLAYS = legal_plays(STATE.position, (3, 1))
 
 
-def searcher(filters: Filters | None = None) -> Searcher:
+def searcher(filters: SearchFilters | None = None) -> Searcher:
     return Searcher(Recounted(), toy_pruner(), filters)
 
 
 @pytest.mark.parametrize("plies", [0, 1, 2])
 def test_every_play_is_ranked_once_the_best_first(plies: int) -> None:
-    ranking = searcher().rank(STATE, PLAYS, Limits(plies))
+    ranking = searcher().rank(STATE, PLAYS, SearchLimits(plies))
     assert set(PLAYS) == {ranked.play for ranked in ranking.plays}
     assert len(PLAYS) == len(ranking.plays)
     ranks = [(-ranked.plies, -ranked.equity) for ranked in ranking.plays]
@@ -44,38 +43,38 @@ def test_every_play_is_ranked_once_the_best_first(plies: int) -> None:
 
 def test_a_play_is_worth_what_the_opponent_loses_by_what_it_leaves() -> None:
     state = MatchState(STATE.position, phase=Phase.MOVE, dice=(3, 1), cubeless=True)
-    for ranked in searcher(ALL).rank(state, PLAYS, Limits(1)).plays:
+    for ranked in searcher(NO_FILTERS).rank(state, PLAYS, SearchLimits(1)).plays:
         theirs = MatchState(ranked.position.swapped(), cubeless=True)
-        assert -searcher(ALL).read(theirs, Limits(1)).equity == pytest.approx(ranked.equity, abs=1e-6)
+        assert -searcher(NO_FILTERS).read(theirs, SearchLimits(1)).equity == pytest.approx(ranked.equity, abs=1e-6)
         assert ranked.equity == pytest.approx(ranked.cubeless, abs=1e-5)
 
 
 def test_a_filter_leaves_out_what_is_too_far_behind_or_too_many() -> None:
-    narrow = Filters((Filter(1000, 3), Filter(0.0, 3)), Filter(), Filter())
-    ranking = searcher(narrow).rank(STATE, PLAYS, Limits(2))
+    narrow = SearchFilters((PlayFilter(1000, 3), PlayFilter(0.0, 3)), PlayFilter(), PlayFilter())
+    ranking = searcher(narrow).rank(STATE, PLAYS, SearchLimits(2))
     assert {0, 1, 2} == {ranked.plies for ranked in ranking.plays}
     assert [2, 1, 1, 0] == [ranked.plies for ranked in ranking.plays[:4]]
 
 
 def test_what_is_compared_is_looked_at_equally_deep() -> None:
-    narrow = Filters((Filter(0.0, 1),) * 4, Filter(), Filter())
+    narrow = SearchFilters((PlayFilter(0.0, 1),) * 4, PlayFilter(), PlayFilter())
     ours = searcher(narrow)
-    last = ours.rank(STATE, PLAYS, Limits(0)).plays[-1].play
-    assert [1, 0] == [it.plies for it in ours.rank(STATE, PLAYS, Limits(1)).plays[:2]]
-    ranking = ours.rank(STATE, PLAYS, Limits(1), Compared(4, 3, 0.0, also=last))
+    last = ours.rank(STATE, PLAYS, SearchLimits(0)).plays[-1].play
+    assert [1, 0] == [it.plies for it in ours.rank(STATE, PLAYS, SearchLimits(1)).plays[:2]]
+    ranking = ours.rank(STATE, PLAYS, SearchLimits(1), PlayComparison(4, 3, 0.0, also=last))
     assert 4 == sum(it.plies == 1 for it in ranking.plays)
     assert 1 == next(it.plies for it in ranking.plays if it.play == last)
-    wide = ours.rank(STATE, PLAYS, Limits(1), Compared(len(PLAYS), 1, 1000.0))
+    wide = ours.rank(STATE, PLAYS, SearchLimits(1), PlayComparison(len(PLAYS), 1, 1000.0))
     assert {1} == {it.plies for it in wide.plays}
 
 
 def test_what_is_decided_is_looked_at_no_further() -> None:
-    narrow = Filters((Filter(0.0, 3),) * 4, Filter(), Filter())
+    narrow = SearchFilters((PlayFilter(0.0, 3),) * 4, PlayFilter(), PlayFilter())
     toy = toy_engine()
     ours = Searcher(toy.evaluator, toy.pruner, narrow)
-    assert 0 == ours.rank(STATE, PLAYS, Limits(2, decided=True)).effort.plies
-    assert 2 == ours.rank(STATE, PLAYS, Limits(2)).effort.plies
-    assert 0 == searcher().rank(STATE, PLAYS[:1], Limits(2, decided=True)).effort.plies
+    assert 0 == ours.rank(STATE, PLAYS, SearchLimits(2, decided=True)).effort.plies
+    assert 2 == ours.rank(STATE, PLAYS, SearchLimits(2)).effort.plies
+    assert 0 == searcher().rank(STATE, PLAYS[:1], SearchLimits(2, decided=True)).effort.plies
 
 
 def test_a_play_that_wins_is_the_best() -> None:
@@ -83,7 +82,7 @@ def test_a_play_that_wins_is_the_best() -> None:
     state = MatchState(position, phase=Phase.MOVE, dice=(6, 1))
     plays = legal_plays(position, (6, 1))
     for plies in (0, 1, 2):
-        ranking = toy_engine().rank(state, plays, Limits(plies))
+        ranking = toy_engine().rank(state, plays, SearchLimits(plies))
         assert ranking.best.position.over
         assert 1 == pytest.approx(ranking.best.equity, abs=1e-6)
 
@@ -92,7 +91,7 @@ def test_without_looking_ahead_the_verdict_is_that_of_the_model() -> None:
     for position in some_positions(10, 4):
         for owner in (Owner.CENTRED, Owner.PLAYER):
             state = MatchState(position, length=5, owner=owner, score=(1, 2))
-            reading = searcher().read(state, Limits(0))
+            reading = searcher().read(state, SearchLimits(0))
             expected = cube_verdict(state, Recounted().evaluate(np.array([position.points], np.int8))[0])
             assert (expected.no_double, expected.double_take, expected.double_pass) == pytest.approx(
                 (reading.verdict.no_double, reading.verdict.double_take, reading.verdict.double_pass), abs=1e-5
@@ -103,7 +102,7 @@ def test_without_looking_ahead_the_verdict_is_that_of_the_model() -> None:
 def test_a_beaver_is_in_the_verdict_but_not_in_what_taking_is_worth() -> None:
     position = Position.from_sides(own=[0] * 17 + [15] + [0] * 7, opponent=[0] * 7 + [15] + [0] * 17)
     behind = MatchState(position, redoubles=1)
-    reading = searcher().read(behind, Limits(1))
+    reading = searcher().read(behind, SearchLimits(1))
     assert reading.taken < 0
     assert 2 * reading.taken == pytest.approx(reading.verdict.double_take)
 
@@ -123,8 +122,8 @@ class Slow:
 @pytest.mark.parametrize("seconds", [0.02, 0.1, 0.3])
 def test_deadlines_are_kept(seconds: float) -> None:
     slow = Searcher(Slow(), toy_pruner())
-    slow.rank(STATE, PLAYS, Limits(1))  # whatever has to be compiled
-    for limits in (Limits(4, seconds), Limits(4, seconds, decided=True)):
+    slow.rank(STATE, PLAYS, SearchLimits(1))  # whatever has to be compiled
+    for limits in (SearchLimits(4, seconds), SearchLimits(4, seconds, decided=True)):
         ranking = slow.rank(STATE, PLAYS, limits)
         reading = slow.read(STATE, limits)
         for effort in (ranking.effort, reading.effort):
@@ -135,14 +134,14 @@ def test_deadlines_are_kept(seconds: float) -> None:
 
 def test_more_time_looks_further() -> None:
     slow = Searcher(Slow(), toy_pruner())
-    assert slow.read(STATE, Limits(4, 1e-6)).effort.plies == 0
-    assert slow.read(STATE, Limits(2, 60)).effort.plies == 2
-    assert slow.rank(STATE, PLAYS, Limits(2, 1e-6)).effort.plies == 0
+    assert slow.read(STATE, SearchLimits(4, 1e-6)).effort.plies == 0
+    assert slow.read(STATE, SearchLimits(2, 60)).effort.plies == 2
+    assert slow.rank(STATE, PLAYS, SearchLimits(2, 1e-6)).effort.plies == 0
 
 
 def test_limits_that_are_none_are_refused() -> None:
     for plies, seconds in ((-1, None), (5, None), (2, 0.0), (2, -1.0), (2, float("nan"))):
         with pytest.raises(ValueError, match="expected"):
-            Limits(plies, seconds)
+            SearchLimits(plies, seconds)
     with pytest.raises(ValueError, match="at least one play"):
-        searcher().rank(STATE, (), Limits(0))
+        searcher().rank(STATE, (), SearchLimits(0))

@@ -12,10 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fibsbot.engine.boards import boards_of
+from fibsbot.engine.arrays import boards_of
 from fibsbot.engine.network import NetworkError
-from fibsbot.engine.training.games import Teacher, play_games, targets
-from fibsbot.engine.training.labels import Chunk, evaluate_five, label_all, read_labels
+from fibsbot.engine.training.labels import Chunk, Teacher, evaluate_five, label_all, play_games, read_labels, targets
 from tests.engine.toys import Recounted, some_positions, toy_network, toy_teacher
 
 ROOT = Path(__file__).parents[3]

@@ -8,9 +8,9 @@ from typing import Final
 import pytest
 
 import fibsbot.engine
-from fibsbot.engine.expanding import Filter
-from fibsbot.engine.training.positions import Variety
-from fibsbot.engine.training.recipe import Fit, RecipeError, StudentRecipe, read_recipe
+from fibsbot.engine.pruner import PlayFilter
+from fibsbot.engine.training.random_positions import Variety
+from fibsbot.engine.training.recipe import FitRecipe, RecipeError, TDRecipe, read_recipe
 
 PAGE: Final = """
 seed = 3
@@ -45,11 +45,11 @@ def read(folder: Path, page: str) -> object:
 def test_a_recipe_is_read_with_what_is_usual_where_it_says_nothing(tmp_path: Path) -> None:
     (tmp_path / "recipe.toml").write_text(PAGE)
     recipe = read_recipe(tmp_path / "recipe.toml")
-    assert StudentRecipe(games=100) == recipe.student
+    assert TDRecipe(games=100) == recipe.student
     assert (16, 8) == recipe.distilling.hidden
-    assert Fit(epochs=2, rate=1.0) == recipe.distilling.fit
+    assert FitRecipe(epochs=2, rate=1.0) == recipe.distilling.fit
     assert Variety(wild=0.1) == recipe.distilling.variety
-    assert (Filter(0.25, 3), Filter()) == tuple(one.filter for one in recipe.rounds)
+    assert (PlayFilter(0.25, 3), PlayFilter()) == tuple(one.filter for one in recipe.rounds)
 
 
 def test_a_round_done_several_times_begins_one_network(tmp_path: Path) -> None:

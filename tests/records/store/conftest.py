@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from attrs import frozen
 
-from tests.records.store.telling import Teller
+from tests.records.store.recorder import Teller
 
 BIN: Final = max(Path("/usr/lib/postgresql").glob("*/bin"), default=Path("/nowhere"))
 USER: Final = "postgres"

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from fibsbot.arena.pair import QUICK, Entrant, play_pair
-from fibsbot.bot.actions import Record
+from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.bot.agent import Agent
+from fibsbot.bot.interface import Record
 from fibsbot.bot.runner import Observer, Runner
 from fibsbot.records.store import Store, StoreWriter
-from fibsbot.records.store.checking import check
+from fibsbot.records.store.maintenance import check_integrity
 from fibsbot.records.views import Fact, Outcome
 from fibsbot.server.server import Server
 from fibsbot.strategies.loader import load
-from tests.bot.live import CHEAP, settings
+from tests.bot.live_bots import CHEAP, settings
 
 
 class Keeper(Observer):
@@ -44,10 +44,12 @@ async def test_two_bots_and_their_store_agree(tmp_path: Path) -> None:
     async with Server(seed=4) as server:
         one = Entrant("marvin", load("handmade"), Keeper(writer, "marvin"))
         other = Entrant("ford", load("random"), Keeper(writer, "ford"))
-        results = await play_pair(server, one, other, matches=3, length=1, timings=evolve(QUICK, invitation=0.02))
+        results = await play_pair(
+            server, one, other, matches=3, length=1, timings=evolve(QUICK_TIMINGS, invitation=0.02)
+        )
         assert writer.close()
     with Store.open(path) as store:
-        assert () == check(store).problems
+        assert () == check_integrity(store).problems
         for name, result in zip(("marvin", "ford"), results, strict=True):
             matches = list(store.matches(account=name))
             decisions = [decision for match in matches for decision in store.decisions(match)]
@@ -88,7 +90,7 @@ async def test_a_match_that_was_left_in_the_middle_is_one_match_in_the_store(tmp
                 await asyncio.gather(*tasks)
             assert writer.close()
     with Store.open(path) as store:
-        assert () == check(store).problems
+        assert () == check_integrity(store).problems
         for name in ("marvin", "ford"):
             (match,) = store.matches(account=name)
             assert match.finished

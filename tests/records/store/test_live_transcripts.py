@@ -19,9 +19,9 @@ from sqlalchemy import func, select
 from fibsbot.bot.orders import Order
 from fibsbot.match import MatchState
 from fibsbot.records.store import Store, StoreWriter
-from fibsbot.records.store.checking import check
+from fibsbot.records.store.maintenance import check_integrity
 from fibsbot.records.store.schema import ENTRIES
-from fibsbot.replay.loading import load_transcripts
+from fibsbot.replay.match_files import load_transcripts
 from fibsbot.rules.state import Seat
 from fibsbot.server.server import Server
 from fibsbot.service.account import Hooks
@@ -29,9 +29,9 @@ from fibsbot.service.supervisor import Supervisor
 from fibsbot.strategies.base import CubeAction, CubeAnswer
 from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.transcript import Cube, Gap, Resign, Throw, Transcript
-from tests.bot.live import CHEAP
-from tests.service.fleet import plan, supervisor, until
-from tests.transcript.papers import assert_nothing_wrong, from_other_seat, plain
+from tests.bot.live_bots import CHEAP
+from tests.service.accounts import plan, supervisor, until
+from tests.transcript.reconstruction_checks import assert_nothing_wrong, comparable_entries, from_other_seat
 
 pytestmark = pytest.mark.slow
 
@@ -102,7 +102,7 @@ async def play_with_breaks(url: str, sittings: Iterable[int], **fields: Any) -> 
 def remembered(url: str, account: str) -> list[Transcript]:
     """Return all matches of an account."""
     with Store.open(url) as store:
-        assert () == check(store).problems
+        assert () == check_integrity(store).problems
         return [store.transcript(match) for match in store.matches(account=account)]
 
 
@@ -130,11 +130,11 @@ async def test_both_players_remember_the_same_whole_matches(url: str, tmp_path: 
         assert one.winner is not None
         assert one.scores == other.scores[::-1]
         assert all(game.whole for game in (*one.games, *other.games))
-        assert plain(one) == plain(other, swap=True)
+        assert comparable_entries(one) == comparable_entries(other, swap=True)
     kinds = Counter(type(entry) for match in ours for game in match.games for entry in game.entries)
     assert all(kinds[kind] for kind in (Throw, Cube, Resign)), "few things happened"
     logged = list(load_transcripts(tmp_path / "marvin.jsonl"))
-    assert [plain(match) for match in ours] == [plain(match) for match in logged]
+    assert [comparable_entries(match) for match in ours] == [comparable_entries(match) for match in logged]
     doubles = [entry for it in ours for game in it.games for entry in game.entries if isinstance(entry, Cube)]
     assert any(entry.equity == 0.25 for entry in doubles if entry.seat is Seat.A)
     assert all(entry.seconds is not None for entry in doubles if entry.seat is Seat.A)
@@ -180,7 +180,7 @@ async def test_kill_9_in_mid_match_costs_at_most_what_nobody_can_know(url: str, 
 @contextlib.asynccontextmanager
 async def player(*arguments: object) -> AsyncIterator[asyncio.subprocess.Process]:
     """Start a player in a process of its own, and kill it in the end."""
-    command = (sys.executable, "-m", "tests.records.store.player", *map(str, arguments))
+    command = (sys.executable, "-m", "tests.records.store.playing_process", *map(str, arguments))
     process = await asyncio.create_subprocess_exec(*command, cwd=ROOT)
     try:
         yield process

@@ -12,8 +12,8 @@ from typing import Final
 import pytest
 
 from fibsbot.records.store import Store
-from fibsbot.records.store.checking import check
-from tests.records.store.hammer import made
+from fibsbot.records.store.maintenance import check_integrity
+from tests.records.store.concurrent_writer import made
 
 ROOT: Final = Path(__file__).parents[3]
 ACCOUNTS: Final = ("marvin", "trillian", "zaphod")
@@ -22,13 +22,13 @@ FOR_EVER: Final = "1000000"
 
 def hammer(url: str, rounds: str, *accounts: str) -> subprocess.Popen[bytes]:
     """Start a process that writes."""
-    command = [sys.executable, "-m", "tests.records.store.hammer", url, rounds, *accounts]
+    command = [sys.executable, "-m", "tests.records.store.concurrent_writer", url, rounds, *accounts]
     return subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
 
 
 def problems(url: str) -> tuple[str, ...]:
     with Store.open(url) as store:
-        return check(store).problems
+        return check_integrity(store).problems
 
 
 @pytest.mark.slow

@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy import Engine, update
 
 from fibsbot.records.store import Store, StoreError, StoreWriter
-from fibsbot.records.store.database import locate, open_engine
+from fibsbot.records.store.database import database_url, open_engine
 from fibsbot.records.store.schema import STORE_VERSION, VERSION, prepare
 
 
 def engine_for(url: str) -> Engine:
-    return open_engine(locate(url), writing=True)
+    return open_engine(database_url(url), writing=True)
 
 
 @pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])

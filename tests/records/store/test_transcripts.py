@@ -12,15 +12,14 @@ from sqlalchemy import update
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
 from fibsbot.records.store import Store, StoreError
-from fibsbot.records.store.database import locate, open_engine
+from fibsbot.records.store.database import database_url, open_engine
 from fibsbot.records.store.schema import ENTRIES, SHEETS
-from fibsbot.records.store.states import write_state
+from fibsbot.records.store.state_json import write_state
 from fibsbot.rules.game import start_match
-from fibsbot.rules.laws import FIBS
-from fibsbot.rules.scoring import Level
+from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Cube, Gap, Resign, Throw, apply, walk
-from tests.records.store.telling import Teller
+from tests.records.store.recorder import Teller
 
 OPENING = start_match(FIBS, 5)
 FIRST = Throw(seat=Seat.A, dice=(3, 1), play=Play.of((8, 5), (6, 5)))
@@ -28,7 +27,7 @@ FIRST = Throw(seat=Seat.A, dice=(3, 1), play=Play.of((8, 5), (6, 5)))
 
 def change(url: str, *statements: Any) -> None:
     """Change rows as nobody should."""
-    with open_engine(locate(url), writing=True).begin() as connection:
+    with open_engine(database_url(url), writing=True).begin() as connection:
         for statement in statements:
             connection.execute(statement)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fibsbot.records.views import Fact, Outcome
-from tests.records.store.telling import Teller
+from tests.records.store.recorder import Teller
 
 
 def last_move(bot: Teller, length: int = 5) -> None:

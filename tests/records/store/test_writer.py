@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from sqlalchemy.exc import OperationalError
 
 from fibsbot.records.store import Store, StoreError, StoreWriter, database
-from fibsbot.records.store.checking import check
-from fibsbot.records.store.ledger import HANDLERS
+from fibsbot.records.store.maintenance import check_integrity
+from fibsbot.records.store.record_handlers import HANDLERS
 from fibsbot.records.views import Fact
+from tests.records.store.concurrent_writer import made
 from tests.records.store.conftest import Postgres
-from tests.records.store.hammer import made
-from tests.records.store.telling import NOON, XGID
+from tests.records.store.recorder import NOON, XGID
 
 QUICK: Final = (0.01, 0.02)
 """Pauses between attempts."""
@@ -141,7 +141,7 @@ def test_threads_may_put_side_by_side(url: str) -> None:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not wait for other processes."""
-    monkeypatch.setattr(database, "BUSY", 0.01)
+    monkeypatch.setattr(database, "BUSY_TIMEOUT", 0.01)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -191,7 +191,7 @@ def test_when_too_many_wait_decisions_go_and_matches_stay(tmp_path: Path) -> Non
         assert writer.flush()
     with Store.open(path) as store:
         assert 15 == sum(match.finished for match in store.matches())
-        assert () == check(store).problems
+        assert () == check_integrity(store).problems
 
 
 @pytest.mark.slow
@@ -421,7 +421,7 @@ def test_a_file_that_is_no_database_is_not_touched(tmp_path: Path) -> None:
 
 
 def test_the_database_of_another_program_is_not_touched(url: str) -> None:
-    engine = database.open_engine(database.locate(url), writing=True)
+    engine = database.open_engine(database.database_url(url), writing=True)
     with engine.begin() as connection:
         connection.execute(sqlalchemy.text("CREATE TABLE matches (id INTEGER)"))
     with pytest.raises(StoreError, match="the database of another program: it has a table 'matches'"):

@@ -8,20 +8,18 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from fibsbot.engine import packaged
-from fibsbot.engine.boards import Boards
+from fibsbot.engine import bundled_networks
+from fibsbot.engine.arrays import Boards, Outcomes
 from fibsbot.engine.engine import Engine
-from fibsbot.engine.outcomes import Outcomes
-from fibsbot.engine.search import Limits
+from fibsbot.engine.search import SearchLimits
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import Opponent, Strategy
-from fibsbot.strategies.engine import EngineStrategy
-from fibsbot.strategies.engine.options import EngineOptions
-from fibsbot.strategies.judge import Judge
+from fibsbot.strategies.engine import EngineOptions, EngineStrategy
+from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, check, load
-from tests.engine.engines import pip_engine, toy_engine, write_networks
+from tests.engine.toy_engines import pip_engine, toy_engine, write_networks
 from tests.engine.toys import some_positions, toy_pruner
 
 RACE = Position.from_sides(own=[2, 2, 2, 2, 2, 2] + [0] * 19, opponent=[3, 3, 3, 0, 0, 0] + [0] * 19)
@@ -37,15 +35,15 @@ def strategy() -> EngineStrategy:
 
 def test_it_is_a_strategy_and_a_judge_that_answers_every_question(strategy: EngineStrategy) -> None:
     assert isinstance(strategy, Strategy)
-    assert isinstance(strategy, Judge)
+    assert isinstance(strategy, Evaluator)
     assert () == check(strategy)
     assert () == check(EngineStrategy("0", engine=toy_engine()))
     strategy.close()
 
 
 def test_missing_networks_are_told_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def load_from(folder: Path = tmp_path) -> packaged.Networks:
-        return packaged.load_networks(folder)
+    def load_from(folder: Path = tmp_path) -> bundled_networks.Networks:
+        return bundled_networks.load_networks(folder)
 
     monkeypatch.setattr(Engine, "load", load_from)
     with pytest.raises(StrategyError, match="expected networks with their cards") as caught:
@@ -58,7 +56,7 @@ def test_it_plays_by_the_networks_of_a_folder(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("fibsbot.engine.engine.load_tables", lambda **_: None)
     strategy = load(f"engine:0,networks={tmp_path}")
     state = MatchState(Position.start())
-    expected = toy_engine().read(state, Limits(0)).equity
+    expected = toy_engine().read(state, SearchLimits(0)).equity
     assert expected == pytest.approx(strategy.offer_double(state).equity or 0.0, abs=1e-4)
 
 
@@ -70,7 +68,7 @@ def test_it_plays_by_the_networks_that_come_along(tmp_path: Path, monkeypatch: p
     assert "engine:0" == strategy.name
     state = MatchState(Position.start(), phase=Phase.MOVE, dice=(6, 5))
     plays = legal_plays(state.position, (6, 5))
-    best = engine.rank(state, plays, Limits(0)).best
+    best = engine.rank(state, plays, SearchLimits(0)).best
     assert (best.play, best.equity) == (
         strategy.choose_play(state, plays).play,
         strategy.choose_play(state, plays).equity,
@@ -151,7 +149,7 @@ def test_a_bad_double_is_beavered_where_that_is_allowed(strategy: EngineStrategy
 def test_a_beaver_of_our_double_is_answered_as_who_is_on_roll(strategy: EngineStrategy) -> None:
     """We have doubled, to 2, and were beavered: the cube goes to 4 if we take, and is the opponent's."""
     lost = MatchState(RACE, phase=Phase.DOUBLED, cube=2, owner=Owner.PLAYER)
-    reading = pip_engine().read(evolve(lost, phase=Phase.ROLL), Limits(1))
+    reading = pip_engine().read(evolve(lost, phase=Phase.ROLL), SearchLimits(1))
     answer = strategy.answer_double(lost)
     assert max(reading.taken, -1.0) == pytest.approx(answer.equity or 0.0, abs=1e-6)
 

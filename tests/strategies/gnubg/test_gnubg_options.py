@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.strategies.gnubg.options import GnubgOptions
+from fibsbot.strategies.gnubg.external_mode import GnubgOptions
 
 
 @pytest.mark.parametrize(

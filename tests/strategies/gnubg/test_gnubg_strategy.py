@@ -20,20 +20,20 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings
 
-from fibsbot.bot.questions import Question, RollOrWhat, TakeOrPass, WhichPlay
-from fibsbot.external.answering import may_double
+from fibsbot.external import may_double
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.notation import format_play
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies.foreign.errors import EngineError
+from fibsbot.strategies.child_process.process import EngineError
 from fibsbot.strategies.gnubg import GnubgStrategy
-from fibsbot.strategies.handmade import HandmadeStrategy
+from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError, check, load
+from fibsbot.strategies.questions import PlayQuestion, Question, RollQuestion, TakeQuestion
 from fibsbot.strategies.random_play import RandomStrategy
 from tests.engines import descendants, gone, play_through
 from tests.formats.gnubg import GNUBG, requires_gnubg
-from tests.strategies_positions import match_states
+from tests.hypothesis_strategies import match_states
 
 pytestmark = pytest.mark.slow
 
@@ -84,7 +84,7 @@ def test_any_decision_gets_an_answer_that_fits(gnubg: GnubgStrategy, state: Matc
 
 def courses(count: int) -> Iterator[MatchState]:
     """Yield states before a throw as they occur, at scores of all kinds; doubling is legal in all of them."""
-    handmade, chance = HandmadeStrategy(), random.Random(3)
+    handmade, chance = HeuristicStrategy(), random.Random(3)
     position = Position.start()
     while count:
         length = chance.choice([0, 3, 5, 7, 9])
@@ -333,4 +333,4 @@ def test_it_plays_whole_matches(gnubg: GnubgStrategy) -> None:
         games, asked = play_through([gnubg, RandomStrategy(seed)], 7, seed)
         assert games
         total += asked
-    assert {WhichPlay, RollOrWhat, TakeOrPass} <= set(total)
+    assert {PlayQuestion, RollQuestion, TakeQuestion} <= set(total)

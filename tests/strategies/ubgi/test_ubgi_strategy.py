@@ -17,17 +17,16 @@ from typing import Final
 import pytest
 from attrs import evolve
 
-from fibsbot.bot.questions import Question, RollOrWhat, TakeOrPass, WhichPlay
-from fibsbot.config.checking import check as check_config
+from fibsbot.config.checks import check as check_config
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies.foreign.errors import EngineError, LateError, NotReadyError
-from fibsbot.strategies.handmade import HandmadeStrategy
+from fibsbot.strategies.child_process.process import EngineError, EngineTimeoutError, NotReadyError
+from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError, check, load
+from fibsbot.strategies.questions import PlayQuestion, Question, RollQuestion, TakeQuestion
 from fibsbot.strategies.random_play import RandomStrategy
-from fibsbot.strategies.ubgi import UbgiStrategy
-from fibsbot.strategies.ubgi.process import UbgiProcess
+from fibsbot.strategies.ubgi import UbgiProcess, UbgiStrategy
 from tests.engines import SOON, descendants, fake, gone, play_through
 
 OURS: Final = f"{shlex.quote(sys.executable)} -m fibsbot ubgi --strategy"
@@ -158,7 +157,7 @@ def test_an_engine_that_gets_ready_at_the_last_moment_is_not_ended_for_it(tmp_pa
         go_on.touch()
         assert "roll" == engine.ask("", time.monotonic() + SOON), "the answer to the first question is not taken for it"
     else:
-        with pytest.raises(LateError):
+        with pytest.raises(EngineTimeoutError):
             engine.ask("", time.monotonic() + 0.2)
     engine.close()
 
@@ -222,7 +221,7 @@ def test_an_engine_ends_when_its_strategy_is_forgotten(tmp_path: Path) -> None:
 
 
 def test_what_ubgi_has_no_words_for_is_decided_as_handmade_does(tmp_path: Path) -> None:
-    strategy, handmade = UbgiStrategy(fake(tmp_path, "answers-garbage")), HandmadeStrategy()
+    strategy, handmade = UbgiStrategy(fake(tmp_path, "answers-garbage")), HeuristicStrategy()
     resigned = evolve(START, phase=Phase.RESIGNED, resignation=1)
     assert handmade.accept_resignation(resigned) == strategy.accept_resignation(resigned)
     assert 0 == strategy.resign(START)
@@ -256,5 +255,5 @@ def test_our_strategy_plays_whole_matches_against_our_own_engine() -> None:
         games, asked = play_through([ubgi, RandomStrategy(seed)], 5, seed)
         assert games
         total += asked
-    assert {WhichPlay, RollOrWhat, TakeOrPass} <= set(total)
+    assert {PlayQuestion, RollQuestion, TakeQuestion} <= set(total)
     ubgi.close()

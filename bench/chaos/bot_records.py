@@ -1,0 +1,153 @@
+"""The bots' session logs and stores, compared with the oracle: nothing is lost, nothing is there twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field, frozen
+
+from bench.chaos.oracle import Oracle
+from bench.chaos.oracle import PlayedMatch as TrueMatch
+from fibsbot.records.session_log import Event, Sent, SessionLogError, read_session_log
+from fibsbot.records.store import Store, StoreError
+from fibsbot.records.views import Game, Match, Outcome
+
+
+@frozen
+class SessionLogData:
+    """What a bot's session logs hold, in their order."""
+
+    sent: list[str] = field(factory=list)
+    """Lines that were said."""
+    matches: list[tuple[int, int]] = field(factory=list)
+    """Final scores."""
+    unreadable: list[str] = field(factory=list)
+
+
+def read_logs(folder: Path) -> SessionLogData:
+    """Read all session logs of a folder, the oldest first."""
+    written = SessionLogData()
+    for path in sorted(folder.glob("*.jsonl*"), key=_begun):
+        try:
+            for event in _events(path, written):
+                _note(written, event)
+        except (OSError, SessionLogError) as error:
+            written.unreadable.append(f"{path.name}: {error}")
+    return written
+
+
+def _begun(path: Path) -> str:
+    """Return when a log was begun, as its first line tells; nothing for what is no log."""
+    try:
+        return next(read_session_log(path)).time.isoformat()
+    except (OSError, SessionLogError, StopIteration):
+        return ""
+
+
+def _events(path: Path, written: SessionLogData) -> Iterator[Event]:
+    for record in read_session_log(path):
+        if isinstance(record, Sent):
+            written.sent.extend(record.data.decode("ascii", "replace").splitlines())
+        elif isinstance(record, Event):
+            yield record
+
+
+def _note(written: SessionLogData, event: Event) -> None:
+    fields: dict[str, Any] = dict(event.fields)
+    if event.name == "match_ended":
+        ours, theirs = fields["score"]
+        written.matches.append((int(ours), int(theirs)))
+
+
+def missing_items(taken: Iterable[object], written: Sequence[object]) -> list[object]:
+    """Return what is not written down of what was taken, in this order; more may be written than was taken."""
+    left, place = [], 0
+    for item in taken:
+        try:
+            place = written.index(item, place) + 1
+        except ValueError:
+            left.append(item)
+    return left
+
+
+def lost_lines(ledger: Oracle, written: SessionLogData) -> list[str]:
+    """Return the game commands that the server took, and that the bot's logs do not hold, or not in this order."""
+    lines = [answer.line for answer in ledger.answers]
+    return [f"{ledger.account}: {line!r} was not logged" for line in missing_items(lines, written.sent)]
+
+
+def lost_matches(ledger: Oracle, written: SessionLogData) -> list[str]:
+    """Return the matches of which more ends are written down than there were; an end may go unheard."""
+    truth = Counter(match.score for match in ledger.matches if match.score is not None)
+    more = Counter(written.matches) - truth
+    return [f"{ledger.account}: {count} ends of matches too many, with {score}" for score, count in more.items()]
+
+
+@define
+class StoreComparison:
+    """What is wrong with a store, and what it could not know."""
+
+    matches: list[str] = field(factory=list)
+    games: list[str] = field(factory=list)
+    decisions: list[str] = field(factory=list)
+    """Game commands that the server took, and that are not there."""
+    unseen: int = 0
+    """Matches whose end the bot never heard of, and could not work out."""
+    inferred: int = 0
+    """Matches whose end it worked out."""
+
+
+def compare_store(ledger: Oracle, path: Path) -> StoreComparison:
+    """Compare an account's store with the truth."""
+    compared = StoreComparison()
+    try:
+        with Store.open(path) as store:
+            matches = list(store.matches(account=ledger.account))
+            games = {match.id: list(store.games(match)) for match in matches}
+            answers = Counter((it.xgid, it.answer) for match in matches for it in store.decisions(match))
+    except StoreError as error:
+        compared.matches.append(f"{ledger.account}: {error}")
+        return compared
+    if len(matches) != len(ledger.matches):
+        compared.matches.append(
+            f"{ledger.account}: {len(ledger.matches)} matches were begun, {len(matches)} are stored"
+        )
+    for number, (true, stored) in enumerate(zip(ledger.matches, matches, strict=False), 1):
+        _compare_match(compared, f"{ledger.account}, match {number}", true, stored)
+        if true.score is not None or not stored.inferred:
+            _compare_games(compared, f"{ledger.account}, match {number}", true, games[stored.id])
+    for answer in ledger.answers:
+        key = answer.xgid, answer.shown
+        if answers[key]:
+            answers[key] -= 1
+        else:
+            compared.decisions.append(f"{ledger.account}: {answer.shown!r} in {answer.xgid}")
+    return compared
+
+
+def _compare_match(compared: StoreComparison, name: str, true: TrueMatch, stored: Match) -> None:
+    compared.unseen += stored.outcome is Outcome.UNSEEN
+    compared.inferred += stored.inferred
+    if true.score is None and stored.inferred:
+        return  # the server was killed after it had ended the match, and before it could tell anybody but by the rating
+    if true.score is None:
+        expected = {Outcome.PLAYING, Outcome.SAVED}
+    else:
+        expected = {Outcome.WON if true.score[0] > true.score[1] else Outcome.LOST, Outcome.UNSEEN}
+    if stored.outcome not in expected:
+        compared.matches.append(f"{name}: ended {true.score}, stored as {stored.outcome.value}")
+    elif stored.finished and not stored.inferred and stored.score != true.score:
+        compared.matches.append(f"{name}: ended {true.score}, stored with {stored.score}")
+
+
+def _compare_games(compared: StoreComparison, name: str, true: TrueMatch, stored: list[Game]) -> None:
+    """Compare games: each is there, and what is told of its end is right. One whose end was not seen tells nothing."""
+    if len(stored) != len(true.games):
+        compared.games.append(f"{name}: {len(true.games)} games were played, {len(stored)} are stored")
+        return
+    for (won, points), game in zip(true.games, stored, strict=True):
+        if game.won not in {None, won} or game.points not in {None, points}:
+            compared.games.append(f"{name}: a game ended {won, points}, stored as {game.won, game.points}")

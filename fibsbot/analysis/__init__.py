@@ -1,0 +1,1 @@
+"""Match analysis: errors, luck, performance, dice and results."""

@@ -1,0 +1,302 @@
+"""State that the parts of the agent share.
+
+Settings, time, timers, counters, the connection, the match, pending actions, and what is remembered of other players
+and of the server's features.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import random
+from collections.abc import Iterable
+from typing import Any, Final
+
+from attrs import asdict, define, field
+from fibs_protocol import commands as c
+from fibs_protocol.commands import Command
+from fibs_protocol.session import Session
+
+from fibsbot.bot.interface import Action, Disconnect, End, Record, WakeAt
+from fibsbot.bot.settings import AgentSettings
+from fibsbot.bot.tracked_match import TrackedMatch
+
+
+class Feature(enum.Enum):
+    """Something that FIBS does."""
+
+    RAWWHO = "rawwho"
+    """Lists its users when asked to."""
+    TIME = "time"
+    """Answers `time` in a form that is known."""
+    SAVED = "show saved"
+    """Lists our saved matches in a form that is known."""
+    SAVED_COUNT = "show savedcount"
+    """Says how many saved matches somebody has."""
+    BOARDSTYLE = "set boardstyle"
+    """Answers `set boardstyle`."""
+    SWITCHES = "toggle"
+    """Answers `toggle`."""
+    LEAVE = "leave"
+    """Lets us leave a match."""
+    ROLL = "roll"
+    """Rolls by itself where nobody can double."""
+
+
+_SHOWN: Final = {c.ShowWhat.SAVED: Feature.SAVED, c.ShowWhat.SAVEDCOUNT: Feature.SAVED_COUNT}
+_KINDS: Final[dict[type[Command], Feature]] = {
+    c.Rawwho: Feature.RAWWHO,
+    c.Time: Feature.TIME,
+    c.SetCommand: Feature.BOARDSTYLE,
+    c.ToggleCommand: Feature.SWITCHES,
+    c.Leave: Feature.LEAVE,
+}
+
+
+def feature_of(command: Command) -> Feature | None:
+    """Return the feature that a command needs; None for what every server must have."""
+    return _SHOWN.get(command.what) if isinstance(command, c.Show) else _KINDS.get(type(command))
+
+
+def features_named(names: Iterable[str]) -> set[Feature]:
+    """Return features by their names; those that this program does not know are left out."""
+    known = set(names)
+    return {feature for feature in Feature if feature.value in known}
+
+
+DAY: Final = 86_400.0
+"""Seconds."""
+MOST_PLAYERS: Final = 10_000
+"""Players that are remembered; who was met longest ago is forgotten first."""
+
+
+@define
+class PlayerHistory:
+    """When what happened with one player, in seconds on the agent's clock; before its start they are negative."""
+
+    matches: list[float] = field(factory=list)
+    """Ends of matches that we played to their end: those of the last day, and the last one however old it is."""
+    refused: float | None = None
+    """When the player last refused an invitation of ours."""
+    broke_off: float | None = None
+    """When our match broke off that waits to go on."""
+    stuck: float | None = None
+    """When our match was given up, because the server could not go on with it."""
+
+    def since_last(self, now: float) -> float | None:
+        """Return the seconds since the last match ended; None if there was none."""
+        return now - self.matches[-1] if self.matches else None
+
+    def matches_today(self, now: float) -> int:
+        """Count the matches that ended within the last day."""
+        return sum(at > now - DAY for at in self.matches)
+
+
+@define
+class AgentMemory:
+    """Everybody whom we remember, and the server."""
+
+    _known: dict[str, PlayerHistory] = field(factory=dict)
+    lacking: set[Feature] = field(factory=set)
+    """What the server lacks of what FIBS does, as far as we know."""
+
+    def of(self, name: str) -> PlayerHistory:
+        """Return what is known of a player, which may be nothing."""
+        return self._known.get(name) or PlayerHistory()
+
+    def recall(
+        self,
+        name: str,
+        matches: Iterable[float] = (),
+        refused: float | None = None,
+        broke_off: float | None = None,
+        stuck: float | None = None,
+    ) -> None:
+        """Take what was known before the run began."""
+        known = self._keep(name)
+        known.matches = sorted([*matches, *known.matches])
+        known.refused = max((at for at in (refused, known.refused) if at is not None), default=None)
+        known.broke_off = broke_off if known.broke_off is None else known.broke_off
+        known.stuck = stuck if known.stuck is None else known.stuck
+
+    def played(self, name: str, now: float) -> None:
+        """Remember the end of a match."""
+        known = self._keep(name)
+        known.matches = [*(at for at in known.matches if at > now - DAY), now]
+        known.broke_off = None
+
+    def was_broken_off(self, name: str, now: float) -> None:
+        """Remember since when a match waits to go on."""
+        self._keep(name).broke_off = now
+
+    def was_stuck(self, name: str, at: float | None) -> None:
+        """Remember when a match with a player was given up; None: there is no such match any more."""
+        if at is not None or self.of(name).stuck is not None:
+            self._keep(name).stuck = at
+
+    def was_refused(self, name: str, now: float) -> None:
+        """Remember that a player refused to play us."""
+        self._keep(name).refused = now
+
+    def _keep(self, name: str) -> PlayerHistory:
+        known = self._known.pop(name, None) or PlayerHistory()
+        if len(self._known) >= MOST_PLAYERS:
+            del self._known[next(iter(self._known))]
+        self._known[name] = known
+        return known
+
+
+@define
+class Counters:
+    """What happened in a run, counted over all its connections."""
+
+    connections: int = 0
+    messages: int = 0
+    unknown: int = 0
+    """Lines that the grammar does not know."""
+    commands: int = 0
+    refusals: int = 0
+    """`**` lines which say that a command was not carried out."""
+    boards: int = 0
+    differences: int = 0
+    """Parts of our own state that the server contradicted."""
+    decisions: int = 0
+    """Decisions made, forced plays included."""
+    fallbacks: int = 0
+    """Decisions for which the strategy had no answer."""
+    late_answers: int = 0
+    """Answers of the strategy to decisions that were no longer open."""
+    timeouts: int = 0
+    """Steps of the server that did not come in time."""
+    stalls: int = 0
+    """Times that a match was left, or the connection given up, because a match made no progress."""
+    stuck: int = 0
+    """Matches that were given up: the server could not go on with them."""
+    corrected: int = 0
+    """Boards that contradicted themselves, and could be read all the same."""
+    games: int = 0
+    matches: int = 0
+    """Matches played to their end."""
+    wins: int = 0
+    interruptions: int = 0
+    """Matches that broke off and were saved."""
+
+    def as_dict(self) -> dict[str, int]:
+        """Return the counts by name."""
+        return asdict(self)
+
+
+@define(slots=False)
+class AgentContext:
+    """The shared part of the agent's state."""
+
+    settings: AgentSettings
+    session: Session = field(factory=Session)
+    track: TrackedMatch = field(init=False)
+    counters: Counters = field(factory=Counters)
+    memory: AgentMemory = field(factory=AgentMemory)
+    chance: random.Random = field(init=False)
+    rating: tuple[float, int] | None = None
+    """Our own rating and experience, as the server told them last."""
+    hung_up: bool = False
+    """Whether we have closed the connection: nothing more is said on it."""
+    ended: bool = False
+    """Whether the run is over."""
+    finishing: bool = False
+    """Whether to log out once the match is over."""
+    paused: bool = False
+    """Whether to begin no new match."""
+    now: float = 0.0
+    actions: list[Action] = field(factory=list)
+    _timers: dict[str, float] = field(factory=dict)
+    _asked: float | None = None
+
+    def __attrs_post_init__(self) -> None:
+        self.track = TrackedMatch(user=self.settings.name)
+        self.chance = random.Random(self.settings.seed)
+
+    def act(self, action: Action) -> None:
+        """Have something done."""
+        self.actions.append(action)
+
+    def record(self, name: str, /, **fields: Any) -> None:
+        """Have something remembered."""
+        self.act(Record(name, fields))
+
+    def rated(self, rating: float, experience: int) -> None:
+        """Take note of our own rating; a new one is remembered."""
+        if self.rating != (rating, experience):
+            self.rating = rating, experience
+            self.record("rating", rating=rating, experience=experience)
+
+    def disconnect(self, reason: str, end: End | None = None, *, restarting: bool = False) -> None:
+        """Have the connection closed; for good if this is the end of the run. `restarting`: the server goes away."""
+        self.record("disconnecting", reason=reason, end=end.value if end else None)
+        self.act(Disconnect(reason, end, restarting))
+        self.hung_up = True
+        self.ended = self.ended or end is not None
+
+    # -- the server's features ------------------------------------------------------------------------------------
+
+    def lacks(self, feature: Feature) -> bool:
+        """Whether the server is known to lack something."""
+        return feature in self.memory.lacking
+
+    def note_lack(self, feature: Feature) -> None:
+        """Remember that the server lacks something; what is new is recorded."""
+        self._note(feature, lacking=True)
+
+    def note_feature(self, feature: Feature) -> None:
+        """Remember that the server does not lack something after all."""
+        self._note(feature, lacking=False)
+
+    def _note(self, feature: Feature, *, lacking: bool) -> None:
+        if lacking is not self.lacks(feature):
+            known = self.memory.lacking
+            (known.add if lacking else known.discard)(feature)
+            self.record("server_feature", feature=feature.value, lacking=lacking)
+
+    # -- timers -------------------------------------------------------------------------------------------------
+
+    def wake(self, name: str, delay: float) -> None:
+        """Set a timer by its name; it replaces the one that has this name."""
+        self._timers[name] = self.now + delay
+
+    def hasten(self, name: str, delay: float) -> None:
+        """Let a timer that runs run out after this delay at the latest."""
+        if name in self._timers:
+            self._timers[name] = min(self._timers[name], self.now + delay)
+
+    def is_set(self, name: str) -> bool:
+        """Whether this timer runs."""
+        return name in self._timers
+
+    def cancel(self, name: str) -> None:
+        """Stop a timer, if it runs."""
+        self._timers.pop(name, None)
+
+    def cancel_all(self) -> None:
+        """Stop all timers."""
+        self._timers.clear()
+
+    def woken(self) -> None:
+        """Take note that the wake-up that was asked for has come, perhaps a little early."""
+        self._asked = None
+
+    def take_due(self) -> list[str]:
+        """Return the timers whose time has come, the earliest first; they run no more."""
+        if min(self._timers.values(), default=math.inf) > self.now:
+            return []  # as after most messages
+        due = sorted((at, name) for name, at in self._timers.items() if at <= self.now)
+        for _, name in due:
+            del self._timers[name]
+        return [name for _, name in due]
+
+    def take_actions(self) -> list[Action]:
+        """Return what is to be done now, with a WakeAt if the next timer is another than before."""
+        earliest = min(self._timers.values(), default=None)
+        if earliest is not None and earliest != self._asked:
+            self.act(WakeAt(earliest))
+        self._asked = earliest
+        actions, self.actions = self.actions, []
+        return actions

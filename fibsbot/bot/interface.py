@@ -1,0 +1,169 @@
+"""The agent's interface: the events that it takes, and the actions that it answers with.
+
+Every event carries its time, because the agent reads no clock.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from attrs import field, frozen
+from fibs_protocol.commands import Command
+from fibs_protocol.messages import Message
+
+from fibsbot.bot.orders import Order
+from fibsbot.bot.settings import AgentSettings
+from fibsbot.strategies.questions import Question, QuestionKey, StrategyAnswer
+
+
+@frozen
+class Send:
+    """Send this command now."""
+
+    command: Command
+
+
+@frozen
+class SendSecret:
+    """Send this line now; it answers a password prompt and is shown nowhere."""
+
+    line: str = field(repr=False)
+
+
+@frozen
+class SendLine:
+    """Send this line now; it answers a prompt that takes no command."""
+
+    line: str
+
+
+@frozen
+class Ask:
+    """Put this question to the strategy and come back with StrategyAnswered."""
+
+    key: QuestionKey
+    question: Question
+
+
+@frozen
+class Record:
+    """Something worth remembering: for the session log, the match store and whoever watches."""
+
+    name: str
+    """What happened, such as `match_started`; docs/agent.md lists them all."""
+    fields: Mapping[str, Any] = field(factory=dict)
+    """Names and values that JSON can write."""
+
+
+@frozen
+class WakeAt:
+    """Send Woken at this time; it replaces what an earlier WakeAt asked for."""
+
+    at: float
+
+
+class End(enum.Enum):
+    """Why connecting again is of no use."""
+
+    FINISHED = "finished"
+    """Everything that was to be done is done."""
+    REFUSED = "refused"
+    """The server does not take name and password."""
+    REPLACED = "replaced"
+    """Somebody else logged in under our name; two who come back would put each other out for ever (pitfall 4)."""
+
+
+@frozen
+class Disconnect:
+    """Close the connection."""
+
+    reason: str
+    end: End | None = None
+    """None: connect again."""
+    restarting: bool = False
+    """Whether the server has said that it goes away: it needs time before it can be connected to again."""
+
+
+Action: TypeAlias = Send | SendSecret | SendLine | Ask | Record | WakeAt | Disconnect
+
+
+@frozen
+class Event:
+    """Something that happened."""
+
+    at: float
+    """Seconds on a clock that never goes back; only differences matter."""
+
+
+@frozen
+class Connected(Event):
+    """A connection was made; the banner comes next."""
+
+
+@frozen
+class MessageReceived(Event):
+    """The server said something."""
+
+    message: Message
+
+
+@frozen
+class StrategyAnswered(Event):
+    """The answer to a question asked with Ask. An answer to a question that is no longer open is dropped."""
+
+    key: QuestionKey
+    answer: StrategyAnswer
+    fallback: str | None = None
+    """Why the strategy's own answer is not this one: it was late, raised or answered nonsense."""
+
+
+@frozen
+class Woken(Event):
+    """The time that the last WakeAt asked for has come. Waking too early or too often does no harm."""
+
+
+@frozen
+class FinishRequested(Event):
+    """Somebody wants an end: finish the match, then log out."""
+
+
+@frozen
+class QuitRequested(Event):
+    """Somebody wants an end at once: log out, and let the server save the match."""
+
+
+@frozen
+class PauseRequested(Event):
+    """Somebody wants no new matches for now, or wants them again."""
+
+    paused: bool
+
+
+@frozen
+class SettingsChanged(Event):
+    """The operator has changed settings; name and password stay as they are."""
+
+    settings: AgentSettings
+
+
+@frozen
+class ConnectionLost(Event):
+    """The connection has ended, or could not be made."""
+
+    reason: str = ""
+    by_server: bool = False
+    """Whether the server closed it in order, and so knows that we are gone."""
+
+
+def event_for_order(order: Order, at: float) -> FinishRequested | QuitRequested | PauseRequested | None:
+    """Return what happens to the agent when an order is given at this time; None if it only asks."""
+    match order:
+        case Order.PAUSE | Order.RESUME:
+            return PauseRequested(at, paused=order is Order.PAUSE)
+        case Order.LAST:
+            return FinishRequested(at)
+        case Order.QUIT:
+            return QuitRequested(at)
+    return None

@@ -1,0 +1,198 @@
+"""Timeouts: what the agent waits for, how long, how often it asks again, and what it does then (docs/agent.md).
+
+Every wait ends. When one has passed as often as its rule allows, its consequence follows; see `recovery.py`.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
+from typing import Final
+
+from attrs import define, frozen
+from fibs_protocol import commands as c
+from fibs_protocol.commands import Command
+
+from fibsbot.bot.context import AgentContext
+from fibsbot.bot.settings import Timings
+
+
+class Awaited(enum.Enum):
+    """What is waited for."""
+
+    PROMPT = "the login prompt, then the answer to the login"
+    SWITCHES = "how the switches stand"
+    SETTLED = "the answers to what is asked after the login"
+    QUESTION = "the answer to a question"
+    REPLY = "the answer to any other command"
+    LEAVE = "the answer to `leave`"
+    WORD = "any word at all, while commands are unanswered"
+    VIEW = "a board that was asked for"
+    DECISION = "a decision of ours to be taken"
+    BOARD = "a board, or a line that says what is open"
+    ROLL = "the dice, or the question whether we double"
+    GAME = "the next game"
+    END = "the line that says that the match is over"
+    OPPONENT = "the opponent's next step"
+    MATCH = "a match in which the server says that we are"
+
+    @property
+    def timer(self) -> str:
+        """The name of its timer."""
+        return f"wait {self.name}"
+
+
+class Consequence(enum.Enum):
+    """What follows when a wait has passed for the last time."""
+
+    GO_ON = "go on without it"
+    RECONNECT = "a new connection"
+    REJOIN = "the match: leave and rejoin; then a new connection; then the match is given up"
+    """The first of these that was not tried for this match since it last made progress."""
+    RECONNECT_MATCH = "the match: a new connection; then the match is given up"
+
+
+@frozen
+class TimeoutRule:
+    """One row of the table."""
+
+    timing: str
+    """The field of Timings that says how long it is waited for."""
+    factor: float
+    """How many of these times."""
+    again: int
+    """How often it is waited for again."""
+    ask: str
+    """What is asked for before each further wait."""
+    then: Consequence
+
+    def seconds(self, timings: Timings) -> float:
+        """Return how long one wait takes."""
+        return self.factor * float(getattr(timings, self.timing))
+
+    def bound(self, timings: Timings) -> float:
+        """Return how long it takes at most, in seconds, before the consequence follows."""
+        return (1 + self.again) * self.seconds(timings)
+
+
+TIMEOUT_RULES: Final[Mapping[Awaited, TimeoutRule]] = {
+    Awaited.PROMPT: TimeoutRule("watchdog", 4, 0, "", Consequence.RECONNECT),
+    Awaited.SWITCHES: TimeoutRule("watchdog", 1, 1, "`show saved`, `set`, `toggle`", Consequence.GO_ON),
+    Awaited.SETTLED: TimeoutRule("watchdog", 2.5, 0, "", Consequence.GO_ON),
+    Awaited.QUESTION: TimeoutRule("watchdog", 0.5, 1, "the same again", Consequence.GO_ON),
+    Awaited.REPLY: TimeoutRule("watchdog", 1, 0, "", Consequence.GO_ON),
+    Awaited.LEAVE: TimeoutRule("watchdog", 1, 1, "`leave`", Consequence.RECONNECT),
+    Awaited.WORD: TimeoutRule("watchdog", 1, 2, "", Consequence.RECONNECT),
+    Awaited.VIEW: TimeoutRule("watchdog", 1, 4, "`board`", Consequence.REJOIN),
+    Awaited.DECISION: TimeoutRule("watchdog", 3, 2, "`board`", Consequence.REJOIN),
+    Awaited.BOARD: TimeoutRule("watchdog", 1, 4, "`board`; once `move` alone where we cannot move", Consequence.REJOIN),
+    Awaited.ROLL: TimeoutRule("watchdog", 1, 4, "`board`, then `roll`", Consequence.REJOIN),
+    Awaited.GAME: TimeoutRule("watchdog", 1, 4, "`join`", Consequence.REJOIN),
+    Awaited.END: TimeoutRule("watchdog", 1, 0, "", Consequence.GO_ON),
+    Awaited.OPPONENT: TimeoutRule(
+        "patience",
+        1,
+        29,
+        "`board`, from the fifth time on `rawwho OPPONENT`; see below for one who plays with nobody",
+        Consequence.RECONNECT_MATCH,
+    ),
+    Awaited.MATCH: TimeoutRule("watchdog", 0.25, 3, "`board`, or `rawwho OURSELVES`", Consequence.RECONNECT),
+}
+"""All waits. Those for a strategy, for people and for the next invitation have their times in the settings."""
+
+
+def markdown_table() -> str:
+    """Write the table as docs/agent.md shows it."""
+    rows = ["| For | How long | Again | Before that | Then |", "|---|---|---|---|---|"]
+    for awaited, row in TIMEOUT_RULES.items():
+        times = f"{row.factor:g} " if row.factor != 1 else ""
+        rows.append(f"| {awaited.value} | {times}`{row.timing}` | {row.again or ''} | {row.ask} | {row.then.value} |")
+    return "\n".join(rows)
+
+
+REPEATED_COMMANDS: Final[tuple[type[Command], ...]] = (c.SetCommand, c.ToggleCommand, c.Show)
+"""Commands that are sent again when no answer comes, but for `show savedcount`."""
+AWAITED_BY_TIMER: Final[Mapping[str, Awaited]] = {awaited.timer: awaited for awaited in Awaited}
+
+
+def awaited_of(command: Command) -> Awaited:
+    """Return what is waited for after a command that carries out no decision."""
+    if isinstance(command, c.Leave):
+        return Awaited.LEAVE
+    counts = isinstance(command, c.Show) and command.what is c.ShowWhat.SAVEDCOUNT
+    return Awaited.QUESTION if isinstance(command, REPEATED_COMMANDS) and not counts else Awaited.REPLY
+
+
+@define
+class _OpenWait:
+    """A wait that has begun."""
+
+    subject: object
+    passed: int = 0
+    """How often it has passed."""
+
+
+class Timeouts:
+    """The waits that are open now."""
+
+    def __init__(self, desk: AgentContext) -> None:
+        """Wait for nothing."""
+        self._desk = desk
+        self._open: dict[Awaited, _OpenWait] = {}
+        self._missed: defaultdict[tuple[Awaited, Hashable], float] = defaultdict(float)
+        """Answers that did not come, by what was asked."""
+
+    def clear(self) -> None:
+        """Wait for nothing."""
+        for awaited in list(self._open):
+            self.met(awaited)
+        self._missed.clear()
+
+    def expect(self, awaited: Awaited, subject: object = None, *, hurry: float = 1) -> None:
+        """Wait for something; where the same is waited for already, that goes on. `hurry`: so many times less long."""
+        known = self._open.get(awaited)
+        if known is None or known.subject != subject:
+            self._open[awaited] = _OpenWait(subject)
+            self._desk.wake(awaited.timer, TIMEOUT_RULES[awaited].seconds(self._desk.settings.timings) / hurry)
+
+    def met(self, awaited: Awaited) -> None:
+        """Wait for this no more."""
+        self._missed.pop((awaited, None), None)
+        if self._open.pop(awaited, None) is not None:
+            self._desk.cancel(awaited.timer)
+
+    def only(self, awaited: Awaited | None, among: frozenset[Awaited]) -> None:
+        """Wait for nothing else of these."""
+        for other in among - {awaited}:
+            self.met(other)
+
+    def waits_for(self, awaited: Awaited) -> bool:
+        """Whether this is waited for."""
+        return awaited in self._open
+
+    def passed(self, awaited: Awaited) -> int:
+        """Return how often this wait has passed."""
+        return self._open[awaited].passed if awaited in self._open else 0
+
+    def on_time(self, awaited: Awaited) -> bool:
+        """Note that a wait has passed; return whether it was the last time. Otherwise it is waited for again."""
+        known = self._open[awaited]
+        row = TIMEOUT_RULES[awaited]
+        known.passed += 1
+        if known.passed > row.again:
+            self.met(awaited)
+            return True
+        self._desk.wake(awaited.timer, row.seconds(self._desk.settings.timings))
+        return False
+
+    def missed(self, awaited: Awaited, subject: Hashable = None, *, weight: float = 1) -> bool:
+        """Count an answer that did not come in time; return whether it was the last time that it is asked for.
+
+        `weight`: how many of the row's waits it was waited for.
+        """
+        self._missed[awaited, subject] += weight
+        if self._missed[awaited, subject] > TIMEOUT_RULES[awaited].again:
+            del self._missed[awaited, subject]
+            return True
+        return False

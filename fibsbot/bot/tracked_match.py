@@ -1,0 +1,188 @@
+"""The state of a match as far as it is known: an immutable record, and the functions that change it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
+from fibs_protocol.words import YOU
+
+from fibsbot.evolve import evolve
+from fibsbot.match import Dice, MatchState, Phase
+from fibsbot.position import BAR, OFF, Play, Position
+from fibsbot.rules.plays import can_move
+
+
+class PlayerSide(enum.Enum):
+    """The two players of a board, whichever colours they have."""
+
+    PLAYER = 1
+    """Ourselves, or whom we watch."""
+    OPPONENT = -1
+
+    @property
+    def other(self) -> PlayerSide:
+        """The other side."""
+        return PlayerSide.OPPONENT if self is PlayerSide.PLAYER else PlayerSide.PLAYER
+
+
+@frozen
+class Difference:
+    """Something in which the server and our own state did not agree."""
+
+    what: str
+    """Which part of the state."""
+    ours: object
+    theirs: object
+
+
+@frozen
+class EarlyBoard:
+    """What a board has shown before the line that says it: some servers send the board first."""
+
+    position: Position
+    """The position before the opponent's play, as the player sees it."""
+    differences: tuple[Difference, ...]
+    """In what the board contradicts the match if that line does not follow."""
+
+
+@frozen(slots=False)
+class TrackedMatch:
+    """A match, as far as it is known."""
+
+    user: str
+    """Our own account's name, which some lines use instead of `You`."""
+    player: str = YOU
+    """YOU, or the name of the player whom we watch."""
+    opponent: str | None = None
+    match: int = 0
+    """Number of the match, counted from 1 over the whole run."""
+    game: int = 0
+    """Number of the game in the match, as far as we were there."""
+    running: bool = False
+    """Whether a game is being played."""
+    state: MatchState | None = None
+    """The game as the player sees it; None until it is known. Phase, dice and offers stand beside it."""
+    direction: int | None = None
+    """The player's; unknown until the game's first board."""
+    turn: PlayerSide | None = None
+    dice: Dice | None = None
+    """What the side on turn has thrown."""
+    turns: int = 0
+    """Counts throws and changes of turn, so that no two decisions look the same."""
+    prompted: bool = False
+    """Whether the server waits for the player's `roll` or `double`."""
+    board_seen: bool = False
+    """Whether a board came since the last throw."""
+    own_play: Play | None = None
+    """The play that we have sent; the server does not repeat it."""
+    opening: Mapping[PlayerSide, int] = {}
+    """The opening throw, one die each."""
+    unannounced: bool = False
+    """Whether the game began with its opening throw: some servers say only after the first board that it starts."""
+    doubled_by: PlayerSide | None = None
+    offered: int = 0
+    """What the cube shows when the double is accepted."""
+    may_redouble: bool = False
+    """Whether the side that was doubled may redouble at once."""
+    resigned_by: PlayerSide | None = None
+    resigned_points: int = 0
+    """What the offer to resign is worth; 0 when we missed the line that says it."""
+    crawford_played: bool = False
+    ahead: EarlyBoard | None = None
+    """The opponent's play as a board has shown it, while the line that says it is still to come."""
+    missed: tuple[Difference, ...] = ()
+    """What the last message contradicted."""
+
+    def side_of(self, name: str) -> PlayerSide | None:
+        """Return which side a name in a message means; None for somebody else. Without a name it is the opponent."""
+        if name == self.player or (self.player == YOU and name == self.user):
+            return PlayerSide.PLAYER
+        return PlayerSide.OPPONENT if name in (self.opponent, "") else None
+
+    def position_of(self, side: PlayerSide) -> Position:
+        """Return the position as this side sees it; the state must be known."""
+        if self.state is None:
+            raise ValueError("expected a known state")
+        return self.state.position if side is PlayerSide.PLAYER else self.state.position.swapped()
+
+    def decision(self, phase: Phase) -> MatchState:
+        """Return one of the player's decisions as a strategy wants to see it; the state must be known."""
+        if self.state is None:
+            raise ValueError("expected a known state")
+        level = min(max(self.resigned_points // self.state.cube, 1), 3) if phase is Phase.RESIGNED else 0
+        return evolve(
+            self.state,
+            phase=phase,
+            dice=self.dice if phase is Phase.MOVE else None,
+            resignation=level,
+            redoubles=int(self.may_redouble) if phase is Phase.DOUBLED else 0,
+        )
+
+
+def without_match(track: TrackedMatch) -> TrackedMatch:
+    """Return a track that knows no match: after it has ended, or the connection."""
+    return TrackedMatch(user=track.user, match=track.match)
+
+
+def next_match(track: TrackedMatch, opponent: str | None, **known: Any) -> TrackedMatch:
+    """Return a track of the next match; `known` are fields that are known of it."""
+    return TrackedMatch(user=track.user, match=track.match + 1, opponent=opponent, **known)
+
+
+def give_turn(track: TrackedMatch, side: PlayerSide | None, dice: Dice | None = None) -> TrackedMatch:
+    """Give the turn to a side, or to none: whatever belonged to the last turn is over. `dice` are the new one's."""
+    return evolve(
+        track,
+        turn=side,
+        turns=track.turns + 1,
+        dice=dice,
+        prompted=False,
+        board_seen=False,
+        own_play=None,
+        doubled_by=None,
+        resigned_by=None,
+    )
+
+
+def cannot_move(track: TrackedMatch) -> bool:
+    """Whether the side on turn has thrown, and has no legal play."""
+    if track.state is None or track.dice is None or track.turn is None:
+        return False
+    return not can_move(track.position_of(track.turn), track.dice)
+
+
+def play_on_board(track: TrackedMatch, side: PlayerSide, play: Play) -> TrackedMatch:
+    """Make a play if the position allows it at all; whether it was legal is the server's concern."""
+    if track.state is None:
+        return track
+    cells = list(track.position_of(side).points)
+    for move in play.moves:
+        source, target = move.source, move.target
+        possible = OFF <= target < source <= BAR and cells[source] > 0
+        if not possible or (target != OFF and cells[target] < -1):
+            return evolve(track, state=None, missed=(Difference("moves", tuple(cells), play.moves),))
+        cells[source] -= 1
+        if target != OFF:
+            if cells[target] < 0:
+                cells[target] = 0
+                cells[0] -= 1
+            cells[target] += 1
+    if side is PlayerSide.OPPONENT:
+        cells = [-count for count in reversed(cells)]
+    return evolve(track, state=evolve(track.state, position=Position(tuple(cells))))
+
+
+def note_double(
+    track: TrackedMatch, side: PlayerSide | None, offered: int = 0, *, may_redouble: bool = False
+) -> TrackedMatch:
+    """Note that a side offers a double or an instant redouble; `offered` is what the cube would show."""
+    if side is None:
+        return track
+    state = track.state
+    if state is not None:
+        offered = offered or 2 * state.cube
+        state = evolve(state, cube=max(offered // 2, 1))  # who redoubles has accepted what was offered before
+    return evolve(track, state=state, doubled_by=side, offered=offered, may_redouble=may_redouble, prompted=False)

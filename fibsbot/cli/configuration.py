@@ -1,0 +1,256 @@
+"""`fibsbot check-config` and `fibsbot explain-invite`: what a configuration file is going to do."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from attrs import asdict, evolve, frozen
+
+from fibsbot.bot.settings import AgentSettings
+from fibsbot.cli import ConfigError, UserError
+from fibsbot.cli.options import FiniteRange
+from fibsbot.config import Config, ConfigProblemsError, UnknownAccountError, load_config
+from fibsbot.config.checks import CheckResult, check, config_warnings
+from fibsbot.config.fields import format_problems
+from fibsbot.policy import (
+    Direction,
+    MatchRequest,
+    Policy,
+    RefusalReason,
+    describe_policy,
+    reasons_to_refuse,
+    unknown_facts,
+)
+from fibsbot.policy.policy import LONGEST_MATCH, UNLIMITED_WORD
+from fibsbot.policy.rules import format_duration, plural
+from fibsbot.records.session_log import utc_now
+from fibsbot.records.views import Opponent, PlayerMemory
+from fibsbot.service.settings import AccountSettings
+
+
+@click.command("check-config")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--strict", is_flag=True, help="Fail with status 1 if there are warnings.")
+def check_config(file: Path, *, strict: bool) -> None:
+    """Tell what is wrong with a file of settings, and what it will do.
+
+    Every problem is told at once, a line each, and the exit status is 78. Settings that are legal but useless are
+    warned of. Passwords are looked for, and never shown.
+    """
+    checked = check(file)
+    if checked.problems:
+        raise ConfigError(format_problems(file, checked.problems))
+    warnings = config_warnings(checked.config)
+    for warning in warnings:
+        click.echo(f"{file}: warning: {warning}", err=True)
+    click.echo(f"{file}: {f'can be used, warnings: {len(warnings)}' if warnings else 'good'}")
+    for line in _summary(checked):
+        click.echo(f"  {line}")
+    if warnings and strict:
+        raise SystemExit(1)
+
+
+def _summary(checked: CheckResult) -> Iterator[str]:
+    """Yield what the file will do, a line each."""
+    for plan in checked.plans:
+        run, name = plan.run, plan.run.agent.name
+        tls = " through TLS" if run.tls else ""
+        yield f"{name} plays on {run.host}:{run.port}{tls}, strategy {plan.strategy}"
+        for line in _account(plan, checked.secrets[name].source):
+            yield f"  {line}"
+    service = checked.config.service
+    yield f"store: {service.store or 'none'}"
+    yield f"control socket: {service.control or 'none'}"
+    if service.web_port is not None:
+        yield f"metrics and health: 127.0.0.1:{service.web_port or '(a free port)'}"
+
+
+def _account(plan: AccountSettings, source: str) -> Iterator[str]:
+    agent = plan.run.agent
+    yield f"password: from {source}"
+    yield f"policy: {describe_policy(agent.policy)}"
+    yield from (f"invites: {line}" for line in _invitations(agent))
+    if agent.chat.operators:
+        yield f"operators: {', '.join(agent.chat.operators)}"
+    if agent.matches is not None:
+        yield f"logs out after {plural(agent.matches, 'match')}"
+    yield f"session log: {plan.run.log_path}"
+
+
+def _invitations(agent: AgentSettings) -> Iterator[str]:
+    seek = agent.seek
+    if agent.invite:
+        yield f"{agent.invite} to {plural(agent.length, 'point')}, whenever there is no match"
+    if seek.after is not None:
+        often = f"at most {seek.per_hour} an hour"
+        yield f"somebody to {plural(seek.length, 'point')}, after {seek.after:g} s without a match, {often}"
+
+
+HISTORY: Final = dt.timedelta(days=30)
+"""Matches that are longer ago play no part."""
+_NAME: Final = re.compile(r"[A-Za-z_]{1,20}")
+
+
+def _name(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
+    if not _NAME.fullmatch(value):
+        raise click.BadParameter(f"expected letters and underscores, at most 20, got {value!r}")
+    return value
+
+
+def _length(_ctx: click.Context, _param: click.Parameter, value: str) -> int:
+    """Read points; unlimited is 0."""
+    if value == UNLIMITED_WORD:
+        return 0
+    if not value.isdecimal() or not 1 <= int(value) <= LONGEST_MATCH:
+        raise click.BadParameter(f"expected points from 1 to {LONGEST_MATCH}, or {UNLIMITED_WORD}, got {value!r}")
+    return int(value)
+
+
+@frozen
+class PlayerHistory:
+    """What the store knows of a player."""
+
+    place: str
+    recollection: PlayerMemory
+    opponent: Opponent | None
+    now: dt.datetime
+
+    def add_to(self, request: MatchRequest) -> MatchRequest:
+        """Return the request with what is known; what it says itself goes before."""
+        ends, seen = self.recollection.matches, self.opponent
+        return evolve(
+            request,
+            rating=seen.rating if seen and request.rating is None else request.rating,
+            experience=seen.experience if seen and request.experience is None else request.experience,
+            client=seen.client if seen and request.client is None else request.client,
+            since_last=(self.now - ends[-1]).total_seconds() if ends else None,
+            matches_today=sum(end > self.now - dt.timedelta(days=1) for end in ends),
+        )
+
+    def facts(self, given: MatchRequest, request: MatchRequest) -> Iterator[str]:
+        """Yield what has come from here and not from the command line."""
+        for name in ("rating", "experience", "client"):
+            if getattr(given, name) is None and (value := getattr(request, name)) is not None:
+                yield f"{name} {value}"
+        if request.since_last is not None:
+            yield f"last match {format_duration(request.since_last)} ago"
+            yield f"{plural(request.matches_today, 'match')} in 24 hours"
+
+
+@click.command("explain-invite")
+@click.argument("name", callback=_name)
+@click.argument("length", callback=_length)
+@click.option("--config", "path", metavar="FILE", type=click.Path(path_type=Path), help="File of settings.")
+@click.option("--account", metavar="NAME", help="Account of that file, if it has several.")
+@click.option("--rating", type=FiniteRange(min=0), help="The other's rating.")
+@click.option("--experience", type=click.IntRange(min=0), help="The other's experience.")
+@click.option("--client", help="What the other's program calls itself.")
+@click.option("--saved", "saved_games", type=click.IntRange(min=0), help="How many saved games the other has.")
+@click.option("--ours", is_flag=True, help="Explain whether the bot would invite, not accept.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def explain_invite(  # noqa: PLR0913, PLR0917 - one argument an option
+    name: str,
+    length: int,
+    path: Path | None,
+    account: str | None,
+    rating: float | None,
+    experience: int | None,
+    client: str | None,
+    saved_games: int | None,
+    *,
+    ours: bool,
+    as_json: bool,
+) -> None:
+    """Tell whether an invitation would be accepted, and all that speaks against it.
+
+    NAME is the other player, LENGTH points or `unlimited`. The policy is that of the file of settings, without one that
+    of a bot whose settings were left as they are. Of what the options do not say, the bot's store may know something.
+    Nothing is asked of a server. The exit status is 0 if the match would be played, 1 if not.
+    """
+    config = _config(path)
+    try:
+        policy = config.policy_of(account)
+    except UnknownAccountError as error:
+        raise UserError(f"{path or 'no file of settings'}: {error}") from None
+    direction = Direction.OURS if ours else Direction.THEIRS
+    given = MatchRequest(name, length, direction, rating, experience, client, saved_games)
+    known, trouble = _look_up(config, account, name) if path else (None, None)
+    request = known.add_to(given) if known else given
+    found = reasons_to_refuse(policy, request)
+    if as_json:
+        click.echo(json.dumps(_as_json(policy, request, found) | {"trouble": trouble}))
+    else:
+        for line in _lines(policy, request, found):
+            click.echo(line)
+        if known and (facts := ", ".join(known.facts(given, request))):
+            click.echo(f"from {known.place}: {facts}")
+        if trouble:
+            click.echo(f"not checked: earlier matches, as {trouble}")
+    raise SystemExit(1 if found else 0)
+
+
+def _config(path: Path | None) -> Config:
+    try:
+        return load_config(path) if path else Config()
+    except ConfigProblemsError as error:
+        raise ConfigError(format_problems(path or Path(), error.problems)) from None
+
+
+def _look_up(config: Config, account: str | None, name: str) -> tuple[PlayerHistory | None, str | None]:
+    """Look up a player in the store; or return why that cannot be done, which is no error."""
+    where, now = config.service.store, utc_now()
+    if where is None:
+        return None, "the settings name no store"
+    try:
+        own_name = config.account_called(account).name
+    except UnknownAccountError:
+        return None, "--account does not say whose"
+    if own_name is None:
+        return None, "the account has no name"
+    from fibsbot.records.store import Store, StoreError  # noqa: PLC0415 - SQLAlchemy is slow to import
+
+    try:
+        with Store.open(where) as store:
+            recollection = store.acquaintances(own_name, now - HISTORY).get(name, PlayerMemory())
+            opponent = next(iter([*store.opponents(account=own_name, name=name)]), None)
+    except StoreError as error:
+        return None, str(error)
+    return PlayerHistory(where, recollection, opponent, now), None
+
+
+def _lines(policy: Policy, request: MatchRequest, found: tuple[RefusalReason, ...]) -> Iterator[str]:
+    match = f"a match of {plural(request.length, 'point')}" if request.length else "an unlimited match"
+    if request.direction is Direction.OURS:
+        yield f"{request.name} {'is not invited' if found else 'may be invited'} to {match}{':' if found else '.'}"
+    elif found:
+        yield f"{request.name} is refused {match}:"
+    else:
+        yield f"{request.name} gets {match}, unless the strategy refuses."
+    width = max((len(reason.code) for reason in found), default=0)
+    for reason in found:
+        yield f"  {reason.code:{width}}  {reason.sentence}"
+    for name in unknown_facts(policy, request):
+        yield f"{name.replace('_', ' ')} not known: not checked"
+
+
+def _as_json(policy: Policy, request: MatchRequest, found: tuple[RefusalReason, ...]) -> dict[str, Any]:
+    return {
+        "name": request.name,
+        "length": request.length,
+        "direction": request.direction.value,
+        "accepted": not found,
+        "reasons": [asdict(reason) for reason in found],
+        "not_known": list(unknown_facts(policy, request)),
+        "rating": request.rating,
+        "experience": request.experience,
+        "client": request.client,
+        "saved_games": request.saved_games,
+        "since_last": request.since_last,
+        "matches_today": request.matches_today,
+    }

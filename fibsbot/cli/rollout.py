@@ -1,0 +1,352 @@
+"""`fibsbot rollout`: play a position, plays or a cube decision out many times.
+
+The engine is imported inside functions, once the position has been read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from attrs import define, frozen
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from fibsbot.cli import EXIT_INTERRUPTED, UserError
+from fibsbot.cli.engine import with_roll
+from fibsbot.cli.options import FiniteRange
+from fibsbot.cli.output import sigterm_as_interrupt
+from fibsbot.cli.positions import (
+    DEFAULT_PLIES,
+    before_roll,
+    chances_row,
+    check_may_double,
+    equity_row,
+    format_equity,
+    format_match_chance,
+    ids_of,
+    json_option,
+    networks_option,
+    open_engine,
+    print_state,
+    read_position,
+    round_number,
+    search_limits,
+)
+from fibsbot.engine.arrays import Outcomes
+from fibsbot.engine.cube import CubeVerdict, Stakes
+from fibsbot.engine.rollout import CandidateResult, RolloutResult
+from fibsbot.match import MatchState, Phase
+from fibsbot.notation import format_play
+
+if TYPE_CHECKING:
+    from fibsbot.engine.engine import Engine
+    from fibsbot.engine.rollout import Candidate, RolloutPlan, RolloutResult
+
+DEFAULT_PLAYS: Final = 3
+"""Plays that are rolled out where nobody says otherwise."""
+MOST_TRIALS: Final = 1_000_000
+
+
+@click.command()
+@click.argument("where", metavar="POSITION")
+@click.option("--dice", metavar="31", help="The roll, if the position has none or another one.")
+@click.option(
+    "--plays", metavar="N", type=click.IntRange(1), help=f"Plays that are rolled out.  [default: {DEFAULT_PLAYS}]"
+)
+@click.option("--cube", "cube_decision", is_flag=True, help="Roll out what doubling is worth, and what rolling is.")
+@click.option(
+    "--trials", metavar="N", default=1296, show_default=True, type=click.IntRange(1, MOST_TRIALS), help="Games, in 36s."
+)
+@click.option(
+    "--truncate", metavar="N", type=click.IntRange(1, 500), help="Turns after which the network says what is left."
+)
+@click.option("--no-cube", is_flag=True, help="Without the doubling cube.")
+@click.option(
+    "--error", metavar="E", type=FiniteRange(0, min_open=True), help="Stop when all standard errors are so small."
+)
+@click.option(
+    "--apart",
+    metavar="K",
+    type=FiniteRange(0, min_open=True),
+    help="Stop when the best is ahead by K standard deviations.",
+)
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0, 2**63 - 1), help="Of the dice.")
+@click.option("--jobs", metavar="J", type=click.IntRange(1, 1024), help="Processes.  [default: one a core]")
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Keep every game here, and go on from what it holds.",
+)
+@networks_option
+@json_option
+def rollout(  # noqa: PLR0913 - one argument an option
+    *,
+    where: str,
+    dice: str | None,
+    plays: int | None,
+    cube_decision: bool,
+    trials: int,
+    truncate: int | None,
+    no_cube: bool,
+    error: float | None,
+    apart: float | None,
+    seed: int,
+    jobs: int | None,
+    out: Path | None,
+    networks: Path | None,
+    as_json: bool,
+) -> None:
+    """Play a position out many times over, and tell what comes of it.
+
+    POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. With dice, the best plays
+    are rolled out against each other; with --cube, or where a double is pending, no double and double, take; else the
+    position before the throw. All cores play, with the same dice for all candidates and the luck taken out. Ctrl-C
+    ends it and tells what is there; with --out FILE, the same command goes on later, even after a kill.
+    """
+    asked = _read_question(where, dice=dice, plays=plays, cube=cube_decision)
+    if asked.cube and no_cube:
+        raise click.UsageError("expected a cube to decide on, or --no-cube, got both")
+    from fibsbot.engine.engine import Engine  # noqa: PLC0415 - loads the engine
+    from fibsbot.engine.rollout import RolloutError, RolloutPlan  # noqa: PLC0415 - loads the engine
+    from fibsbot.engine.rollout import rollout as roll_out  # noqa: PLC0415 - loads the engine
+
+    plan = RolloutPlan(trials=trials, truncated=truncate, cubeful=not no_cube, seed=seed, error=error, apart=apart)
+    with open_engine(networks) as engine:
+        candidates = _candidates(engine, asked)
+        name = engine.name
+    make = functools.partial(Engine.load, networks) if networks else Engine.load
+    found = _Progress()
+    try:
+        with _progress(plan) as show, sigterm_as_interrupt():
+            found.take(
+                roll_out(make, candidates, plan, jobs=jobs, file=out, engine=name, show=lambda it: show(found.take(it)))
+            )
+    except KeyboardInterrupt:
+        found.finished = False
+    except RolloutError as caught:
+        raise UserError(str(caught)) from None
+    _print_result(asked, found, name, as_json=as_json)
+
+
+@frozen
+class _Question:
+    """What is to be rolled out."""
+
+    state: MatchState
+    """Seen by whose worth is asked for."""
+    plays: int = 0
+    """Of a throw, how many plays; 0 for a position before the throw."""
+    cube: bool = False
+    note: str | None = None
+
+
+def _read_question(where: str, *, dice: str | None, plays: int | None, cube: bool) -> _Question:
+    state = read_position(where)
+    if cube or (state.phase is Phase.DOUBLED and not dice):
+        if dice or plays:
+            raise click.UsageError("expected --cube, or --dice and --plays, which concern a throw, got both")
+        rolling, note = before_roll(state)
+        check_may_double(rolling, "a cube that the player may turn and can use")
+        return _Question(rolling, cube=True, note=note)
+    if dice or state.phase is Phase.MOVE:
+        return _Question(with_roll(state, dice), plays or DEFAULT_PLAYS)
+    if plays:
+        raise click.UsageError("expected a position with dice, or --dice, for --plays")
+    return _Question(state)
+
+
+def _candidates(engine: Engine, asked: _Question) -> Sequence[Candidate]:
+    """Return what is rolled out; of the plays, those that look best two rolls ahead."""
+    from fibsbot.engine.rollout import cube_candidates, play_candidates, position_candidate  # noqa: PLC0415 - loads the engine
+
+    if asked.cube:
+        return cube_candidates(asked.state)
+    if not asked.plays:
+        return position_candidate(asked.state)
+    chosen = [
+        it.play for it in engine.rank(asked.state, limits=search_limits(DEFAULT_PLIES, None)).plays[: asked.plays]
+    ]
+    return play_candidates(asked.state, chosen, [format_play(it, asked.state.position) for it in chosen])
+
+
+@define
+class _Progress:
+    """What is known so far."""
+
+    result: RolloutResult | None = None
+    finished: bool = True
+
+    def take(self, result: RolloutResult) -> RolloutResult:
+        """Remember a result."""
+        self.result = result
+        return result
+
+
+@contextlib.contextmanager
+def _progress(plan: RolloutPlan) -> Iterator[Callable[[RolloutResult], None]]:
+    """Show how far it is and what has come of it so far, while somebody watches."""
+    bar = Progress(
+        TextColumn("games"),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[running]}", markup=False),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    task = bar.add_task("", total=plan.trials, running="")
+
+    def show(result: RolloutResult) -> None:
+        bar.update(task, completed=result.rolled[0].count, running=running_result(result))
+
+    with bar:
+        yield show
+
+
+def _print_result(asked: _Question, found: _Progress, name: str, *, as_json: bool) -> None:
+    if found.result is None:
+        click.echo("fibsbot rollout: interrupted before the first 36 games were played", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+
+    sheet = RolloutOutput(asked.state, found.result, cube=asked.cube, finished=found.finished)
+    if as_json:
+        click.echo(json.dumps({**ids_of(asked.state), "evaluator": name, "note": asked.note, **sheet.row()}))
+    else:
+        print_state(asked.state)
+        click.echo("")
+        click.echo("\n".join(sheet.lines()))
+        click.echo(f"\nby {name}" + (f"; {asked.note}" if asked.note else ""))
+    if not found.finished:
+        sys.exit(EXIT_INTERRUPTED)
+
+
+NAME_WIDTH: Final = 26
+"""Columns of a candidate's name; a longer one pushes what follows to the right."""
+
+
+def running_result(result: RolloutResult) -> str:
+    """Return in a few words what is best so far."""
+    best = result.best
+    return f"{best.candidate.name[:NAME_WIDTH]} {format_equity(best.equity)} ± {best.error:.4f}"
+
+
+@frozen(eq=False)
+class RolloutOutput:
+    """The result of a rollout, as it is told."""
+
+    state: MatchState
+    """Seen by whose worths these are."""
+    result: RolloutResult
+    cube: bool
+    """Whether no double and double, take were rolled out."""
+    finished: bool
+    """Whether nobody interrupted."""
+
+    @property
+    def stakes(self) -> Stakes:
+        """What is at stake."""
+        return Stakes.of(self.state)
+
+    @property
+    def verdict(self) -> CubeVerdict | None:
+        """What to do with the cube; None where that was not asked."""
+        if not self.cube:
+            return None
+        no_double, double_take = self.result.rolled
+        return CubeVerdict.of(self.stakes, self.state.owner, no_double.equity, double_take.equity)
+
+    # -- for programs ---------------------------------------------------------------------------------------------
+
+    def row(self) -> dict[str, Any]:
+        """Return the result for programs."""
+        plan, verdict = self.result.plan, self.verdict
+        return {
+            "finished": self.finished,
+            "games": self.result.rolled[0].count,
+            "wanted": plan.trials,
+            "truncated": plan.truncated,
+            "cubeful": plan.cubeful,
+            "seed": plan.seed,
+            "seconds": round(self.result.seconds, 3),
+            "candidates": [self._candidate(it) for it in self._ordered()],
+            "verdict": verdict.words if verdict else None,
+            "action": verdict.action.value if verdict else None,
+            "answer": verdict.answer.value if verdict else None,
+            "double_pass": equity_row(self.stakes, verdict.double_pass) if verdict else None,
+        }
+
+    def _candidate(self, it: CandidateResult) -> dict[str, Any]:
+        loss, error = self.result.behind(it)
+        return {
+            "name": it.candidate.name,
+            **equity_row(self.stakes, it.equity),
+            "error": _finite(it.error),
+            "loss": None if self.cube else round_number(loss),
+            "loss_error": None if self.cube else _finite(error),
+            "cubeless": round_number(it.cubeless),
+            "cubeless_error": _finite(it.cubeless_error),
+            "chances": chances_row(it.outcomes),
+            "chance_errors": chances_row(it.outcome_errors),
+        }
+
+    def _ordered(self) -> list[CandidateResult]:
+        return list(self.result.rolled) if self.cube else self.result.ranked()
+
+    # -- for people -----------------------------------------------------------------------------------------------
+
+    def lines(self) -> Iterator[str]:
+        """Write the result."""
+        for place, it in enumerate(self._ordered(), 1):
+            yield from self._told(place, it)
+        verdict = self.verdict
+        if verdict:
+            chance = format_match_chance(self.stakes, verdict.double_pass)
+            yield f"  3. {'double, pass':{NAME_WIDTH}}{format_equity(verdict.double_pass)}{'':31}{chance:>8}".rstrip()
+            yield ""
+            yield verdict.words
+        yield ""
+        yield from self._conditions()
+
+    def _told(self, place: int, it: CandidateResult) -> Iterator[str]:
+        apart = ""
+        if not self.cube and it is not self.result.best:
+            loss, error = self.result.behind(it)
+            apart = f"({format_equity(-loss)} ± {error:.4f})"
+        worth = (
+            f"{format_equity(it.equity)} ± {it.error:.4f}  {apart:18}  {format_match_chance(self.stakes, it.equity):>8}"
+        )
+        yield f"{place:3}. {it.candidate.name:{NAME_WIDTH}}{worth}".rstrip()
+        yield f"{'':7}{_six(it.outcomes)}  cubeless {format_equity(it.cubeless)} ± {it.cubeless_error:.4f}"
+        yield f"{'':5}± {_six(it.outcome_errors)}"
+
+    def _conditions(self) -> Iterator[str]:
+        plan, count = self.result.plan, self.result.rolled[0].count
+        each = " of each" if len(self.result.rolled) > 1 else ""
+        time = f"{self.result.seconds:.3g} s"
+        cut = f", cut after {plan.truncated} turns" if plan.truncated else ""
+        cube = "" if plan.cubeful else ", without a cube"
+        if not self.finished:
+            yield f"Interrupted after {count:,} of {plan.trials:,} games."
+        elif count < plan.trials:
+            yield f"Stopped after {count:,} of {plan.trials:,} games: that was enough."
+        yield f"{count:,} games{each}{cut}{cube}, seed {plan.seed}, {time}"
+        yield "± is the standard error"
+
+
+def _six(chances: Outcomes) -> str:
+    won, lost = chances[:3].tolist(), chances[3:].tolist()
+    return " - ".join(" ".join(f"{abs(chance):.4f}" for chance in side) for side in (won, lost))
+
+
+def _finite(value: float) -> float | None:
+    """Return a standard error for programs; None where there were too few games for one."""
+    return round_number(value) if value < 1e9 else None

@@ -1,0 +1,177 @@
+"""Write the sample configuration file and the documentation of all settings from their definition."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import json
+import textwrap
+from pathlib import Path
+from typing import Any, Final
+
+from fibsbot.config.fields import Section, Setting, sections_of, settings_of
+from fibsbot.config.settings import Config
+from fibsbot.policy import Lengths
+
+WIDTH: Final = 100
+"""Columns of the sample's comments."""
+_SEPARATOR: Final = f"# {'-' * (WIDTH - 2)}"
+_BEGINNING: Final = """\
+# Every setting of fibsbot at its default. Each may be left out; those that are commented out have
+# no value, and show an example. In brackets stands what a setting takes. Times are in seconds;
+# paths begin at the folder in which the program is started, or with ~.
+#
+# fibsbot check-config FILE    tells everything that is wrong with a file, and what it will do
+# fibsbot run --config FILE    lets all its accounts play until it is told to stop
+# fibsbot play --config FILE   lets one of them play, and has options that go before the file
+"""
+_SEVERAL: Final = "For several accounts write [[account]] for each; the end of this file has an example."
+_END: Final = """\
+Two accounts in one process, to stand in place of [account] above. An account may have sections of its own, such as
+[account.policy], that say only what is different for it. There `false` takes back a value that holds for all."""
+TWO_ACCOUNTS: Final = """\
+[[account]]
+name = "marvin"
+password_file = "/etc/fibsbot/marvin"
+
+[account.policy]
+lengths = ["1-9", "11"]
+min_rating = 1500
+
+[[account]]
+name = "zaphod"
+password_env = "ZAPHODS_PASSWORD"
+
+[account.bot]
+strategy = "random"
+
+[account.seek]
+after = 600
+"""
+"""Two accounts."""
+
+
+# -- the sample -----------------------------------------------------------------------------------------------------
+
+
+def sample_file() -> str:
+    """Return a file with every setting at its default; those that have none stand there as comments."""
+    lines = [_BEGINNING]
+    for section in sections_of(Config):
+        lines += [
+            "",
+            _SEPARATOR,
+            *_comment(_description(section)),
+            *(_comment(_SEVERAL) if section.many else []),
+            _SEPARATOR,
+        ]
+        lines.append(f"[{section.name}]")
+        for setting in settings_of(section.table):
+            lines += ["", *_comment(_explanation(setting)), _line(setting)]
+        lines.append("")
+    lines += ["", _SEPARATOR, *_comment(_END), _SEPARATOR]
+    lines += [f"# {line}".rstrip() for line in TWO_ACCOUNTS.splitlines()]
+    return "\n".join(lines) + "\n"
+
+
+def _description(section: Section) -> str:
+    return inspect.cleandoc(section.table.__doc__ or "")
+
+
+def _line(setting: Setting) -> str:
+    missing = setting.default is None
+    return f"{'# ' if missing else ''}{setting.name} = {_toml(setting.about.example if missing else setting.default)}"
+
+
+def _explanation(setting: Setting) -> str:
+    """Return what a setting is about, with an example and its bounds where they are needed."""
+    about = setting.about
+    parts = [about.help]
+    if about.example is not None and setting.default is not None:
+        parts.append(f"For example {_unbreakable(_toml(about.example))}.")
+    if bounds := _bounds(setting):
+        parts.append(_unbreakable(f"[{bounds}]"))
+    if setting.optional and setting.default is not None:
+        parts.append(_unbreakable("[false for none]"))
+    return " ".join(parts)
+
+
+def _bounds(setting: Setting) -> str:
+    """Return the values that a setting takes, in few words; nothing where that goes without saying."""
+    about = setting.about
+    if issubclass(setting.kind, enum.Enum):
+        return " or ".join(f'"{choice.value}"' for choice in setting.kind)
+    if about.longest is not None:
+        return f"at most {about.longest} characters"
+    parts = []
+    if about.above is not None:
+        parts.append(f"above {about.above:.10g}")
+    if about.least is not None:
+        parts.append(f"{about.least:.10g}" if about.most is not None else f"at least {about.least:.10g}")
+    if about.most is not None:
+        parts.append(f"to {about.most:.10g}")
+    if parts and about.unit and about.unit != "seconds":
+        parts.append(about.unit)
+    return " ".join(parts)
+
+
+_NO_BREAK: Final = "\N{NO-BREAK SPACE}"
+
+
+def _unbreakable(text: str) -> str:
+    """Return a text that a comment does not tear apart."""
+    return text.replace(" ", _NO_BREAK)
+
+
+def _comment(text: str) -> list[str]:
+    """Return the lines of a comment."""
+    lines: list[str] = []
+    for paragraph in text.split("\n\n"):
+        lines += textwrap.wrap(
+            paragraph,
+            WIDTH,
+            initial_indent="# ",
+            subsequent_indent="# ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return [line.replace(_NO_BREAK, " ") for line in lines]
+
+
+def _toml(value: Any) -> str:
+    match value:
+        case enum.Enum():
+            return _toml(value.value)
+        case Lengths():
+            return _toml(value.words())
+        case tuple():
+            return f"[{', '.join(map(_toml, value))}]"
+        case float() if value.is_integer():
+            return str(int(value))
+        case bool() | int() | float():
+            return json.dumps(value)
+    return json.dumps(str(value), ensure_ascii=False)
+
+
+# -- the page -------------------------------------------------------------------------------------------------------
+
+_TABLE_HEAD: Final = "| setting | default | takes | meaning |\n|---|---|---|---|"
+_INTRODUCTION: Final = Path(__file__).with_name("introduction.md")
+
+
+def settings_page() -> str:
+    """Return the documentation of all settings, in Markdown."""
+    parts = list(sections_of(Config))
+    names = [f"`{it.name}`" for it in parts if it.apart]
+    introduction = _INTRODUCTION.read_text(encoding="utf-8").rstrip()
+    lines = [introduction.replace("APART", f"{', '.join(names[:-1])} and {names[-1]}")]
+    for section in parts:
+        lines += ["", f"## [{section.name}]", "", _description(section), "", _TABLE_HEAD]
+        lines += [_row(setting) for setting in settings_of(section.table)]
+    return "\n".join(lines) + "\n"
+
+
+def _row(setting: Setting) -> str:
+    default = "" if setting.default is None else f"`{_toml(setting.default)}`"
+    mark = " †" if setting.about.fixed else ""
+    return f"| `{setting.name}`{mark} | {default} | {setting.expected} | {setting.about.help} |"

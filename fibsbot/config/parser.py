@@ -1,0 +1,285 @@
+"""Parse a configuration file strictly: nothing is converted silently, and all problems are reported at once."""
+
+from __future__ import annotations
+
+import difflib
+import enum
+import functools
+import math
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from attrs import evolve
+from cattrs import ClassValidationError, Converter
+from cattrs.errors import ForbiddenExtraKeysError
+from cattrs.gen import make_dict_structure_fn, override
+
+from fibsbot.config.fields import (
+    ConfigProblem,
+    ConfigProblemsError,
+    Setting,
+    SettingsClass,
+    format_value,
+    sections_of,
+    settings_of,
+)
+from fibsbot.config.passwords import VARIABLE
+from fibsbot.config.settings import AccountConfig, Config
+from fibsbot.policy import Lengths, NamePattern
+
+
+def parse_value(setting: Setting, value: Any) -> Any:
+    """Return the value of a setting. Raises ConfigProblemsError, with paths that begin at the setting."""
+    if setting.optional and value is False:
+        return None
+    if setting.many or setting.kind is Lengths:
+        return _parse_list(setting, value)
+    taken = _parse_one(setting, value)
+    if taken is None:
+        got = "something else" if setting.about.hidden else format_value(value)
+        raise ConfigProblemsError([ConfigProblem("", setting.expected, got)])
+    return taken
+
+
+def _parse_one(setting: Setting, value: Any) -> Any:
+    """Return the value, None if the file's is of another kind or out of bounds."""
+    if issubclass(setting.kind, enum.Enum):
+        return next((choice for choice in setting.kind if choice.value == value), None)
+    taken = _parse_text(value) if setting.about.blanks else _PARSERS[setting.kind](value)
+    return taken if taken is not None and setting.allows(taken) else None
+
+
+def _parse_list(setting: Setting, values: Any) -> Any:
+    if not isinstance(values, list):
+        raise ConfigProblemsError([ConfigProblem("", setting.expected, format_value(values))])
+    taken: list[Any] = [_parse_length(it) if setting.kind is Lengths else _parse_one(setting, it) for it in values]
+    wrong = [number for number, it in enumerate(taken) if it is None]
+    if wrong:
+        raise ConfigProblemsError(
+            ConfigProblem(f"[{n + 1}]", setting.expected_of_one, format_value(values[n])) for n in wrong
+        )
+    return Lengths.parse(taken) if setting.kind is Lengths else tuple(taken)
+
+
+def _parse_length(value: Any) -> str | None:
+    try:
+        Lengths.parse([value])
+    except (TypeError, ValueError):
+        return None
+    return str(value)
+
+
+def _parse_name(value: Any) -> NamePattern | None:
+    try:
+        return NamePattern.parse(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _parse_bool(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _parse_int(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _parse_float(value: Any) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) else None
+
+
+def _parse_word(value: Any) -> str | None:
+    return value if isinstance(value, str) and value.isprintable() and value.split() == [value] else None
+
+
+def _parse_text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value.strip() and value.isprintable() else None
+
+
+def _parse_path(value: Any) -> Path | None:
+    if not isinstance(value, str) or not value or not value.isprintable():
+        return None
+    try:
+        return Path(value).expanduser()
+    except RuntimeError:  # `~somebody` without a home
+        return None
+
+
+_PARSERS: Final[dict[type, Callable[[Any], Any]]] = {
+    bool: _parse_bool,
+    int: _parse_int,
+    float: _parse_float,
+    str: _parse_word,
+    Path: _parse_path,
+    NamePattern: _parse_name,
+}
+
+
+T = TypeVar("T")
+ACCOUNT_SECTIONS: Final = {it.name: it.table for it in sections_of(Config) if it.apart}
+"""The sections that an account may have for itself."""
+ACCOUNT: Final = "account"
+PASSWORD: Final = "password"  # noqa: S105 - the word
+PASSWORD_HELP: Final = (
+    f"{', '.join(it.name for it in settings_of(AccountConfig) if it.name.startswith('password_'))} to say where it is,"
+    f" or the variable {VARIABLE}"
+)
+"""What whoever writes a password into the file is told."""
+
+
+def load_config(path: Path) -> Config:
+    """Read a file. Raises ConfigProblemsError with everything that is wrong."""
+    return config_from_tables(read_toml(path))
+
+
+def parse_config(text: str) -> Config:
+    """Read the text of a file. Raises TOMLDecodeError when it is no TOML, else ConfigProblemsError."""
+    return config_from_tables(tomllib.loads(text))
+
+
+def config_from_tables(tables: dict[str, Any]) -> Config:
+    """Make a configuration of what a file says. Raises ConfigProblemsError with everything that is wrong."""
+    return _structured(_converter(), tables, Config)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read the tables of a file. Raises ConfigProblemsError."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        problem = ConfigProblem(str(path), "a TOML file", " ".join(str(error).split()))
+    except UnicodeDecodeError:
+        problem = ConfigProblem(str(path), "text in UTF-8", "other bytes")
+    except OSError as error:
+        problem = ConfigProblem(str(path), "a file that can be read", error.strerror or str(error))
+    raise ConfigProblemsError((problem,))
+
+
+@functools.cache
+def _converter() -> Converter:
+    converter = Converter(forbid_extra_keys=True)
+    for section in sections_of(Config):
+        hooks: dict[str, Any] = {
+            it.name: override(struct_hook=_hook(parse_value, it)) for it in settings_of(section.table)
+        }
+        if section.many:
+            hooks["own"] = override(omit=True)
+        converter.register_structure_hook(section.table, make_dict_structure_fn(section.table, converter, **hooks))
+    hooks = {
+        it.attribute: override(
+            rename=it.name, struct_hook=_hook(_accounts, converter) if it.many else _hook(_table, converter, it.table)
+        )
+        for it in sections_of(Config)
+    }
+    converter.register_structure_hook(Config, make_dict_structure_fn(Config, converter, **hooks))
+    return converter
+
+
+def _hook(function: Callable[..., Any], *arguments: Any) -> Callable[[Any, Any], Any]:
+    """Return a hook that calls the function with these arguments and the value."""
+    return lambda value, _: function(*arguments, value)
+
+
+def _table(converter: Converter, table: SettingsClass, value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise ConfigProblemsError([ConfigProblem("", "a table of settings", format_value(value))])
+    return _structured(converter, value, table)
+
+
+def _structured(converter: Converter, value: dict[str, Any], table: type[T]) -> T:
+    try:
+        return converter.structure(value, table)
+    except ClassValidationError as error:
+        raise ConfigProblemsError(_problems(error)) from None
+
+
+# -- accounts -------------------------------------------------------------------------------------------------------
+
+
+def _accounts(converter: Converter, value: Any) -> tuple[AccountConfig, ...]:
+    """Read `[account]`, or each of several `[[account]]`."""
+    if isinstance(value, dict):
+        return (_account(converter, value),)
+    if not isinstance(value, list) or not all(isinstance(it, dict) for it in value):
+        raise ConfigProblemsError([ConfigProblem("", "a table of settings, or several", format_value(value))])
+    problems = list(_duplicate_names(value))
+    accounts = []
+    for number, table in enumerate(value, 1):
+        try:
+            accounts.append(_account(converter, table))
+        except ConfigProblemsError as error:
+            problems += [it.below(f"[{number}]") for it in error.problems]
+    if problems:
+        raise ConfigProblemsError(problems)
+    return tuple(accounts)
+
+
+def _account(converter: Converter, table: dict[str, Any]) -> AccountConfig:
+    """Read one account: its own settings, and below them those of other sections that are for it alone."""
+    problems: list[ConfigProblem] = []
+    account, own = AccountConfig(), {}
+    parts = {name: part for name, part in table.items() if name in ACCOUNT_SECTIONS}
+    try:
+        account = _structured(converter, {key: it for key, it in table.items() if key not in parts}, AccountConfig)
+    except ConfigProblemsError as error:
+        problems += error.problems
+    for name, part in parts.items():
+        try:
+            settings = _table(converter, ACCOUNT_SECTIONS[name], part)
+        except ConfigProblemsError as error:
+            problems += [it.below(name) for it in error.problems]
+        else:
+            own[name] = {key: getattr(settings, key) for key in part}
+    if problems:
+        raise ConfigProblemsError(problems)
+    return evolve(account, own=own)
+
+
+def _duplicate_names(tables: Sequence[dict[str, Any]]) -> Iterator[ConfigProblem]:
+    """Yield what is wrong with the names of several accounts: each needs one, and another than those before."""
+    seen: dict[str, int] = {}
+    for number, table in enumerate(tables, 1):
+        name = table.get("name")
+        if name is None and len(tables) > 1:
+            yield ConfigProblem(f"[{number}].name", "a name, for there are several accounts", "none")
+        elif isinstance(name, str):
+            if name in seen:
+                yield ConfigProblem(
+                    f"[{number}].name", f"another name than that of account[{seen[name]}]", format_value(name)
+                )
+            seen.setdefault(name, number)
+
+
+# -- problems -------------------------------------------------------------------------------------------------------
+
+
+def _problems(error: ClassValidationError) -> Iterator[ConfigProblem]:
+    """Yield what is wrong, and where, from the errors that cattrs raises."""
+    noted, others = error.group_exceptions()
+    names = {it.attribute: it.name for it in sections_of(Config)}
+    for inner, note in noted:
+        if not isinstance(inner, ConfigProblemsError):
+            raise inner
+        for problem in inner.problems:
+            yield problem.below(names.get(note.name, note.name))
+    for other in others:
+        if not isinstance(other, ForbiddenExtraKeysError):
+            raise other
+        known = _known_keys(other.cl)
+        for key in sorted(other.extra_fields):
+            near = difflib.get_close_matches(key, known, n=1)
+            if key == PASSWORD:
+                expected = f"no password in this file, but {PASSWORD_HELP}"
+            else:
+                expected = f"{near[0]}, perhaps" if near else f"one of {', '.join(known)}"
+            # The value stays unsaid: whoever has misspelt `password_file` may have written a password beside it.
+            yield ConfigProblem(key, expected, "an unknown setting")
+
+
+def _known_keys(table: type[Any]) -> list[str]:
+    """Return what may stand in a table."""
+    if table is Config:
+        return [it.name for it in sections_of(Config)]
+    return [it.name for it in settings_of(table)] + (list(ACCOUNT_SECTIONS) if table is AccountConfig else [])

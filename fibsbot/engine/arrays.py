@@ -1,0 +1,82 @@
+"""Boards, rolls and outcomes as numpy arrays: what the engine sees instead of a Position.
+
+A board is 26 cells of int8 as in `Position.points`: seen by one player, own checkers positive, 1 to 24 the points, 25
+the own bar, 0 the opponent's bar (never positive). Checkers borne off are those missing from 15. Outcomes are the six
+chances of how a game ends, shape (n, 6), in the order in which GNU Backgammon prints them, seen by the player on
+roll; each chance includes those above it, so win + lose is 1 and win >= win gammon >= win backgammon. Needs numpy
+only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from fibsbot.position import Position
+
+CELLS: Final = 26
+BAR: Final = 25
+CHECKERS: Final = 15
+AS_INT: Final = 0
+"""Added to what stands in a cell, makes a whole number of the usual width of it: each width is compiled by itself."""
+
+Board: TypeAlias = npt.NDArray[np.int8]
+"""One board, shape (26,)."""
+Boards: TypeAlias = npt.NDArray[np.int8]
+"""Many boards, shape (n, 26)."""
+
+
+def boards_of(positions: Iterable[Position]) -> Boards:
+    """Return positions as boards, one a row."""
+    cells = [position.points for position in positions]
+    return np.array(cells, np.int8).reshape(len(cells), CELLS)
+
+
+def position_of(board: Board) -> Position:
+    """Return a board as a position."""
+    return Position(board.tolist())
+
+
+def swapped(boards: Boards) -> Boards:
+    """Return the same boards seen by the other player."""
+    return np.ascontiguousarray(-boards[..., ::-1])
+
+
+def have_passed(boards: Boards) -> npt.NDArray[np.bool_]:
+    """Return for each board whether the sides have passed each other and both have checkers left, shape (n,)."""
+    rearmost = BAR - (boards > 0)[:, ::-1].argmax(axis=1)
+    return np.asarray(rearmost < (boards < 0).argmax(axis=1))
+
+
+DICE: Final = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
+"""1-1, 2-1, 2-2, 3-1 and so on, the high number first."""
+ROLLS: Final = len(DICE)
+CHANCE_OF_ROLL: Final = np.array([1.0 if high == low else 2.0 for high, low in DICE]) / 36
+"""How likely each roll is."""
+
+
+WIN: Final = 0
+WIN_GAMMON: Final = 1
+WIN_BACKGAMMON: Final = 2
+LOSE: Final = 3
+LOSE_GAMMON: Final = 4
+LOSE_BACKGAMMON: Final = 5
+OUTCOMES: Final = 6
+
+Outcomes: TypeAlias = npt.NDArray[np.floating[Any]]
+"""Chances, shape (..., 6)."""
+
+
+def cubeless_equity(outcomes: Outcomes) -> npt.NDArray[np.floating[Any]]:
+    """Return points per game without a cube, gammons counting two and backgammons three; shape (...,)."""
+    won = outcomes[..., :LOSE].sum(axis=-1)
+    lost = outcomes[..., LOSE:].sum(axis=-1)
+    return np.asarray(won - lost)
+
+
+def other_side(outcomes: Outcomes) -> Outcomes:
+    """Return the same chances seen by the other player."""
+    return np.concatenate([outcomes[..., LOSE:], outcomes[..., :LOSE]], axis=-1)

@@ -1,0 +1,273 @@
+"""Compute the bear-off tables; needs compiled functions, which looking them up does not.
+
+In a bear-off nothing is in the way: while a checker is left, every number can be played, so a roll is its numbers
+played one after the other, in either order. The rules core (`fibsbot/rules/plays.py`) says the same; tests hold this
+file to it.
+
+One side alone: each position gets the play that makes the mean number of rolls least (of equal plays, the first
+found), as GNU Backgammon's table does; for the first checker off, the mean number of rolls until then. The best of
+all plays is found without listing them: the best that `k` moves of one die can leave is the best among what a move
+leads to of the best that `k - 1` moves can leave there.
+
+Both sides with few checkers: exact chances and money equities under the best play and cube action. The unit is the
+value of the cube. Nobody can lose a gammon any more, so the Jacoby rule changes nothing and no position is too good
+to double. What is stored are the equities of not doubling now; the rest follows:
+
+- no double: n(owner) is the mean over the rolls of the best of -v(owner) of the opponent afterwards;
+- double and take: 2 n(opponent's), for the cube goes over;
+- the cube played well: v(owner) = max(n(owner), min(1, 2 n(opponent's))) for who may double, else n(opponent's).
+
+Plays are chosen for each owner of the cube separately: the best play can depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from fibsbot.engine.arrays import CHANCE_OF_ROLL, CHECKERS, ROLLS
+from fibsbot.engine.bearoff.lookup import (
+    CENTRED,
+    COLUMNS,
+    MOST_ROLLS,
+    MOST_ROLLS_TO_FIRST,
+    OWNED,
+    POINTS,
+    THEIRS,
+    WIN,
+    Counts,
+    all_counts,
+    indices_of,
+    position_count,
+    read_only_arrays,
+)
+from fibsbot.engine.bearoff.tables import BearoffTables
+from fibsbot.engine.jit import compiled, inner
+
+Numbers: TypeAlias = npt.NDArray[np.int32]
+"""Numbers of positions."""
+
+FACES: Final = 6
+
+
+def single_moves(counts: Counts) -> Numbers:
+    """Return the positions after each single move, shape (n, 6, 6), for rows of counts in the order of numbers.
+
+    Cell [number, die - 1, point - 1] is what a move from the point leads to, -1 where it is impossible. The position
+    without checkers leads to itself.
+    """
+    moves = np.full((len(counts), FACES, POINTS), -1, np.int32)
+    moves[0, :, 0] = 0
+    for point in range(1, POINTS + 1):
+        there = counts[:, point - 1] > 0
+        highest = there & (counts[:, point:] == 0).all(axis=1)
+        for die in range(1, FACES + 1):
+            # Off goes a checker on the number's own point or, where none is higher, on the highest.
+            possible = np.flatnonzero(there if point >= die else highest)
+            after = counts[possible]
+            after[:, point - 1] -= 1
+            if point > die:
+                after[:, point - die - 1] += 1
+            moves[possible, die - 1, point - 1] = indices_of(after)
+    return moves
+
+
+def positions_after(moves: Sequence[Sequence[Sequence[int]]], number: int, die1: int, die2: int) -> set[int]:
+    """Return every position that a throw can leave; `moves` are those of `single_moves` as a list."""
+    orders = [(die1,) * 4] if die1 == die2 else [(die1, die2), (die2, die1)]
+    found: set[int] = set()
+    for order in orders:
+        left = {number}
+        for die in order:
+            left = {after for before in left for after in moves[before][die - 1] if after >= 0}
+        found |= left
+    return found
+
+
+def all_rolls(moves: Numbers) -> tuple[npt.NDArray[np.int64], Numbers]:
+    """Return what each throw can leave of each position: where its list begins, and the lists.
+
+    List 21 * number + throw goes from `begins[...]` to the beginning of the next. The throws are 1-1, 2-1, 2-2, 3-1
+    and so on.
+    """
+    rows = moves.tolist()
+    throws = [(high, low) for high in range(1, FACES + 1) for low in range(1, high + 1)]
+    lists = [sorted(positions_after(rows, number, *throw)) for number in range(len(rows)) for throw in throws]
+    begins = np.cumsum([0, *map(len, lists)])
+    return begins, np.array([number for found in lists for number in found], np.int32)
+
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+CHUNK: Final = 2_000
+"""Positions solved between two looks at the progress bar."""
+
+
+@inner
+def _best(moves: Numbers, number: int, die: int, then: Numbers, means: Floats) -> int:
+    """Return the best of what a move by `die` leads to, where `then[after]` is what will be made of it."""
+    best = -1
+    for point in range(POINTS):
+        after = moves[number, die, point]
+        if after >= 0 and (best < 0 or means[then[after]] < means[best]):
+            best = then[after]
+    return best
+
+
+@compiled
+def _solve(moves: Numbers, first: int, last: int, best: Numbers, means: Floats, chances: Floats) -> None:
+    """Find means and chances of the positions from `first` to before `last`; those below `first` are done.
+
+    `best[k, die, number]` is the best position after k + 1 moves by the die.
+    """
+    for number in range(first, last):
+        for die in range(FACES):
+            best[0, die, number] = _best(moves, number, die, best[4, die], means)
+            for k in range(1, 4):
+                best[k, die, number] = _best(moves, number, die, best[k - 1, die], means)
+        mean = 1.0
+        for high in range(FACES):
+            for low in range(high + 1):
+                weight = 1 / 36
+                after = best[3, high, number]
+                if low < high:
+                    weight = 2 / 36
+                    after = _best(moves, number, high, best[0, low], means)
+                    other = _best(moves, number, low, best[0, high], means)
+                    if means[other] < means[after]:
+                        after = other
+                mean += weight * means[after]
+                for throws in range(len(chances[0]) - 1):
+                    chances[number, throws + 1] += weight * chances[after, throws]
+        means[number] = mean
+
+
+def solve(moves: Numbers, done: int, longest: int, show: Callable[[int], None]) -> tuple[Floats, Floats]:
+    """Return the mean number of throws, shape (n,), and the chances of each number, shape (n, longest).
+
+    Positions below `done` need no throw. `show` is told how many positions were solved since it was last told.
+    """
+    count = len(moves)
+    means = np.zeros(count)
+    chances = np.zeros((count, longest))
+    chances[:done, 0] = 1.0
+    # Of what needs no throw nothing is made; best[4] stays so, it says that no move is left.
+    best = np.broadcast_to(np.arange(count, dtype=np.int32), (5, FACES, count)).copy()
+    for first, last in _chunks(done, count):
+        _solve(moves, first, last, best, means, chances)
+        show(last - first)
+    return means, chances
+
+
+def _chunks(first: int, last: int) -> Iterator[tuple[int, int]]:
+    for begin in range(first, last, CHUNK):
+        yield begin, min(begin + CHUNK, last)
+
+
+def solve_all(moves: Numbers, show: Callable[[int], None]) -> tuple[Floats, Floats]:
+    """Return means and chances of the number of throws until all checkers are off; see `solve`."""
+    return solve(moves, 1, MOST_ROLLS, show)
+
+
+def solve_first(moves: Numbers, show: Callable[[int], None]) -> Floats:
+    """Return the chances of the number of throws until the first is off, for the positions of 15 in their order."""
+    fifteen = position_count(CHECKERS - 1)
+    return solve(moves, fifteen, MOST_ROLLS_TO_FIRST, show)[1][fifteen:]
+
+
+Pairs: TypeAlias = npt.NDArray[np.float32]
+"""The table, shape (on roll, opponent, 4)."""
+Values: TypeAlias = npt.NDArray[np.float64]
+
+_AFTERWARDS: Final = np.array([0, 1, 3, 2])
+"""In which column the opponent looks after a play: my cube is the opponent's cube seen from there."""
+
+
+@compiled
+def _means(begins: npt.NDArray[np.int64], lists: Numbers, values: Values, least: Values, out: Values) -> None:
+    """Write what each position, a row of `out`, has before the throw; `out` comes full of 0.
+
+    `values` is what the opponent has after the throw, a row for each position that it can lead to. All of a row is
+    treated alike, column by column, which is fast where many opponents stand in one row. `least` is room for a row.
+    """
+    width = len(least)
+    for row in range(len(out)):
+        for throw in range(ROLLS):
+            for place in range(width):
+                least[place] = 2.0
+            for it in range(begins[row * ROLLS + throw], begins[row * ROLLS + throw + 1]):
+                position = lists[it]
+                for place in range(width):
+                    least[place] = min(least[place], values[position, place])
+            for place in range(width):
+                out[row, place] -= CHANCE_OF_ROLL[throw] * least[place]
+
+
+def _settled(means: Values) -> Values:
+    """Return what the cube played well is worth, where `means` are the equities of not doubling, shape (..., 4)."""
+    double = np.minimum(1.0, 2 * means[..., THEIRS])
+    settled = means.copy()
+    for column in (CENTRED, OWNED):
+        settled[..., column] = np.maximum(means[..., column], double)
+    return settled
+
+
+def solve_pairs(moves: Numbers, show: Callable[[int], None]) -> Pairs:
+    """Return the table of the positions whose moves these are, shape (on roll, opponent, 4), columns as named above.
+
+    `show` is told how many pairs were solved since it was last told. The order is: by the higher of the two numbers;
+    first the higher one on roll, which leads to lower pairs only; then the lower ones, which lead there, too, or to
+    pairs of the first kind.
+    """
+    begins, lists = all_rolls(moves)
+    count = len(moves)
+    pairs = np.empty((count, count, COLUMNS), np.float32)
+    pairs[0] = 1.0
+    pairs[1:, 0] = -1.0
+    values = np.ones((count, count, COLUMNS))
+    """What the cube played well is worth: [opponent, on roll, column]. Who has borne off has won."""
+    values[0] = -1.0
+    for number in range(1, count):
+        means = np.zeros((number, COLUMNS))
+        _means(begins[number * ROLLS :], lists, values.reshape(count, -1), np.empty(means.size), means.reshape(1, -1))
+        means = means[:, _AFTERWARDS]
+        means[0] = -1.0
+        pairs[number, :number] = means
+        current = values[:number, number] = _settled(means)
+        means = np.zeros((number, COLUMNS))
+        _means(begins[ROLLS:], lists, np.ascontiguousarray(current[:, _AFTERWARDS]), np.empty(COLUMNS), means)
+        pairs[1 : number + 1, number] = means
+        values[number, 1 : number + 1] = _settled(means)
+        show(2 * number)
+    pairs[..., WIN] = (pairs[..., WIN] + 1) / 2
+    return pairs
+
+
+def compute_tables(checkers: int, show: Callable[[float], None]) -> BearoffTables:
+    """Compute the tables: one-sided for 15 checkers, two-sided for up to `checkers` each.
+
+    `show` is told now and then what part is done, 0 to 1.
+    """
+    moves = single_moves(all_counts(CHECKERS))
+    few = position_count(checkers)
+    # Measured: a position of one side costs as much as five pairs.
+    total = 5 * (len(moves) + len(moves) - position_count(CHECKERS - 1)) + few**2
+    done = 0
+
+    def shown(weight: int) -> Callable[[int], None]:
+        def add(count: int) -> None:
+            nonlocal done
+            done += weight * count
+            show(min(done / total, 1.0))
+
+        return add
+
+    means, throws = solve_all(moves, shown(5))
+    first = solve_first(moves, shown(5))
+    pairs = solve_pairs(moves[:few], shown(1))
+    return BearoffTables(
+        read_only_arrays(throws.astype(np.float32), first.astype(np.float32), means.astype(np.float32), pairs)
+    )

@@ -1,0 +1,240 @@
+"""Bear-off tables on disk: load, compute or skip them.
+
+A file begins with a page of 4,096 bytes: one line of JSON, padded with blanks. It names the format, its version, how
+many checkers the two-sided table is for, and the SHA-256 of all bytes that follow. Those are the arrays of
+`lookup.TableArrays` one after the other, little-endian. Shapes follow from version and checkers.
+
+A file is written under another name and then renamed, so that nobody ever sees half of one, and two programs that
+write the same at once leave one that is whole. It is mapped, not read: programs on one machine share the memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import mmap
+import os
+import secrets
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from attrs import frozen
+
+from fibsbot.engine.arrays import CHECKERS
+from fibsbot.engine.bearoff.lookup import COLUMNS, MOST_ROLLS, MOST_ROLLS_TO_FIRST, TableArrays, position_count
+from fibsbot.engine.bearoff.tables import BearoffTables
+
+FORMAT: Final = "fibsbot bear-off tables"
+VERSION: Final = 1
+"""Goes up when the arrays or the way in which they are computed change; files of other versions are left alone."""
+HEADER_SIZE: Final = 4096
+"""Bytes before the arrays: a page, so that they lie where the processor likes them."""
+
+
+class UnusableTablesError(Exception):
+    """A file of tables that is there but cannot be used; the text says why."""
+
+
+@frozen
+class TableFile:
+    """A good file of tables."""
+
+    path: Path
+    checkers: int
+    """For how many checkers of each side the two-sided table is."""
+    bytes: int
+    checksum: str
+    """SHA-256 of the arrays."""
+    written: float
+    """When, in seconds since 1970."""
+
+
+def cache_folder() -> Path:
+    """Return where the tables are kept: FIBSBOT_CACHE, else `fibsbot` in XDG_CACHE_HOME, else in ~/.cache."""
+    own = os.environ.get("FIBSBOT_CACHE")
+    if own:
+        return Path(own)
+    shared = os.environ.get("XDG_CACHE_HOME", "")
+    # The XDG specification: a path that is not absolute is as if it were not there.
+    base = Path(shared) if os.path.isabs(shared) else Path(os.path.expanduser("~")) / ".cache"  # noqa: PTH111, PTH117 - pathlib's raise without a home
+    return base / "fibsbot"
+
+
+def path_for(checkers: int, folder: Path | None = None) -> Path:
+    """Return where the file is kept whose two-sided table is for so many checkers."""
+    return (folder or cache_folder()) / f"bearoff-{checkers}-v{VERSION}.tables"
+
+
+def write_tables(tables: BearoffTables, path: Path) -> TableFile:
+    """Write the tables. Raises OSError where that is impossible; nothing is left behind then."""
+    arrays = [_little(array) for array in tables.columns]
+    checksum = _checksum(arrays)
+    head = {"format": FORMAT, "version": VERSION, "checkers": tables.checkers, "sha256": checksum}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        with unfinished.open("xb") as file:
+            file.write(json.dumps(head).encode().ljust(HEADER_SIZE - 1) + b"\n")
+            for array in arrays:
+                file.write(array.data)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return _kept(path, tables.checkers, checksum, path.stat())
+
+
+def read_tables(path: Path, checkers: int) -> tuple[BearoffTables, TableFile]:
+    """Map a file of tables and check all of it.
+
+    Raises FileNotFoundError where there is none, UnusableTablesError where it cannot be used.
+    """
+    try:
+        with path.open("rb") as file:
+            about = os.fstat(file.fileno())
+            head = _head(file.read(HEADER_SIZE), checkers)
+            expected = HEADER_SIZE + 4 * sum(int(np.prod(shape)) for shape in _shapes(checkers))
+            if about.st_size != expected:
+                raise UnusableTablesError(f"expected {expected:,} bytes, got {about.st_size:,}")
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FileNotFoundError(*error.args) from None
+    except OSError as error:
+        raise UnusableTablesError(error.strerror or str(error)) from None
+    arrays = []
+    offset = HEADER_SIZE
+    for shape in _shapes(checkers):
+        array = np.frombuffer(mapped, "<f4", int(np.prod(shape)), offset).reshape(shape)
+        offset += array.nbytes
+        arrays.append(array)
+    checksum = _checksum(arrays)
+    if checksum != head["sha256"]:
+        raise UnusableTablesError("its checksum is wrong")
+    return BearoffTables(TableArrays(*map(_native, arrays))), _kept(path, checkers, checksum, about)
+
+
+def _head(page: bytes, checkers: int) -> dict[str, Any]:
+    try:
+        head = json.loads(page)
+    except (ValueError, RecursionError):
+        head = None
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        raise UnusableTablesError("it is no file of bear-off tables")
+    for name, value in {"version": VERSION, "checkers": checkers}.items():
+        if head.get(name) != value:
+            raise UnusableTablesError(f"expected {name} {value}, got {head.get(name)!r:.20}")
+    return {"sha256": None, **head}
+
+
+def _shapes(checkers: int) -> tuple[tuple[int, ...], ...]:
+    """Return the shapes of the arrays in the order of `TableArrays`."""
+    all_, few = position_count(CHECKERS), position_count(checkers)
+    return (all_, MOST_ROLLS), (all_ - position_count(CHECKERS - 1), MOST_ROLLS_TO_FIRST), (all_,), (few, few, COLUMNS)
+
+
+def _kept(path: Path, checkers: int, checksum: str, about: os.stat_result) -> TableFile:
+    return TableFile(path, checkers, about.st_size, checksum, about.st_mtime)
+
+
+def _checksum(arrays: list[npt.NDArray[np.float32]]) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(array.data)
+    return digest.hexdigest()
+
+
+def _little(array: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    return np.ascontiguousarray(array, "<f4")
+
+
+def _native(array: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return the array as this machine computes with it; only a big-endian one copies."""
+    return array if sys.byteorder == "little" else array.astype(np.float32)
+
+
+DEFAULT_CHECKERS: Final = 6
+"""Checkers a side in the two-sided table, unless somebody asks for more."""
+MOST_CHECKERS: Final = 8
+"""The most that may be asked for: each checker more takes three times the memory."""
+
+
+def print_to_stderr(text: str) -> None:
+    """Say something in a line on stderr."""
+    sys.stderr.write(f"{text}\n")
+
+
+def load_tables(
+    *,
+    compute: bool,
+    checkers: int | None = None,
+    folder: Path | None = None,
+    tell: Callable[[str], None] = print_to_stderr,
+) -> BearoffTables | None:
+    """Return the bear-off tables.
+
+    Args:
+        compute: Whether to compute and keep them where there are none that can be used. That takes a few seconds, with
+            a progress bar if stderr is a terminal. A program with several processes lets one of them do so before it
+            starts the others.
+        checkers: For how many checkers of each side the two-sided table is to be; None takes the largest that is kept,
+            and computes it for 6.
+        folder: Where they are kept, if not where `keeping.cache_folder` says.
+        tell: Gets one line where a file that is there cannot be used, or tables cannot be kept.
+
+    Returns:
+        The tables; None where there are none and they are not to be computed. An engine works without them: it
+        passes `lookup.NO_COLUMNS` to what is compiled, asks its networks instead, and should say so.
+    """
+    for count in range(MOST_CHECKERS, DEFAULT_CHECKERS - 1, -1) if checkers is None else (checkers,):
+        path = path_for(count, folder)
+        try:
+            return read_tables(path, count)[0]
+        except FileNotFoundError:
+            continue
+        except UnusableTablesError as error:
+            then = "; they are computed again" if compute and count == (checkers or DEFAULT_CHECKERS) else ""
+            tell(f"cannot use the bear-off tables {path}: {error}{then}")
+    if not compute:
+        return None
+    tables, _ = compute_and_save(checkers or DEFAULT_CHECKERS, folder, tell)
+    return tables
+
+
+def compute_and_save(
+    checkers: int, folder: Path | None, tell: Callable[[str], None]
+) -> tuple[BearoffTables, TableFile | None]:
+    """Compute the tables and keep them; where that is impossible it is told, and None stands for the file."""
+    from fibsbot.engine.bearoff.solver import compute_tables  # noqa: PLC0415 - loads the engine
+
+    with _progress() as show:
+        tables = compute_tables(checkers, show)
+    path = path_for(checkers, folder)
+    try:
+        return tables, write_tables(tables, path)
+    except OSError as error:
+        tell(f"cannot keep the bear-off tables as {path}: {error.strerror or error}; they last as long as this program")
+    return tables, None
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[float], None]]:
+    """Show how far it is, if somebody watches."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - only who computes needs it
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn  # noqa: PLC0415
+
+    with Progress(
+        TextColumn("bear-off tables"),
+        BarColumn(),
+        TaskProgressColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda part: bar.update(task, completed=part, total=1)

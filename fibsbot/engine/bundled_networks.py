@@ -1,0 +1,82 @@
+"""The bundled networks: where they are, and checking them against their cards."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from attrs import frozen
+
+from fibsbot.engine.features import INPUTS
+from fibsbot.engine.network import Network, NetworkError
+from fibsbot.engine.pruner import Pruner, pruner_of, raw_columns
+from fibsbot.engine.race_network import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork
+from fibsbot.engine.training.td_network import CHANCES
+
+NETWORKS_FOLDER: Final = Path(__file__).parent / "networks"
+CARDS: Final = "cards.toml"
+"""The file that says of each network what it is: a table each, with `sha256` of its file, and on top a `name`."""
+CONTACT: Final = "contact.npz"
+PRUNER: Final = "pruner.npz"
+RACE: Final = "race.npz"
+"""May be missing, and then has no card."""
+HISTORY: Final = "history.jsonl"
+"""What was measured on the way to the networks, a JSON object a line."""
+PRECISION: Final[npt.DTypeLike] = np.float16
+"""How precisely the weights of the contact network and the pruner are kept."""
+
+
+@frozen(eq=False)
+class Networks:
+    """What the engine needs."""
+
+    name: str
+    contact: Network
+    pruner: Pruner
+    race: RaceNetwork | None
+
+
+def load_networks(folder: Path = NETWORKS_FOLDER) -> Networks:
+    """Return the networks of a folder. Raises NetworkError, with one line of text."""
+    try:
+        cards = tomllib.loads((folder / CARDS).read_text("utf-8"))
+    except OSError as error:
+        raise NetworkError(f"expected networks with their cards in {folder}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise NetworkError(f"{folder / CARDS}: expected TOML, found {_one_line(error)}") from error
+    contact = _network(folder, CONTACT, cards, INPUTS)
+    pruner = _network(folder, PRUNER, cards, len(raw_columns()))
+    if len(pruner.weights) != 2:
+        raise NetworkError(f"{folder / PRUNER}: expected one hidden layer, found the shape {pruner.shape}")
+    race = None
+    if Path(RACE).stem in cards:
+        race = RaceNetwork(_network(folder, RACE, cards, RACE_INPUTS, RACE_OUTPUTS))
+    return Networks(str(cards.get("name", contact.shape)), contact, pruner_of(pruner), race)
+
+
+def _network(folder: Path, name: str, cards: dict[str, object], inputs: int, outputs: int = CHANCES) -> Network:
+    path = folder / name
+    card = cards.get(path.stem)
+    expected = card.get("sha256") if isinstance(card, dict) else None
+    if not isinstance(expected, str):
+        raise NetworkError(f"{folder / CARDS}: expected [{path.stem}] with the sha256 of {name}, found none")
+    try:
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise NetworkError(f"expected a network in {path}: {error.strerror or error}") from error
+    if found != expected:
+        raise NetworkError(f"{path}: expected sha256 {expected[:16]}..., found {found[:16]}...: the file is damaged")
+    network = Network.load(path, outputs)
+    if len(network.weights) < 2:
+        raise NetworkError(f"{path}: expected a network with a hidden layer, found the shape {network.shape}")
+    if len(network.weights[0]) != inputs:
+        raise NetworkError(f"{path}: expected a network of {inputs} inputs, found the shape {network.shape}")
+    return network
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

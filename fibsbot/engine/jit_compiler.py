@@ -1,0 +1,416 @@
+"""The only module that imports numba: compiles functions to machine code. Imported only when nothing is cached.
+
+Numba compiles a function to LLVM's intermediate representation. To that comes an entry that Python can call without
+numba: it unpacks the arguments, checks that they have the types compiled for, and calls numba's code. Both become an
+object file. The intrinsics of `simd` are built here, too.
+
+Uses of numba: `njit`, the types, `inspect_llvm`, its calling convention, `intrinsic` and `cgutils` (private), and
+three private options of the compiler that are left out where numba does not have them. `CompilerError` says when a
+version of numba calls its functions in another way.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import types as python_types
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba import from_dtype, njit, types
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from fibsbot.engine.code_cache import Code, target_machine
+from fibsbot.engine.jit import (
+    SCALAR_TYPES,
+    TYPE_MISMATCH,
+    ArrayType,
+    CompiledFunction,
+    InnerFunction,
+    Intrinsic,
+    ObjectType,
+    TupleType,
+    type_of,
+)
+from fibsbot.engine.simd import GROUP, TILE, VectorForm
+
+_OPTIONS: Final = {"nogil": True, "fastmath": True, "error_model": "numpy", "no_cpython_wrapper": True}
+_LEAN: Final = {"_nrt": False, "no_rewrites": True, "no_cfunc_wrapper": True}
+"""What nobody here needs of the compiler: counting who uses an array, a loop for each sum of arrays, calls from C. Not
+all of these options are public; a numba that does not know one does without."""
+
+_BIT: Final = ir.IntType(1)
+_BYTE: Final = ir.IntType(8)
+_INT: Final = ir.IntType(32)
+_LONG: Final = ir.IntType(64)
+_POINTER: Final = _BYTE.as_pointer()
+_NUMBERS: Final[dict[str, tuple[Any, ir.Type, ir.Type]]] = {
+    "bool": (types.boolean, _LONG, _BYTE),
+    "int": (types.int64, _LONG, _LONG),
+    "np.int64": (types.int64, _LONG, _LONG),
+    "float": (types.float64, ir.DoubleType(), ir.DoubleType()),
+    "np.float32": (types.float32, ir.FloatType(), ir.FloatType()),
+}
+"""By annotation numba's type, what Python passes, and what numba's code takes."""
+
+# Where things stand in Python's and numpy's objects, in bytes.
+_TYPE: Final = object.__basicsize__ - 8
+_ITEMS: Final = tuple.__basicsize__
+_SIZE: Final = _ITEMS - 8
+_TYPE_FLAGS: Final = _ITEMS + 18 * 8
+_IS_TUPLE: Final = 1 << 26
+_DATA: Final = object.__basicsize__
+_DIMENSIONS, _SHAPE, _STRIDES, _DESCRIPTION, _FLAGS = (_DATA + 8 * place for place in (1, 2, 3, 5, 6))
+_BYTE_ORDER: Final = object.__basicsize__ + 10
+_TYPE_NUMBER: Final = object.__basicsize__ + 12
+_CONTIGUOUS: Final = 0x1
+_ALIGNED: Final = 0x100
+
+
+class CompilerError(RuntimeError):
+    """Numba is of a version that works in another way than is known here."""
+
+
+def compile_for(function: CompiledFunction[..., Any], key: str, arguments: tuple[Any, ...]) -> Code:
+    """Compile a function for the types of its arguments."""
+    kinds = [
+        text if text in SCALAR_TYPES else type_of(it) for text, it in zip(function.annotations, arguments, strict=True)
+    ]
+    signature = tuple(_numba_type(it) for it in kinds)
+    compiler = _compiler_of(function)
+    compiler.compile(signature)
+    module = llvm.parse_assembly(compiler.inspect_llvm(signature))
+    name = compiler.overloads[signature].fndesc.llvm_func_name
+    returned = compiler.overloads[signature].signature.return_type
+    entry = f"entry.{name}"
+    built = _entry(entry, name, kinds, function.returned, returned)
+    _check(module.get_function(name), built.get_global(name))
+    module.link_in(llvm.parse_assembly(str(built)))
+    for it in [*module.functions, *module.global_variables]:
+        if not it.is_declaration and it.name != entry and not it.name.startswith("llvm."):
+            it.linkage = "internal"
+    machine = target_machine()
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
+    needs = tuple(sorted(it.name for it in module.functions if it.is_declaration and not it.name.startswith("llvm.")))
+    return Code(key, entry, needs, machine.emit_object(module))
+
+
+def make_symbols_known() -> None:
+    """Let code find the functions that numba brings, such as its random numbers."""
+    _njit(_nothing).compile(())
+
+
+def _nothing() -> None:
+    """Do nothing; numba makes them known when it compiles for the first time."""
+
+
+# -- numba -------------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _compiler_of(function: InnerFunction) -> Any:
+    """Return numba's compiler of a function, in which all that it uses are numba's."""
+    plain: Any = function.function
+    known = plain.__globals__
+    names = {name: _for_numba(known[name]) for name in plain.__code__.co_names if name in known}
+    cells = plain.__closure__ and tuple(python_types.CellType(_for_numba(it.cell_contents)) for it in plain.__closure__)
+    copy = python_types.FunctionType(plain.__code__, {"__name__": plain.__module__, **names}, closure=cells)
+    return _njit(**_OPTIONS, **_lean())(copy)
+
+
+def _for_numba(value: Any) -> Any:
+    if isinstance(value, InnerFunction):
+        return _compiler_of(value)
+    return _instruction(value) if isinstance(value, Intrinsic) else value
+
+
+@functools.cache
+def _instruction(wanted: Intrinsic) -> Any:
+    made = getattr(importlib.import_module(wanted.module), wanted.name)
+    return made(*wanted.arguments)
+
+
+@functools.cache
+def _lean() -> dict[str, bool]:
+    """Return the options that this numba knows."""
+    known = getattr(getattr(_njit(_nothing), "targetdescr", None), "options", None)
+    return {name: value for name, value in _LEAN.items() if hasattr(known, name)}
+
+
+def _numba_type(kind: ObjectType | str) -> Any:
+    if isinstance(kind, str):
+        return _NUMBERS[kind][0]
+    if isinstance(kind, ArrayType):
+        return types.Array(from_dtype(kind.dtype), kind.dimensions, "C" if kind.contiguous else "A")
+    return _tuple_types([_numba_type(it) for it in kind.types], kind.name)
+
+
+# -- the entry ---------------------------------------------------------------------------------------------------------
+
+
+def _parts(kind: ObjectType | str) -> Iterator[ir.Type]:
+    """Yield the types of what numba's code takes for an argument."""
+    if isinstance(kind, str):
+        yield _NUMBERS[kind][2]
+    elif isinstance(kind, ArrayType):
+        # Who owns the memory (nobody here), how many elements of how many bytes, where they are, shape, strides.
+        yield from (_POINTER, _POINTER, _LONG, _LONG, _POINTER, *[_LONG] * (2 * kind.dimensions))
+    else:
+        for it in kind.types:
+            yield from _parts(it)
+
+
+def _entry(entry: str, name: str, kinds: list[ObjectType | str], annotation: str, returned: Any) -> ir.Module:
+    """Return a module with the function that Python calls: with numpy's class of arrays, then with the arguments."""
+    module = ir.Module()
+    module.triple = llvm.get_process_triple()
+    double = annotation == "float"
+    result = ir.DoubleType() if double else _LONG
+    passed = [_NUMBERS[it][1] if isinstance(it, str) else _POINTER for it in kinds]
+    function = ir.Function(module, ir.FunctionType(result, [_POINTER, *passed]), entry)
+    parts = [it for kind in kinds for it in _parts(kind)]
+    called = ir.Function(module, ir.FunctionType(_INT, [_POINTER, _POINTER, *parts]), name)
+    refused = function.append_basic_block("refused")
+    other = ir.IRBuilder(refused)
+    other.ret(result(float("nan")) if double else result(TYPE_MISMATCH))
+    builder = ir.IRBuilder(function.append_basic_block("begin"))
+    arrays, *given = function.args
+    taken = _Unpacker(builder, arrays, refused)
+    values = [it for kind, value in zip(kinds, given, strict=True) for it in taken.values(kind, value)]
+    room, errors = builder.alloca(_LONG), builder.alloca(_POINTER)
+    builder.store(_LONG(0), room)
+    status = builder.call(called, [builder.bitcast(room, _POINTER), builder.bitcast(errors, _POINTER), *values])
+    taken.require(builder.or_(_is(builder, status, 0), _is(builder, status, -2)))  # -2: returns nothing
+    builder.ret(_result(builder, room, returned, result))
+    # The block to begin with has to come first.
+    function.blocks.append(function.blocks.pop(0))
+    return module
+
+
+def _is(builder: ir.IRBuilder, value: Any, number: int) -> Any:
+    return builder.icmp_signed("==", value, value.type(number))
+
+
+def _result(builder: ir.IRBuilder, room: Any, returned: Any, result: ir.Type) -> Any:
+    """Read what numba's code has written, and make it as wide as what Python gets."""
+    if returned == types.none:
+        return result(0)
+    if returned in {types.float64, types.float32}:
+        element = ir.DoubleType() if returned == types.float64 else ir.FloatType()
+        value = builder.load(builder.bitcast(room, element.as_pointer()), typ=element)
+        value = value if element == ir.DoubleType() else builder.fpext(value, ir.DoubleType())
+        return value if result == ir.DoubleType() else builder.fptosi(value, result)
+    bits = 8 if returned == types.boolean else returned.bitwidth
+    element = ir.IntType(bits)
+    value = builder.load(builder.bitcast(room, element.as_pointer()), typ=element)
+    if bits < _LONG.width:
+        widen = builder.sext if getattr(returned, "signed", False) else builder.zext
+        value = widen(value, _LONG)
+    return value if result == _LONG else builder.sitofp(value, result)
+
+
+class _Unpacker:
+    """Takes arguments apart, and leaves for `refused` where one is of another type."""
+
+    def __init__(self, builder: ir.IRBuilder, arrays: Any, refused: ir.Block) -> None:
+        """Build with this; `arrays` is numpy's class."""
+        self._builder = builder
+        self._arrays = arrays
+        self._refused = refused
+
+    def require(self, condition: Any) -> None:
+        """Go on only where a condition is true."""
+        follows = self._builder.append_basic_block()
+        self._builder.cbranch(condition, follows, self._refused)
+        self._builder.position_at_end(follows)
+
+    def values(self, kind: ObjectType | str, value: Any) -> list[Any]:
+        """Return what numba's code takes for an argument."""
+        if isinstance(kind, str):
+            wanted = _NUMBERS[kind][2]
+            return [self._builder.trunc(value, wanted) if wanted == _BYTE else value]
+        return self._array(kind, value) if isinstance(kind, ArrayType) else self._tuple(kind, value)
+
+    def _array(self, kind: ArrayType, value: Any) -> list[Any]:
+        build = self._builder
+        of_class = self._at(value, _TYPE, _POINTER)
+        self.require(build.icmp_unsigned("==", of_class, self._arrays))
+        self.require(_is(build, self._at(value, _DIMENSIONS, _INT), kind.dimensions))
+        flags = build.and_(self._at(value, _FLAGS, _INT), _INT(_CONTIGUOUS | _ALIGNED))
+        self.require(_is(build, flags, _CONTIGUOUS | _ALIGNED if kind.contiguous else _ALIGNED))
+        description = self._at(value, _DESCRIPTION, _POINTER)
+        self.require(_is(build, self._at(description, _TYPE_NUMBER, _INT), kind.dtype.num))
+        order = self._at(description, _BYTE_ORDER, _BYTE)
+        self.require(build.or_(_is(build, order, ord("=")), _is(build, order, ord("|"))))
+        shape, strides = (
+            [self._at(self._at(value, place, _POINTER), 8 * dimension, _LONG) for dimension in range(kind.dimensions)]
+            for place in (_SHAPE, _STRIDES)
+        )
+        count = functools.reduce(build.mul, shape, _LONG(1))
+        nobody = ir.Constant(_POINTER, None)
+        return [nobody, nobody, count, _LONG(kind.dtype.itemsize), self._at(value, _DATA, _POINTER), *shape, *strides]
+
+    def _tuple(self, kind: TupleType, value: Any) -> list[Any]:
+        build = self._builder
+        flags = self._at(self._at(value, _TYPE, _POINTER), _TYPE_FLAGS, _LONG)
+        self.require(build.icmp_unsigned("!=", build.and_(flags, _LONG(_IS_TUPLE)), _LONG(0)))
+        self.require(_is(build, self._at(value, _SIZE, _LONG), len(kind.types)))
+        items = [(it, self._at(value, _ITEMS + 8 * place, _POINTER)) for place, it in enumerate(kind.types)]
+        return [part for it, item in items for part in self.values(it, item)]
+
+    def _at(self, begin: Any, offset: int, element: ir.Type) -> Any:
+        """Build a load of what lies so many bytes after the start of an object."""
+        place = self._builder.gep(begin, [_LONG(offset)], source_etype=_BYTE)
+        return self._builder.load(self._builder.bitcast(place, element.as_pointer()), typ=element)
+
+
+def _check(theirs: Any, ours: ir.Function) -> None:
+    """Raise CompilerError where numba's function is not called as we do."""
+    expected, found = ([_word(it.type) for it in arguments] for arguments in (ours.args, theirs.arguments))
+    if expected != found:
+        raise CompilerError(f"expected a numba whose functions take {expected}, got {found}")
+
+
+def _word(kind: Any) -> str:
+    return "ptr" if "*" in str(kind) or str(kind) == "ptr" else str(kind)
+
+
+# Numba has no types of its own.
+_njit: Final[Callable[..., Any]] = njit
+_tuple_types: Final[Callable[..., Any]] = types.BaseTuple.from_types
+
+
+_tools: Any = cgutils
+"""Without types."""
+_WORD: Final = ir.IntType(16)
+
+
+def accumulate(form: VectorForm) -> Any:
+    """Return numba's form of what `vectors.accumulate_by` returns."""
+
+    @intrinsic
+    def add(
+        _: Any, before: Any, sums: Any, unit: Any, weights: Any, begin: Any, places: Any, values: Any, pairs: Any
+    ) -> Any:
+        def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
+            def size(number: int) -> Any:
+                return context.cast(builder, given[number], called.args[number], types.int64)
+
+            def pointer(number: int, element: ir.Type, first: Any = None) -> Any:
+                begin = _pointer(context, builder, called.args[number], given[number], element)
+                return begin if first is None else builder.gep(begin, [first])
+
+            tiles = [pointer(number, _INT, size(2)) for number in range(2)]
+            rows = pointer(3, _WORD, size(4)), pointer(5, _INT)
+            _build_tile(builder, form, tiles, rows, pointer(6, _INT), size(7))
+            return context.get_dummy_value()
+
+        return types.void(before, sums, unit, weights, begin, places, values, pairs), build
+
+    return add
+
+
+def _build_tile(builder: ir.IRBuilder, form: VectorForm, tiles: Any, rows: Any, values: Any, pairs: Any) -> None:
+    """Build the loop over pairs. `values` are read by pairs, each as one integer of 32 bits."""
+    lanes = form.lanes
+    words, wide = ir.VectorType(_WORD, lanes), ir.VectorType(_INT, lanes // 2)
+    weights, places = rows
+    before, after = (
+        [builder.bitcast(builder.gep(tile, [_LONG(first)]), wide.as_pointer()) for first in range(0, TILE, lanes // 2)]
+        for tile in tiles
+    )
+    held = [_tools.alloca_once_value(builder, builder.load(place, align=4)) for place in before]
+    with _tools.for_range(builder, pairs, intp=_LONG) as loop:
+        first = builder.shl(loop.index, _LONG(1))
+        pair = [
+            builder.gep(weights, [builder.sext(builder.load(builder.gep(places, [it]), align=4), _LONG)])
+            for it in (first, builder.add(first, _LONG(1)))
+        ]
+        value = builder.load(builder.gep(values, [loop.index]), align=2)
+        both = builder.bitcast(_same(builder, value, wide), words)
+        for number, held_sum in enumerate(held):
+            place = _LONG(number // 2 * lanes)
+            one, other = (
+                builder.load(builder.bitcast(builder.gep(row, [place]), words.as_pointer()), align=2) for row in pair
+            )
+            interleaved = builder.shuffle_vector(one, other, _interleaving(lanes, number % 2))
+            products = _add_products(builder, form, interleaved, both)
+            builder.store(builder.add(builder.load(held_sum), products), held_sum)
+    for place, held_sum in zip(after, held, strict=True):
+        builder.store(builder.load(held_sum), place, align=4)
+
+
+def _add_products(builder: ir.IRBuilder, form: VectorForm, one: Any, other: Any) -> Any:
+    """Build the products of two vectors of words, neighbours added."""
+    lanes = form.lanes
+    if form.instruction:
+        function = ir.FunctionType(ir.VectorType(_INT, lanes // 2), [one.type, other.type])
+        return builder.call(_tools.get_or_insert_function(builder.module, function, form.instruction), [one, other])
+    longer = ir.VectorType(_INT, lanes)
+    product = builder.mul(builder.sext(one, longer), builder.sext(other, longer))
+    nothing = ir.Constant(longer, ir.Undefined)
+    even, odd = (builder.shuffle_vector(product, nothing, _mask(range(first, lanes, 2))) for first in range(2))
+    return builder.add(even, odd)
+
+
+def find_nonzero() -> Any:
+    """Return numba's form of `vectors.find_nonzero`."""
+
+    @intrinsic
+    def find(_: Any, words: Any, count: Any, table: Any, places: Any) -> Any:
+        def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
+            words, table, places = (
+                _pointer(context, builder, called.args[number], given[number], element)
+                for number, element in ((0, _WORD), (2, _BYTE), (3, _INT))
+            )
+            size = context.cast(builder, given[1], called.args[1], types.int64)
+            return _build_find(builder, words, table, places, size)
+
+        return types.int64(words, count, table, places), build
+
+    return find
+
+
+def _build_find(builder: ir.IRBuilder, words: Any, table: Any, places: Any, count: Any) -> Any:
+    """Build the loop over groups: which words are not 0 makes a byte, and the table has the places of its bits."""
+    group, wide = ir.VectorType(_WORD, GROUP), ir.VectorType(_INT, GROUP)
+    found = _tools.alloca_once_value(builder, _LONG(0))
+    with _tools.for_range(builder, builder.udiv(count, _LONG(GROUP)), intp=_LONG) as loop:
+        first = builder.mul(loop.index, _LONG(GROUP))
+        some = builder.load(builder.bitcast(builder.gep(words, [first]), group.as_pointer()), align=2)
+        mask = builder.bitcast(builder.icmp_signed("!=", some, ir.Constant(group, [0] * GROUP)), _BYTE)
+        row = builder.gep(table, [builder.mul(builder.zext(mask, _LONG), _LONG(GROUP))])
+        bits = builder.load(builder.bitcast(row, ir.VectorType(_BYTE, GROUP).as_pointer()), align=1)
+        which = builder.add(builder.zext(bits, wide), _same(builder, builder.trunc(first, _INT), wide))
+        known = builder.load(found)
+        target = builder.bitcast(builder.gep(places, [known]), wide.as_pointer())
+        builder.store(builder.mul(which, ir.Constant(wide, [TILE] * GROUP)), target, align=4)
+        builder.store(builder.add(known, builder.zext(builder.ctpop(mask), _LONG)), found)
+    return builder.load(found)
+
+
+def _pointer(context: Any, builder: ir.IRBuilder, of: Any, array: Any, element: ir.Type) -> Any:
+    """Return where the elements of an array begin."""
+    return builder.bitcast(context.make_array(of)(context, builder, array).data, element.as_pointer())
+
+
+def _same(builder: ir.IRBuilder, number: Any, wide: ir.VectorType) -> Any:
+    """Build a vector that has one number everywhere."""
+    nothing = ir.Constant(wide, ir.Undefined)
+    return builder.shuffle_vector(builder.insert_element(nothing, number, _INT(0)), nothing, _mask([0] * wide.count))
+
+
+def _interleaving(lanes: int, half: int) -> ir.Constant:
+    """Return the mask that interleaves the low or the high halves of two vectors, in each 128 bits by themselves."""
+    places = [first + 4 * half + place for first in range(0, lanes, 8) for place in range(4)]
+    return _mask(it for place in places for it in (place, place + lanes))
+
+
+def _mask(places: Iterable[int]) -> ir.Constant:
+    numbers = list(places)
+    return ir.Constant(ir.VectorType(_INT, len(numbers)), numbers)

@@ -1,0 +1,136 @@
+"""Run a rollout: blocks on all cores, in order, until the best candidate is known well enough."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from fibsbot.engine.engine import Engine
+from fibsbot.engine.rollout.games import BlockPlayer
+from fibsbot.engine.rollout.plan import BLOCK, Candidate, RolloutPlan
+from fibsbot.engine.rollout.results import CandidateResult, RolloutError, RolloutFile, RolloutResult, Trials
+from fibsbot.processes import WorkerLostError, map_unordered, usable_cores
+
+EngineFactory: TypeAlias = Callable[[], Engine]
+"""Makes the engine in each process; it must be something that can be pickled, such as `Engine.load`."""
+PlayedBlock: TypeAlias = tuple[int, list[Trials]]
+"""The number of a block, and what its games gave by candidate."""
+
+
+def play_blocks(
+    make: EngineFactory, candidates: Sequence[Candidate], plan: RolloutPlan, numbers: Iterable[int], jobs: int
+) -> Generator[PlayedBlock, None, None]:
+    """Play these blocks in so many processes and yield each when it is done, in any order.
+
+    Even one job gets a process: so the libraries calculate as they do in several. Raises RolloutError where a process
+    cannot make its engine or dies. However this ends, all processes are gone afterwards.
+    """
+    try:
+        yield from map_unordered(_work, (make, tuple(candidates), plan), numbers, jobs)
+    except WorkerLostError as error:
+        raise RolloutError(f"a process of the rollout {error}") from None
+
+
+def _work(way: Connection, make: EngineFactory, candidates: Sequence[Candidate], plan: RolloutPlan) -> None:
+    """Play the blocks that come, until there are no more or nobody is there any longer. The whole of a process."""
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), way:
+        try:
+            roller = BlockPlayer(make())
+        except Exception as error:  # noqa: BLE001 - whatever it is, it has to be told in a line
+            way.send(RolloutError(f"the engine cannot be made: {' '.join(str(error).split())}"))
+            return
+        while (number := way.recv()) is not None:
+            way.send((number, roller.play(candidates, plan, number)))
+
+
+def rollout(
+    make: EngineFactory,
+    candidates: Sequence[Candidate],
+    plan: RolloutPlan,
+    *,
+    jobs: int | None = None,
+    file: Path | None = None,
+    engine: str = "",
+    show: Callable[[RolloutResult], None] | None = None,
+) -> RolloutResult:
+    """Roll out candidates, all with the same throws. The result does not depend on the number of jobs.
+
+    Args:
+        make: Makes the engine, in each process: `Engine.load`, or a `functools.partial` of it.
+        candidates: What is rolled out; see `position`, `cube_actions`, `plays_of`.
+        plan: How.
+        jobs: Processes, as many as there are cores if not given.
+        file: Where each block is kept as soon as it is played; if it is there, the rollout goes on from it.
+        engine: The engine's name, which the file remembers.
+        show: Told what is known so far after every 36 games of each candidate.
+
+    Raises:
+        RolloutError: A process dies, an engine cannot be made, or the file is none of this rollout; one line.
+    """
+    if not candidates:
+        raise RolloutError("expected at least one candidate to roll out, got none")
+    started = time.monotonic()
+    record = RolloutFile.open(file, engine, candidates, plan) if file else None
+    played: list[list[Trials]] = []
+    result = None
+    with contextlib.closing(_in_order(make, candidates, plan, jobs or usable_cores(), record)) as blocks:
+        for trials in blocks:
+            played.append(trials)
+            result = _result(candidates, plan, played, time.monotonic() - started)
+            if show:
+                show(result)
+            if _enough(result):
+                break
+    if result is None:
+        raise RolloutError("no game was played")
+    return result
+
+
+def _in_order(
+    make: EngineFactory, candidates: Sequence[Candidate], plan: RolloutPlan, jobs: int, record: RolloutFile | None
+) -> Generator[list[Trials], None, None]:
+    """Yield the blocks in their order, whoever is done first, so that all jobs stop at the same one."""
+    numbers = range(plan.trials // BLOCK)
+    known = dict(record.blocks) if record else {}
+    missing = [number for number in numbers if number not in known]
+    with contextlib.closing(_kept(play_blocks(make, candidates, plan, missing, jobs), record)) as playing:
+        for number in numbers:
+            while number not in known:
+                done, trials = next(playing)
+                known[done] = trials
+            yield known.pop(number)
+
+
+def _kept(blocks: Generator[PlayedBlock, None, None], record: RolloutFile | None) -> Generator[PlayedBlock, None, None]:
+    with contextlib.closing(blocks):
+        for number, trials in blocks:
+            if record:
+                record.add(number, trials)
+            yield number, trials
+
+
+def _result(
+    candidates: Sequence[Candidate], plan: RolloutPlan, played: Sequence[Sequence[Trials]], seconds: float
+) -> RolloutResult:
+    rolled = [
+        CandidateResult(candidate, np.concatenate([block[place] for block in played]))
+        for place, candidate in enumerate(candidates)
+    ]
+    return RolloutResult(plan, tuple(rolled), seconds)
+
+
+def _enough(result: RolloutResult) -> bool:
+    """Whether the rollout may stop: errors are small enough, or the best is far enough ahead."""
+    plan = result.plan
+    if result.rolled[0].count < plan.least:
+        return False
+    if plan.error is not None and all(it.error <= plan.error for it in result.rolled):
+        return True
+    others = [result.behind(it) for it in result.rolled if it is not result.best]
+    return plan.apart is not None and bool(others) and all(by > plan.apart * error for by, error in others)

@@ -1,0 +1,178 @@
+"""Rollout results, and the file that stores every block as soon as it is played, so that a rollout can be resumed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from attrs import define, field, frozen
+
+from fibsbot.engine.arrays import OUTCOMES, Outcomes, cubeless_equity
+from fibsbot.engine.rollout.plan import BLOCK, Candidate, RolloutPlan
+
+
+class RolloutError(Exception):
+    """A rollout cannot be done or go on; the text is one line."""
+
+
+Trials = npt.NDArray[np.float64]
+"""What each game of a candidate gave: the six chances and the worth with the cube, shape (trials, 7)."""
+EQUITY = OUTCOMES
+"""The column of the worth."""
+COLUMNS = OUTCOMES + 1
+
+
+@frozen(eq=False)
+class CandidateResult:
+    """A candidate, and what it is worth to whoever asks."""
+
+    candidate: Candidate
+    trials: Trials
+
+    @property
+    def count(self) -> int:
+        """How many games were played."""
+        return len(self.trials)
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """The six chances, shape (6,)."""
+        return np.asarray(self.trials[:, :OUTCOMES].mean(axis=0))
+
+    @property
+    def outcome_errors(self) -> Outcomes:
+        """Their standard errors, shape (6,)."""
+        return standard_error(self.trials[:, :OUTCOMES])
+
+    @property
+    def equity(self) -> float:
+        """Worth with the cube, normalised (see `cube.Stakes`); without one if the rollout had none."""
+        return float(self.trials[:, EQUITY].mean())
+
+    @property
+    def error(self) -> float:
+        """Its standard error."""
+        return float(standard_error(self.trials[:, EQUITY]))
+
+    @property
+    def cubeless(self) -> float:
+        """Points per game without a cube, at the value that it has in this candidate."""
+        return float(cubeless_equity(self.outcomes))
+
+    @property
+    def cubeless_error(self) -> float:
+        """Its standard error."""
+        return float(standard_error(cubeless_equity(self.trials[:, :OUTCOMES])))
+
+
+@frozen(eq=False)
+class RolloutResult:
+    """What all candidates are worth, in the order in which they were given."""
+
+    plan: RolloutPlan
+    rolled: tuple[CandidateResult, ...]
+    seconds: float
+
+    @property
+    def best(self) -> CandidateResult:
+        """The candidate of the highest worth."""
+        return max(self.rolled, key=lambda it: it.equity)
+
+    def ranked(self) -> list[CandidateResult]:
+        """Return the candidates, the best first."""
+        return sorted(self.rolled, key=lambda it: -it.equity)
+
+    def behind(self, rolled: CandidateResult) -> tuple[float, float]:
+        """Return by how much a candidate is behind the best, and the standard error of that.
+
+        All candidates get the same throws, so the difference is surer than both of its terms.
+        """
+        difference = self.best.trials[:, EQUITY] - rolled.trials[:, EQUITY]
+        return float(difference.mean()), float(standard_error(difference))
+
+
+def standard_error(trials: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
+    """Return the standard error of the mean of trials, along the first axis; infinite for fewer than two."""
+    if len(trials) < 2:
+        return np.full(trials.shape[1:], np.inf)
+    return np.asarray(trials.std(axis=0, ddof=1) / np.sqrt(len(trials)))
+
+
+VERSION: Final = 1
+_PLAYED: Final = ("truncated", "cubeful", "reduced", "seed")
+"""What of a plan decides how games go. How many there are and when to stop may change when a rollout goes on."""
+
+
+@define
+class RolloutFile:
+    """A file with the blocks of one rollout: a line that describes it, then JSON, a block a line."""
+
+    path: Path
+    about: dict[str, Any]
+    candidates: int
+    blocks: dict[int, list[Trials]] = field(factory=dict)
+    """What was played before, by number."""
+
+    @classmethod
+    def open(cls, path: Path, engine: str, candidates: Sequence[Candidate], plan: RolloutPlan) -> RolloutFile:
+        """Read the file, or begin it. Raises RolloutError where it is of another rollout or cannot be read."""
+        about: dict[str, Any] = {"rollout": VERSION, "engine": engine}
+        about |= {name: getattr(plan, name) for name in _PLAYED}
+        about["candidates"] = [candidate.name for candidate in candidates]
+        about["states"] = hashlib.sha256(repr(candidates).encode()).hexdigest()[:16]
+        record = cls(path, about, len(candidates))
+        try:
+            if path.exists() and path.stat().st_size:
+                record._read()
+            else:
+                path.write_text(json.dumps(about) + "\n", "utf-8")
+        except OSError as error:
+            raise RolloutError(f"cannot keep the rollout in {path}: {error.strerror or error}") from error
+        return record
+
+    def add(self, number: int, trials: list[Trials]) -> None:
+        """Keep a block."""
+        line = json.dumps({"block": number, "trials": [part.tolist() for part in trials]})
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(f"{line}\n")
+        except OSError as error:
+            raise RolloutError(f"cannot keep the rollout in {self.path}: {error.strerror or error}") from error
+
+    def _read(self) -> None:
+        text = self.path.read_bytes()
+        whole, _, torn = text.rpartition(b"\n")
+        lines = whole.splitlines()
+        found = _json(lines[0]) if lines else None
+        if not isinstance(found, dict) or "rollout" not in found:
+            raise RolloutError(f"{self.path}: expected a rollout, found something else")
+        if found != self.about:
+            names = ", ".join(name for name in self.about if found.get(name) != self.about[name])
+            raise RolloutError(f"{self.path}: expected the same rollout, found one with other {names}")
+        for row, line in enumerate(lines[1:], 2):
+            self._take(_json(line), row)
+        if torn:  # somebody was stopped in the middle of a line
+            self.path.write_bytes(whole + b"\n")
+
+    def _take(self, found: object, row: int) -> None:
+        try:
+            number, trials = int(found["block"]), [np.array(part, np.float64) for part in found["trials"]]  # type: ignore[index]
+        except (TypeError, KeyError, ValueError):
+            number, trials = -1, []
+        shapes = {part.shape for part in trials}
+        if number < 0 or len(trials) != self.candidates or shapes != {(BLOCK, COLUMNS)}:
+            raise RolloutError(f"{self.path}, line {row}: expected a block of {BLOCK} games of each candidate")
+        self.blocks[number] = trials
+
+
+def _json(line: bytes) -> object:
+    try:
+        found: object = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found

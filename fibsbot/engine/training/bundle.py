@@ -1,0 +1,145 @@
+"""Bundle trained networks at half precision, with a card that says what each is and how it was made.
+
+What was bundled after a checkpoint is all that a training needs to resume, in another folder and on another day.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tomllib
+from pathlib import Path
+from typing import Any, Final
+
+from fibsbot.engine.bundled_networks import CARDS, CONTACT, HISTORY, PRECISION, PRUNER, RACE
+from fibsbot.engine.network import Network
+from fibsbot.engine.race_network import RACE_OUTPUTS
+from fibsbot.engine.training.pipeline import network_path, pruner_path
+from fibsbot.engine.training.recipe import Recipe, RecipeError, read_recipe
+
+_FIGURES: Final = ("PR", "contact", "crashed", "race", "bear-off")
+
+
+def pack(folder: Path, recipe: Path, target: Path) -> Path:
+    """Write the last network of a workshop's folder, with its pruner and their cards, into `target`; return the cards.
+
+    What was measured goes with them. Raises OSError where something cannot be read or written, ValueError where no
+    round has ended yet or the recipe is none.
+    """
+    steps = read_recipe(recipe)
+    history = [json.loads(line) for line in (folder / HISTORY).read_text().splitlines()]
+    rounds = [row for row in history if "round" in row]
+    if not rounds:
+        raise ValueError(f"{folder}: expected the network of a round, found none")
+    number: int = rounds[-1]["round"]
+    which, path, last = _chosen(history, rounds[-1], folder)
+    target.mkdir(parents=True, exist_ok=True)
+    contact = Network.load(path)
+    contact.save(target / CONTACT, PRECISION)
+    pruner = Network.load(pruner_path(folder, number + 1))
+    pruner.save(target / PRUNER, PRECISION)
+    card = {
+        "recipe": recipe.name,
+        "rounds": number + 1,
+        "shape": contact.shape,
+        "student_games": max((row["student_games"] for row in history if "student_games" in row), default=0),
+        "labels": sum(steps.chunks(one) * steps.chunk for one in range(number + 1)),
+        "hours": _hours([row for row in history if "race_round" not in row]),
+    }
+    races = [row for row in history if "race_round" in row]
+    # A kill may have come between a pruner and its row.
+    pruned = [row for row in history if row.get("pruner") == number + 1]
+    name = f"contact {contact.shape}, {which}"
+    if races:
+        name += f"; races, round {races[-1]['race_round']}"
+    lines = [
+        "# What the networks are that come along. `fibsbot train --pack` writes this file.",
+        f'name = "{name}"',
+        "",
+        *_table("contact", {"sha256": _sha256(target / CONTACT)} | card | _figures(last, _FIGURES)),
+        "",
+        *_table("pruner", _pruner_card(pruner, pruned, target) | {"recipe": recipe.name}),
+    ]
+    if races:
+        lines += ["", *_table("race", _pack_race(folder, races, target) | {"recipe": recipe.name})]
+    shutil.copyfile(folder / HISTORY, target / HISTORY)
+    cards = target / CARDS
+    cards.write_text("\n".join([*lines, ""]))
+    return cards
+
+
+def unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
+    """Lay what was packed after a checkpoint of the recipe into a new folder, so that a workshop there goes on from it.
+
+    Where it lies there already, nothing changes; what a kill left of it is laid anew. Raises RecipeError where
+    the recipe has no checkpoint there or the folder holds something else, OSError where something cannot be
+    read or written.
+    """
+    checkpoints = [number for number, one in enumerate(recipe.unrolled()) if one.checkpoint]
+    last = _last_round(packed)
+    if last not in checkpoints:
+        raise RecipeError(f"{packed}: expected networks of a checkpoint of the recipe, found those of round {last}")
+    begun = network_path(folder, last)
+    if begun.exists() and begun.read_bytes() == (packed / CONTACT).read_bytes():
+        return  # the same command, once more
+    # Fewer files than these three are what is left of an unpacking that was killed.
+    laid = {HISTORY, pruner_path(folder, last + 1).name, begun.name}
+    if folder.exists() and not laid.issuperset(it.name for it in folder.iterdir()):
+        raise RecipeError(f"{folder}: expected a new folder to go on in, found one with files")
+    folder.mkdir(parents=True, exist_ok=True)
+    history = (packed / HISTORY).read_text().splitlines(keepends=True)
+    (folder / HISTORY).write_text("".join(row for row in history if "race_round" not in json.loads(row)))
+    shutil.copyfile(packed / PRUNER, pruner_path(folder, last + 1))
+    shutil.copyfile(packed / CONTACT, begun)
+
+
+def _last_round(packed: Path) -> int:
+    """Return after which round networks were packed."""
+    try:
+        return int(tomllib.loads((packed / CARDS).read_text("utf-8"))["contact"]["rounds"]) - 1
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
+        raise RecipeError(f"{packed / CARDS}: expected cards of packed networks, found none") from error
+
+
+def _chosen(history: list[dict[str, Any]], last: dict[str, Any], folder: Path) -> tuple[str, Path, dict[str, Any]]:
+    """Return which network it is, its file and its figures: the mean of the last rounds, or the last round's."""
+    number = last["round"]
+    for row in reversed(history):
+        if "averaged" in row and row["averaged"][1] == number:
+            first = row["averaged"][0]
+            return f"rounds {first} to {number}", folder / f"mean-{first}-{number}.npz", row
+    return f"round {number}", network_path(folder, number), last
+
+
+def _pruner_card(pruner: Network, rows: list[dict[str, Any]], target: Path) -> dict[str, Any]:
+    card: dict[str, Any] = {"sha256": _sha256(target / PRUNER), "shape": pruner.shape}
+    for row in rows[-1:]:
+        card |= {"labels": row["labels"], "hours": _hours([row]), **_figures(row, _FIGURES)}
+    return card
+
+
+def _pack_race(folder: Path, rounds: list[dict[str, Any]], target: Path) -> dict[str, Any]:
+    """Write the network for races, which is small enough for single precision; return its card."""
+    last = rounds[-1]
+    race = Network.load(folder / f"race-{last['race_round']}.npz", RACE_OUTPUTS)
+    race.save(target / RACE)
+    labels = sum(row["labels"] for row in rounds)
+    card = {"rounds": len(rounds), "shape": race.shape, "labels": labels, "hours": _hours(rounds)}
+    return {"sha256": _sha256(target / RACE)} | card | _figures(last, ("PR", "race"))
+
+
+def _hours(rows: list[dict[str, Any]]) -> float:
+    return round(sum(float(row["seconds"]) for row in rows) / 3600, 2)
+
+
+def _figures(row: dict[str, Any], names: tuple[str, ...]) -> dict[str, float]:
+    return {name.replace("-", "_").lower(): row[name] for name in names if name in row}
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _table(name: str, entries: dict[str, Any]) -> list[str]:
+    return [f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in entries.items())]

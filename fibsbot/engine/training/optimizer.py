@@ -1,0 +1,204 @@
+"""Supervised fitting with Adam (Kingma and Ba 2015), by numpy or, where it is installed, by PyTorch."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from attrs import define, field, frozen
+
+from fibsbot.engine.arrays import Boards
+from fibsbot.engine.bearoff import TableArrays
+from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator
+from fibsbot.engine.features import Inputs, encode_all
+from fibsbot.engine.jit import compiled
+from fibsbot.engine.network import Floats, Network
+
+_MEMORY: Final = 0.9
+_SQUARES_MEMORY: Final = 0.999
+_TINY: Final = 1e-8
+_WARM_UP: Final = 500
+"""Batches in which the rate rises to its height."""
+_LOWEST: Final = 0.01
+"""What is left of the rate at the end."""
+CHANCE_WEIGHTS: Final = np.array([2, 1, 1, 1, 1], np.float32)
+"""How much each chance counts: as much as it weighs in the equity."""
+EQUITY_WEIGHTS: Final = np.array([2, 1, 1, -1, -1], np.float32)
+"""What a chance adds to the equity."""
+
+
+@frozen
+class FitPlan:
+    """How to fit."""
+
+    epochs: int = 5
+    batch: int = 1024
+    rate: float = 1e-3
+    """The height of the rate; it falls along a cosine."""
+    equity: float = 0.0
+    """How much an error of the equity counts beside errors of the chances."""
+    seed: int = 1
+    columns: npt.NDArray[np.intp] | None = None
+    """Which inputs the network sees; None is all of them."""
+
+    def batches(self, boards: int) -> int:
+        """Return in how many batches so many boards are gone through, all epochs together."""
+        return self.epochs * (boards // min(self.batch, boards)) if boards else 0
+
+
+@frozen
+class FitProgress:
+    """Where the fitting stands after a batch."""
+
+    epoch: int
+    batch: int
+    batches: int
+    loss: float
+    """Mean squared error of the equity, over about a thousand batches."""
+
+
+class Batch(NamedTuple):
+    """Positions from which the network learns together."""
+
+    epoch: int
+    number: int
+    of: int
+    """How many batches there are, all epochs together."""
+    rows: npt.NDArray[np.intp]
+    """Which positions."""
+
+
+def batches(boards: int, plan: FitPlan) -> Iterator[Batch]:
+    """Go through so many boards, each epoch in another order.
+
+    What is left over when all batches are full is left out.
+    """
+    rng = np.random.default_rng(plan.seed)
+    size = max(1, min(plan.batch, boards))
+    steps = plan.batches(boards)
+    number = 0
+    for epoch in range(plan.epochs):
+        order = rng.permutation(boards)
+        for first in range(0, steps // plan.epochs * size, size):
+            yield Batch(epoch, number, steps, order[first : first + size])
+            number += 1
+
+
+def rate_of(plan: FitPlan, batch: Batch) -> float:
+    """Return how far a batch may move the weights: a rise, then a fall along a cosine."""
+    falling = _LOWEST + (1 - _LOWEST) * 0.5 * (1 + math.cos(math.pi * batch.number / batch.of))
+    return plan.rate * falling * min(1.0, (batch.number + 1) / _WARM_UP)
+
+
+def fit(network: Network, boards: Boards, targets: Floats, plan: FitPlan) -> Iterator[FitProgress]:
+    """Change the network's weights in place, a batch a step.
+
+    Boards have shape (n, 26), targets (n, CHANCES), both seen by the player on roll.
+    """
+    adam = Adam([*network.weights, *network.thresholds])
+    loss = 0.0
+    for batch in batches(len(boards), plan):
+        inputs = encode_all(boards[batch.rows])
+        if plan.columns is not None:
+            inputs = inputs[:, plan.columns]
+        miss, gradients = _gradients(network, inputs, targets[batch.rows], plan.equity)
+        adam.step(gradients, rate_of(plan, batch))
+        loss = mean_loss(loss, miss, batch)
+        yield FitProgress(batch.epoch, batch.number, batch.of, loss)
+
+
+def mean_loss(loss: float, miss: float, batch: Batch) -> float:
+    """Return the mean over about a thousand batches, this one's the last."""
+    return loss + (miss - loss) * max(0.001, 1 / (batch.number + 1))
+
+
+def _gradients(network: Network, inputs: Inputs, targets: Floats, equity: float) -> tuple[float, list[Floats]]:
+    """Return the mean squared error of the equity, and by what the weights and thresholds err, in their order."""
+    layers = network.activations(inputs)
+    chances = layers[-1]
+    miss = chances - targets
+    worth = miss @ EQUITY_WEIGHTS
+    error = miss * CHANCE_WEIGHTS  # of the cross entropy
+    if equity:
+        error += (equity * worth)[:, None] * EQUITY_WEIGHTS * chances * (1 - chances)
+    error /= len(inputs)
+    return float(np.mean(worth * worth)), back(network, layers, error)
+
+
+def back(network: Network, layers: list[Floats], error: Floats) -> list[Floats]:
+    """Return by what the weights and thresholds err, in their order, where the outputs err by `error`, shape (n, to).
+
+    `layers` is what each layer gave, the inputs first.
+    """
+    weights, thresholds = [], []
+    for layer in range(len(network.weights) - 1, -1, -1):
+        weights.append(layers[layer].T @ error)
+        thresholds.append(error.sum(axis=0))
+        if layer:
+            error = error @ network.weights[layer].T
+            error *= layers[layer] > 0
+    return [*reversed(weights), *reversed(thresholds)]
+
+
+@define
+class Adam:
+    """Steps whose length is the same for all weights, whatever the size of their gradients."""
+
+    parameters: list[Floats]
+    steps: int = 0
+    means: list[Floats] = field(init=False)
+    squares: list[Floats] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.means = [np.zeros_like(parameter) for parameter in self.parameters]
+        self.squares = [np.zeros_like(parameter) for parameter in self.parameters]
+
+    def step(self, gradients: list[Floats], rate: float) -> None:
+        """Change the parameters."""
+        self.steps += 1
+        first = np.float32(rate / (1 - _MEMORY**self.steps))
+        second = np.float32(1 / (1 - _SQUARES_MEMORY**self.steps))
+        for parameter, gradient, mean, square in zip(self.parameters, gradients, self.means, self.squares, strict=True):
+            flat = parameter.reshape(-1)
+            _step(flat, gradient.reshape(-1), mean.reshape(-1), square.reshape(-1), first, second)
+
+
+@compiled
+def _step(
+    parameter: Floats, gradient: Floats, mean: Floats, square: Floats, first: np.float32, second: np.float32
+) -> None:
+    for place in range(parameter.shape[0]):
+        slope = gradient[place]
+        mean[place] += np.float32(1 - _MEMORY) * (slope - mean[place])
+        square[place] += np.float32(1 - _SQUARES_MEMORY) * (slope * slope - square[place])
+        parameter[place] -= first * mean[place] / (np.sqrt(second * square[place]) + np.float32(_TINY))
+
+
+@frozen
+class Backend:
+    """Who fits, and who evaluates for labels."""
+
+    name: str
+    fit: Callable[[Network, Boards, Floats, FitPlan], Iterator[FitProgress]]
+    """Changes a network in place; see `fitting.fit`."""
+    evaluator: Callable[[str, Network, TableArrays], Evaluator]
+    """Makes an evaluator of a network, its name and the bear-off tables; can be sent to another process."""
+
+
+NUMPY = Backend("numpy", fit, NetworkEvaluator)
+
+
+def torch_backend() -> Backend:
+    """Return PyTorch's; raise ImportError where it is not installed."""
+    from fibsbot.engine.training import pytorch  # noqa: PLC0415 - an extra, and it takes seconds to load
+
+    return Backend("torch", pytorch.fit, pytorch.TorchEvaluator)
+
+
+def best_backend() -> Backend:
+    """Return PyTorch's if it is installed, numpy's if not."""
+    return torch_backend() if importlib.util.find_spec("torch") else NUMPY

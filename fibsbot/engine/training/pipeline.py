@@ -1,0 +1,354 @@
+"""Training pipeline: follows a recipe step by step in a folder; a step whose result is there is not repeated.
+
+student.npz               the TD network, and how many games it has played
+    distilled.npz             the deep network that knows what the TD network knows
+    pruner-0.npz, ...         the pruner that each round uses
+    labels-0/0000.npz, ...    the labels of each round
+    network-0.npz, ...        the network after each round
+    mean-7-9.npz              the mean of the networks of the last rounds
+    race-0.npz, ...           the race network that counts pips, and that of each of its rounds
+    sides-1.npz, ...          the labels of these rounds
+    history.jsonl             what was measured after each step, and how long it took
+
+Killed at any moment, it resumes where it stopped: at the last 10,000 games of the TD network, the last chunk of
+labels, the last finished fit. Everything follows from the recipe's seeds, however many processes work.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from attrs import define, field, frozen
+
+from fibsbot.engine.arrays import CELLS, Boards
+from fibsbot.engine.bearoff import TableArrays
+from fibsbot.engine.bundled_networks import HISTORY, PRECISION
+from fibsbot.engine.evaluator import NetworkEvaluator, TDEvaluator, is_known
+from fibsbot.engine.network import Floats, Network, NetworkError, load_arrays, mean_of, write_whole
+from fibsbot.engine.pruner import Pruner, encode_raw, pruner_of, raw_columns
+from fibsbot.engine.race_network import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork, Sides
+from fibsbot.engine.training.benchmark import CheckerBenchmark
+from fibsbot.engine.training.labels import (
+    Chunk,
+    Teacher,
+    evaluate_five,
+    label_all,
+    most_disputed,
+    read_chunk,
+    read_labels,
+)
+from fibsbot.engine.training.optimizer import NUMPY, Backend, FitPlan, FitProgress
+from fibsbot.engine.training.races import (
+    SIDES_PER_BATCH,
+    SideLabels,
+    fit_sides,
+    label_sides,
+    pip_count_labels,
+    race_starts,
+)
+from fibsbot.engine.training.random_positions import Variety, play_positions
+from fibsbot.engine.training.recipe import FitRecipe, RaceRecipe, RaceRound, Recipe, Round
+from fibsbot.engine.training.td_network import TDNetwork, learn, new_self_play_buffers, new_td_network
+
+_KEPT_GAMES: Final = 10_000
+"""Games of the student between two checkpoints."""
+_FIRST_PRUNERS: Final = 3
+"""The first pruner's positions come from play at random, those of each further one from the last one's play."""
+_DISPUTED: Final = 50
+"""Of so many positions one is disputed."""
+_PRUNER_WINDOW: Final = 2
+"""From how many rounds a pruner learns: it is small, and soon knows what it can."""
+_PRUNER_FIT: Final = FitRecipe(epochs=3, rate=3e-3)
+_NONE: Final = np.empty((0, CELLS), np.int8)
+
+
+class ProgressListener(Protocol):
+    """Who is told how far it is."""
+
+    def begin(self, what: str, total: int) -> None:
+        """Begin a step of so many units."""
+        ...
+
+    def advance(self, units: int, note: str = "") -> None:
+        """Say that more of the step is done."""
+        ...
+
+    def measured(self, row: dict[str, Any]) -> None:
+        """Say what was measured."""
+        ...
+
+
+@define
+class _Stopwatch:
+    """A stopwatch."""
+
+    _since: float = field(factory=time.monotonic, init=False)
+
+    def seconds(self) -> int:
+        """Return the whole seconds since the last time."""
+        since, self._since = self._since, time.monotonic()
+        return round(self._since - since)
+
+
+@frozen(eq=False)
+class Pipeline:
+    """Where a recipe is followed."""
+
+    recipe: Recipe
+    folder: Path
+    columns: TableArrays
+    jobs: int
+    teller: ProgressListener
+    benchmark: CheckerBenchmark | None = None
+    backend: Backend = NUMPY
+    _laps: _Stopwatch = field(factory=_Stopwatch, init=False)
+
+    def follow(self) -> Network:
+        """Do what is left to do, and return the network that comes of it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        rounds = self.recipe.unrolled()
+        begun = self._begun(len(rounds))
+        network, pruner = self._done(begun - 1) if begun else self._from_nothing()
+        for number in range(begun, len(rounds)):
+            network = self._round(number, rounds[number], pruner, network)
+            pruner = self._pruner(number + 1)
+        if self.recipe.averaged > 1:
+            network = self._averaged(range(len(rounds) - self.recipe.averaged, len(rounds)))
+        if self.recipe.racing is not None:
+            self._races(self.recipe.racing, pruner, network)
+        return network
+
+    def _begun(self, rounds: int) -> int:
+        """Return how many rounds need not be done again, because the last of them has left all that the next needs."""
+        return max((number for number in range(1, rounds + 1) if self._is_done(number - 1)), default=0)
+
+    def _is_done(self, number: int) -> bool:
+        return network_path(self.folder, number).exists() and pruner_path(self.folder, number + 1).exists()
+
+    def _done(self, number: int) -> tuple[Network, Pruner]:
+        """Return what a round has left."""
+        return Network.load(network_path(self.folder, number)), pruner_of(
+            Network.load(pruner_path(self.folder, number + 1))
+        )
+
+    def _from_nothing(self) -> tuple[Network, Pruner]:
+        """Return what the first round begins with."""
+        student = TDEvaluator("student", self._student(), self.columns)
+        pruner = self._first_pruner(student)
+        return self._distilled(student, pruner), pruner
+
+    def _student(self) -> TDNetwork:
+        plan, path = self.recipe.student, self.folder / "student.npz"
+        student, games = new_td_network(plan.hidden, plan.seed), 0
+        if path.exists():
+            student, games = _kept_student(path, student)
+        table = new_self_play_buffers(student)
+        self.teller.begin("student: games", plan.games - games)
+        while games < plan.games:
+            rate = plan.first_rate * (plan.last_rate / plan.first_rate) ** (games / plan.games)
+            lesson = learn(student, table, plan.lesson, plan.seed + games // plan.lesson, rate)
+            games += plan.lesson
+            self.teller.advance(plan.lesson, f"error {lesson.error / lesson.turns:.4f}")
+            if games % _KEPT_GAMES < plan.lesson or games >= plan.games:
+                _keep(path, games=np.int64(games), **student._asdict())
+                self._measure({"student_games": games}, TDEvaluator("student", student, self.columns))
+        return student
+
+    def _first_pruner(self, evaluator: TDEvaluator) -> Pruner:
+        path = pruner_path(self.folder, 0)
+        if path.exists():
+            return pruner_of(Network.load(path))
+        network = self._new_pruner()
+        count = self.recipe.pruner_positions
+        for time_ in range(_FIRST_PRUNERS):
+            boards = play_positions(pruner_of(network), count, Variety(), self.recipe.seed + time_)
+            network = self._new_pruner()
+            targets = evaluate_five(evaluator, boards)
+            what = f"first pruner {time_ + 1} of {_FIRST_PRUNERS}"
+            self._fit(what, network, (boards, targets), _PRUNER_FIT, raw=True)
+        network.save(path)
+        return pruner_of(network)
+
+    def _distilled(self, student: TDEvaluator, pruner: Pruner) -> Network:
+        """Return the deep network that has learned what the student knows."""
+        plan, path = self.recipe.distilling, self.folder / "distilled.npz"
+        if path.exists():
+            return Network.load(path)
+        boards = play_positions(pruner, plan.positions, plan.variety, self.recipe.seed)
+        boards = boards[~is_known(boards, self.columns)]
+        network = Network.new(plan.hidden, self.recipe.seed)
+        loss = self._fit("distilling", network, (boards, evaluate_five(student, boards)), plan.fit, raw=False)
+        network.save(path)
+        row = {"distilled": len(boards), "shape": network.shape, "loss": round(loss, 6)}
+        self._measure(row, NetworkEvaluator("distilled", network, self.columns))
+        return network
+
+    def _pruner(self, number: int) -> Pruner:
+        """Return the pruner that learns from the labels of the rounds before this one."""
+        path = pruner_path(self.folder, number)
+        if not path.exists():
+            network = self._new_pruner()
+            labels = self._labels(number - 1, _PRUNER_WINDOW)
+            loss = self._fit(f"pruner {number}", network, labels, _PRUNER_FIT, raw=True)
+            network.save(path, self._precision(number - 1))
+            row = {"pruner": number, "shape": network.shape, "labels": len(labels[0]), "loss": round(loss, 6)}
+            self._measure(
+                row, NetworkEvaluator(f"pruner {number}", Network.load(path), self.columns, encode=encode_raw)
+            )
+        return pruner_of(Network.load(path))
+
+    def _precision(self, number: int) -> npt.DTypeLike:
+        """Return how precisely that is kept which a round leaves."""
+        return PRECISION if self.recipe.unrolled()[number].checkpoint else np.float32
+
+    def _new_pruner(self) -> Network:
+        return Network.new((self.recipe.pruner_hidden,), self.recipe.seed, len(raw_columns()))
+
+    def _round(self, number: int, one: Round, pruner: Pruner, last: Network) -> Network:
+        path = network_path(self.folder, number)
+        if path.exists():
+            return Network.load(path)
+        evaluator = self.backend.evaluator("teacher", last, self.columns)
+        disputed = self._disputed(number) if one.variety.disputed else _NONE
+        self._make_labels(number, Teacher(evaluator, pruner, self.columns, one.filter, one.variety, disputed))
+        network = Network.new(one.hidden, self.recipe.seed + number) if one.hidden else last
+        labels = self._labels(number, one.window)
+        loss = self._fit(f"round {number}: fit", network, labels, one.fit, raw=False)
+        network.save(path, self._precision(number))
+        network = Network.load(path)
+        row = {"round": number, "shape": network.shape, "labels": len(labels[0]), "loss": round(loss, 6)}
+        self._measure(row, NetworkEvaluator(f"round {number}", network, self.columns))
+        return network
+
+    def _averaged(self, rounds: range) -> Network:
+        path = self.folder / f"mean-{rounds[0]}-{rounds[-1]}.npz"
+        if path.exists():
+            return Network.load(path)
+        network = mean_of([Network.load(network_path(self.folder, number)) for number in rounds])
+        network.save(path)
+        row = {"averaged": [rounds[0], rounds[-1]], "shape": network.shape}
+        self._measure(row, NetworkEvaluator("mean", network, self.columns))
+        return network
+
+    def _races(self, plan: RaceRecipe, pruner: Pruner, contact: Network) -> None:
+        """Teach the network for races, from the sides that the last pruner's games lead to."""
+        seed = self.recipe.seed
+        begin: Sides | None = None
+        race = RaceNetwork(Network.new(plan.hidden, seed, RACE_INPUTS, RACE_OUTPUTS))
+        for number, one in enumerate((None, *plan.unrolled())):
+            path = self.folder / f"race-{number}.npz"
+            if path.exists():
+                race = RaceNetwork(Network.load(path, RACE_OUTPUTS))
+                continue
+            if begin is None:
+                begin = race_starts(play_positions(pruner, plan.positions, plan.variety, seed))
+            labels = self._race_labels(number, one, race, begin) if one else pip_count_labels(begin)
+            if one and one.hidden:
+                race = RaceNetwork(Network.new(one.hidden, seed + number, RACE_INPUTS, RACE_OUTPUTS))
+            how = self._plan(one.fit if one else plan.fit)
+            steps = how.batches(len(labels.sides))
+            network = race.network
+            loss = self._shown(f"races {number}: fit", steps, fit_sides(network, labels, how))
+            network.save(path)
+            race = RaceNetwork(network)
+            row = {"race_round": number, "race_shape": network.shape, "labels": len(labels.sides)}
+            row |= {"loss": round(loss, 6)}
+            self._measure(row, NetworkEvaluator(f"race {number}", contact, self.columns, race))
+
+    def _race_labels(self, number: int, one: RaceRound, teacher: RaceNetwork, begin: Sides) -> SideLabels:
+        path = self.folder / f"sides-{number}.npz"
+        if not path.exists():
+            seed = self.recipe.seed + number
+            chosen = np.random.default_rng(seed).permutation(begin)[: one.sides]
+            self.teller.begin(f"races {number}: sides", len(chosen))
+            found: list[SideLabels] = []
+            for made in label_sides(teacher, self.columns, chosen, one.trace, seed, self.jobs):
+                found.append(made)
+                self.teller.advance(SIDES_PER_BATCH)
+            _keep(path, **SideLabels(*map(np.concatenate, zip(*found, strict=True)))._asdict())
+        return SideLabels(**load_arrays(path))
+
+    def _make_labels(self, number: int, teacher: Teacher) -> None:
+        (self.folder / f"labels-{number}").mkdir(exist_ok=True)
+        seed = (self.recipe.seed * 1000 + number) * 100_000
+        chunks = [Chunk(path, self.recipe.chunk, seed + place) for place, path in enumerate(self._chunk_paths(number))]
+        missing = sum(not chunk.path.exists() for chunk in chunks)
+        self.teller.begin(f"round {number}: labels", missing * self.recipe.chunk)
+        for count in label_all(teacher, chunks, self.jobs):
+            self.teller.advance(count)
+
+    def _disputed(self, number: int) -> Boards:
+        """Return the positions of the round before where its network was most at odds with one roll ahead."""
+        before = self.recipe.learned(number, 2)[:-1]
+        count = self.recipe.chunk // _DISPUTED
+        return np.concatenate(
+            [_NONE, *(most_disputed(read_chunk(path), count) for one in before for path in self._chunk_paths(one))]
+        )
+
+    def _chunk_paths(self, number: int) -> list[Path]:
+        folder = self.folder / f"labels-{number}"
+        return [folder / f"{place:04}.npz" for place in range(self.recipe.chunks(number))]
+
+    def _labels(self, number: int, window: int) -> tuple[Boards, Floats]:
+        """Return the labels of so many rounds, this one the last, with its trace."""
+        paths = [path for one in self.recipe.learned(number, window) for path in self._chunk_paths(one)]
+        return read_labels(paths, self.recipe.unrolled()[number].trace)
+
+    def _fit(self, what: str, network: Network, labels: tuple[Boards, Floats], how: FitRecipe, *, raw: bool) -> float:
+        """Fit a network in place; return the mean squared error of the equity."""
+        plan = self._plan(how, raw_columns() if raw else None)
+        return self._shown(what, plan.batches(len(labels[0])), self.backend.fit(network, *labels, plan))
+
+    def _plan(self, how: FitRecipe, columns: npt.NDArray[np.intp] | None = None) -> FitPlan:
+        return FitPlan(how.epochs, how.batch, how.rate, how.equity, self.recipe.seed, columns)
+
+    def _shown(self, what: str, batches: int, fitting: Iterator[FitProgress]) -> float:
+        """Fit, and show how far it is; return the mean squared error."""
+        self.teller.begin(what, batches)
+        loss = 0.0
+        for progress in fitting:
+            loss = progress.loss
+            self.teller.advance(1, f"error {loss**0.5:.4f}")
+        return loss
+
+    def _measure(self, row: dict[str, Any], evaluator: TDEvaluator | NetworkEvaluator) -> None:
+        if self.benchmark is not None:
+            row |= {kind: round(value, 3) for kind, value in self.benchmark.rating(evaluator).items()}
+        row["seconds"] = self._laps.seconds()
+        with (self.folder / HISTORY).open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        self.teller.measured(row)
+
+
+def network_path(folder: Path, number: int) -> Path:
+    """Return where the network of a round is kept."""
+    return folder / f"network-{number}.npz"
+
+
+def pruner_path(folder: Path, number: int) -> Path:
+    """Return where the pruner is kept that a round uses; the round before it has left it."""
+    return folder / f"pruner-{number}.npz"
+
+
+def _kept_student(path: Path, new: TDNetwork) -> tuple[TDNetwork, int]:
+    """Return the student of a file, made like this new one, and how many games it has played; or raise NetworkError."""
+    arrays = load_arrays(path)
+    expected = {"games": (), **{name: weights.shape for name, weights in new._asdict().items()}}
+    if {name: weights.shape for name, weights in arrays.items()} != expected:
+        raise NetworkError(f"{path}: expected a student of {len(new.threshold)} hidden units, found something else")
+    games = int(arrays.pop("games"))
+    return TDNetwork(**arrays), games
+
+
+def _keep(path: Path, **arrays: Any) -> None:
+    """Write arrays to a file that appears whole or not at all."""
+    room = io.BytesIO()
+    np.savez(room, allow_pickle=False, **arrays)
+    write_whole(path, room.getvalue())

@@ -1,0 +1,253 @@
+"""Training of the race network: sides bear off alone, and each position learns from what became of it.
+
+The first network learns to count pips. Each further round begins with sides from games and plays each home, always
+for the least mean number of rolls according to the network of the round before: once until all checkers are off, and
+once until the first one is, for saving a gammon is played otherwise. A label is what the best plays of all 21 rolls
+leave, one roll later; `trace` of what that network is off a roll later is added, as for the contact network
+(`labels.targets`). Where all are home the tables are exact, so with a trace of 1 a label is what the play led to,
+without the luck of its rolls.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fibsbot.engine.arrays import CELLS, CHANCE_OF_ROLL, CHECKERS, ROLLS, Board, Boards
+from fibsbot.engine.bearoff import TableArrays
+from fibsbot.engine.bearoff.lookup import MOST_ROLLS as THROWS
+from fibsbot.engine.bearoff.lookup import POINTS as HOME
+from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
+from fibsbot.engine.jit import compiled
+from fibsbot.engine.network import Floats, Network
+from fibsbot.engine.pruner import Places
+from fibsbot.engine.race_network import (
+    PIPS,
+    POINTS,
+    ROLLS_TO_FIRST,
+    Mask,
+    RaceNetwork,
+    Sides,
+    encode_sides,
+    is_home,
+    is_race,
+    sides_of,
+    split_outputs,
+)
+from fibsbot.engine.training.optimizer import Adam, Batch, FitPlan, FitProgress, back, batches, mean_loss, rate_of
+from fibsbot.processes import exit_with_parent, map_unordered
+
+SIDES_PER_BATCH: Final = 512
+"""Sides that are looked at together."""
+_PLAYS: Final = 80
+"""Plays of a roll for which there is room at first, on average."""
+_COUNTS: Final = np.arange(THROWS, dtype=np.float32)
+_PIPS_PER_ROLL: Final = 49 / 6
+"""Pips that a throw brings on average."""
+_SPREAD: Final = 4.3
+"""Their standard deviation."""
+_WASTED: Final = 8
+"""Pips that are wasted in bearing off, about."""
+
+
+class SideLabels(NamedTuple):
+    """Sides, and how likely each number of throws is until all their checkers are off, or the first."""
+
+    sides: Sides
+    chances: Floats
+    """Shape (n, THROWS); of those of the first checker the columns from FIRST on say nothing."""
+    first: Mask
+    """Which are of the first checker."""
+
+
+class _Step(NamedTuple):
+    """One throw of all sides that are on their way."""
+
+    rows: npt.NDArray[np.intp]
+    """Which."""
+    sides: Sides
+    backed: Floats
+    """What all rolls lead to."""
+    came: Floats
+    """What the network holds of where the roll that was thrown led."""
+
+
+def race_starts(boards: Boards) -> Sides:
+    """Return the sides of the races among boards that have a checker outside their home, each once."""
+    racing = boards[is_race(boards)]
+    sides = np.concatenate(sides_of(racing))
+    return np.unique(sides[~is_home(sides)], axis=0)
+
+
+def pip_count_labels(sides: Sides) -> SideLabels:
+    """Return labels that count pips and know nothing else; good enough to begin with."""
+    home = sides @ np.maximum(PIPS - HOME, 0)
+    return _both(
+        sides, _about(sides @ PIPS + home / 10 + _WASTED, THROWS), sides, _about(home + _PIPS_PER_ROLL, ROLLS_TO_FIRST)
+    )
+
+
+def _both(sides: Sides, throws: Floats, others: Sides, first: Floats) -> SideLabels:
+    """Return labels of all checkers of some sides, and of the first of others."""
+    padded = np.pad(first, ((0, 0), (0, THROWS - ROLLS_TO_FIRST)))
+    of_first = np.arange(len(sides) + len(others)) >= len(sides)
+    return SideLabels(np.concatenate([sides, others]), np.concatenate([throws, padded]), of_first)
+
+
+def _about(pips: npt.NDArray[Any], longest: int) -> Floats:
+    """Return the chances of numbers of throws that bring so many pips: a bell."""
+    throws = pips[:, None] / _PIPS_PER_ROLL
+    away = (np.arange(longest) - throws) / (_SPREAD / _PIPS_PER_ROLL * np.sqrt(throws))
+    chances = np.exp(-away * away / 2)
+    return np.asarray(chances / chances.sum(axis=1, keepdims=True), np.float32)
+
+
+def label_sides(
+    network: RaceNetwork, columns: TableArrays, begin: Sides, trace: float, seed: int, jobs: int
+) -> Iterator[SideLabels]:
+    """Play sides home in so many processes, and yield the labels of all positions on the way, `SIDES_PER_BATCH`
+    sides' a time.
+
+    They come in order, and are the same however many processes there are.
+    """
+    waiting: dict[int, SideLabels] = {}
+    due = 0
+    numbers = range(-(-len(begin) // SIDES_PER_BATCH))
+    for number, labels in map_unordered(_work, (network, columns, begin, trace, seed), numbers, jobs):
+        waiting[number] = labels
+        while due in waiting:
+            yield waiting.pop(due)
+            due += 1
+
+
+def _work(way: Connection, network: RaceNetwork, columns: TableArrays, begin: Sides, trace: float, seed: int) -> None:
+    """Label the batches that come. The whole of a process."""
+    exit_with_parent()
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), way:
+        while (number := way.recv()) is not None:
+            batch = begin[number * SIDES_PER_BATCH : (number + 1) * SIDES_PER_BATCH]
+            way.send((number, label_batch(network, columns, batch, trace, np.random.default_rng((seed, number)))))
+
+
+def label_batch(
+    network: RaceNetwork, columns: TableArrays, begin: Sides, trace: float, rng: np.random.Generator
+) -> SideLabels:
+    """Return the labels of these sides and of all positions on their two ways home."""
+    whole = begin[begin.sum(axis=1) == CHECKERS]
+    throws = _traced(list(_play(network, columns, begin, THROWS, rng)), trace, THROWS)
+    first = _traced(list(_play(network, columns, whole, ROLLS_TO_FIRST, rng)), trace, ROLLS_TO_FIRST)
+    return _both(*throws, *first)
+
+
+def _play(
+    network: RaceNetwork, columns: TableArrays, sides: Sides, longest: int, rng: np.random.Generator
+) -> Iterator[_Step]:
+    """Play sides home, for the least THROWS until all checkers are off, or FIRST until the first is."""
+    rows = np.arange(len(sides))
+    while len(rows):
+        chances, left = _best(network, columns, sides, longest)
+        thrown = rng.choice(ROLLS, len(rows), p=CHANCE_OF_ROLL)
+        each = np.arange(len(rows))
+        mean = np.asarray(np.einsum("r,nrk->nk", CHANCE_OF_ROLL.astype(np.float32), chances))
+        yield _Step(rows, sides, _later(mean), chances[each, thrown])
+        sides = left[each, thrown]
+        going = ~is_home(sides)
+        rows, sides = rows[going], sides[going]
+
+
+def _later(chances: Floats) -> Floats:
+    """Return chances of one throw more."""
+    later = np.zeros_like(chances)
+    later[:, 1:] = chances[:, :-1]
+    later[:, -1] += chances[:, -1]
+    return later
+
+
+def _best(network: RaceNetwork, columns: TableArrays, sides: Sides, longest: int) -> tuple[Floats, Sides]:
+    """Return what the best play of each roll leaves: chances (n, 21, longest) and sides (n, 21, 18)."""
+    found, slots = _expanded(sides)
+    chances = network.likely(found, columns)[longest == ROLLS_TO_FIRST]
+    order = np.lexsort((chances @ _COUNTS[:longest], slots))
+    best = order[np.searchsorted(slots[order], np.arange(len(sides) * ROLLS))]
+    shape = (len(sides), ROLLS, -1)
+    return chances[best].reshape(shape), found[best].reshape(shape)
+
+
+def _expanded(sides: Sides) -> tuple[Sides, Places]:
+    room = len(sides) * ROLLS * _PLAYS
+    while True:
+        found, slots = np.empty((room, POINTS), np.int8), np.empty(room, np.int32)
+        if (count := _expand(sides, np.zeros(CELLS, np.int8), *plays_and_scratch(), found, slots)) >= 0:
+            return found[:count], slots[:count]
+        room *= 2
+
+
+@compiled
+def _expand(sides: Sides, board: Board, plays: Boards, scratch: Scratch, found: Sides, slots: Places) -> int:
+    """Write what all plays of all rolls leave, and the slot of each, `row * 21 + roll`; -1 where there is no room.
+
+    `board` is room for one, full of 0.
+    """
+    count = slot = 0
+    for row in range(sides.shape[0]):
+        for point in range(POINTS):
+            board[point + 1] = sides[row, point]
+        for high in range(1, 7):
+            for low in range(1, high + 1):
+                of = generate(board, high, low, plays, scratch)
+                if count + of > found.shape[0]:
+                    return -1
+                for play in range(of):
+                    for point in range(POINTS):
+                        found[count, point] = plays[play, point + 1]
+                    slots[count] = slot
+                    count += 1
+                slot += 1
+    return count
+
+
+def _traced(steps: list[_Step], trace: float, longest: int) -> tuple[Sides, Floats]:
+    """Return sides and what they have learned, from the last throw back to the first."""
+    count = len(steps[0].rows) if steps else 0
+    # What the network misses of where a side comes to; nothing where that is in the tables.
+    missed = np.zeros((count, longest), np.float32)
+    sides, labels = [np.empty((0, POINTS), np.int8)], [np.empty((0, longest), np.float32)]
+    for place in range(len(steps) - 1, -1, -1):
+        step = steps[place]
+        told = step.backed + trace * _later(missed[step.rows])
+        sides.append(step.sides)
+        labels.append(told)
+        if place:
+            before = steps[place - 1]
+            missed[step.rows] = told - before.came[np.isin(before.rows, step.rows, assume_unique=True)]
+    return np.concatenate(sides), np.concatenate(labels)
+
+
+def fit_sides(network: Network, labels: SideLabels, plan: FitPlan) -> Iterator[FitProgress]:
+    """Change the weights of a race network in place, a batch a step; the loss is that of the mean number of throws."""
+    adam = Adam([*network.weights, *network.thresholds])
+    loss = 0.0
+    for batch in batches(len(labels.sides), plan):
+        miss, gradients = _gradients(network, labels, batch)
+        adam.step(gradients, rate_of(plan, batch))
+        loss = mean_loss(loss, miss, batch)
+        yield FitProgress(batch.epoch, batch.number, batch.of, loss)
+
+
+def _gradients(network: Network, labels: SideLabels, batch: Batch) -> tuple[float, list[Any]]:
+    """Return the mean squared error of the mean number of throws, and by what weights and thresholds err."""
+    rows = batch.rows
+    layers = network.sums(encode_sides(labels.sides[rows]))
+    throws, first = split_outputs(layers[-1])
+    chances, of_first = labels.chances[rows], labels.first[rows]
+    error = np.concatenate([throws - chances, first - chances[:, :ROLLS_TO_FIRST]], axis=1)
+    error[of_first, :THROWS] = 0
+    error[~of_first, THROWS:] = 0
+    miss = error @ np.concatenate([_COUNTS, _COUNTS[:ROLLS_TO_FIRST]])
+    error /= len(rows)
+    return float(np.mean(miss * miss)), back(network, layers, error)

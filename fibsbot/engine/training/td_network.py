@@ -1,0 +1,261 @@
+"""TD network: one small hidden layer, trained from nothing by TD(0) self-play (Tesauro 1992).
+
+It values one position after another inside compiled loops, and teaches the first deep network.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fibsbot.engine.arrays import BAR, CELLS, CHECKERS, Board, Boards, boards_of
+from fibsbot.engine.features import ESCAPES, INPUTS, SIDE_INPUTS, Inputs, encode_into
+from fibsbot.engine.generator import Scratch, copy, generate, plays_and_scratch, swap
+from fibsbot.engine.jit import compiled, inner
+from fibsbot.position import Position
+
+Floats = npt.NDArray[np.float32]
+
+CHANCES = 5
+"""What networks say: win, win gammon, win backgammon, lose gammon, lose backgammon; to lose is what is left."""
+
+
+class TDNetwork(NamedTuple):
+    """The weights. Hidden units are softsign, outputs logistic."""
+
+    inward: Floats
+    """Shape (INPUTS, hidden)."""
+    threshold: Floats
+    """Shape (hidden,)."""
+    outward: Floats
+    """Shape (CHANCES, hidden)."""
+    offset: Floats
+    """Shape (CHANCES,)."""
+
+
+class TDBuffers(NamedTuple):
+    """Room to value a position; each thread needs its own."""
+
+    sides: Boards
+    """The position as each side sees it, shape (2, 26)."""
+    inputs: Inputs
+    hidden: Floats
+    chances: Floats
+    """What the last position was worth to who was on roll; shape (CHANCES,)."""
+    escapes: Inputs
+
+
+def new_td_network(hidden: int, seed: int) -> TDNetwork:
+    """Return a student that knows nothing but that gammons are rare."""
+    rng = np.random.default_rng(seed)
+    return TDNetwork(
+        inward=(rng.standard_normal((INPUTS, hidden)) * 0.1).astype(np.float32),
+        threshold=np.zeros(hidden, np.float32),
+        outward=(rng.standard_normal((CHANCES, hidden)) * 0.1).astype(np.float32),
+        offset=np.array([0, -1.5, -4, -1.5, -4], np.float32),
+    )
+
+
+def new_td_buffers(student: TDNetwork) -> TDBuffers:
+    """Return room for a student's work."""
+    return TDBuffers(
+        sides=np.zeros((2, CELLS), np.int8),
+        inputs=np.zeros(INPUTS, np.float32),
+        hidden=np.zeros(len(student.threshold), np.float32),
+        chances=np.zeros(CHANCES, np.float32),
+        escapes=ESCAPES,
+    )
+
+
+@compiled
+def write_game_over(board: Board, chances: Floats) -> bool:
+    """If who is not on roll has borne off all checkers, write the chances of who is on roll; else return False."""
+    for cell in range(BAR):
+        if board[cell] < 0:
+            return False
+    left, behind = 0, 0
+    for cell in range(1, CELLS):
+        if board[cell] > 0:
+            left += board[cell]
+            if cell > 18:
+                behind = 1
+    gammon = 1.0 if left == CHECKERS else 0.0
+    for chance in range(3):
+        chances[chance] = 0.0
+    chances[3] = gammon
+    chances[4] = gammon * behind
+    return True
+
+
+@inner
+def load_inputs(desk: TDBuffers, board: Board) -> None:
+    """Lay the inputs of a position on the desk."""
+    for cell in range(CELLS):
+        desk.sides[0, cell] = board[cell]
+    swap(board, desk.sides[1])
+    encode_into(desk.sides, desk.inputs.reshape(2, SIDE_INPUTS), desk.escapes)
+
+
+@inner
+def forward(student: TDNetwork, desk: TDBuffers) -> None:
+    """Write the chances of the position whose inputs lie on the desk."""
+    hidden, chances, inputs = desk.hidden, desk.chances, desk.inputs
+    units = len(hidden)
+    for unit in range(units):
+        hidden[unit] = student.threshold[unit]
+    for place in range(len(inputs)):
+        value = inputs[place]
+        if value != 0.0:
+            for unit in range(units):
+                hidden[unit] += value * student.inward[place, unit]
+    for unit in range(units):
+        hidden[unit] /= np.float32(1.0) + abs(hidden[unit])
+    for chance in range(CHANCES):
+        total = student.offset[chance]
+        for unit in range(units):
+            total += hidden[unit] * student.outward[chance, unit]
+        chances[chance] = 1.0 / (1.0 + np.exp(-total))
+
+
+@compiled
+def value(student: TDNetwork, desk: TDBuffers, board: Board) -> float:
+    """Return the cubeless equity of a position for the player on roll, and leave the chances on the desk."""
+    chances = desk.chances
+    if not write_game_over(board, chances):
+        load_inputs(desk, board)
+        forward(student, desk)
+        chances[1] = min(chances[1], chances[0])
+        chances[2] = min(chances[2], chances[1])
+        chances[3] = min(chances[3], 1 - chances[0])
+        chances[4] = min(chances[4], chances[3])
+    return float(2 * chances[0] - 1 + chances[1] + chances[2] - chances[3] - chances[4])
+
+
+MOST_TURNS = 2000
+"""A game that goes on for longer is given up; beginners can build walls that last."""
+
+
+class SelfPlayBuffers(NamedTuple):
+    """Room for a game that is played; each thread needs its own."""
+
+    plays: Boards
+    scratch: Scratch
+    start: Board
+    board: Board
+    swapped: Board
+    """Shape (26,): room for a position seen by the other player."""
+    desk: TDBuffers
+    teacher: TDBuffers
+    """Room to look at the next position, which teaches what the last was worth."""
+    errors: Floats
+    """Room for what the hidden units are told, shape (hidden,)."""
+    told: npt.NDArray[np.float64]
+    """Room for what is counted, shape (3,)."""
+
+
+class SelfPlayStats(NamedTuple):
+    """What was seen in some games."""
+
+    games: int
+    turns: int
+    gammons: int
+    error: float
+    """Squared differences of equity between neighbouring positions, summed over turns."""
+
+
+def new_self_play_buffers(student: TDNetwork) -> SelfPlayBuffers:
+    """Return room for a student's games."""
+    plays, scratch = plays_and_scratch()
+    return SelfPlayBuffers(
+        plays=plays,
+        scratch=scratch,
+        start=boards_of([Position.start()])[0],
+        board=np.zeros(CELLS, np.int8),
+        swapped=np.zeros(CELLS, np.int8),
+        desk=new_td_buffers(student),
+        teacher=new_td_buffers(student),
+        errors=np.zeros(student.threshold.shape[0], np.float32),
+        told=np.zeros(3),
+    )
+
+
+def learn(student: TDNetwork, table: SelfPlayBuffers, games: int, seed: int, rate: float) -> SelfPlayStats:
+    """Play games against itself and change the student's weights by each turn."""
+    table.told.fill(0)
+    _learn(student, table, games, seed, np.float32(rate))
+    turns, gammons, error = table.told.tolist()
+    return SelfPlayStats(games, int(turns), int(gammons), error)
+
+
+@inner
+def best_play(student: TDNetwork, desk: TDBuffers, plays: Boards, count: int, swapped: Board) -> int:
+    """Return which of the positions that a roll leaves is worth most to who moved, by the student."""
+    best = 0
+    least = 1e9  # more than any equity; compiled functions know no infinity
+    for play in range(count):
+        swap(plays[play], swapped)
+        theirs = value(student, desk, swapped)
+        if theirs < least:
+            least, best = theirs, play
+    return best
+
+
+@compiled
+def _learn(student: TDNetwork, table: SelfPlayBuffers, games: int, seed: int, rate: np.float32) -> None:
+    """Play, and add to `table.told` the turns, the gammons and the squared differences of equity."""
+    np.random.seed(seed)  # noqa: NPY002 - compiled functions have no other generator of their own
+    board, swapped, teacher, told = table.board, table.swapped, table.teacher, table.told
+    for _ in range(games):
+        copy(table.start, board)
+        for turn in range(MOST_TURNS):
+            one = np.random.randint(1, 7)  # noqa: NPY002
+            other = np.random.randint(1, 7)  # noqa: NPY002
+            while turn == 0 and one == other:
+                other = np.random.randint(1, 7)  # noqa: NPY002
+            count = generate(board, max(one, other), min(one, other), table.plays, table.scratch)
+            load_inputs(table.desk, board)
+            if count:
+                copy(table.plays[best_play(student, teacher, table.plays, count, swapped)], board)
+            swap(board, swapped)
+            theirs = value(student, teacher, swapped)
+            forward(student, table.desk)
+            difference = _teach(student, table, rate)
+            told[0] += 1
+            told[2] += difference * difference
+            copy(swapped, board)
+            if write_game_over(board, teacher.chances):
+                if theirs < -1:
+                    told[1] += 1
+                break
+
+
+@inner
+def _teach(student: TDNetwork, table: SelfPlayBuffers, rate: np.float32) -> float:
+    """Move the chances on the desk towards those that the teacher sees for the other side; return the difference."""
+    learned, seen, errors = table.desk.chances, table.teacher.chances, table.errors
+    hidden, inputs = table.desk.hidden, table.desk.inputs
+    units = hidden.shape[0]
+    for unit in range(units):
+        errors[unit] = 0.0
+    difference = 0.0
+    for chance in range(CHANCES):
+        target = np.float32(1.0) - seen[0] if chance == 0 else seen[chance + 2 if chance < 3 else chance - 2]
+        miss = target - learned[chance]
+        difference += miss if 1 <= chance <= 2 else -miss if chance else 2 * miss
+        step = rate * miss
+        student.offset[chance] += step
+        for unit in range(units):
+            errors[unit] += step * student.outward[chance, unit]
+            student.outward[chance, unit] += step * hidden[unit]
+    for unit in range(units):
+        slope = np.float32(1.0) - abs(hidden[unit])
+        errors[unit] *= slope * slope
+        student.threshold[unit] += errors[unit]
+    for place in range(inputs.shape[0]):
+        amount = inputs[place]
+        if amount != 0.0:
+            for unit in range(units):
+                student.inward[place, unit] += amount * errors[unit]
+    return difference

@@ -1,0 +1,297 @@
+"""Our strategies as an engine for other programs: by UBGI on stdin and stdout, and as gnubg's external player over TCP.
+
+UBGI is described in `fibsbot/strategies/ubgi.py`. A line that is not understood is answered by `sorry`; only `quit`
+or the end of the input ends the engine.
+
+After `set player 1 external localhost:PORT` gnubg (1.07.001) sends one `board:` line for each decision of that
+player, with a NUL after the end of the line, and takes one line as the answer. It trusts the answer: an illegal play
+is made, an unexpected word ends its game. It never asks about resignations. Its boards are not quite those of FIBS:
+
+- The board is seen by gnubg's player 1, whoever decides; the turn is 1 if player 1 is on roll, -1 if player 0 is.
+- Names and scores begin with player 0 if the one on roll decides, with player 1 if the other one does.
+- Both pairs of dice are those of the player on roll.
+- The counts of checkers on the bar are 0, those borne off are right; an unlimited match has the length 0.
+- The last token is 0 in the Crawford game and 1 otherwise. Nothing says whether the Jacoby rule and beavers are on.
+- Who doubled may have had the cube; when gnubg beavers, it has it and the other one is on roll.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import socket
+from collections.abc import Callable, Sequence
+from typing import BinaryIO, Final, TypeVar
+
+import structlog
+from attrs import evolve
+from fibs_protocol.board import CHECKERS, PREFIX, TOKENS, BoardState
+from fibs_protocol.board import PREFIX as BOARD
+from fibs_protocol.errors import BoardError
+from fibs_protocol.words import UNLIMITED, Colour
+
+from fibsbot import __version__
+from fibsbot.match import CubeAction, MatchState, Owner, Phase
+from fibsbot.notation import NotationError, Xgid
+from fibsbot.position import Play
+from fibsbot.rules.plays import legal_plays
+from fibsbot.strategies import base
+from fibsbot.strategies.base import Strategy
+from fibsbot.strategies.child_process.process import MAX_LINE
+from fibsbot.strategies.child_process.wire_format import decision_of_board, format_steps, state_of_line
+
+CUBE_WORDS: Final = {
+    CubeAction.ROLL: "roll",
+    CubeAction.DOUBLE: "double",
+    CubeAction.TAKE: "take",
+    CubeAction.PASS: "drop",
+    CubeAction.BEAVER: "take",
+}
+"""Cube actions as engines say them. Neither protocol has a word of ours for a beaver: it is a take."""
+
+AnswerT = TypeVar("AnswerT")
+_log = structlog.get_logger(__name__)
+
+
+class NoAnswerError(Exception):
+    """No strategy has an answer."""
+
+
+class Answerer:
+    """Asks the first strategy; where it raises or answers nonsense, the next."""
+
+    def __init__(self, strategies: Sequence[Strategy]) -> None:
+        """Ask these strategies in their order; they stay their owner's."""
+        self._strategies = strategies
+
+    def answer(self, state: MatchState) -> str:
+        """Return the answer to a decision; the empty text where no checker can move.
+
+        Raises NoAnswerError where no strategy has one, ValueError where there is nothing to decide.
+        """
+        match state.phase:
+            case Phase.MOVE:
+                return format_steps(self._play(state))
+            case Phase.ROLL:
+                return CUBE_WORDS[self._offer(state)]
+            case Phase.DOUBLED:
+                answer = self._ask(
+                    lambda strategy: strategy.answer_double(state),
+                    lambda answer: base.response_fault(state, answer),
+                )
+                return CUBE_WORDS[answer.action]
+            case Phase.RESIGNED:
+                raise ValueError("expected a play or a cube action to decide on, not a resignation")
+
+    def _play(self, state: MatchState) -> Play:
+        if state.dice is None:
+            raise ValueError("expected dice for a play")
+        plays = legal_plays(state.position, state.dice)
+        if len(plays) < 2:
+            return plays[0] if plays else Play()
+        answer = self._ask(
+            lambda strategy: strategy.choose_play(state, plays), lambda answer: base.play_fault(plays, answer)
+        )
+        return answer.play
+
+    def _offer(self, state: MatchState) -> CubeAction:
+        if not may_double(state):
+            return CubeAction.ROLL
+        return self._ask(lambda strategy: strategy.offer_double(state), base.offer_fault).action
+
+    def _ask(self, question: Callable[[Strategy], AnswerT], fault_of: Callable[[AnswerT], str | None]) -> AnswerT:
+        for strategy in self._strategies:
+            try:
+                answer = question(strategy)
+                fault = fault_of(answer)
+            except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
+                fault = f"raised {type(error).__name__}: {' '.join(str(error).split())}"
+            else:
+                if fault is None:
+                    return answer
+            _log.warning("strategy failed", strategy=strategy.name, fault=fault)
+        raise NoAnswerError("no strategy has an answer")
+
+
+def may_double(state: MatchState) -> bool:
+    """Whether the player on roll may double, and a double could change anything."""
+    dead = bool(state.length) and state.score[0] + state.cube >= state.length
+    return not (dead or state.crawford or state.cubeless or state.owner is Owner.OPPONENT)
+
+
+ADDRESS: Final = "127.0.0.1"
+MAX_CONNECTIONS: Final = 16
+"""So many may be open at the same time."""
+_NUMBER: Final = re.compile(r"-?[0-9]{1,4}")
+
+
+def state_of_board(line: str, *, jacoby: bool = True) -> MatchState:
+    """Return the decision that gnubg asks for; raise ValueError where a line is no board of gnubg's.
+
+    `jacoby` says whether the Jacoby rule is in force in unlimited matches.
+    """
+    numbers = _numbers(line)
+    length, first, second = numbers[:3]
+    cells, turn = numbers[3:29], numbers[29]
+    dice, cube, may_double, opponent_may_double, doubled = numbers[30:32], *numbers[34:38]
+    doubled = int(doubled and dice == [0, 0])
+    post_crawford, no_crawford = numbers[48:50]
+    holder = may_double if turn == 1 else opponent_may_double
+    asked = -turn if doubled and holder else turn
+    colour = Colour.O if asked == 1 else Colour.X
+    scores = (first, second) if (asked == turn) == (asked == -1) else (second, first)
+    o_off, x_off = (CHECKERS - sum(max(side * n, 0) for n in cells) for side in (1, -1))
+    sides = ((may_double, opponent_may_double), (o_off, x_off), (cells[25], -cells[0]))
+    allowed, off, bar = (it if colour is Colour.O else it[::-1] for it in sides)
+    fields: list[int] = [
+        *(length or UNLIMITED, *scores, *cells),
+        *(-asked if doubled else asked, *dice, 0, 0, cube, *allowed, doubled),
+        *(colour, -colour, 0, 25, *off, *bar, 0, 0, post_crawford, 0),
+    ]
+    try:
+        board = BoardState.from_line(f"{PREFIX}You:Opponent:{':'.join(map(str, map(int, fields)))}")
+    except BoardError as error:
+        raise ValueError(str(error)) from None
+    state = decision_of_board(board)
+    if not state.length:
+        beavered = doubled and not holder
+        return evolve(state, jacoby=jacoby, owner=Owner.PLAYER if beavered else state.owner)
+    return evolve(state, crawford=state.crawford and not no_crawford)
+
+
+def _numbers(line: str) -> list[int]:
+    """Return the tokens behind the names."""
+    tokens = line.strip("\0 \r\n").split(":")
+    numbers = tokens[3:]
+    if f"{tokens[0]}:" != PREFIX or len(tokens) != TOKENS or not all(map(_NUMBER.fullmatch, numbers)):
+        raise ValueError(f"expected a board line of {TOKENS} tokens, got {line[:80]!r}")
+    return list(map(int, numbers))
+
+
+def listen_locally(port: int) -> socket.socket:
+    """Return a socket at this port, or any free one for 0, that only this machine reaches. Raises OSError."""
+    return socket.create_server((ADDRESS, port))
+
+
+class ExternalPlayer:
+    """A server on this machine that answers gnubg's boards, one connection at a time or several."""
+
+    def __init__(self, answerer: Answerer, *, jacoby: bool = True) -> None:
+        """Answer with this answerer."""
+        self._answerer = answerer
+        self._jacoby = jacoby
+        self._open = 0
+
+    async def serve(self, listening: socket.socket, ready: Callable[[int], object]) -> None:
+        """Serve on a socket that `listen` returned, until cancelled; `ready` is told its port."""
+        server = await asyncio.start_server(self._serve, sock=listening, limit=MAX_LINE)
+        async with server:
+            ready(listening.getsockname()[1])
+            await server.serve_forever()
+
+    def answer(self, line: str) -> str:
+        """Return the answer to one line; never raises because of what the line says."""
+        try:
+            return self._answerer.answer(state_of_board(line, jacoby=self._jacoby))
+        except (ValueError, NoAnswerError) as error:
+            _log.warning("no answer", line=line[:300], reason=str(error))
+            return f"Error: {error}"
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._open >= MAX_CONNECTIONS:
+            writer.close()
+            return
+        self._open += 1
+        _log.info("connected", connections=self._open)
+        try:
+            while line := await reader.readline():
+                if text := line.decode("utf-8", "replace").strip("\0 \r\n"):
+                    writer.write(f"{self.answer(text)}\n".encode())
+                    await writer.drain()
+        except ValueError:  # a line that is too long
+            writer.write(b"Error: expected a shorter line\n")
+        except (ConnectionError, asyncio.CancelledError):
+            pass  # we end, or gnubg has; asyncio's own callback trips over a task that was cancelled
+        finally:
+            self._open -= 1
+            _log.info("disconnected", connections=self._open)
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+
+AUTHOR: Final = "the authors of fibsbot"
+SORRY: Final = "sorry"
+
+
+class UbgiEngine:
+    """Answers lines; made without loading anything, as the draft wants it."""
+
+    def __init__(self, load: Callable[[], Sequence[Strategy]]) -> None:
+        """Load the strategies, the first of which plays, when they are needed."""
+        self._load = load
+        self._strategies: Sequence[Strategy] | None = None
+
+    def answers(self, line: str) -> list[str]:
+        """Return the lines that answer one line."""
+        match line.strip():
+            case "ubgi":
+                (first, *_) = self._ready()
+                return [f"id name fibsbot {first.name}", f"id author {AUTHOR}", f"id version {__version__}", "readyok"]
+            case "" | "stop":  # nothing is ever under way when a line is read
+                return []
+            case position:
+                return [self._answer(position)]
+
+    def close(self) -> None:
+        """Close what was loaded."""
+        for strategy in self._strategies or ():
+            strategy.close()
+
+    def _ready(self) -> Sequence[Strategy]:
+        if self._strategies is None:
+            self._strategies = self._load()
+        return self._strategies
+
+    def _answer(self, position: str) -> str:
+        try:
+            return Answerer(self._ready()).answer(_parse_position(position))
+        except (ValueError, NoAnswerError) as error:  # a NotationError is a ValueError
+            _log.info("sorry", line=position[:200], reason=str(error))
+            return SORRY
+
+
+def _parse_position(position: str) -> MatchState:
+    if position.startswith(BOARD):
+        return state_of_line(position)
+    state = Xgid.parse(position).state()
+    if state.position.over:
+        raise NotationError("expected a position in which the game is not over")
+    return state
+
+
+def serve_ubgi(engine: UbgiEngine, source: BinaryIO, target: BinaryIO) -> None:
+    """Answer the lines of one stream on another, until `quit` or the end of either."""
+    while line := source.readline(MAX_LINE):
+        if not line.endswith(b"\n") and len(line) == MAX_LINE:
+            _skip_line(source)
+            answers = [SORRY]
+        else:
+            text = line.decode("utf-8", "replace")
+            if text.strip() == "quit":
+                return
+            answers = engine.answers(text)
+        try:
+            target.write("".join(f"{answer}\n" for answer in answers).encode())
+            target.flush()
+        except BrokenPipeError:
+            with contextlib.suppress(BrokenPipeError):
+                target.close()  # else Python would try once more to write what is left, and complain
+            return
+
+
+def _skip_line(source: BinaryIO) -> None:
+    """Read on to the end of a line that is too long."""
+    while (rest := source.readline(MAX_LINE)) and not rest.endswith(b"\n"):
+        pass

@@ -1,0 +1,57 @@
+"""Files that only their owner may read and write, whatever the umask."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+PRIVATE: Final = 0o600
+"""Mode of a file that only its owner may read and write."""
+
+
+def make_private(path: Path) -> None:
+    """Create an empty file that only its owner may open, or withdraw an existing one from everybody else.
+
+    An existing file is not opened: if it is a SQLite database, closing it would end the locks that this process holds
+    on it. The mode of another user's file stays as it is. Raises OSError where the file cannot be created.
+    """
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE))
+    except FileExistsError:
+        if _is_open_to_others(path.stat()):
+            with contextlib.suppress(PermissionError):
+                path.chmod(PRIVATE)
+
+
+def private_opener(path: str, flags: int) -> int:
+    """Open a file as `make_private` leaves it; the `opener` of `open`."""
+    handle = os.open(path, flags | os.O_CLOEXEC, PRIVATE)
+    if flags & (os.O_WRONLY | os.O_RDWR) and _is_open_to_others(os.fstat(handle)):
+        with contextlib.suppress(PermissionError):
+            os.fchmod(handle, PRIVATE)
+    return handle
+
+
+@contextlib.contextmanager
+def private_database(path: Path) -> Iterator[None]:
+    """Make a SQLite database private that is opened for writing within; what cannot be opened keeps its mode.
+
+    SQLite gives the files `-wal` and `-shm` that it creates the mode of the database. No error is raised here: SQLite
+    says what is wrong with the file.
+    """
+    if not path.exists():
+        with contextlib.suppress(OSError):
+            make_private(path)
+    yield
+    for part in (path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal"))):
+        if part.exists():
+            with contextlib.suppress(OSError):
+                make_private(part)
+
+
+def _is_open_to_others(found: os.stat_result) -> bool:
+    return stat.S_ISREG(found.st_mode) and bool(found.st_mode & 0o077)

@@ -1,0 +1,115 @@
+"""All formats side by side: the reader and writer of each, and what each cannot represent.
+
+A new format is added here.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Final
+
+from fibsbot.formats import Format
+from fibsbot.formats.csv_table import csv_lines
+from fibsbot.formats.mat import read_mats, write_mat
+from fibsbot.formats.oldmoves import iter_oldmoves, write_oldmoves
+from fibsbot.formats.position_lists import write_positions
+from fibsbot.formats.sgf import iter_sgf, write_sgf
+from fibsbot.formats.sgf_properties import DATE_TAG, TAG_NAMES
+from fibsbot.formats.transcript_json import iter_json, write_json
+from fibsbot.rules.state import Stage
+from fibsbot.transcript import Entry, Gap, Resign, Throw, Transcript
+
+READERS: Final[Mapping[Format, Callable[[str], Iterable[Transcript]]]] = {
+    Format.MAT: read_mats,
+    Format.SGF: iter_sgf,
+    Format.OLDMOVES: iter_oldmoves,
+    Format.JSON: iter_json,
+}
+WRITERS: Final[Mapping[Format, Callable[[Transcript], str]]] = {
+    Format.MAT: write_mat,
+    Format.SGF: write_sgf,
+    Format.OLDMOVES: write_oldmoves,
+    Format.JSON: write_json,
+    Format.GNUBG_IDS: partial(write_positions, kind=Format.GNUBG_IDS),
+    Format.XGID: partial(write_positions, kind=Format.XGID),
+    Format.SNOWIE: partial(write_positions, kind=Format.SNOWIE),
+}
+ONE_MATCH_FORMATS: Final = (Format.MAT, Format.SGF, Format.OLDMOVES)
+"""Formats of which a file holds one match: others would take several for one, or read only the first."""
+
+
+def read_matches(kind: Format, text: str) -> Iterator[Transcript]:
+    """Yield the matches of a text, at least one. Raises FormatError; `kind` has to be readable."""
+    yield from READERS[kind](text)
+
+
+def write_matches(kind: Format, transcripts: Iterable[Transcript]) -> Iterator[str]:
+    """Yield matches as text, piece by piece, of which the whole is a file of this format.
+
+    Raises TranscriptError where positions are wanted of a match that cannot have happened so.
+    """
+    if kind is Format.CSV:
+        yield from csv_lines(transcripts)
+        return
+    for transcript in transcripts:
+        yield WRITERS[kind](transcript)
+
+
+def _any_entry(holds: Callable[[Entry], object]) -> Callable[[Transcript], bool]:
+    return lambda it: any(holds(entry) for game in it.games for entry in game.entries)
+
+
+_TIMES: Final = "times"
+_CLOCK: Final = "the time of day"
+_EQUITIES: Final = "equities"
+_REBUILT: Final = "what was rebuilt"
+_USER: Final = "whose log it was"
+_RATINGS: Final = "ratings"
+_SITE: Final = "when and where it was played"
+_REFUSED: Final = "resignations that were refused"
+_UNPLAYED_ROLLS: Final = "throws that were not played"
+_GAPS: Final = "what follows a gap"
+_MIDDLE: Final = "games that were first seen in their middle"
+_HEADERS: Final = "other headers"
+_OTHER_FORMATS: Final = "headers of other formats"
+
+_HAS_DETAIL: Final[Mapping[str, Callable[[Transcript], bool]]] = {
+    _TIMES: lambda it: bool(it.ended) or _any_entry(lambda entry: entry.at or entry.seconds is not None)(it),
+    _CLOCK: lambda it: it.started is not None and it.started.astimezone(dt.UTC).time() != dt.time(),
+    _EQUITIES: _any_entry(lambda entry: entry.equity is not None),
+    _REBUILT: _any_entry(lambda entry: entry.rebuilt),
+    _USER: lambda it: it.user is not None,
+    _RATINGS: lambda it: any(player.rating is not None for player in it.players),
+    _SITE: lambda it: bool(it.site or it.started),
+    _REFUSED: _any_entry(lambda entry: isinstance(entry, Resign) and not entry.accepted),
+    _UNPLAYED_ROLLS: _any_entry(lambda entry: isinstance(entry, Throw) and entry.play is None),
+    _GAPS: _any_entry(lambda entry: isinstance(entry, Gap)),
+    _MIDDLE: lambda it: any(game.start.stage is not Stage.OPENING for game in it.games),
+    _HEADERS: lambda it: bool(it.tags),
+    _OTHER_FORMATS: lambda it: bool(set(it.tags) - {*TAG_NAMES.values(), DATE_TAG}),
+}
+"""What a transcript may say, and how to find out whether it does."""
+
+NOT_REPRESENTED: Final[Mapping[Format, tuple[str, ...]]] = {
+    Format.MAT: (_TIMES, _EQUITIES, _REBUILT, _USER, _GAPS, _MIDDLE),
+    Format.SGF: (_TIMES, _CLOCK, _EQUITIES, _OTHER_FORMATS),
+    Format.OLDMOVES: tuple(what for what in _HAS_DETAIL if what not in {_CLOCK, _OTHER_FORMATS}),
+}
+"""What each format of matches has no words for. Tables and lists of positions do not set out to say it."""
+
+
+def lost_details(kind: Format, transcript: Transcript) -> list[str]:
+    """Return what a match says and its text in this format does not, each in a few words."""
+    return [what for what in NOT_REPRESENTED.get(kind, ()) if _HAS_DETAIL[what](transcript)]
+
+
+def reading_remarks(transcript: Transcript) -> Iterator[str]:
+    """Yield what a file did not say well, in a line each: points that cannot be, and what is missing."""
+    for game in transcript.games:
+        if points := transcript.tags.get(f"Points {game.number}"):
+            yield f"game {game.number}: points {points}"
+        for entry in game.entries:
+            if isinstance(entry, Gap):
+                yield f"game {game.number}: {entry.reason}"

@@ -1,0 +1,170 @@
+"""Plays as people write them: `24/18*/13`, `bar/22(2)`, `6/off`; and as the server's `move` command wants them, `13-7`.
+
+A point where a checker stops is written between slashes, `*` marks a hit, `(2)` says that two checkers do the same.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby, pairwise
+from typing import Final, TypeAlias
+
+from fibsbot.match import Dice
+from fibsbot.position import BAR, OFF, Move, Play, Position
+from fibsbot.rules.errors import AmbiguousPlayError, IllegalPlayError, InvalidPlayError, Law
+from fibsbot.rules.plays import check_dice, check_play
+
+CANNOT_MOVE: Final = "cannot move"
+"""How the empty play is written."""
+Path: TypeAlias = tuple[int, ...]
+"""The points that one checker touches, from where it leaves to where it stops."""
+
+_PATH: Final = re.compile(r"(?P<path>(?:bar|b|\d{1,2})(?:[/-](?:off|o|\d{1,2})\*?)+)(?:\((?P<times>[1-4])\))?")
+_WORDS: Final = {"bar": BAR, "b": BAR, "off": OFF, "o": OFF}
+
+
+def format_play(play: Play, position: Position) -> str:
+    """Write a play that can be made in this position.
+
+    The moves of one checker are joined, and where it touched down in between is written if it hit there, or if the play
+    could be misread without it. Only the first checker that comes to a blot is marked.
+    """
+    if not play.moves:
+        return CANNOT_MOVE
+    blots = _blots(position)
+    words = []
+    for path, group in groupby(_paths(play, blots)):
+        times = len(list(group))
+        words.append(_format_path(path, blots) + (f"({times})" if times > 1 else ""))
+        blots.difference_update(path)
+    return " ".join(words)
+
+
+def paths_of(play: Play, position: Position) -> list[Path]:
+    """Return the way of each checker in a play as `format_play` writes it: from the back, equal ones together.
+
+    In between stand only the points where it hit, or without which the play could be misread.
+    """
+    return _paths(play, _blots(position))
+
+
+def _paths(play: Play, blots: set[int]) -> list[Path]:
+    return sorted([_shortened(path, blots) if len(path) > 2 else path for path in _joined(play)], reverse=True)
+
+
+def _blots(position: Position) -> set[int]:
+    cells = position.points
+    return {point for point in range(1, 25) if cells[point] == -1} if -1 in cells else set()
+
+
+def _joined(play: Play) -> list[Path]:
+    """Join moves into paths: a checker that arrives goes on before one that stood there."""
+    paths: list[Path] = []
+    for move in play.ordered:
+        source, target = move.source, move.target
+        for index, path in enumerate(paths):
+            if path[-1] == source:
+                del paths[index]
+                paths.append((*path, target))
+                break
+        else:
+            paths.append((source, target))
+    return paths
+
+
+def _shortened(path: Path, blots: set[int]) -> Path:
+    """Leave out the points between where nothing was hit.
+
+    A single one stays if another way between the same ends passes a blot, or if one number could bear the checker off.
+    """
+    source, *between, target = path
+    kept = [point for point in between if point in blots]
+    if len(between) == 1 and not kept:
+        others = range(1, source) if target == OFF else (source + target - between[0],)
+        one_move = target == OFF and source <= 6
+        kept = between if one_move or blots.intersection(others) else []
+    return (source, *kept, target)
+
+
+def _format_path(path: Path, blots: set[int]) -> str:
+    source, *targets = path
+    start = "bar" if source == BAR else str(source)
+    return "/".join([start, *((str(point) if point else "off") + "*" * (point in blots) for point in targets)])
+
+
+def parse_play(text: str, position: Position, dice: Dice, *, hits_are_marked: bool = False) -> Play:
+    """Read a play and return it as single moves, in an order in which they can be made.
+
+    Moves may be joined (`13/3` for 6-4); a hit need not be marked. Points are those of the player on roll. Where
+    `hits_are_marked`, a checker that can come to its point in two ways takes the one that hits nothing.
+
+    Raises InvalidPlayError when the text is no play, IllegalPlayError when a law forbids it, AmbiguousPlayError when it
+    can be read in two ways that leave different positions, ThrowError for dice that are none.
+    """
+    paths = _parse_paths(text, position)
+    high, low = check_dice(dice)
+    orders = [(high,) * 4] if high == low else [(high, low), (low, high)]
+    readings: dict[Position, Play] = {}
+    errors: list[IllegalPlayError] = []
+    for order in orders:
+        moves = _read(paths, order)
+        if moves is None:
+            continue
+        try:
+            play = check_play(position, dice, Play(moves))
+        except IllegalPlayError as error:
+            errors.append(error)
+        else:
+            readings.setdefault(position.play(play), play)
+    if hits_are_marked and len(readings) > 1:
+        least = min(after.opponent_bar for after in readings)
+        readings = {after: play for after, play in readings.items() if after.opponent_bar == least}
+    if len(readings) > 1:
+        ways = " or ".join(" ".join(map(str, play.moves)) for play in readings.values())
+        raise AmbiguousPlayError(f"{text.strip()} can be {ways}")
+    if readings:
+        return next(iter(readings.values()))
+    if errors:
+        raise errors[0]
+    law = Law.TOO_MANY_MOVES if sum(len(path) - 1 for path in paths) > len(orders[0]) else Law.NOT_THROWN
+    raise IllegalPlayError(law, f"{text.strip()} for {high}-{low}: {law.value}")
+
+
+def _parse_paths(text: str, position: Position) -> list[Path]:
+    """Read every checker's path; raise for what is wrong whatever the dice are."""
+    if text.strip().lower() in {CANNOT_MOVE, "can't move"}:
+        return []
+    paths = []
+    for word in text.lower().replace(",", " ").split():
+        match = _PATH.fullmatch(word)
+        if not match:
+            raise InvalidPlayError(f"expected moves such as 24/18*, bar/22(2) or 6/off, got {word!r}")
+        points = re.split("[/-]", match["path"])
+        path = tuple(int(_WORDS.get(point, point)) for point in (name.rstrip("*") for name in points))
+        if path[0] not in range(1, 26) or any(point not in range(1, 25) for point in path[1:-1]) or path[-1] > 24:
+            raise InvalidPlayError(f"expected points from 1 to 24, bar first or off last, got {word!r}")
+        if any(target >= source for source, target in pairwise(path)):
+            raise IllegalPlayError(Law.WRONG_DIRECTION, f"{word}: {Law.WRONG_DIRECTION.value}")
+        if any("*" in name and position.points[point] != -1 for name, point in zip(points, path, strict=True)):
+            raise IllegalPlayError(Law.NOTHING_TO_HIT, f"{word}: {Law.NOTHING_TO_HIT.value}")
+        paths += [path] * int(match["times"] or 1)
+    if not paths:
+        raise InvalidPlayError("expected moves such as 24/18*, bar/22(2) or 6/off, got nothing")
+    return paths
+
+
+def _read(paths: list[Path], numbers: tuple[int, ...]) -> list[Move] | None:
+    """Split paths into single moves that take the numbers in this order; None when the numbers do not fit."""
+    left = iter(numbers)
+    moves = []
+    for path in paths:
+        for source, target in pairwise(path):
+            point = source
+            while point > target:
+                number = next(left, 0)
+                reached = max(point - number, OFF)
+                if not number or reached < target:
+                    return None
+                moves.append(Move(point, reached))
+                point = reached
+    return moves

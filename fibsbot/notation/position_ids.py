@@ -1,0 +1,429 @@
+"""Position IDs: GNU Backgammon's Position ID and Match ID, and XGID, the format of eXtreme Gammon.
+
+The manual of GNU Backgammon describes its IDs ("Technical notes"). What it leaves out was found by asking version
+1.07: the Position ID begins with the player who is not on roll, and the Match ID has one bit more than the manual
+says. An XGID has ten fields between colons; X is at the bottom and has capital letters, and the board is always X's
+view.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from functools import lru_cache
+from typing import Final, Self
+
+from attrs import frozen
+
+from fibsbot.match import Dice, MatchState, Owner, Phase
+from fibsbot.position import CHECKERS, Flaw, Position
+
+
+class NotationError(ValueError):
+    """A text is no ID, or a state cannot be written as one: one line that says what was expected and what came."""
+
+
+def notation_error(what: str, got: object) -> NotationError:
+    """Return the error for a part of an ID that is not as it has to be."""
+    return NotationError(f"expected {what}, got {got!r}")
+
+
+def cube_logarithm(cube: int, most: int) -> int:
+    """Return the logarithm to the base 2 of the cube's value; raise NotationError unless it is 0 to `most`."""
+    if cube < 1 or cube & (cube - 1) or cube > 1 << most:
+        raise notation_error(f"a cube that is a power of two up to {1 << most}", cube)
+    return cube.bit_length() - 1
+
+
+def infer_post_crawford(length: int, score: tuple[int, int], *, crawford: bool) -> bool:
+    """Whether the Crawford game has been played: somebody is a point away, and this is not it."""
+    return length > 1 and length - 1 in score and not crawford
+
+
+CACHED_IDS: Final = 8
+"""Positions whose IDs are kept in mind: a player decides about doubling and about the play in the same one."""
+POSITION_BITS: Final = 80
+POSITION_LETTERS: Final = 14
+"""How long a Position ID is."""
+MATCH_BITS: Final = 72
+GAME_PLAYING: Final = 1
+"""Value of `MatchKey.game` while a game is being played; 0 none yet, 2 over, 3 resigned, 4 dropped."""
+CUBE_CENTRED: Final = 3
+"""Value of `MatchKey.owner` for a cube in the middle."""
+
+
+@lru_cache(CACHED_IDS)
+def position_id(position: Position) -> str:
+    """Return the Position ID of a position seen by the player on roll.
+
+    For the opponent, then for the player on roll: as many ones as there are checkers on each point from the ace point
+    to the bar, as that side sees them, and a zero after each point. The first bit is the lowest of the first byte.
+    """
+    cells = position.points
+    own = "0".join(["1" * n for n in cells[:0:-1]])
+    opponent = "0".join(["1" * -n for n in cells[:25]])
+    return _encode(int(f"{own}0{opponent}", 2), POSITION_BITS)
+
+
+def parse_position_id(text: str) -> Position:
+    """Read a Position ID; the position is seen by the player on roll. Raises NotationError."""
+    bits = f"{_decode(text, POSITION_BITS, 'Position ID'):0{POSITION_BITS}b}"[::-1]
+    counts = [len(ones) for ones in bits.split("0")[:50]]
+    if len(counts) < 50:
+        raise notation_error("a Position ID with 50 points", text)
+    position = Position.from_sides(own=counts[25:], opponent=counts[:25])
+    # Written again it differs if both sides stood on one point, or if ones followed the last point.
+    if position.status() is not Flaw.VALID or position_id(position) != text:
+        raise notation_error("a Position ID with at most 15 checkers a side, each point held by one side", text)
+    return position
+
+
+@frozen
+class MatchKey:
+    """The fields of a Match ID, in the order and with the names of the manual; the players have the numbers 0 and 1."""
+
+    cube: int
+    """Logarithm of the cube's value to the base 2."""
+    owner: int
+    """The number of the player who owns the cube, or CENTRED."""
+    on_roll: int
+    """Who is on roll, or has rolled; while a double is pending, who doubled."""
+    crawford: int
+    game: int
+    turn: int
+    """Who has to decide: differs from `on_roll` while a double or a resignation is pending."""
+    doubled: int
+    resigned: int
+    """0 nobody resigns, else 1 to 3."""
+    die1: int
+    die2: int
+    """The dice, the higher first; 0 when they have not been thrown."""
+    length: int
+    score0: int
+    score1: int
+    no_jacoby: int
+    """The bit that the manual does not know: 0 where the Jacoby rule is in force."""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read a Match ID. Raises NotationError."""
+        key = _decode(text, MATCH_BITS, "Match ID")
+        fields = {}
+        for name, width in _MATCH_KEY_WIDTHS.items():
+            fields[name] = key & ((1 << width) - 1)
+            key >>= width
+        return cls(**fields)
+
+    def __str__(self) -> str:
+        """Write the Match ID."""
+        key = place = 0
+        for name, width in _MATCH_KEY_WIDTHS.items():
+            key |= getattr(self, name) << place
+            place += width
+        return _encode(key, MATCH_BITS)
+
+
+_MATCH_KEY_WIDTHS: Final = {
+    "cube": 4,
+    "owner": 2,
+    "on_roll": 1,
+    "crawford": 1,
+    "game": 3,
+    "turn": 1,
+    "doubled": 1,
+    "resigned": 2,
+    "die1": 3,
+    "die2": 3,
+    "length": 15,
+    "score0": 15,
+    "score1": 15,
+    "no_jacoby": 1,
+}
+"""Each field of a Match ID with its number of bits, the lowest first."""
+
+
+def format_gnubg_id(state: MatchState, player: int = 1) -> str:
+    """Write a state as `PositionID:MatchID`; `player` is the number, 0 or 1, of the player who decides.
+
+    Raises NotationError for a cube that is no power of two or a number that its bits cannot hold.
+    """
+    doubled = state.phase is Phase.DOUBLED
+    on_roll = 1 - player if doubled else player
+    die1, die2 = sorted(state.dice, reverse=True) if state.dice else (0, 0)
+    owner = CUBE_CENTRED if state.owner is Owner.CENTRED else player if state.owner is Owner.PLAYER else 1 - player
+    score0, score1 = state.score if player == 0 else state.score[::-1]
+    key = MatchKey(
+        cube=cube_logarithm(state.cube, 15),
+        owner=owner,
+        on_roll=on_roll,
+        crawford=int(state.crawford),
+        game=GAME_PLAYING,
+        turn=player,
+        doubled=int(doubled),
+        resigned=state.resignation,
+        die1=die1,
+        die2=die2,
+        length=state.length,
+        score0=score0,
+        score1=score1,
+        no_jacoby=int(not state.jacoby),
+    )
+    if max(state.length, *state.score) >= 1 << 15:
+        raise notation_error("length and scores below 32768", max(state.length, *state.score))
+    position = state.position.swapped() if doubled else state.position
+    return f"{position_id(position)}:{key}"
+
+
+def parse_gnubg_id(text: str) -> MatchState:
+    """Read `PositionID:MatchID`; the state is seen by the player who decides.
+
+    The ID does not tell how many instant redoubles are allowed, so there are none. Raises NotationError.
+    """
+    first, _, second = text.strip().partition(":")
+    position = parse_position_id(first)
+    key = MatchKey.parse(second)
+    if key.game != GAME_PLAYING:
+        raise notation_error("a Match ID of a game that is being played (1)", key.game)
+    player = key.turn
+    if player != key.on_roll:
+        position = position.swapped()
+    score = (key.score0, key.score1) if player == 0 else (key.score1, key.score0)
+    if key.length and max(score) >= key.length:
+        raise notation_error(f"scores below the match length {key.length} in the Match ID", score)
+    return MatchState(
+        position=position,
+        length=key.length,
+        score=score,
+        cube=1 << key.cube,
+        owner=_gnubg_owner(key.owner, player),
+        crawford=bool(key.crawford),
+        post_crawford=infer_post_crawford(key.length, score, crawford=bool(key.crawford)),
+        phase=_gnubg_phase(key),
+        dice=_gnubg_dice(key) if _gnubg_phase(key) is Phase.MOVE else None,
+        resignation=key.resigned,
+        jacoby=not key.no_jacoby and not key.length,
+    )
+
+
+def _gnubg_owner(number: int, player: int) -> Owner:
+    if number == CUBE_CENTRED:
+        return Owner.CENTRED
+    if number not in {0, 1}:
+        raise notation_error("cube owner 0, 1 or 3 in the Match ID", number)
+    return Owner.PLAYER if number == player else Owner.OPPONENT
+
+
+def _gnubg_phase(key: MatchKey) -> Phase:
+    if key.resigned:
+        return Phase.RESIGNED
+    if key.doubled:
+        return Phase.DOUBLED
+    return Phase.MOVE if key.die1 else Phase.ROLL
+
+
+def _gnubg_dice(key: MatchKey) -> Dice:
+    dice = (key.die1, key.die2)
+    if not all(1 <= number <= 6 for number in dice):
+        raise notation_error("two dice, each 1 to 6, in the Match ID", dice)
+    return dice
+
+
+def _encode(key: int, bits: int) -> str:
+    return base64.b64encode(key.to_bytes(bits // 8, "little")).decode("ascii").rstrip("=")
+
+
+def _decode(text: str, bits: int, name: str) -> int:
+    """Return the number that an ID stands for, of which `text` has to be the only way to write it."""
+    length = (bits + 5) // 6
+    if len(text) != length:
+        raise notation_error(f"a {name} of {length} characters", text)
+    try:
+        key = int.from_bytes(base64.b64decode(text + "=" * (-length % 4), validate=True), "little")
+    except (binascii.Error, ValueError) as error:
+        raise notation_error(f"a {name} of letters, digits, + and /", text) from error
+    if _encode(key, bits) != text:
+        raise notation_error(f"a {name} without stray bits at its end", text)
+    return key
+
+
+XGID_PREFIX: Final = "XGID="
+XGID_DOUBLED: Final = "D"
+"""In the place of the dice: the player on turn has doubled."""
+XGID_JACOBY: Final = 1
+"""In `rules` of an unlimited match: the Jacoby rule is in force."""
+XGID_BEAVER: Final = 2
+"""In `rules` of an unlimited match: the one who is doubled may redouble at once."""
+XGID_FIELDS: Final = (
+    "board",
+    "cube",
+    "owner",
+    "turn",
+    "dice",
+    "score of X",
+    "score of O",
+    "rules",
+    "length",
+    "maximum cube",
+)
+XGID_MAX_CUBE: Final = 20
+"""The greatest logarithm of a cube that we read; XG itself stops at 10."""
+
+
+@frozen
+class Xgid:
+    """The ten fields of an XGID, in their order."""
+
+    board: Position
+    """Seen by X, whoever is on turn; the field's 26 letters stand in the order of `Position.points`."""
+    cube: int
+    """Logarithm of the cube's value to the base 2."""
+    owner: int
+    """Of the cube: 1 X, -1 O, 0 nobody."""
+    turn: int
+    """Who is on turn: 1 X, -1 O. Who has doubled is still on turn."""
+    dice: str
+    """Two digits, `00` before the throw, or DOUBLED."""
+    score_x: int
+    score_o: int
+    rules: int
+    """In a match, 1 for the Crawford game; in an unlimited one, the sum of JACOBY and BEAVER."""
+    length: int
+    """Match length; 0 is unlimited."""
+    max_cube: int = 10
+    """Logarithm of the cube's limit to the base 2."""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read an XGID, with or without its prefix. Raises NotationError.
+
+        XG's letters for a pending beaver and raccoon (B, R) are refused: what the other fields mean then is not
+        documented.
+        """
+        fields = text.strip().removeprefix(XGID_PREFIX).split(":")
+        if len(fields) != len(XGID_FIELDS):
+            raise notation_error(f"an XGID of {len(XGID_FIELDS)} fields between colons", text)
+        cube, owner, turn, score_x, score_o, rules, length, max_cube = (
+            _xgid_number(name, field, *limits)
+            for name, field in zip(XGID_FIELDS, fields, strict=True)
+            if (limits := _XGID_LIMITS.get(name))
+        )
+        dice = fields[4]
+        if not turn:
+            raise notation_error("turn 1 or -1 in field 4 of the XGID", turn)
+        if not re.fullmatch(r"00|[1-6]{2}|D", dice):
+            raise notation_error("dice 00, two digits from 1 to 6, or D in field 5 of the XGID", dice)
+        if length and max(score_x, score_o) >= length:
+            raise notation_error(
+                f"scores below the match length {length} in fields 6 and 7 of the XGID", (score_x, score_o)
+            )
+        return cls(_xgid_board(fields[0]), cube, owner, turn, dice, score_x, score_o, rules, length, max_cube)
+
+    def __str__(self) -> str:
+        """Write the XGID."""
+        board = "".join([_XGID_LETTERS[n] for n in self.board.points])
+        numbers = (self.score_x, self.score_o, self.rules, self.length, self.max_cube)
+        return f"{XGID_PREFIX}{board}:{self.cube}:{self.owner}:{self.turn}:{self.dice}:{':'.join(map(str, numbers))}"
+
+    @classmethod
+    def of(cls, state: MatchState, side: int = 1) -> Self:
+        """Return a state as an XGID; `side` is what the player who decides is in it: 1 X, -1 O.
+
+        Raises NotationError when a resignation is pending or the cube is no power of two: no XGID can say that.
+        """
+        if state.phase is Phase.RESIGNED:
+            raise notation_error("a roll, a play or a double to decide on for an XGID", state.phase.value)
+        doubled = state.phase is Phase.DOUBLED
+        money = state.jacoby * XGID_JACOBY + (state.redoubles > 0) * XGID_BEAVER
+        player, opponent = state.score
+        return cls(
+            board=state.position if side == 1 else state.position.swapped(),
+            cube=cube_logarithm(state.cube, XGID_MAX_CUBE),
+            owner=state.owner.value * side,
+            turn=-side if doubled else side,
+            dice=XGID_DOUBLED if doubled else "{}{}".format(*state.dice or (0, 0)),
+            score_x=player if side == 1 else opponent,
+            score_o=opponent if side == 1 else player,
+            rules=int(state.crawford) if state.length else money,
+            length=state.length,
+        )
+
+    @property
+    def side(self) -> int:
+        """Who has to decide: 1 X, -1 O."""
+        return -self.turn if self.dice == XGID_DOUBLED else self.turn
+
+    def state(self) -> MatchState:
+        """Return the decision, seen by the player who has to make it.
+
+        A match in which somebody is a point away outside the Crawford game is taken to be past it. BEAVER allows one
+        instant redouble.
+        """
+        score = (self.score_x, self.score_o) if self.side == 1 else (self.score_o, self.score_x)
+        crawford = bool(self.length) and bool(self.rules)
+        money = 0 if self.length else self.rules
+        thrown = self.dice not in {XGID_DOUBLED, "00"}
+        return MatchState(
+            position=self.board if self.side == 1 else self.board.swapped(),
+            length=self.length,
+            score=score,
+            cube=1 << self.cube,
+            owner=Owner(self.owner * self.side),
+            crawford=crawford,
+            post_crawford=infer_post_crawford(self.length, score, crawford=crawford),
+            phase=Phase.DOUBLED if self.dice == XGID_DOUBLED else Phase.MOVE if thrown else Phase.ROLL,
+            dice=(int(self.dice[0]), int(self.dice[1])) if thrown else None,
+            jacoby=bool(money & XGID_JACOBY),
+            redoubles=int(bool(money & XGID_BEAVER)),
+        )
+
+
+_XGID_LIMITS: Final = {
+    "cube": (0, XGID_MAX_CUBE),
+    "owner": (-1, 1),
+    "turn": (-1, 1),
+    "score of X": (0, 32767),
+    "score of O": (0, 32767),
+    "rules": (0, XGID_JACOBY + XGID_BEAVER),
+    "length": (0, 32767),
+    "maximum cube": (0, XGID_MAX_CUBE),
+}
+"""The least and the greatest value of each field that is a number."""
+
+
+def _xgid_number(name: str, field: str, least: int, most: int) -> int:
+    place = f"{name} from {least} to {most} in field {XGID_FIELDS.index(name) + 1} of the XGID"
+    if not re.fullmatch(r"-?[0-9]{1,5}", field):
+        raise notation_error(place, field)
+    if not least <= int(field) <= most:
+        raise notation_error(place, field)
+    return int(field)
+
+
+_XGID_LETTERS: Final = dict(zip(range(-CHECKERS, CHECKERS + 1), "onmlkjihgfedcba-ABCDEFGHIJKLMNO", strict=True))
+"""What stands for so many checkers."""
+
+
+def _xgid_board(letters: str) -> Position:
+    if not re.fullmatch(r"[-a-oA-O]{26}", letters):
+        raise notation_error("26 letters from A to O, a to o or - in field 1 of the XGID", letters)
+    position = Position(tuple(_xgid_count(letter) for letter in letters))
+    flaws = position.status()
+    for flaw, what in _XGID_FLAWS.items():
+        if flaw in flaws:
+            raise notation_error(f"a possible board in field 1 of the XGID, not {what}", letters)
+    return position
+
+
+def _xgid_count(letter: str) -> int:
+    if letter == "-":
+        return 0
+    return ord(letter) - ord("A") + 1 if letter.isupper() else ord("a") - ord(letter) - 1
+
+
+_XGID_FLAWS: Final = {
+    Flaw.BAR_SIGN: "a capital first or a small letter last (the bars)",
+    Flaw.TOO_MANY_CHECKERS: "more than 15 checkers of X",
+    Flaw.TOO_MANY_OPPONENT_CHECKERS: "more than 15 checkers of O",
+    Flaw.BOTH_HAVE_WON: "an empty one",
+}

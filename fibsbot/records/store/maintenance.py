@@ -1,0 +1,353 @@
+"""Maintenance of a match store for `fibsbot db`: integrity check, backup and export."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import datetime as dt
+import itertools
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any, Final, TypeAlias
+
+from attrs import frozen
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_, case, func, or_, select, text
+
+from fibsbot.files import make_private
+from fibsbot.records.store.database import BUSY_TIMEOUT, StoreError, database_url, is_sqlite, public_url, sqlite_uri
+from fibsbot.records.store.reader import CHUNK, Store
+from fibsbot.records.store.schema import ACCOUNTS, DECISIONS, GAMES, MATCHES, METADATA, OPPONENTS
+from fibsbot.records.views import OPEN, Outcome
+
+MOST_PER_KIND: Final = 20
+"""Problems of one kind that are told one by one."""
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Is told how many steps are done, and of how many."""
+Query: TypeAlias = "Select[*tuple[Any, ...]]"
+
+
+@frozen
+class IntegrityReport:
+    """What was found."""
+
+    version: int
+    """Of the schema."""
+    counts: Mapping[str, int]
+    """Rows by table."""
+    problems: tuple[str, ...]
+    """One sentence each."""
+
+
+def check_integrity(store: Store, progress: Progress = lambda _done, _of: None) -> IntegrityReport:
+    """Look at everything. Raises StoreError when the database cannot be read at all."""
+    tables = METADATA.sorted_tables
+    problems: list[str] = []
+    steps = itertools.count(1)
+    with store.reading() as connection:
+        looks = [*(_FILE_CHECKS if connection.dialect.name == "sqlite" else ()), *_ROW_CHECKS]
+        of = len(looks) + len(tables)
+        for look in looks:
+            found = list(itertools.islice(look(connection), MOST_PER_KIND + 1))
+            problems += found[:MOST_PER_KIND] + ["and more of this kind"] * (len(found) > MOST_PER_KIND)
+            progress(next(steps), of)
+        counts = {}
+        for table in tables:
+            counts[table.name] = connection.scalar(select(func.count()).select_from(table)) or 0
+            progress(next(steps), of)
+    return IntegrityReport(store.version, counts, tuple(problems))
+
+
+# -- the file -----------------------------------------------------------------------------------------------------
+
+
+def _integrity(connection: Connection) -> Iterator[str]:
+    for (said,) in connection.execute(text("PRAGMA integrity_check")):
+        if said != "ok":
+            yield f"the file is damaged: {' '.join(str(said).split())}"
+
+
+def _references(connection: Connection) -> Iterator[str]:
+    for table, row, other, _ in connection.execute(text("PRAGMA foreign_key_check")):
+        yield f"row {row} of {table} belongs to a row of {other} that is not there"
+
+
+_FILE_CHECKS: Final = (_integrity, _references)
+
+
+# -- the rows -----------------------------------------------------------------------------------------------------
+
+
+def _rule(sentence: str, query: Query) -> Callable[[Connection], Iterator[str]]:
+    """Return what yields the sentence for each row of a query, filled with the row's values."""
+
+    def look(connection: Connection) -> Iterator[str]:
+        for row in connection.execute(query.limit(MOST_PER_KIND + 1)).mappings():
+            yield sentence.format(**row)
+
+    return look
+
+
+def _named(*columns: ColumnElement[Any]) -> Query:
+    """Return a query for matches with their players."""
+    query = select(MATCHES.c.id, ACCOUNTS.c.name.label("account"), OPPONENTS.c.name.label("opponent"), *columns)
+    query = query.select_from(MATCHES.join(ACCOUNTS, MATCHES.c.account_id == ACCOUNTS.c.id))
+    return query.join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id).order_by(MATCHES.c.id)
+
+
+def _points(*, won: bool) -> ColumnElement[int]:
+    """Return the points of all games of a match that one side has won, no more than the match takes."""
+    total = select(func.coalesce(func.sum(GAMES.c.points), 0)).where(GAMES.c.match_id == MATCHES.c.id)
+    return _capped(total.where(GAMES.c.won.is_(won)).scalar_subquery())
+
+
+def _capped(points: ColumnElement[int]) -> ColumnElement[int]:
+    """Return points as a match to its length counts them."""
+    limited = and_(MATCHES.c.length > 0, points > MATCHES.c.length)
+    return case((limited, MATCHES.c.length), else_=points)
+
+
+_MATCH: Final = "match {id} of {account} against {opponent}"
+_IS_OPEN: Final = MATCHES.c.outcome.in_([outcome.value for outcome in OPEN])
+_OPEN_GAMES: Final = (
+    select(func.count())
+    .select_from(GAMES)
+    .where(GAMES.c.match_id == MATCHES.c.id, GAMES.c.ended.is_(None))
+    .scalar_subquery()
+)
+_UNTOLD_GAMES: Final = (
+    select(func.count()).select_from(GAMES).where(GAMES.c.match_id == MATCHES.c.id, GAMES.c.points.is_(None))
+).scalar_subquery()
+_GAMES: Final = select(func.count()).select_from(GAMES).where(GAMES.c.match_id == MATCHES.c.id).scalar_subquery()
+_LAST_GAME: Final = select(func.max(GAMES.c.number)).where(GAMES.c.match_id == MATCHES.c.id).scalar_subquery()
+_SEEN_END: Final = and_(MATCHES.c.ended.is_not(None), MATCHES.c.inferred.is_(False), MATCHES.c.own_score.is_not(None))
+_OURS: Final = _points(won=True)
+_THEIRS: Final = _points(won=False)
+_OWN: Final = _capped(MATCHES.c.own_score)
+_OTHER: Final = _capped(MATCHES.c.opponent_score)
+_KEY: Final = ("game_id", "sitting", "turn", "phase", "offer", "xgid", "dice")
+
+_ROW_CHECKS: Final = (
+    _rule(
+        f"{_MATCH} is {{outcome}}, but has an end",
+        _named(MATCHES.c.outcome).where(_IS_OPEN, MATCHES.c.ended.is_not(None)),
+    ),
+    _rule(
+        f"{_MATCH} is {{outcome}}, but has no end",
+        _named(MATCHES.c.outcome).where(~_IS_OPEN, MATCHES.c.ended.is_(None)),
+    ),
+    _rule(
+        f"{_MATCH} has ended, but {{games}} of its games have not",
+        _named(_OPEN_GAMES.label("games")).where(MATCHES.c.ended.is_not(None), _OPEN_GAMES > 0),
+    ),
+    _rule(
+        f"{_MATCH} has {{games}} games that have not ended", _named(_OPEN_GAMES.label("games")).where(_OPEN_GAMES > 1)
+    ),
+    _rule(
+        f"{_MATCH} has {{games}} games, but the last one is number {{last}}",
+        _named(_GAMES.label("games"), _LAST_GAME.label("last")).where(_GAMES != _LAST_GAME),
+    ),
+    _rule(
+        f"{_MATCH} ended {{own_score}}-{{opponent_score}}, but is {{outcome}}",
+        _named(MATCHES.c.own_score, MATCHES.c.opponent_score, MATCHES.c.outcome).where(
+            _SEEN_END,
+            or_(
+                and_(MATCHES.c.outcome == Outcome.WON.value, MATCHES.c.own_score <= MATCHES.c.opponent_score),
+                and_(MATCHES.c.outcome == Outcome.LOST.value, MATCHES.c.own_score >= MATCHES.c.opponent_score),
+            ),
+        ),
+    ),
+    _rule(
+        # What was played before the store was there, or ended while we were away, is in no game: the rest may be less.
+        f"{_MATCH} stands {{own_score}}-{{opponent_score}}, but its games come to {{ours}}-{{theirs}}",
+        _named(MATCHES.c.own_score, MATCHES.c.opponent_score, _OURS.label("ours"), _THEIRS.label("theirs")).where(
+            MATCHES.c.own_score.is_not(None),
+            or_(
+                _OURS > _OWN,
+                _THEIRS > _OTHER,
+                and_(
+                    MATCHES.c.resumed == 0,
+                    MATCHES.c.outcome.in_([Outcome.WON.value, Outcome.LOST.value]),
+                    MATCHES.c.inferred.is_(False),
+                    _UNTOLD_GAMES == 0,
+                    or_(_OURS != _OWN, _THEIRS != _OTHER),
+                ),
+            ),
+        ),
+    ),
+    _rule(
+        f"{_MATCH} belongs to another account than the opponent",
+        _named().where(MATCHES.c.account_id != OPPONENTS.c.account_id),
+    ),
+    _rule(
+        "{account} plays {matches} matches at once",
+        select(ACCOUNTS.c.name.label("account"), func.count().label("matches"))
+        .select_from(MATCHES.join(ACCOUNTS, MATCHES.c.account_id == ACCOUNTS.c.id))
+        .where(MATCHES.c.outcome == Outcome.PLAYING.value)
+        .group_by(ACCOUNTS.c.name)
+        .having(func.count() > 1)
+        .order_by(ACCOUNTS.c.name),
+    ),
+    _rule(
+        "{account} has {matches} unfinished matches with {opponent}, and a server keeps only one",
+        select(ACCOUNTS.c.name.label("account"), OPPONENTS.c.name.label("opponent"), func.count().label("matches"))
+        .select_from(MATCHES.join(ACCOUNTS, MATCHES.c.account_id == ACCOUNTS.c.id))
+        .join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id)
+        .where(_IS_OPEN)
+        .group_by(ACCOUNTS.c.name, OPPONENTS.c.name)
+        .having(func.count() > 1)
+        .order_by(ACCOUNTS.c.name, OPPONENTS.c.name),
+    ),
+    _rule(
+        # Whoever is refused an offer to resign may make it again on the same turn, which nothing here tells apart.
+        "game {game_id}, turn {turn}: {answers} answers to one {phase} decision",
+        select(DECISIONS.c.game_id, DECISIONS.c.turn, DECISIONS.c.phase, func.count().label("answers"))
+        .where(DECISIONS.c.refused.is_(None), ~and_(DECISIONS.c.phase == "resigned", DECISIONS.c.answer == "reject"))
+        .group_by(*(DECISIONS.c[name] for name in _KEY))
+        .having(func.count() > 1)
+        .order_by(func.min(DECISIONS.c.id)),
+    ),
+)
+
+
+PAGES: Final = 2000
+"""Pages of a file that are copied at once."""
+
+
+def _quiet(_done: int, _of: int) -> None:
+    pass
+
+
+def backup_store(where: str | Path, target: Path, progress: Progress = _quiet) -> None:
+    """Copy a store on SQLite as it is at this moment, and check the copy; what is there under its name is replaced.
+
+    The copy is one file, which a bot can go on with. Raises StoreError when it cannot be made; then nothing is left of
+    it, and what was there before still is.
+    """
+    url = database_url(where)
+    if not is_sqlite(url):
+        raise StoreError(
+            f"a store on PostgreSQL is backed up with its own tool: pg_dump -Fc -f {target} {public_url(url)}"
+        )
+    source = Path(str(url.database))
+    if not source.is_file():
+        raise StoreError(f"there is no store {source}")
+    try:
+        with _replacing(target) as part:
+            _copy(source, part, progress)
+    except (sqlite3.Error, OSError) as error:
+        raise StoreError(f"cannot back up {source} to {target}: {_error_text(error)}") from None
+
+
+def _copy(source: Path, target: Path, progress: Progress) -> None:
+    make_private(target)
+    uri = sqlite_uri(source, "rw")
+    with (
+        contextlib.closing(sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None)) as opened,
+        contextlib.closing(sqlite3.connect(target, isolation_level=None)) as copy,
+    ):
+        # Within one transaction the copy shows one moment; without it SQLite would begin anew whenever a bot writes.
+        opened.execute("BEGIN")
+        opened.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        opened.backup(copy, pages=PAGES, progress=lambda _, left, of: progress(of - left, of))
+        opened.execute("ROLLBACK")
+        copy.execute("PRAGMA journal_mode = DELETE")
+        (said,) = copy.execute("PRAGMA quick_check(1)").fetchone()
+        if said != "ok":
+            raise sqlite3.DatabaseError(f"the copy is damaged: {said}")
+
+
+# -- rows as text -------------------------------------------------------------------------------------------------
+
+
+def export_rows(store: Store, progress: Progress = _quiet) -> Iterator[tuple[Table, Mapping[str, Any]]]:
+    """Yield every row of the store as JSON can write it, in an order that does not change, all from one moment."""
+    with store.reading() as connection:
+        of = sum(connection.scalar(select(func.count()).select_from(table)) or 0 for table in METADATA.sorted_tables)
+        done = 0
+        for table in METADATA.sorted_tables:
+            query = select(table).order_by(*table.primary_key.columns)
+            with connection.execution_options(yield_per=CHUNK).execute(query) as result:
+                for row in result.mappings():
+                    yield table, {name: _json_value(value) for name, value in row.items()}
+                    done += 1
+                    if done % CHUNK == 0:
+                        progress(done, of)
+        progress(done, of)
+
+
+def write_jsonl(store: Store, file: IO[str], progress: Progress = _quiet) -> None:
+    """Write one JSON object a row, with the table's name as `table`."""
+    for table, row in export_rows(store, progress):
+        file.write(json.dumps({"table": table.name, **row}, ensure_ascii=False) + "\n")
+
+
+def write_csv(store: Store, folder: Path, progress: Progress = _quiet) -> None:
+    """Write a file for each table into a folder that is there, with the columns' names in the first line."""
+    with contextlib.ExitStack() as stack:
+        writers = {}
+        for table in METADATA.sorted_tables:
+            path = folder / f"{table.name}.csv"
+            make_private(path)
+            file = stack.enter_context(path.open("w", encoding="utf-8", newline=""))
+            writers[table.name] = csv.DictWriter(file, [column.name for column in table.columns])
+            writers[table.name].writeheader()
+        for table, row in export_rows(store, progress):
+            writers[table.name].writerow(row)
+
+
+def export_store(store: Store, target: Path, *, as_csv: bool, progress: Progress = _quiet) -> None:
+    """Write all rows into a file, or for CSV into a folder, which must not be there. Nothing half-written is left.
+
+    Raises StoreError.
+    """
+    try:
+        with _replacing(target) as part:
+            if as_csv:
+                part.mkdir(mode=0o700)
+                write_csv(store, part, progress)
+            else:
+                make_private(part)
+                with part.open("w", encoding="utf-8") as file:
+                    write_jsonl(store, file, progress)
+    except OSError as error:
+        raise StoreError(f"cannot write {target}: {_error_text(error)}") from None
+
+
+@contextlib.contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    """Give another name beside a target, and move what is made under it there in the end, or remove it."""
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        yield part
+        for path in (*(part.iterdir() if part.is_dir() else ()), part):
+            _sync(path)
+        part.rename(target)
+        _sync(target.parent)
+    except BaseException:
+        for left in sorted(part.glob("*")) if part.is_dir() else ():
+            left.unlink()
+        if part.is_dir():
+            part.rmdir()
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _sync(path: Path) -> None:
+    """Have a file's bytes, or a folder's names, on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _json_value(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, dt.datetime) else value
+
+
+def _error_text(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or " ".join(str(error).split())

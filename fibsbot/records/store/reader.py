@@ -1,0 +1,310 @@
+"""Read a match store, also while bots write to it."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import itertools
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, Self
+
+from attrs import AttrsInstance, fields
+from sqlalchemy import URL, Column, ColumnElement, Engine, RowMapping, Select, Table, func, select
+from sqlalchemy import Connection as DatabaseConnection
+from sqlalchemy.exc import DBAPIError
+
+from fibsbot.records.store.database import (
+    StoreError,
+    database_error_text,
+    database_url,
+    is_sqlite,
+    open_engine,
+    public_url,
+)
+from fibsbot.records.store.schema import (
+    ACCOUNTS,
+    CONNECTIONS,
+    DECISIONS,
+    ENTRIES,
+    FACTS,
+    GAMES,
+    MATCHES,
+    OPPONENTS,
+    RATINGS,
+    SERVER_FEATURES,
+    SHEETS,
+    UtcTime,
+    check_version,
+    version_of,
+)
+from fibsbot.records.store.transcripts import GameRows, StoredSheet, build_transcript
+from fibsbot.records.views import (
+    FINISHED,
+    OPEN,
+    Connection,
+    Decision,
+    Fact,
+    FactCount,
+    Game,
+    Match,
+    Opponent,
+    Outcome,
+    PlayerMemory,
+    RatingPoint,
+)
+from fibsbot.transcript import Transcript
+
+CHUNK: Final = 1000
+"""Rows that are fetched at once."""
+
+
+class Store:
+    """A store that is there, for reading.
+
+    What yields rows reads them as they are asked for, from the state that the store had when the first was: nothing
+    that is written meanwhile shows up half. Every method raises StoreError when the database cannot be read.
+    """
+
+    def __init__(self, engine: Engine, url: URL) -> None:
+        """Read through this engine; see `open`."""
+        self._engine = engine
+        self._closed = False
+        self.url = url
+
+    @classmethod
+    def open(cls, where: str | Path) -> Self:
+        """Open the store at this path or URL, which must be there and have the schema that this program knows."""
+        store = cls(open_engine(url := database_url(where)), url)
+        try:
+            check_version(store.version, public_url(url))
+        except StoreError:
+            store.close()
+            raise
+        return store
+
+    def close(self) -> None:
+        """Let go of the database; iterators that are not exhausted keep theirs."""
+        self._closed = True
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[DatabaseConnection]:
+        """Give a connection that sees one unchanging state of all tables."""
+        if is_sqlite(self.url) and not Path(str(self.url.database)).is_file():
+            raise StoreError(f"there is no store {public_url(self.url)}")
+        try:
+            with self._engine.connect() as connection:
+                if not is_sqlite(self.url):
+                    connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+                try:
+                    with connection.begin():
+                        yield connection
+                finally:
+                    if self._closed:
+                        connection.detach()  # the pool that it came from is no more, and would never close it
+        except DBAPIError as error:
+            raise StoreError(f"cannot read the store {public_url(self.url)}: {database_error_text(error)}") from None
+
+    @property
+    def version(self) -> int:
+        """The schema's version, 0 for an empty database."""
+        with self.reading() as connection:
+            return version_of(connection)
+
+    # -- accounts -----------------------------------------------------------------------------------------------
+
+    def accounts(self) -> list[str]:
+        """Return the names of all accounts that have written here."""
+        return [row["account"] for row in self._rows(select(_ACCOUNT).order_by(_ACCOUNT))]
+
+    def ratings(self, account: str, *, since: dt.datetime | None = None) -> Iterator[RatingPoint]:
+        """Yield how an account's rating went, oldest first."""
+        query = select(_ACCOUNT, *_columns(RATINGS, RatingPoint)).select_from(RATINGS.join(ACCOUNTS))
+        query = _narrow(query, (ACCOUNTS.c.name, account), since=(RATINGS.c.at, since))
+        for row in self._rows(query.order_by(RATINGS.c.id)):
+            yield RatingPoint(**row)
+
+    def connections(self, account: str, *, since: dt.datetime | None = None) -> Iterator[Connection]:
+        """Yield an account's connections, oldest first; `since` is about their end, or their login while they stand."""
+        query = select(_ACCOUNT, *_columns(CONNECTIONS, Connection)).select_from(CONNECTIONS.join(ACCOUNTS))
+        latest = func.coalesce(CONNECTIONS.c.lost, CONNECTIONS.c.logged_in, type_=UtcTime())
+        query = _narrow(query, (ACCOUNTS.c.name, account), since=(latest, since))
+        for row in self._rows(query.order_by(CONNECTIONS.c.id)):
+            yield Connection(**row)
+
+    def opponents(self, *, account: str | None = None, name: str | None = None) -> Iterator[Opponent]:
+        """Yield the players whom all accounts, or one, have met, by account and name."""
+        query = select(OPPONENTS.c.id, _ACCOUNT, *_columns(OPPONENTS, Opponent))
+        query = query.add_columns(FACTS.c.fact, FACTS.c.times, FACTS.c.first_at, FACTS.c.last_at)
+        query = query.select_from(OPPONENTS.join(ACCOUNTS).outerjoin(FACTS))
+        query = _narrow(query, (ACCOUNTS.c.name, account), (OPPONENTS.c.name, name))
+        rows = self._rows(query.order_by(ACCOUNTS.c.name, OPPONENTS.c.name, FACTS.c.fact))
+        for _, group in itertools.groupby(rows, key=lambda row: row["id"]):
+            of_one = list(group)
+            known = {name: of_one[0][name] for name in _names(Opponent) if name != "facts"}
+            tallies = {row["fact"]: FactCount(row["times"], row["first_at"], row["last_at"]) for row in of_one}
+            yield Opponent(**known, facts={fact: tallies[fact.value] for fact in Fact if fact.value in tallies})
+
+    # -- matches ------------------------------------------------------------------------------------------------
+
+    def matches(
+        self,
+        *,
+        account: str | None = None,
+        opponent: str | None = None,
+        since: dt.datetime | None = None,
+        outcome: Outcome | None = None,
+    ) -> Iterator[Match]:
+        """Yield the matches that fit, in the order in which they began; `since` is about their beginning."""
+        wanted = outcome.value if outcome else None
+        query = _narrow(
+            _MATCHES,
+            (ACCOUNTS.c.name, account),
+            (OPPONENTS.c.name, opponent),
+            (MATCHES.c.outcome, wanted),
+            since=(MATCHES.c.started, since),
+        )
+        return map(_match, self._rows(query.order_by(MATCHES.c.started, MATCHES.c.id)))
+
+    def match(self, match_id: int) -> Match | None:
+        """Return a match by its number, None if there is none."""
+        rows = list(self._rows(_MATCHES.where(MATCHES.c.id == match_id)))
+        return _match(rows[0]) if rows else None
+
+    def games(self, match: Match) -> Iterator[Game]:
+        """Yield the games of a match in their order."""
+        for row in self._rows(_games(match)):
+            yield Game(**row)
+
+    def decisions(self, of: Game | Match) -> Iterator[Decision]:
+        """Yield our decisions in a game, or in all games of a match, in their order."""
+        games = select(GAMES.c.id).where(GAMES.c.id == of.id if isinstance(of, Game) else GAMES.c.match_id == of.id)
+        query = select(*_columns(DECISIONS, Decision)).where(DECISIONS.c.game_id.in_(games))
+        for row in self._rows(query.order_by(DECISIONS.c.id)):
+            yield _decision(row)
+
+    def transcript(self, match: Match) -> Transcript:
+        """Return a whole match of both players, as far as it was seen; seat A is the account.
+
+        Where something is missing there is a gap, or what is rebuilt where only one thing can have happened. Raises
+        StoreError where nothing is stored but results.
+        """
+        with self.reading() as connection:
+            sheets: dict[int, list[StoredSheet]] = {}
+            entries: dict[int, list[Mapping[str, Any]]] = {}
+            for row in connection.execute(_ENTRIES.where(GAMES.c.match_id == match.id)).mappings():
+                entries.setdefault(row["sheet_id"], []).append({**row})
+            for row in connection.execute(_SHEETS.where(GAMES.c.match_id == match.id)).mappings():
+                sheet = StoredSheet(row["at"], row["state"], entries.get(row["id"], []))
+                sheets.setdefault(row["game_id"], []).append(sheet)
+            games = [Game(**row) for row in connection.execute(_games(match)).mappings()]
+        return build_transcript(match, [GameRows(it, sheets.get(it.id, ())) for it in games])
+
+    # -- what the bot remembers ---------------------------------------------------------------------------------
+
+    def acquaintances(self, account: str, since: dt.datetime) -> Mapping[str, PlayerMemory]:
+        """Return by name what an account has to remember of the players whom it has met since then.
+
+        Matches that wait to go on are remembered however old they are.
+        """
+        played = select(OPPONENTS.c.name, MATCHES.c.ended, MATCHES.c.seen)
+        played = played.select_from(MATCHES.join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id))
+        played = played.join(ACCOUNTS, MATCHES.c.account_id == ACCOUNTS.c.id)
+        ended = played.where(MATCHES.c.outcome.in_([outcome.value for outcome in FINISHED]))
+        waiting = played.where(MATCHES.c.outcome.in_([outcome.value for outcome in OPEN]))
+        refused = select(OPPONENTS.c.name, FACTS.c.last_at).select_from(FACTS.join(OPPONENTS).join(ACCOUNTS))
+        refused = refused.where(FACTS.c.fact == Fact.REFUSED.value)
+        began = FACTS.alias()
+        stuck = select(OPPONENTS.c.name, FACTS.c.last_at).select_from(
+            FACTS.join(OPPONENTS)
+            .join(ACCOUNTS)
+            .outerjoin(began, (began.c.opponent_id == OPPONENTS.c.id) & (began.c.fact == Fact.STARTED.value))
+        )
+        stuck = stuck.where(
+            FACTS.c.fact == Fact.STUCK.value, began.c.last_at.is_(None) | (began.c.last_at < FACTS.c.last_at)
+        )
+        known: dict[str, PlayerMemory] = {}
+        ours = (ACCOUNTS.c.name, account)
+        for row in self._rows(_narrow(ended, ours, since=(MATCHES.c.ended, since)).order_by(MATCHES.c.ended)):
+            before = known.get(row["name"], PlayerMemory())
+            known[row["name"]] = before._replace(matches=(*before.matches, row["ended"]))
+        for row in self._rows(_narrow(refused, ours, since=(FACTS.c.last_at, since))):
+            known[row["name"]] = known.get(row["name"], PlayerMemory())._replace(refused=row["last_at"])
+        for row in self._rows(_narrow(stuck, ours)):
+            known[row["name"]] = known.get(row["name"], PlayerMemory())._replace(stuck=row["last_at"])
+        for row in self._rows(_narrow(waiting, ours).order_by(MATCHES.c.seen)):
+            known[row["name"]] = known.get(row["name"], PlayerMemory())._replace(broke_off=row["seen"])
+        return known
+
+    def lacking(self, server: str, since: dt.datetime) -> frozenset[str]:
+        """Return the features that a server, `host:port`, was found to lack since then."""
+        known = SERVER_FEATURES.c
+        query = select(known.feature).where(known.server == server, known.lacking, known.at >= since)
+        with self.reading() as connection:
+            return frozenset(connection.scalars(query))
+
+    def _rows(self, query: Select[*tuple[Any, ...]]) -> Iterator[RowMapping]:
+        with self.reading() as connection, connection.execution_options(yield_per=CHUNK).execute(query) as result:
+            yield from result.mappings()
+
+
+def _names(view: type[AttrsInstance]) -> tuple[str, ...]:
+    return tuple(attribute.name for attribute in fields(view))
+
+
+def _columns(table: Table, view: type[AttrsInstance]) -> list[Column[Any]]:
+    """Return the columns that a view takes from its table, in the view's order."""
+    return [table.c[name] for name in _names(view) if name in table.c]
+
+
+def _narrow(
+    query: Select[*tuple[Any, ...]],
+    *equal: tuple[ColumnElement[Any], Any],
+    since: tuple[ColumnElement[Any], dt.datetime | None] | None = None,
+) -> Select[*tuple[Any, ...]]:
+    """Leave only the rows in which these columns are what is wanted, where anything is."""
+    conditions = [column == value for column, value in equal if value is not None]
+    if since and since[1]:
+        conditions.append(since[0] >= since[1])
+    return query.where(*conditions)
+
+
+_ACCOUNT: Final = ACCOUNTS.c.name.label("account")
+_MATCHES: Final = (
+    select(_ACCOUNT, OPPONENTS.c.name.label("opponent"), *_columns(MATCHES, Match))
+    .add_columns(MATCHES.c.own_score, MATCHES.c.opponent_score)
+    .select_from(MATCHES.join(ACCOUNTS, MATCHES.c.account_id == ACCOUNTS.c.id))
+    .join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id)
+)
+
+
+_SHEETS: Final = select(SHEETS).join(GAMES, SHEETS.c.game_id == GAMES.c.id).order_by(SHEETS.c.id)
+_ENTRIES: Final = (
+    select(ENTRIES)
+    .join(SHEETS, ENTRIES.c.sheet_id == SHEETS.c.id)
+    .join(GAMES, SHEETS.c.game_id == GAMES.c.id)
+    .order_by(ENTRIES.c.sheet_id, ENTRIES.c.number)
+)
+
+
+def _games(match: Match) -> Select[*tuple[Any, ...]]:
+    return select(*_columns(GAMES, Game)).where(GAMES.c.match_id == match.id).order_by(GAMES.c.number)
+
+
+def _decision(row: RowMapping) -> Decision:
+    dice = (int(row["dice"][0]), int(row["dice"][1])) if row["dice"] else None
+    return Decision(**{**row, "dice": dice})
+
+
+def _match(row: RowMapping) -> Match:
+    values: dict[str, Any] = {**row}
+    own, theirs = values.pop("own_score"), values.pop("opponent_score")
+    score = None if own is None or theirs is None else (own, theirs)
+    return Match(**{**values, "outcome": Outcome(values["outcome"]), "score": score})

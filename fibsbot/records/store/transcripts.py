@@ -1,0 +1,250 @@
+"""Build the transcript of a match from its rows. Seat A is ours."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from attrs import define, evolve, field, frozen
+
+from fibsbot.match import CubeAction
+from fibsbot.records.store.database import StoreError
+from fibsbot.records.store.schema import EntryKind
+from fibsbot.records.store.state_json import read_dice, read_play, read_state
+from fibsbot.records.views import Game, Match
+from fibsbot.rules import game as rules
+from fibsbot.rules.errors import RuleError
+from fibsbot.rules.laws import Level
+from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
+from fibsbot.transcript import Cube, Entry, Gap, Player, Resign, Throw, Transcript, apply
+from fibsbot.transcript import Game as Played
+from fibsbot.transcript.reconstruction import is_same_state, reconstruct
+
+_BROKEN: Final = "the match was broken off, and what happened last was not seen"
+_MISSING: Final = "what happened here is not in the store"
+_END: Final = "the end of the game was not seen"
+_ENDINGS: Final = {"gave_up": Ending.DROPPED, "resign_accepted": Ending.RESIGNED}
+
+
+@frozen
+class StoredSheet:
+    """A sheet as it is stored, with its entries in their order."""
+
+    at: dt.datetime
+    state: str
+    entries: Sequence[Mapping[str, Any]]
+
+
+@frozen
+class GameRows:
+    """What is stored of a game: its row and its sheets in their order."""
+
+    game: Game
+    sheets: Sequence[StoredSheet] = ()
+
+
+@frozen
+class Piece:
+    """Some entries that follow each other, and where the game stood before them."""
+
+    at: dt.datetime
+    start: GameState
+    entries: tuple[Entry, ...]
+    torn: bool = False
+    """Whether entries that followed are lost."""
+
+
+def build_transcript(match: Match, rows: Sequence[GameRows]) -> Transcript:
+    """Return the transcript of a match. Raises StoreError where nothing is stored that could stand on it."""
+    if not any(it.sheets for it in rows):
+        who = f"match {match.id} of {match.account} against {match.opponent}"
+        raise StoreError(f"of {who} nothing is stored but how its games ended")
+    known = [(it, _all_pieces(it)) for it in rows]
+    paper = _TranscriptBuilder(_beginning(known))
+    for of_game, pieces in known:
+        paper.add(of_game.game, pieces)
+    us = Player(match.account, match.rating_before, match.experience_before)
+    them = Player(match.opponent, match.opponent_rating, match.opponent_experience)
+    return Transcript(
+        players=(us, them),
+        length=paper.games[0].start.length if paper.games else match.length or 0,
+        games=tuple(paper.games),
+        user=Seat.A,
+        site=match.site or "",
+        started=match.started,
+        ended=match.ended or match.seen,
+    )
+
+
+def _beginning(known: Sequence[tuple[GameRows, Sequence[Piece]]]) -> GameState | None:
+    """Return how the first game must have begun, reckoned back from the first whose score is known."""
+    a = b = 0
+    for rows, pieces in known:
+        if pieces:
+            first = pieces[0].start
+            with contextlib.suppress(RuleError):
+                return rules.start_match(first.laws, first.length, (first.scores[0] - a, first.scores[1] - b))
+            return None
+        if rows.game.won is None or rows.game.points is None:
+            return None
+        a, b = a + rows.game.points * rows.game.won, b + rows.game.points * (not rows.game.won)
+    return None
+
+
+@define
+class _TranscriptBuilder:
+    """A match that is being put together."""
+
+    beginning: GameState | None
+    """How the first game began, if that is known."""
+    games: list[Played] = field(factory=list)
+    _state: GameState | None = None
+    """Where the last game stood when it ended, or was last seen."""
+
+    def add(self, game: Game, pieces: Sequence[Piece]) -> None:
+        """Add the next game, unless there is nothing to say of it."""
+        start = self._start(game, pieces)
+        if start is None:
+            self._state = self.beginning = None
+            return
+        writing = _GameBuilder(start)
+        for piece in pieces:
+            writing.go_on(piece)
+        writing.end(game)
+        self._state = writing.state
+        self.games.append(Played(game.number, start, tuple(writing.entries), writing.state.result))
+
+    def _start(self, game: Game, pieces: Sequence[Piece]) -> GameState | None:
+        """Return where a game stood first."""
+        if not pieces:
+            worth_it = game.ended is None or (game.won is not None and game.points)
+            return self._opening() if worth_it else None
+        return pieces[0].start
+
+    def _opening(self) -> GameState | None:
+        """Return how the next game has to begin; None where that is not known."""
+        if self._state is None:
+            return self.beginning
+        with contextlib.suppress(RuleError):
+            return rules.next_game(self._state)
+        return None
+
+
+@define
+class _GameBuilder:
+    """A game that is being put together."""
+
+    state: GameState
+    entries: list[Entry] = field(factory=list)
+    _torn: bool = False
+    """Whether entries are missing after what there is."""
+
+    def go_on(self, piece: Piece) -> None:
+        """Add a piece, and what must have happened before it."""
+        missed = self._missed(piece)
+        if missed is None:
+            then = evolve(piece.start, turns=max(self.state.turns, piece.start.turns))
+            missed = (Gap(reason=_MISSING if self._torn else _BROKEN, then=then, at=piece.at),)
+        self._write(missed)
+        self._torn = piece.torn
+        self._write(piece.entries)
+
+    def _missed(self, piece: Piece) -> tuple[Entry, ...] | None:
+        """Return what must have happened before a piece; None where that is not certain."""
+        if (self.state.length, self.state.scores) != (piece.start.length, piece.start.scores):
+            return None
+        if is_same_state(self.state, piece.start):
+            return ()
+        entries = reconstruct(self.state, piece.start, at=piece.at)
+        return None if any(isinstance(it, Gap) for it in entries) else entries
+
+    def _write(self, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            try:
+                self.state = apply(self.state, entry)
+            except RuleError:  # whoever has changed the rows, what follows makes no sense
+                self._torn = True
+                return
+            self.entries.append(entry)
+
+    def end(self, game: Game) -> None:
+        """Add the end as it was told, where the entries do not show it."""
+        if self.state.stage is Stage.OVER or game.won is None or not game.points:
+            return
+        winner = Seat.A if game.won else Seat.B
+        if game.how == "gave_up" and self.state.answering is winner.other:
+            self._write([Cube(seat=winner.other, action=CubeAction.PASS, rebuilt=True, at=game.ended)])
+            return
+        cube = game.cube or self.state.cube
+        level = Level(game.points // cube) if game.points // cube in set(Level) else Level.SINGLE
+        result = Result(winner, game.points, level, _ENDINGS.get(game.how or "", Ending.BORNE_OFF))
+        a, b = self.state.scores
+        over = evolve(
+            self.state,
+            stage=Stage.OVER,
+            scores=(a + game.points, b) if game.won else (a, b + game.points),
+            cube=cube,
+            dice=None,
+            offered=0,
+            answering=None,
+            redoubles=0,
+            resignation=None,
+            result=result,
+        )
+        self._write([Gap(reason=_END, then=over, at=game.ended)])
+
+
+def _all_pieces(rows: GameRows) -> list[Piece]:
+    """Return the sheets of a game that can be read, in order."""
+    pieces = [piece for sheet in rows.sheets if (piece := _piece(sheet))]
+    return pieces if all(it.start.crawford for it in pieces) else [_without_crawford(it) for it in pieces]
+
+
+def _without_crawford(piece: Piece) -> Piece:
+    """Return a piece of a game that turned out, when somebody doubled, to be played without the Crawford rule."""
+    entries = tuple(evolve(it, then=_no_crawford(it.then)) if isinstance(it, Gap) else it for it in piece.entries)
+    return evolve(piece, start=_no_crawford(piece.start), entries=entries)
+
+
+def _no_crawford(state: GameState) -> GameState:
+    if not state.crawford:
+        return state
+    return evolve(state, crawford=False, laws=evolve(state.laws, crawford=False))
+
+
+# -- pieces -------------------------------------------------------------------------------------------------------
+
+
+def _piece(sheet: StoredSheet) -> Piece | None:
+    """Return a sheet as a piece, as far as its entries follow each other; None for one that cannot be read."""
+    try:
+        start = read_state(json.loads(sheet.state))
+    except ValueError:
+        return None
+    entries = []
+    for number, row in enumerate(sheet.entries, 1):
+        try:
+            if row["number"] != number:
+                break
+            entries.append(_entry(row))
+        except ValueError:
+            break
+    return Piece(sheet.at, start, tuple(entries), torn=len(entries) < len(sheet.entries))
+
+
+def _entry(row: Mapping[str, Any]) -> Entry:
+    """Return an entry. Raises ValueError for a row that is none."""
+    known = {name: row[name] for name in ("at", "equity", "seconds", "rebuilt")}
+    kind, seat = EntryKind(row["kind"]), Seat.A if row["own"] else Seat.B
+    match kind:
+        case EntryKind.THROW:
+            play = None if row["play"] is None else read_play(row["play"])
+            return Throw(seat=seat, dice=read_dice(row["dice"]), play=play, **known)
+        case EntryKind.RESIGN:
+            return Resign(seat=seat, level=Level(row["level"] or 0), accepted=bool(row["accepted"]), **known)
+        case EntryKind.GAP:
+            return Gap(reason=row["reason"] or _MISSING, then=read_state(json.loads(row["state"] or "0")), **known)
+    return Cube(seat=seat, action=CubeAction(kind.value), **known)

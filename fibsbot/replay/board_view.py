@@ -1,0 +1,183 @@
+"""What a `board:` line shows of a game, with the players as seats."""
+
+from __future__ import annotations
+
+from typing import Final, Self
+
+from attrs import frozen
+from fibs_protocol.board import BoardState
+
+from fibsbot.evolve import evolve
+from fibsbot.fibs import cube_owner, is_crawford, length_from_fibs, player_position
+from fibsbot.match import Dice, Owner
+from fibsbot.position import Position
+from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws
+from fibsbot.rules.state import GameState, Seat, Stage
+
+CRAWFORD_OFF: Final = 3
+"""What the token "forced move" holds where the Crawford rule is off (docs/protocol.md, token 50)."""
+START_POSITION: Final = Position.start()
+
+
+def board_shows_state(board: BoardState, seat: Seat, state: GameState) -> bool:
+    """Whether a board whose player sits there shows a game that goes on as it is known; False also where it may.
+
+    It is what `BoardView.agrees` says of a board in the middle of a game, told without making a Sight.
+    """
+    if state.stage is not Stage.ROLL and state.stage is not Stage.MOVE:
+        return False
+    if board.turn is board.colour:
+        turn, dice = seat, board.dice
+    elif board.turn is None:
+        return False
+    else:
+        turn, dice = seat.other, board.opponent_dice
+    known = state.dice or (0, 0)
+    if turn is not state.turn or (dice != known and dice != known[::-1]):
+        return False
+    score = (board.score, board.opponent_score) if seat is Seat.A else (board.opponent_score, board.score)
+    if score != state.scores or board.cube != state.cube or length_from_fibs(board.length) != state.length:
+        return False
+    position = player_position(board)
+    if (position if turn is seat else position.swapped()).points != state.position.points:
+        return False
+    owner = cube_owner(board)
+    return owner is None or owner is (
+        Owner.CENTRED if state.owner is None else Owner.PLAYER if state.owner is seat else Owner.OPPONENT
+    )
+
+
+@frozen(slots=False)
+class BoardView:
+    """A board, as far as it can be trusted."""
+
+    board: BoardState
+    seat: Seat
+    """Where the board's player sits."""
+    length: int
+    scores: tuple[int, int]
+    position: Position
+    """Seen by the board's player."""
+    turn: Seat | None
+    """Whose turn the board says it is; None between two games."""
+    dice: Dice | None
+    owner: Owner | None
+    """Seen by the board's player; None where the board does not tell, as while a double is pending."""
+
+    @classmethod
+    def of(cls, board: BoardState, seat: Seat) -> Self:
+        """Look at a board whose player sits there."""
+        turn = None if board.turn is None else seat if board.turn is board.colour else seat.other
+        dice = board.dice if turn is seat else board.opponent_dice
+        scores = (board.score, board.opponent_score)
+        return cls(
+            board=board,
+            seat=seat,
+            length=length_from_fibs(board.length),
+            scores=scores if seat is Seat.A else scores[::-1],
+            position=player_position(board),
+            turn=turn,
+            dice=None if dice == (0, 0) else dice,
+            owner=cube_owner(board),
+        )
+
+    def agrees(self, state: GameState) -> bool:
+        """Whether a game can look like this."""
+        if self.scores != state.scores or self.board.cube != state.cube or self.length != state.length:
+            return False
+        if self.position_for(state.turn).points != state.position.points:
+            return False
+        if state.stage is Stage.DOUBLED:  # the server turns the board round, and tells no owner
+            return self.dice is None
+        if self.turn is not state.turn or sorted(self.dice or ()) != sorted(state.dice or ()):
+            return False
+        return self.owner is None or self._owner_seat is state.owner
+
+    def position_for(self, seat: Seat) -> Position:
+        """Return the position as one of the players sees it."""
+        return self.position if seat is self.seat else self.position.swapped()
+
+    @property
+    def begins(self) -> bool:
+        """Whether this is the opening throw: nobody has moved a checker, and two different dice lie on the board."""
+        dice = self.dice
+        return dice is not None and dice[0] != dice[1] and self.position == START_POSITION
+
+    @property
+    def _owner_seat(self) -> Seat | None:
+        if self.owner is Owner.PLAYER:
+            return self.seat
+        return self.seat.other if self.owner is Owner.OPPONENT else None
+
+    def opening(self) -> GameState:
+        """Return the game before its opening throw, which the board may show."""
+        centred = self.owner is Owner.CENTRED
+        laws = FIBS if self.board.cube == 1 or not centred else evolve(FIBS, automatic=AutomaticRaise.DOUBLE)
+        return self._state(laws=laws, turn=Seat.A, stage=Stage.OPENING)
+
+    def state(self, before: GameState | None = None) -> GameState | None:
+        """Return the game as it stands; None where the board does not tell enough.
+
+        `before` is the game as it was known, from which comes what no board tells.
+        """
+        doubled = self._doubled_by(before)
+        turn = self.turn if doubled is None else doubled
+        owner = self._owner_seat
+        if self.owner is None and doubled is None:
+            if before is None or before.cube != self.board.cube:
+                return None
+            owner = before.owner
+        if turn is None:
+            return None
+        if doubled is not None:
+            held = None if self.board.cube == 1 else doubled
+            state = self._state(turn=turn, stage=Stage.DOUBLED, owner=before.owner if before else held)
+            state = evolve(state, offered=2 * state.cube, answering=doubled.other)
+        else:
+            stage = Stage.MOVE if self.dice else Stage.ROLL
+            state = self._state(turn=turn, stage=stage, dice=self.dice, owner=owner)
+        if before is None:
+            return state
+        turns = before.turns + (turn is not before.turn)
+        return evolve(
+            state, laws=before.laws, crawford=before.crawford, post_crawford=before.post_crawford, turns=turns
+        )
+
+    def _doubled_by(self, before: GameState | None) -> Seat | None:
+        """Return who has doubled, where the board tells that a double waits for its answer."""
+        board = self.board
+        if board.double_pending:
+            return self.seat.other
+        closed = not (board.may_double or board.opponent_may_double or self.dice)
+        if before is None and closed and self.turn is not None:
+            return self.turn.other  # the server turns the board round
+        if before is None or before.stage is not Stage.ROLL or not closed or self.turn is not before.turn.other:
+            return None
+        return before.turn if self.position_for(before.turn).points == before.position.points else None
+
+    def _state(
+        self,
+        *,
+        turn: Seat,
+        stage: Stage,
+        laws: Laws = FIBS,
+        dice: Dice | None = None,
+        owner: Seat | None = None,
+    ) -> GameState:
+        board = self.board
+        crawford_off = board.forced_move == CRAWFORD_OFF
+        post_crawford = bool(board.post_crawford)
+        score = (board.score, board.opponent_score)
+        return GameState(
+            laws=evolve(laws, crawford=not crawford_off, redoubles=0 if self.length else board.redoubles),
+            length=self.length,
+            scores=self.scores,
+            crawford=is_crawford(self.length, score, post_crawford=post_crawford) and not crawford_off,
+            post_crawford=post_crawford,
+            position=START_POSITION if stage is Stage.OPENING else self.position_for(turn),
+            turn=turn,
+            stage=stage,
+            dice=dice,
+            cube=board.cube,
+            owner=owner,
+        )

@@ -1,0 +1,185 @@
+"""Events as text: names, plays, results and differences, and a whole match as a list of moves with a column per player.
+
+Names and texts come from files that anybody may have made up: control characters are removed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import enum
+from collections.abc import Iterator
+from typing import Final
+
+from attrs import define
+
+from fibsbot.bot.tracked_match import Difference
+from fibsbot.draw.markup import clean
+from fibsbot.match import CubeAction
+from fibsbot.notation import format_play
+from fibsbot.replay.events import DifferenceFound, EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEnded, MatchEvent
+from fibsbot.rules.laws import Level
+from fibsbot.rules.state import Ending, Result, Seat, Stage
+from fibsbot.transcript import Cube, Game, Gap, Resign, Step, Throw, Transcript
+
+LONGEST_NAME: Final = 20
+LONGEST_TEXT: Final = 200
+"""Characters of a text from a file that are shown."""
+COLUMN_WIDTH: Final = 40
+"""Characters of each player's column."""
+_LEVEL_NAMES: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
+
+
+def shown_names(transcript: Transcript) -> tuple[str, str]:
+    """Return the players' names as they can be shown."""
+    first, second = (clean(player.name, LONGEST_NAME) or "?" for player in transcript.players)
+    return first, second
+
+
+def length_text(length: int) -> str:
+    """Say what a match is played for."""
+    return "unlimited" if not length else "1 point" if length == 1 else f"{length} points"
+
+
+def time_text(at: dt.datetime | None) -> str:
+    """Write a time, UTC; nothing for none."""
+    return f"{at.astimezone(dt.UTC):%Y-%m-%d %H:%M:%S} UTC" if at else ""
+
+
+def match_text(began: MatchBegan) -> str:
+    """Say which match it is."""
+    match = began.transcript
+    a, b = shown_names(match)
+    facts = [length_text(match.length), clean(match.site, 60), time_text(match.started or began.at)]
+    return f"Match {began.match}: {a} - {b}, {', '.join(fact for fact in facts if fact)}"
+
+
+def difference_text(difference: Difference) -> str:
+    """Say what did not agree."""
+    ours, theirs = (clean(_plain(it), LONGEST_TEXT) for it in (difference.ours, difference.theirs))
+    return f"{clean(difference.what, LONGEST_TEXT)}: ours {ours}, theirs {theirs}"
+
+
+def _plain(value: object) -> str:
+    return value.name.lower() if isinstance(value, enum.Enum) else str(value)
+
+
+def difference_place_text(differed: DifferenceFound) -> str:
+    """Say where in the file and in the match a difference was."""
+    time = f" ({time_text(differed.at)})" if differed.at else ""
+    return f"byte {differed.offset}{time}, match {differed.match}, game {differed.game}, turn {differed.turn}"
+
+
+def gap_text(match: int, step: Step, gap: Gap) -> str:
+    """Say where something is missing, and what."""
+    return f"match {match}, game {step.game}, turn {step.turn}: {clean(gap.reason, LONGEST_TEXT)}"
+
+
+def missing_beginning_text(game: Game) -> str:
+    """Say that a game was first seen in its middle; nothing for others."""
+    return "" if game.start.stage is Stage.OPENING else "the beginning of the game is missing"
+
+
+def entry_actions(step: Step) -> Iterator[tuple[Seat, str]]:
+    """Say who did what in an entry; nothing for a gap."""
+    entry = step.entry
+    mark = " (rebuilt)" if entry.rebuilt else ""
+    match entry:
+        case Throw(seat=seat):
+            yield seat, f"{_throw(step, entry)}{mark}"
+        case Cube(seat=seat, action=action):
+            yield seat, f"{_cube(step, action)}{mark}"
+        case Resign(seat=seat, level=level, accepted=accepted):
+            yield seat, f"resigns {_LEVEL_NAMES[level]}{mark}"
+            yield seat.other, "accepts" if accepted else "rejects"
+
+
+def _throw(step: Step, entry: Throw) -> str:
+    if entry.play is None:
+        return f"{entry.numbers}: not played"
+    return f"{entry.numbers}: {format_play(entry.play, step.before.position_for(entry.seat))}"
+
+
+def _cube(step: Step, action: CubeAction) -> str:
+    words = {
+        CubeAction.DOUBLE: f"doubles to {step.after.offered}",
+        CubeAction.TAKE: "takes",
+        CubeAction.PASS: "passes",
+        CubeAction.BEAVER: f"redoubles to {step.after.offered}",
+    }
+    return words[action]
+
+
+def result_text(result: Result | None, names: tuple[str, str]) -> str:
+    """Say how a game ended."""
+    if result is None:
+        return "The game was not seen to its end."
+    kind = result.level.name.lower()
+    how = {
+        Ending.BORNE_OFF: kind,
+        Ending.DROPPED: "double passed",
+        Ending.RESIGNED: f"{kind}, resigned",
+    }[result.how]
+    points = "1 point" if result.points == 1 else f"{result.points} points"
+    return f"{names[result.winner]} wins {points} ({how})."
+
+
+def match_end_text(match: Transcript) -> str:
+    """Say how a match ended."""
+    names, (a, b) = shown_names(match), match.scores
+    if match.winner is None:
+        end = "The match was not seen to its end." if match.length else "That is all of the match."
+        return f"{end} Score: {names[Seat.A]} {a}, {names[Seat.B]} {b}."
+    scores = sorted((a, b), reverse=True)
+    return f"{names[match.winner]} wins the match, {scores[0]} to {scores[1]}."
+
+
+@define
+class MoveList:
+    """Writes what happens as a score sheet: a column a player, and each turn's number before what was done."""
+
+    _names: tuple[str, str] = ("?", "?")
+    _left: str = ""
+    """What stands in the left column of the line that is not finished yet."""
+    _begun: bool = False
+
+    def take(self, happening: MatchEvent) -> Iterator[str]:
+        """Yield the lines that are finished once this has happened."""
+        if isinstance(happening, EntryAdded) and not isinstance(happening.step.entry, Gap):
+            for seat, deed in entry_actions(happening.step):
+                yield from self._cell(seat, f"{happening.step.turn:>3}  {deed}")
+            return
+        yield from self.flush()
+        match happening:
+            case MatchBegan(transcript=transcript):
+                self._names = shown_names(transcript)
+                yield from (*[""][: self._begun], match_text(happening))
+                self._begun = True
+            case GameBegan(game=game):
+                (a, b), start = self._names, game.start
+                crawford = ", Crawford game" if start.crawford else ""
+                yield from ("", f"  Game {game.number}{crawford}")
+                yield f"    {a + f': {start.scores[Seat.A]}':{COLUMN_WIDTH}}  {b}: {start.scores[Seat.B]}"
+                if missing := missing_beginning_text(game):
+                    yield f"  --- missing: {missing}"
+            case EntryAdded(step=step) if isinstance(step.entry, Gap):
+                yield f"  --- missing: {clean(step.entry.reason, LONGEST_TEXT)}"
+            case DifferenceFound(differences=differences):
+                yield from (f"  !!! byte {happening.offset}: {difference_text(it)}" for it in differences)
+            case GameEnded(game=game):
+                yield f"    {result_text(game.result, self._names)}"
+            case MatchEnded(transcript=transcript):
+                yield from ("", f"  {match_end_text(transcript)}")
+
+    def flush(self) -> Iterator[str]:
+        """Yield the line that is not finished yet."""
+        if self._left:
+            yield f"  {self._left}"
+        self._left = ""
+
+    def _cell(self, seat: Seat, text: str) -> Iterator[str]:
+        if seat is Seat.A:
+            yield from self.flush()
+            self._left = text
+        else:
+            yield f"  {self._left:{COLUMN_WIDTH + 2}}  {text}".rstrip()
+            self._left = ""

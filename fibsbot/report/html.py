@@ -1,0 +1,54 @@
+"""HTML with escaping on by default: text is escaped where it becomes HTML, and nowhere else.
+
+Names, reasons and headers come from other people and from files, and may hold anything.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final, TypeAlias
+
+from fibsbot.draw.markup import escape
+
+
+class Html(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+Child: TypeAlias = "Html | str | int | None"
+"""What can stand in an element: HTML as it is, text and numbers to be escaped; None is left out."""
+
+VOID: Final = frozenset({"br", "hr", "link", "meta"})
+"""Elements without an end tag."""
+
+
+def tag(name: str, /, *children: Child, **attributes: str | int | bool | None) -> Html:
+    """Return an element.
+
+    An attribute's name may end in an underscore where Python wants it so, and other underscores become hyphens. True
+    stands for an attribute without a value; None and False leave it out.
+    """
+    words = [name]
+    for key, value in attributes.items():
+        label = key.rstrip("_").replace("_", "-")
+        if value is True:
+            words.append(label)
+        elif value is not None and value is not False:
+            words.append(f'{label}="{escape(str(value))}"')
+    opened = f"<{' '.join(words)}>"
+    return Html(opened) if name in VOID else Html(f"{opened}{join_html(*children)}</{name}>")
+
+
+def join_html(*children: Child) -> Html:
+    """Return children one after the other."""
+    return Html("".join(it if isinstance(it, Html) else escape(str(it)) for it in children if it is not None))
+
+
+_IN_SCRIPT: Final = str.maketrans({it: f"\\u{ord(it):04x}" for it in "<>&"})
+
+
+def script_json(value: Any) -> Html:
+    """Return a value as JSON that can stand in a script element: nothing in it ends the element or begins a comment."""
+    return Html(json.dumps(value, separators=(",", ":")).translate(_IN_SCRIPT))

@@ -1,0 +1,164 @@
+"""The score sheet: two columns, as on paper and in a `.mat` file, each entry a link to its position."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from attrs import define, field
+
+from fibsbot.draw.markup import clean
+from fibsbot.report.html import Html, join_html, tag
+from fibsbot.report.timeline import LUCK_THRESHOLD, EntryKind, GameTimeline, Grade, MatchTimeline, TimelineEntry
+from fibsbot.rules.laws import Level
+from fibsbot.rules.state import Ending, Result, Seat, Stage
+from fibsbot.transcript import Game, Transcript
+
+CLASSES: Final = {Grade.DOUBTFUL: "doubtful", Grade.ERROR: "error", Grade.BLUNDER: "blunder"}
+"""How the style sheet calls the grades; as words they are told to people too."""
+REBUILT: Final = "rebuilt: not seen, but the only thing that can have happened between two boards"
+GOOD_LUCK: Final = "\N{BLACK UP-POINTING SMALL TRIANGLE}"
+BAD_LUCK: Final = "\N{BLACK DOWN-POINTING SMALL TRIANGLE}"
+_LEVELS: Final = {Level.GAMMON: "gammon", Level.BACKGAMMON: "backgammon"}
+_ENDINGS: Final = {Ending.DROPPED: "double dropped", Ending.RESIGNED: "resignation"}
+
+
+def player_name(transcript: Transcript, seat: Seat) -> Html:
+    """Return a player's name, which keeps its direction of writing to itself."""
+    return tag("bdi", plain_player_name(transcript, seat))
+
+
+def plain_player_name(transcript: Transcript, seat: Seat) -> str:
+    """Return a player's name as printable text."""
+    return clean(transcript.players[seat].name) or "?"
+
+
+def format_signed(value: float, digits: int = 3) -> str:
+    """Write a number with its sign; the minus is as wide as the plus."""
+    text = f"{value:+.{digits}f}"
+    return text.replace("-", "\N{MINUS SIGN}") if float(text) else text.replace("-", "+")
+
+
+def format_time(at: dt.datetime, form: str = "%Y-%m-%d %H:%M") -> str:
+    """Write a time, UTC."""
+    return f"{at.astimezone(dt.UTC) if at.tzinfo else at:{form}}"
+
+
+def format_points(count: int) -> str:
+    """Write a number of points."""
+    return f"{count} point{'' if count == 1 else 's'}"
+
+
+@define
+class SheetRow:
+    """A line of the sheet: what A did, then what B did; or something that is nobody's."""
+
+    left: list[TimelineEntry] = field(factory=list)
+    right: list[TimelineEntry] = field(factory=list)
+    across: TimelineEntry | None = None
+
+
+def sheet_rows(stops: Iterable[TimelineEntry]) -> list[SheetRow]:
+    """Lay stops out in two columns, in which time runs from the left to the right and downwards."""
+    laid: list[SheetRow] = []
+    last: TimelineEntry | None = None
+    for stop in stops:
+        if stop.seat is None:
+            laid.append(SheetRow(across=stop))
+        elif last and last.kind is EntryKind.NO_DOUBLE:  # belongs to the throw that follows
+            (laid[-1].left if stop.seat is Seat.A else laid[-1].right).append(stop)
+        elif stop.seat is Seat.A or not laid or laid[-1].right or laid[-1].across:
+            laid.append(SheetRow([stop], []) if stop.seat is Seat.A else SheetRow([], [stop]))
+        else:
+            laid[-1].right.append(stop)
+        last = stop
+    return laid
+
+
+def score_sheet(match: MatchTimeline, level: int = 4) -> Html:
+    """Return all games of a match as tables; `level` is that of their headings."""
+    if not match.games:
+        return tag("p", "No game of this match was seen.", class_="note")
+    return join_html(*(_game_section(match, game, level) for game in match.games))
+
+
+def _game_section(match: MatchTimeline, sheet: GameTimeline, level: int) -> Html:
+    transcript, game = match.study.transcript, sheet.game
+    anchor = f"{match.anchor}g{sheet.number}"
+    heading = tag(
+        f"h{level}", f"Game {sheet.number} ", tag("small", *_score(transcript, game)), id=anchor, class_="number"
+    )
+    head = tag(
+        "thead",
+        tag(
+            "tr",
+            *(tag("th", player_name(transcript, seat), scope="col") for seat in Seat),
+        ),
+    )
+    body = tag("tbody", *_table_body(match, sheet_rows(sheet.stops)))
+    result = tag("p", *_result(transcript, game), class_="result")
+    begins = None if game.start.stage is Stage.OPENING else _beginning(game)
+    return tag("section", heading, begins, tag("table", head, body), result, class_="game", aria_labelledby=anchor)
+
+
+def _score(transcript: Transcript, game: Game) -> Iterator[Html | str]:
+    a, b = game.start.scores
+    yield player_name(transcript, Seat.A)
+    yield f" {a} \N{EN DASH} {b} "
+    yield player_name(transcript, Seat.B)
+    if game.start.crawford:
+        yield ", Crawford game"
+
+
+def _beginning(game: Game) -> Html:
+    return tag("p", f"First seen in turn {game.start.turns + 1}: what came before is missing.", class_="gap")
+
+
+def _result(transcript: Transcript, game: Game) -> Iterator[Html | str]:
+    if game.result is None:
+        yield "Not seen to its end."
+        return
+    yield player_name(transcript, game.result.winner)
+    yield f" wins {format_points(game.result.points)}{_ending(game.result)}"
+
+
+def _ending(result: Result) -> str:
+    words = [it for it in (_LEVELS.get(result.level), _ENDINGS.get(result.how)) if it]
+    return f" ({', '.join(words)})" if words else ""
+
+
+def _table_body(match: MatchTimeline, laid: list[SheetRow]) -> Iterator[Html]:
+    for row in laid:
+        if row.across:
+            yield tag("tr", tag("td", _link(match, row.across), colspan=2), class_="gap")
+            continue
+        cells = (tag("td", *(_link(match, stop) for stop in side)) for side in (row.left, row.right))
+        yield tag("tr", *cells)
+
+
+def _link(match: MatchTimeline, stop: TimelineEntry) -> Html:
+    link = match.link(stop)
+    grade = CLASSES[stop.grade] if stop.grade else None
+    rebuilt = stop.step.entry.rebuilt
+    classes = " ".join(it for it in ("stop", grade, "rebuilt" if rebuilt else None) if it)
+    return tag("a", *_entry_text(stop), href=f"#{link}", id=link, class_=classes, title=REBUILT if rebuilt else None)
+
+
+def _entry_text(stop: TimelineEntry) -> Iterator[Html | str]:
+    if stop.kind is not EntryKind.GAP:
+        yield tag("small", stop.step.turn, title=f"turn {stop.step.turn}")
+    if stop.throw:
+        yield join_html(tag("b", stop.throw.numbers), _luck(stop.luck or 0.0), " ")
+    yield tag("span", f"Gap: {clean(stop.words, 200)}" if stop.kind is EntryKind.GAP else stop.words)
+    if stop.step.entry.rebuilt:
+        yield tag("i", "\N{DEGREE SIGN}")
+    if stop.grade:
+        yield tag("em", f"{stop.grade.value} {stop.loss:.3f}".replace(" 0.", " ."), title=CLASSES[stop.grade])
+
+
+def _luck(luck: float) -> Html | None:
+    if abs(luck) < LUCK_THRESHOLD:
+        return None
+    sign, word = (GOOD_LUCK, "good") if luck > 0 else (BAD_LUCK, "bad")
+    return tag("i", sign, title=f"{word} luck, {format_signed(luck, 2)}")

@@ -1,0 +1,348 @@
+"""The statistics of a match: performance, luck, games, errors, rolls, dice, and the equity graph."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from fibsbot.analysis.dice import DOUBLET_CHANCE, ChiSquare, DiceStatistics, dice_statistics
+from fibsbot.analysis.luck import ROLLS
+from fibsbot.analysis.model import PlayerStatistics
+from fibsbot.draw.markup import clean
+from fibsbot.draw.plot import Bar, Dot, Mark, Series, Theme, Tick, bars_svg, curve_svg
+from fibsbot.draw.themes import Role
+from fibsbot.report.html import Child, Html, join_html, tag
+from fibsbot.report.score_sheet import CLASSES, format_signed, plain_player_name, player_name
+from fibsbot.report.timeline import GRADE_THRESHOLDS, LUCK_THRESHOLD, EntryKind, Grade, MatchTimeline, TimelineEntry
+from fibsbot.rules.state import Seat
+from fibsbot.transcript import Transcript
+
+WORST_SHOWN: Final = 6
+"""Errors that are shown with their boards."""
+LUCKIEST_SHOWN: Final = 6
+"""Throws."""
+GRAPH_LIMIT: Final = 1.5
+"""Normalised equity from which on the graph is cut off: a gammon that nobody can miss makes the rest flat otherwise."""
+GRAPH_SIZES: Final = {"wide": (1180, 220), "narrow": (400, 230)}
+"""The graph is there twice, because text in a picture shrinks with it."""
+NO_VALUE: Final = "\N{EN DASH}"
+
+
+def equity_graph(match: MatchTimeline) -> Html:
+    """Draw how the equity went, seen by the player of the first column; its x axis counts the stops from 0."""
+    values = [_equity(stop) for stop in match.stops]
+    if all(map(math.isnan, values)):
+        return Html("")
+    name_a = plain_player_name(match.study.transcript, Seat.A)
+    starts, place = [], 0
+    for game in match.games:
+        starts.append(Mark(place, f"Game {game.number}"))
+        place += len(game.stops)
+    breaks = {int(mark.x) for mark in starts[1:]}
+    curve = [
+        point
+        for index, value in enumerate(values)
+        for point in ([(index - 0.5, math.nan)] if index in breaks else []) + [(index, value)]
+    ]
+    dots = list(_dots(match, values))
+    pictures = (
+        tag("div", Html(_curve(curve, starts, dots, _turns(match, size[0]), name_a, size)), class_=f"plot {kind}")
+        for kind, size in GRAPH_SIZES.items()
+    )
+    caption = tag(
+        "figcaption",
+        "Equity as ",
+        player_name(match.study.transcript, Seat.A),
+        f" sees it, turn by turn; beyond {GRAPH_LIMIT:g} it is cut off. Circles are doubtful decisions, errors and "
+        "blunders, squares are doubles and their answers.",
+    )
+    return tag("figure", *pictures, caption, class_="graph")
+
+
+_DOT_ROLES: Final = {Grade.DOUBTFUL: Role.SERIES_5, Grade.ERROR: Role.SERIES_2, Grade.BLUNDER: Role.SERIES_4}
+"""Colours of errors in the graph."""
+_TURN_STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+"""Turns from one that is written along the axis to the next."""
+_TURN_WIDTH: Final = 60
+"""Width that a turn along the axis may take."""
+
+
+def _dots(match: MatchTimeline, values: list[float]) -> Iterator[Dot]:
+    """Yield a dot for each error and each double or answer."""
+    for index, (stop, value) in enumerate(zip(match.stops, values, strict=True)):
+        cube = stop.kind in {EntryKind.DOUBLE, EntryKind.ANSWER}
+        if math.isnan(value) or stop.seat is None or not (stop.grade or cube):
+            continue
+        text = f"{_turn_label(stop)}: {plain_player_name(match.study.transcript, stop.seat)} {stop.words}"
+        if stop.grade:
+            text += f" {stop.grade.value} {stop.loss:.3f}"
+        yield Dot(index, value, text, _DOT_ROLES[stop.grade] if stop.grade else Role.CUBE, square=cube)
+
+
+def _turns(match: MatchTimeline, width: int) -> list[Tick]:
+    """Return the turns to be written along an axis of some width: those of each game, as everywhere else."""
+    turns = [(index, stop.step.turn) for index, stop in enumerate(match.stops) if stop.kind is EntryKind.THROW]
+    room = max(1, width // _TURN_WIDTH)
+    every = next((it for it in _TURN_STEPS if sum(turn % it == 0 for _, turn in turns) <= room), _TURN_STEPS[-1])
+    return [Tick(index, str(turn)) for index, turn in turns if turn % every == 0]
+
+
+def _curve(  # noqa: PLR0913, PLR0917 - what a graph is made of
+    curve: list[tuple[float, float]],
+    marks: list[Mark],
+    dots: list[Dot],
+    turns: list[Tick],
+    name_a: str,
+    size: tuple[int, int],
+) -> str:
+    width, height = size
+    return curve_svg(
+        [Series(name_a, curve)],
+        title="",
+        x_label="turn",
+        y_label=f"equity of {name_a}",
+        marks=marks,
+        dots=dots,
+        x_ticks=turns,
+        y_range=(-1.0, 1.0),
+        zero=True,
+        theme=Theme.PAGE,
+        width=width,
+        height=height,
+    )
+
+
+def _equity(stop: TimelineEntry) -> float:
+    """Return the equity of what was done, seen by A; no number where it is not known."""
+    if stop.judged is None or stop.judged.equity is None:
+        return math.nan
+    value = max(-GRAPH_LIMIT, min(GRAPH_LIMIT, stop.judged.equity))
+    return value if stop.judged.decision.seat is Seat.A else -value
+
+
+def table_row(label: Child, *cells: Child, explained: str | None = None) -> Html:
+    """Return a row of a table, with its heading."""
+    return tag("tr", tag("th", label, scope="row", title=explained), *(tag("td", cell) for cell in cells))
+
+
+def table(caption: str, columns: tuple[Child, ...], body: Iterable[Html], class_: str = "figures") -> Html:
+    """Return a table that scrolls by itself where it is too wide."""
+    head = tag("thead", tag("tr", *(tag("th", it, scope="col") for it in columns)))
+    return tag("div", tag("table", tag("caption", caption), head, tag("tbody", *body), class_=class_), class_="scroll")
+
+
+def format_rating(figures: PlayerStatistics) -> str:
+    """Write a performance rating."""
+    return NO_VALUE if figures.pr is None else f"{figures.pr:.1f}"
+
+
+def performance_table(match: MatchTimeline, *, luck: bool) -> Html:
+    """Return what each player did in the match, summed up."""
+    both = match.study.figures
+    counts = [_grades(match, seat) for seat in Seat]
+
+    def line(label: str, write: Callable[[PlayerStatistics], str], explained: str | None = None) -> Html:
+        return table_row(label, *map(write, both), explained=explained)
+
+    rows = [
+        line("Performance rating (PR)", format_rating, "500 times the mean loss of a decision: the lower, the better"),
+        line("Decisions that count", lambda it: str(it.decisions)),
+        line("Loss in all", lambda it: f"{it.loss:.3f}"),
+        line("of it by plays", lambda it: f"{it.play_loss:.3f}"),
+        line("of it by the cube", lambda it: f"{it.cube_loss:.3f}"),
+        *(table_row(f"{word} ({it.value})", *(count[it] for count in counts)) for it, word in _GRADES.items()),
+    ]
+    if luck:
+        rows += _luck_rows(match)
+    columns = ("", *(player_name(match.study.transcript, seat) for seat in Seat))
+    judged = f"judged by {clean(match.study.judge)}"
+    details = f" ({clean(match.study.details)})" if match.study.details else ""
+    return table(f"Performance, {judged}{details}", columns, rows)
+
+
+_GRADES: Final = {Grade.DOUBTFUL: "Doubtful decisions", Grade.ERROR: "Errors", Grade.BLUNDER: "Blunders"}
+
+
+def _grades(match: MatchTimeline, seat: Seat) -> dict[Grade, int]:
+    found = [it.grade for it in match.stops if it.judged and it.judged.decision.seat is seat]
+    return {it: found.count(it) for it in Grade}
+
+
+def _luck_rows(match: MatchTimeline) -> Iterator[Html]:
+    both, transcript = match.study.figures, match.study.transcript
+    yield table_row("Luck", *(format_signed(it.luck) for it in both), explained="Normalised equity, over all throws")
+    yield table_row(
+        "Luck in points", *(format_signed(it.luck_in_points, 2) for it in both), explained="Luck times the cube"
+    )
+    results = [it.game.result for it in match.games if it.game.result]
+    won = [sum(it.points for it in results if it.winner is seat) for seat in Seat]
+    yield table_row("Points won", *won)
+    net = both[0].luck_in_points - both[1].luck_in_points
+    adjusted = won[0] - won[1] - net
+    explained = "Points won less points lost, less what luck brought"
+    yield table_row(
+        "Luck-adjusted points", format_signed(adjusted, 2), format_signed(-adjusted, 2), explained=explained
+    )
+    if transcript.length and transcript.winner is not None:
+        chance = (transcript.winner is Seat.A) - both[0].luck_in_chances + both[1].luck_in_chances
+        explained = "The result, 100% or 0%, less what luck brought"
+        yield table_row("Luck-adjusted result", f"{chance:.1%}", f"{1 - chance:.1%}", explained=explained)
+
+
+def games_table(match: MatchTimeline, *, luck: bool) -> Html:
+    """Return a line for each game: who won, how well both played, and their luck."""
+    transcript = match.study.transcript
+    names = [player_name(transcript, seat) for seat in Seat]
+    rows = []
+    for sheet in match.games:
+        won = sheet.game.result
+        told = join_html(names[won.winner], f" +{won.points}") if won else Html(NO_VALUE)
+        lucks = [" : ".join(format_signed(it.luck, 2) for it in sheet.figures)] if luck else []
+        link = tag("a", sheet.number, href=f"#{match.anchor}g{sheet.number}")
+        rows.append(table_row(link, told, " : ".join(map(format_rating, sheet.figures)), *lucks))
+    columns = ("Game", "Winner", "PR", *(["Luck"] if luck else []))
+    return table("By game, the player of the first column first", columns, rows)
+
+
+def worst_errors(match: MatchTimeline) -> Html:
+    """Return the decisions that cost most, each with its board, which the script draws."""
+    bad = sorted((it for it in match.stops if it.grade), key=lambda it: -it.loss)[:WORST_SHOWN]
+    if not bad:
+        return tag("p", f"No decision cost {GRADE_THRESHOLDS[Grade.DOUBTFUL]:g} or more.", class_="note")
+    return tag("ol", *(_card(match, it, _error_text(match.study.transcript, it)) for it in bad), class_="cards")
+
+
+def luckiest_rolls(match: MatchTimeline) -> Html:
+    """Return the throws that changed most."""
+    throws = [(abs(it.luck), it) for it in match.stops if it.luck is not None and abs(it.luck) >= LUCK_THRESHOLD]
+    throws.sort(key=lambda it: -it[0])
+    if not throws:
+        return tag("p", f"No throw changed the equity by {LUCK_THRESHOLD:g} or more.", class_="note")
+    rows = [_luck_row(match, it) for _, it in throws[:LUCKIEST_SHOWN]]
+    return table("Greatest luck", ("", "Throw", "Luck"), rows, "figures lucky")
+
+
+def _luck_row(match: MatchTimeline, stop: TimelineEntry) -> Html:
+    dice = stop.throw.numbers if stop.throw else ""
+    who = player_name(match.study.transcript, stop.seat) if stop.seat is not None else None
+    return table_row(
+        _entry_link(match, stop), join_html(who, " ", tag("b", dice), " ", stop.words), format_signed(stop.luck or 0.0)
+    )
+
+
+def _entry_link(match: MatchTimeline, stop: TimelineEntry) -> Html:
+    return tag("a", _turn_label(stop), href=f"#{match.link(stop)}")
+
+
+def _turn_label(stop: TimelineEntry) -> str:
+    return f"Game {stop.step.game}, turn {stop.step.turn}"
+
+
+def _error_text(transcript: Transcript, stop: TimelineEntry) -> Iterator[Html | str]:
+    if stop.seat is not None:
+        yield player_name(transcript, stop.seat)
+    yield " "
+    if stop.throw:
+        yield tag("b", stop.throw.numbers)
+        yield " "
+    yield stop.words
+    yield tag(
+        "em",
+        f"{stop.grade.value if stop.grade else ''} {stop.loss:.3f}",
+        class_=CLASSES.get(stop.grade or Grade.DOUBTFUL),
+    )
+    if stop.best:
+        yield tag("span", f"Best: {stop.best}")
+
+
+def _card(match: MatchTimeline, stop: TimelineEntry, words: Iterator[Html | str]) -> Html:
+    board = tag("div", class_="thumb", data_board=match.link(stop))
+    ids = stop.ids.get("XGID")
+    return tag("li", _entry_link(match, stop), board, tag("p", *words), tag("code", ids) if ids else None)
+
+
+def dice_section(transcript: Transcript) -> Html:
+    """Return the dice statistics of both players."""
+    both = dice_statistics(transcript)
+    if not any(it.throws for it in both):
+        return tag("p", "No throw but opening throws was seen.", class_="note")
+    charts = (
+        tag("div", Html(_chart(plain_player_name(transcript, seat), both[seat])), class_="plot-alone") for seat in Seat
+    )
+    faces = table("How often each number came", *_face_rows(transcript, both))
+    figures = table("Throws, opening throws left out", *_dice_rows(transcript, both))
+    explained = (
+        "p is the chance that fair dice come at least as unevenly as these did: in one match of 20 it is below 0.05."
+        " Where it is called rough, there were too few throws for the test to be exact."
+    )
+    return join_html(
+        tag("div", figures, faces, class_="tables"),
+        tag("div", *charts, class_="tables charts"),
+        tag("p", explained, class_="note"),
+    )
+
+
+def _dice_rows(
+    transcript: Transcript, both: tuple[DiceStatistics, DiceStatistics]
+) -> tuple[tuple[Html | str, ...], list[Html]]:
+    def line(label: str, write: Callable[[DiceStatistics], str]) -> Html:
+        return table_row(label, *map(write, both))
+
+    rows = [
+        line("Throws", lambda it: str(it.throws)),
+        line(f"Doublets (1 in {1 / DOUBLET_CHANCE:.0f} expected)", _doublets),
+        line("Pips in a throw (8.17 expected)", lambda it: NO_VALUE if it.pips is None else f"{it.pips:.2f}"),
+        line("Entered from the bar (expected)", lambda it: f"{it.entered} of {it.barred} ({it.entering:.1f})"),
+        line("Doublets in a row (chance)", lambda it: f"{it.doublets_in_a_row} ({_percent(it.run_chance)})"),
+        line("Chi-square of the 21 throws", lambda it: _statistic(it.throws_test)),
+        line("its p", lambda it: _p_value(it.throws_test)),
+        line("Chi-square of the 6 numbers", lambda it: _statistic(it.faces_test)),
+        line("its p", lambda it: _p_value(it.faces_test)),
+    ]
+    return ("", *(player_name(transcript, seat) for seat in Seat)), rows
+
+
+def _doublets(it: DiceStatistics) -> str:
+    return f"{it.doublets} ({it.doublets / it.throws:.0%})" if it.throws else NO_VALUE
+
+
+def _percent(chance: float) -> str:
+    return f"{chance:.0%}" if chance >= 0.01 else f"{chance:.2%}"
+
+
+def _statistic(test: ChiSquare | None) -> str:
+    return NO_VALUE if test is None else f"{test.statistic:.1f}"
+
+
+def _p_value(test: ChiSquare | None) -> str:
+    if test is None:
+        return NO_VALUE
+    p = f"{test.p_value:.3f}" if test.p_value >= 0.001 else "< 0.001"
+    return p if test.reliable else f"{p} (rough)"
+
+
+def _face_rows(
+    transcript: Transcript, both: tuple[DiceStatistics, DiceStatistics]
+) -> tuple[tuple[Html | str, ...], list[Html]]:
+    rows = [
+        table_row(player_name(transcript, seat), *both[seat].faces, f"{sum(both[seat].faces) / 6:.1f}") for seat in Seat
+    ]
+    return ("", *map(str, range(1, 7)), "Mean"), rows
+
+
+def _chart(who: str, statistics: DiceStatistics) -> str:
+    return bars_svg(
+        list(_bars(statistics)),
+        title=f"{who}: how often each throw came",
+        theme=Theme.PAGE,
+        width=520,
+        height=210,
+    )
+
+
+def _bars(statistics: DiceStatistics) -> Iterator[Bar]:
+    """Return a bar for each throw, with a line where it should end."""
+    ways_of_all = sum(ways for _, ways in ROLLS)
+    for ((high, low), ways), count in zip(ROLLS, statistics.counts, strict=True):
+        yield Bar(f"{high}{low}", count, expected=statistics.throws * ways / ways_of_all)

@@ -1,0 +1,296 @@
+"""The server's database: users, matches, mail, in SQLite.
+
+Everything is committed as it happens, with a write-ahead log: when the process is killed, nothing done is lost.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import frozen
+
+from fibsbot.files import private_database
+from fibsbot.server.accounts import Account
+from fibsbot.server.settings import UserSettings
+
+VERSION: Final = 1
+"""Of the schema; kept in the database as `user_version`."""
+KEPT_DAYS: Final = 7
+"""How long a finished match can still be seen with `oldmoves`."""
+MAX_MAIL: Final = 100
+"""Messages waiting for one user; more are refused."""
+MAX_PANICS: Final = 1000
+"""Games kept by `panic`; the oldest give way."""
+
+_SCHEMA: Final = """
+CREATE TABLE users (
+    name TEXT PRIMARY KEY,
+    password TEXT NOT NULL,
+    rating REAL NOT NULL,
+    experience INTEGER NOT NULL,
+    email TEXT,
+    last_login INTEGER NOT NULL,
+    last_logout INTEGER NOT NULL,
+    last_host TEXT NOT NULL,
+    settings TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX users_by_rating ON users (rating DESC);
+CREATE TABLE matches (
+    low TEXT NOT NULL,
+    high TEXT NOT NULL,
+    serial INTEGER NOT NULL,
+    over INTEGER NOT NULL,
+    saved_at INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    PRIMARY KEY (low, high)
+) WITHOUT ROWID;
+CREATE INDEX matches_by_high ON matches (high);
+CREATE TABLE mail (
+    id INTEGER PRIMARY KEY,
+    recipient TEXT NOT NULL,
+    sender TEXT NOT NULL,
+    time INTEGER NOT NULL,
+    text TEXT NOT NULL
+);
+CREATE INDEX mail_by_recipient ON mail (recipient);
+CREATE TABLE panics (id INTEGER PRIMARY KEY, time INTEGER NOT NULL, state TEXT NOT NULL);
+"""
+
+
+class DatabaseError(Exception):
+    """The database cannot be used; the text says why."""
+
+
+@frozen
+class SavedMatchRow:
+    """A row of the table of matches: the last match of two users."""
+
+    names: tuple[str, str]
+    """In alphabetical order."""
+    serial: int
+    """How many matches the two have begun."""
+    over: bool
+    state: str
+    """JSON; see `Table.to_json`."""
+
+    def opponent(self, name: str) -> str:
+        """Return the other one's name."""
+        return self.names[1] if name == self.names[0] else self.names[0]
+
+
+class Database:
+    """The database. All methods are quick enough to be called from the event loop."""
+
+    def __init__(self, path: Path | None, now: float) -> None:
+        """Open or create the database, which only its owner may read; None keeps everything in memory.
+
+        Raises:
+            DatabaseError: if the file is no database of ours, or of a newer version.
+        """
+        try:
+            with private_database(path) if path else contextlib.nullcontext():
+                self._db = sqlite3.connect(path or ":memory:", isolation_level=None, timeout=1.0)
+                self._open(now)
+        except sqlite3.Error as error:
+            raise DatabaseError(str(error)) from error
+
+    def _open(self, now: float) -> None:
+        """Set the database up; close it if that fails."""
+        try:
+            self._set_up(now)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _set_up(self, now: float) -> None:
+        # One server a database: two would each believe that they alone know who is logged in.
+        self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        if version > VERSION:
+            raise DatabaseError(f"the database has version {version}, this program knows versions up to {VERSION}")
+        if version == 0:
+            (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            if tables:
+                raise DatabaseError("this is the database of another program")
+            with self._transaction():
+                for statement in _SCHEMA.split(";"):
+                    self._db.execute(statement)
+                self._db.execute(f"PRAGMA user_version = {VERSION}")
+        with self._transaction():
+            oldest = int(now) - KEPT_DAYS * 86400
+            self._db.execute("DELETE FROM matches WHERE over AND saved_at < ?", (oldest,))
+
+    def close(self) -> None:
+        """Close the database."""
+        self._db.close()
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    # -- users ------------------------------------------------------------------------------------------------------
+
+    def account(self, name: str) -> Account | None:
+        """Return a registered user."""
+        row = self._db.execute(
+            "SELECT name, password, rating, experience, email, last_login, last_logout, last_host, settings"
+            " FROM users WHERE name = ?",
+            (name,),
+        ).fetchone()
+        return _account(row) if row else None
+
+    def registered(self, name: str) -> bool:
+        """Whether a user of this name exists."""
+        return self._db.execute("SELECT 1 FROM users WHERE name = ?", (name,)).fetchone() is not None
+
+    def count_users(self) -> int:
+        """Return how many users are registered."""
+        (count,) = self._db.execute("SELECT count(*) FROM users").fetchone()
+        return int(count)
+
+    def save_accounts(self, *accounts: Account) -> None:
+        """Add users, or save what changed about them; all of them or none."""
+        with self._transaction():
+            self._db.executemany(
+                "INSERT OR REPLACE INTO users (name, password, rating, experience, email, last_login, last_logout,"
+                " last_host, settings) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        account.name,
+                        account.password,
+                        account.rating,
+                        account.experience,
+                        account.email,
+                        account.last_login,
+                        account.last_logout,
+                        account.last_host,
+                        json.dumps(account.settings.to_json()),
+                    )
+                    for account in accounts
+                ],
+            )
+
+    def ranking(self, experience: int, first: int, last: int) -> list[tuple[int, str, float, int]]:
+        """Return ranks `first` to `last` of the users with more than this experience.
+
+        Each is rank, name, rating, experience.
+        """
+        rows = self._db.execute(
+            "SELECT name, rating, experience FROM users WHERE experience > ?"
+            " ORDER BY rating DESC, name LIMIT ? OFFSET ?",
+            (experience, last - first + 1, first - 1),
+        )
+        return [(rank, *row) for rank, row in enumerate(rows, first)]
+
+    def rank(self, experience: int, name: str) -> tuple[int, str, float, int] | None:
+        """Return one user's row of the ranking; None for a user who is not in it."""
+        row: tuple[int, str, float, int] | None = self._db.execute(
+            "SELECT 1 + (SELECT count(*) FROM users WHERE experience > :floor"
+            " AND (rating > me.rating OR (rating = me.rating AND name < me.name))), name, rating, experience"
+            " FROM users AS me WHERE name = :name AND experience > :floor",
+            {"floor": experience, "name": name},
+        ).fetchone()
+        return row
+
+    # -- matches ----------------------------------------------------------------------------------------------------
+
+    def match(self, name: str, other: str) -> SavedMatchRow | None:
+        """Return the last match of two users, finished or not."""
+        row = self._db.execute(
+            "SELECT low, high, serial, over, state FROM matches WHERE low = ? AND high = ?", _pair(name, other)
+        ).fetchone()
+        return _match(row) if row else None
+
+    def matches(self, name: str) -> list[SavedMatchRow]:
+        """Return the unfinished matches of a user, by the opponent's name."""
+        rows = self._db.execute(
+            "SELECT low, high, serial, over, state FROM matches WHERE NOT over AND (low = :name OR high = :name)"
+            " ORDER BY CASE low WHEN :name THEN high ELSE low END",
+            {"name": name},
+        )
+        return [_match(row) for row in rows]
+
+    def count_matches(self, name: str) -> int:
+        """Return how many unfinished matches a user has."""
+        (count,) = self._db.execute(
+            "SELECT count(*) FROM matches WHERE NOT over AND (low = :name OR high = :name)", {"name": name}
+        ).fetchone()
+        return int(count)
+
+    def save_match(self, match: SavedMatchRow, now: float, *accounts: Account) -> None:
+        """Save a match in place of the pair's last one, and with it the accounts that its end has changed."""
+        with self._transaction():
+            self._db.execute(
+                "INSERT OR REPLACE INTO matches (low, high, serial, over, state, saved_at) VALUES (?, ?, ?, ?, ?, ?)",
+                (*_pair(*match.names), match.serial, match.over, match.state, int(now)),
+            )
+            self._db.executemany(
+                "UPDATE users SET rating = ?, experience = ? WHERE name = ?",
+                [(account.rating, account.experience, account.name) for account in accounts],
+            )
+
+    def save_panic(self, state: str, now: float) -> None:
+        """Keep a game for whoever looks for a bug in it."""
+        with self._transaction():
+            row = self._db.execute("INSERT INTO panics (time, state) VALUES (?, ?)", (int(now), state)).lastrowid
+            self._db.execute("DELETE FROM panics WHERE id <= ?", ((row or 0) - MAX_PANICS,))
+
+    # -- mail -------------------------------------------------------------------------------------------------------
+
+    def add_mail(self, recipient: str, sender: str, now: float, text: str) -> bool:
+        """Keep a message for a user who is not there; return False if too many wait already."""
+        with self._transaction():
+            (waiting,) = self._db.execute("SELECT count(*) FROM mail WHERE recipient = ?", (recipient,)).fetchone()
+            if waiting >= MAX_MAIL:
+                return False
+            self._db.execute(
+                "INSERT INTO mail (recipient, sender, time, text) VALUES (?, ?, ?, ?)",
+                (recipient, sender, int(now), text),
+            )
+        return True
+
+    def take_mail(self, recipient: str) -> list[tuple[str, int, str]]:
+        """Return the messages that wait for a user, oldest first (sender, time, text), and forget them."""
+        with self._transaction():
+            rows = self._db.execute(
+                "SELECT sender, time, text FROM mail WHERE recipient = ? ORDER BY id", (recipient,)
+            ).fetchall()
+            self._db.execute("DELETE FROM mail WHERE recipient = ?", (recipient,))
+        return rows
+
+
+def _account(row: tuple[Any, ...]) -> Account:
+    name, password, rating, experience, email, last_login, last_logout, last_host, settings = row
+    return Account(
+        name,
+        password,
+        rating,
+        experience,
+        email,
+        last_login,
+        last_logout,
+        last_host,
+        UserSettings.from_json(json.loads(settings)),
+    )
+
+
+def _match(row: tuple[Any, ...]) -> SavedMatchRow:
+    low, high, serial, over, state = row
+    return SavedMatchRow((low, high), serial, bool(over), state)
+
+
+def _pair(name: str, other: str) -> tuple[str, str]:
+    return (name, other) if name < other else (other, name)

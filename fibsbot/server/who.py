@@ -1,0 +1,269 @@
+"""Lists of users and what is known about them: who, show, whois, oldboard, oldmoves, ratings.
+
+Specification: "General Info".
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import zoneinfo
+from collections.abc import Callable
+from typing import Any, Final
+
+from attrs import frozen
+from fibs_protocol import commands as c
+from fibs_protocol import messages as m
+from fibs_protocol.commands import ShowWhat
+from fibs_protocol.errors import CommandError
+from fibs_protocol.grammar import write_telnet
+from fibs_protocol.grammar.arguments import shorten
+from fibs_protocol.messages import Message
+from fibs_protocol.words import YOU
+
+from fibsbot.server.accounts import LISTED_EXPERIENCE
+from fibsbot.server.server_match import CorruptMatchError, ServerMatch
+from fibsbot.server.users import User
+from fibsbot.server.world import CommandHandlers, World
+
+HANDLERS: Final = CommandHandlers()
+
+MAX_RANGE: Final = 100
+"""Ranks that one `ratings` lists."""
+DEFAULT_LAST_RANK: Final = 20
+"""The last rank that `ratings` lists if nothing else is asked for."""
+
+_ORDERS: Final[dict[str, Callable[[User], Any]]] = {
+    "login": lambda user: user.login,
+    "name": lambda user: user.name.lower(),
+    "rating": lambda user: -user.account.rating,
+    "rrating": lambda user: user.account.rating,
+}
+_FILTERS: Final[dict[str, Callable[[User], bool]]] = {
+    "ready": lambda user: user.ready and user.table is None,
+    "playing": lambda user: user.table is not None,
+    "away": lambda user: user.away is not None,
+}
+
+# -- who ------------------------------------------------------------------------------------------------------------
+
+
+@HANDLERS.on(c.Who, c.Rawwho)
+def who(world: World, user: User, command: c.Who | c.Rawwho) -> None:
+    """List users. `who` sends a `6` only where there is nobody to list (pitfall 6); `rawwho` always does."""
+    raw = isinstance(command, c.Rawwho)
+    words = (command.argument or "").split()
+    if words[:1] == ["count"]:
+        world.tell(user, m.Unknown(f"There are {len(world.users)} users logged in."))
+        return
+    chosen = _choose(world, words)
+    now = world.now()
+    rows: list[Message] = [one.who_info(now) for one in sorted(chosen, key=_ORDERS[user.settings.sortwho])]
+    if not user.clip:
+        rows = [m.Unknown(write_telnet(row, number=number)) for number, row in enumerate(rows, 1)]
+    if not raw and not user.clip:
+        world.tell(user, m.WhoHeader())
+    world.tell(user, *rows)
+    if raw or (user.clip and not rows):
+        world.tell(user, m.WhoEnd())
+
+
+def _choose(world: World, words: list[str]) -> list[User]:
+    users = list(world.users.values())
+    if not words:
+        return users
+    if words[0] in _FILTERS:
+        return [user for user in users if _FILTERS[words[0]](user)]
+    if words[0] == "from" and len(words) > 1:
+        return [user for user in users if words[1] in user.host]
+    user = world.find(words[0])
+    if user is None:
+        raise CommandError(m.NoSuchUser(shorten(words[0])))
+    return [user]
+
+
+# -- show -----------------------------------------------------------------------------------------------------------
+
+
+@HANDLERS.on(c.Show)
+def show(world: World, user: User, command: c.Show) -> None:
+    """Show one of several lists."""
+    world.tell(user, *_SHOWN[command.what](world, user, command.name))
+
+
+def _games(world: World, user: User, name: str | None) -> list[Message]:  # noqa: ARG001 - all lists are asked alike
+    tables = {id(user.table): user.table for user in world.users.values() if user.table is not None}
+    listed = (m.GameListed(*table.names, table.length, *table.state.scores) for table in tables.values())
+    return [m.GamesStart(), *listed]
+
+
+def _saved(world: World, user: User, name: str | None) -> list[Message]:  # noqa: ARG001 - as above
+    rows: list[Message] = []
+    for saved in world.store.matches(user.name):
+        opponent = saved.opponent(user.name)
+        other = world.users.get(opponent)
+        try:
+            table = ServerMatch.from_saved(saved)
+        except CorruptMatchError:
+            continue
+        seat = table.seat(user.name)
+        scores = table.state.scores
+        stars = 0 if other is None else 2 if other.ready else 1
+        rows.append(m.SavedMatch(opponent, stars, table.length, scores[seat], scores[seat.other]))
+    return [m.SavedStart(), *rows] if rows else [m.NoSavedGames()]
+
+
+def _saved_count(world: World, user: User, name: str | None) -> list[Message]:
+    known = user.name if name is None else name
+    if world.account(known) is None:
+        raise CommandError(m.NoSuchUser(known))
+    return [m.SavedCount(known, world.store.count_matches(known))]
+
+
+def _watchers(world: World, user: User, name: str | None) -> list[Message]:  # noqa: ARG001 - as above
+    rows = [m.WatcherListed(one.name, one.watching) for one in world.users.values() if one.watching is not None]
+    return [m.WatchersStart(), *rows] if rows else [m.NoWatchers()]
+
+
+def _max(world: World, user: User, name: str | None) -> list[Message]:  # noqa: ARG001 - as above
+    return [m.MaxLogins(world.max_users, world.fixtures.max_users)]
+
+
+_SHOWN: Final = {
+    ShowWhat.GAMES: _games,
+    ShowWhat.SAVED: _saved,
+    ShowWhat.SAVEDCOUNT: _saved_count,
+    ShowWhat.WATCHERS: _watchers,
+    ShowWhat.MAX: _max,
+}
+
+
+# -- one user -------------------------------------------------------------------------------------------------------
+
+
+@HANDLERS.on(c.Whois)
+def whois(world: World, user: User, command: c.Whois) -> None:
+    """Tell what is known about a user, logged in or not. The name has to be exact."""
+    if command.name is None:
+        raise CommandError(m.WhoisWho())
+    account = world.account(command.name)
+    if account is None:
+        world.tell(user, m.WhoisUnknown(command.name))
+        return
+    zone = user.settings.timezone
+    other = world.users.get(account.name)
+    lines: list[Message] = [
+        m.WhoisStart(account.name),
+        m.WhoisLogin(_date(account.last_login, zone), account.last_host),
+    ]
+    if other is None:
+        if account.last_logout:
+            lines.append(m.WhoisLogout(_date(account.last_logout, zone)))
+        lines.append(m.WhoisNotLoggedIn())
+    else:
+        lines.append(m.WhoisIdle(other.idle(world.now())))
+        if other.opponent is not None:
+            lines.append(m.WhoisPlaying(other.name, other.opponent))
+        else:
+            lines.append(m.WhoisNotPlaying(other.name, other.ready, other.watching))
+        if other.away is not None:
+            lines.append(m.Unknown(f"  {other.name} is away: {other.away}"))
+    lines += [m.WhoisRating(round(account.rating, 2), account.experience), m.WhoisEmail(account.email), m.Unknown("")]
+    world.tell(user, *lines)
+
+
+def _date(seconds: int, zone: str) -> str:
+    time = dt.datetime.fromtimestamp(seconds, zoneinfo.ZoneInfo(zone))
+    return f"{time:%A, %B %d %H:%M %Z}"
+
+
+@HANDLERS.on(c.Where)
+def where(world: World, user: User, command: c.Where) -> None:
+    """Tell where a user is connected from."""
+    other = user if command.name is None else world.find(command.name)
+    if other is None:
+        raise CommandError(m.NoSuchUser(command.name or ""))
+    world.tell(user, m.WhereIs(other.name, other.host), m.WhereHost(other.host))
+
+
+@HANDLERS.on(c.Oldboard)
+def oldboard(world: World, user: User, command: c.Oldboard) -> None:
+    """Show the board of a saved match."""
+    if command.name is None:
+        raise CommandError(m.OldboardUsage())
+    if user.table is not None:
+        raise CommandError(m.NotWhilePlaying())
+    table = _old_table(world, user, command.name)
+    if table is None:
+        raise CommandError(m.NoOldboard(command.name))
+    seat = table.seat(user.name)
+    world.tell(user, m.Board(table.board(seat, YOU, table.names[seat.other])))
+
+
+@HANDLERS.on(c.Oldmoves)
+def oldmoves(world: World, user: User, command: c.Oldmoves) -> None:
+    """Show the moves of the last game of a saved or recent match, or of the one being played."""
+    if command.name is None:
+        raise CommandError(m.OldmovesUsage())
+    table = user.table if user.opponent == command.name else _old_table(world, user, command.name)
+    if table is None:
+        raise CommandError(m.NoOldmoves(command.name))
+    world.tell(user, *table.list_moves(table.seat(user.name)))
+
+
+def _old_table(world: World, user: User, name: str) -> ServerMatch | None:
+    saved = world.store.match(user.name, name)
+    if saved is None:
+        return None
+    try:
+        return ServerMatch.from_saved(saved)
+    except CorruptMatchError:
+        return None
+
+
+# -- ratings --------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class _Range:
+    name: str | None
+    first: int
+    last: int
+
+
+@HANDLERS.on(c.Ratings)
+def ratings(world: World, user: User, command: c.Ratings) -> None:
+    """List ranks of the rating list, or one user's; the user's own rank comes behind, if it is not among them."""
+    asked = _read_range((command.argument or "").split())
+    if asked.name is not None:
+        row = world.store.rank(LISTED_EXPERIENCE, asked.name) or world.store.rank(-1, asked.name)
+        listed = [m.RatingListed(*row, starred=True)] if row else []
+    else:
+        rows = world.store.ranking(LISTED_EXPERIENCE, asked.first, asked.last)
+        own = world.store.rank(LISTED_EXPERIENCE, user.name)
+        listed = [m.RatingListed(*row) for row in (rows if own is None or own in rows else [*rows, own])]
+    world.tell(user, m.RatingsHeader(), *listed)
+
+
+def _read_range(words: list[str]) -> _Range:
+    """Read `NAME`, `from N`, `to N`, `from N to M` (specification: "Ratings")."""
+    names: list[str] = []
+    bounds = {"from": 1, "to": DEFAULT_LAST_RANK}
+    index = 0
+    while index < len(words):
+        if words[index] in bounds:
+            number = words[index + 1] if index + 1 < len(words) else ""
+            if not (number.isdecimal() and number.isascii() and len(number) < 10 and int(number)):
+                raise CommandError(m.RatingsNotPositive(words[index]))
+            bounds[words[index]] = int(number)
+            index += 2
+        else:
+            names.append(words[index])
+            index += 1
+    if len(names) > 1:
+        raise CommandError(m.RatingsOneName(shorten(names[0]), shorten(names[1])))
+    first, last = bounds["from"], bounds["to"]
+    if last < first:
+        raise CommandError(m.RatingsBadRange(first, last))
+    if last - first >= MAX_RANGE:
+        raise CommandError(m.RatingsLongRange())
+    return _Range(names[0] if names else None, first, last)

@@ -1,0 +1,77 @@
+"""Notifications to systemd: datagrams to the socket that it names (sd_notify(3), systemd.service(5))."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Mapping
+from typing import Final
+
+import structlog
+
+from fibsbot.redaction import redact
+
+SOCKET: Final = "NOTIFY_SOCKET"
+WATCHDOG: Final = "WATCHDOG_USEC"
+WATCHDOG_PROCESS: Final = "WATCHDOG_PID"
+LONGEST: Final = 400
+"""Characters of a status line at most."""
+
+_log = structlog.get_logger(__name__)
+
+
+class SystemdNotifier:
+    """Tells a supervisor of processes how this one is; without one it tells nobody. Nothing here raises or waits."""
+
+    def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
+        """Find out from the environment whom to tell."""
+        address = environment.get(SOCKET, "")
+        self._address = f"\0{address[1:]}" if address.startswith("@") else address
+        self._warned = False
+        self.watchdog = _watchdog(environment) if self._address else None
+        """Seconds after which we are killed if no `alive` came; None: nobody waits for it."""
+
+    def ready(self, status: str = "") -> None:
+        """Tell that the start is over, or the reading of new settings."""
+        self._send("READY=1", *_status(status))
+
+    def reloading(self) -> None:
+        """Tell that new settings are being read; `ready` says when that is over."""
+        self._send("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
+
+    def stopping(self) -> None:
+        """Tell that the end has begun; it may take as long as a match."""
+        self._send("STOPPING=1")
+
+    def alive(self) -> None:
+        """Tell that everything is as it should be."""
+        if self.watchdog is not None:
+            self._send("WATCHDOG=1")
+
+    def status(self, text: str) -> None:
+        """Tell in words what we do; `systemctl status` shows it."""
+        self._send(*_status(text))
+
+    def _send(self, *lines: str) -> None:
+        if not self._address or not lines:
+            return
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as sock:
+                sock.sendto("\n".join(lines).encode(), self._address)
+        except (OSError, ValueError) as error:
+            if not self._warned:
+                _log.warning("systemd cannot be told", error=str(error))
+            self._warned = True
+
+
+def _status(text: str) -> tuple[str, ...]:
+    return (f"STATUS={' '.join(redact(text).split())[:LONGEST]}",) if text else ()
+
+
+def _watchdog(environment: Mapping[str, str]) -> float | None:
+    """Return the watchdog's time if it is meant for this process."""
+    process, microseconds = environment.get(WATCHDOG_PROCESS, ""), environment.get(WATCHDOG, "")
+    if process not in ("", str(os.getpid())) or not microseconds.isdecimal() or not int(microseconds):
+        return None
+    return int(microseconds) / 1e6

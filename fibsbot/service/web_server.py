@@ -1,0 +1,233 @@
+"""The web server on 127.0.0.1: /metrics for Prometheus, /healthz for health checks, and who may ask.
+
+No name of another player is ever part of a metric, only those of our own accounts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from prometheus_client import CollectorRegistry, Histogram, ProcessCollector, disable_created_metrics, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from fibsbot.records.store import StoreWriter
+from fibsbot.service.account import AccountStatus
+from fibsbot.service.settings import HOST
+from fibsbot.strategies.pool import StrategyPool, TimedAnswer
+
+LOCAL_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+"""Names of this machine. A page of somebody else can give its own name our address, but not change its name."""
+_SAME_SITE: Final = frozenset({"same-origin", "none"})
+
+
+def refuse_foreign_requests(request: web.Request, *, embedded: bool = False) -> None:
+    """Refuse whatever a page of somebody else asks for.
+
+    Args:
+        request: what is asked.
+        embedded: whether it is asked for by a page, and never by somebody who follows a link.
+
+    Raises web.HTTPForbidden.
+    """
+    if _host(f"//{request.headers.get('Host', '')}") not in LOCAL_NAMES:
+        raise web.HTTPForbidden(text="expected the name of this machine, such as 127.0.0.1 or localhost\n")
+    origin = request.headers.get("Origin")
+    if origin is not None and _host(origin) not in LOCAL_NAMES:
+        raise web.HTTPForbidden(text="expected to be asked by a page of this machine\n")
+    if embedded and request.headers.get("Sec-Fetch-Site", "none") not in _SAME_SITE:
+        raise web.HTTPForbidden(text="expected to be asked by the page itself\n")
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+BUCKETS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+"""Seconds."""
+COUNTERS: Final = {
+    "connections": "Connections that were made.",
+    "messages": "Lines of the server that were understood or not.",
+    "unknown": "Lines of the server that were not understood.",
+    "commands": "Commands that were sent.",
+    "decisions": "Decisions, forced plays included.",
+    "fallbacks": "Decisions for which the strategy had no answer.",
+    "differences": "Parts of our own state that the server contradicted.",
+    "refusals": "Commands that the server refused.",
+    "timeouts": "Steps of the server that did not come in time.",
+    "corrected": "Boards that contradicted themselves, and could be read all the same.",
+    "stalls": "Times that a match was left, or the connection given up, because a match made no progress.",
+    "stuck": "Matches that were given up because the server could not go on with them.",
+    "games": "Games that were played.",
+    "matches": "Matches that were played to their end.",
+    "wins": "Matches that were won.",
+    "interruptions": "Matches that broke off and were saved.",
+}
+"""What an agent counts, as far as it is told here."""
+
+
+class Metrics:
+    """Everything that is measured, in a registry of its own."""
+
+    def __init__(
+        self, statuses: Callable[[], list[AccountStatus]], pool: Callable[[], StrategyPool], store: StoreWriter | None
+    ) -> None:
+        """Measure these accounts, their strategies and their store."""
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # nobody asks when each of them was made
+        self.registry = CollectorRegistry()
+        self._decisions = Histogram(
+            "fibsbot_decision_seconds",
+            "From the bytes that open a decision to its command.",
+            ["account"],
+            buckets=BUCKETS,
+            registry=self.registry,
+        )
+        self._thoughts = Histogram(
+            "fibsbot_strategy_seconds",
+            "That strategies worked on a decision.",
+            ["account"],
+            buckets=BUCKETS,
+            registry=self.registry,
+        )
+        self.registry.register(_Accounts(statuses))
+        self.registry.register(_Process(pool, store))
+        ProcessCollector(registry=self.registry)
+
+    def note(self, account: str, thought: TimedAnswer, seconds: float) -> None:
+        """Take in a decision."""
+        self._decisions.labels(account).observe(seconds)
+        self._thoughts.labels(account).observe(thought.seconds)
+
+    def text(self) -> bytes:
+        """Return everything in the form that Prometheus reads."""
+        return generate_latest(self.registry)
+
+
+class _Accounts(Collector):
+    """The accounts, looked at when somebody asks."""
+
+    def __init__(self, statuses: Callable[[], list[AccountStatus]]) -> None:
+        self._statuses = statuses
+
+    def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
+        statuses = self._statuses()
+        for name, about in COUNTERS.items():
+            yield _counter(name, about, [(it.account, getattr(it.counters, name)) for it in statuses])
+        yield _counter("reconnects", "Attempts to connect again.", [(it.account, it.reconnects) for it in statuses])
+        yield _counter("crashes", "Runs that crashed.", [(it.account, it.crashes) for it in statuses])
+        for name, about, value in _GAUGES:
+            gauge = GaugeMetricFamily(f"fibsbot_{name}", about, labels=["account"])
+            for it in statuses:
+                gauge.add_metric([it.account], value(it))
+            yield gauge
+        state = GaugeMetricFamily("fibsbot_state", "1 for the state that it is in.", labels=["account", "state"])
+        for it in statuses:
+            state.add_metric([it.account, it.state], 1)
+        yield state
+
+
+_GAUGES: Final[tuple[tuple[str, str, Callable[[AccountStatus], float]], ...]] = (
+    ("connected_seconds", "Since the login; 0 while not logged in.", lambda it: it.connected or 0.0),
+    ("healthy", "1 unless it is stuck, or has ended with an error.", lambda it: it.healthy),
+    ("playing", "1 while a match is on.", lambda it: bool(it.agent and it.agent.opponent)),
+    ("paused", "1 while no new match is begun.", lambda it: bool(it.agent and it.agent.paused)),
+    ("saved_matches", "Saved matches that wait to be resumed.", lambda it: it.agent.saved if it.agent else 0),
+    ("stuck_matches", "Saved matches that were given up.", lambda it: it.agent.stuck if it.agent else 0),
+)
+
+
+class _Process(Collector):
+    """What the accounts share."""
+
+    def __init__(self, pool: Callable[[], StrategyPool], store: StoreWriter | None) -> None:
+        self._pool = pool
+        self._store = store
+
+    def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
+        pool, store = self._pool(), self._store
+        yield GaugeMetricFamily("fibsbot_questions_waiting", "Decisions that wait for a strategy.", pool.waiting)
+        yield GaugeMetricFamily("fibsbot_strategies_hanging", "Strategies that do not come back.", pool.late)
+        if store is not None:
+            yield GaugeMetricFamily("fibsbot_store_healthy", "1 while records get into the store.", store.healthy)
+            yield GaugeMetricFamily("fibsbot_store_waiting", "Records that are not in the store yet.", store.waiting)
+            yield CounterMetricFamily("fibsbot_store_written", "Records that are in the store.", store.written)
+            yield CounterMetricFamily("fibsbot_store_lost", "Records that never will be.", store.lost)
+
+
+def _counter(name: str, about: str, values: list[tuple[str, int]]) -> CounterMetricFamily:
+    family = CounterMetricFamily(f"fibsbot_{name}", about, labels=["account"])
+    for account, value in values:
+        family.add_metric([account], value)
+    return family
+
+
+METRICS_CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+SHUTDOWN_TIMEOUT: Final = 1.0
+"""Seconds that a client has to take its last answer at the end."""
+
+WebHandler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class WebServer:
+    """Answers GET requests on 127.0.0.1."""
+
+    def __init__(self, port: int) -> None:
+        """Listen on this port; 0 takes a free one, and `port` tells which."""
+        self.port = port
+        self.app = web.Application(middlewares=[self._refuse_strangers])
+        self._embedded: set[str] = set()
+        self._runner: web.AppRunner | None = None
+
+    def add(self, path: str, handler: WebHandler, *, embedded: bool = False) -> None:
+        """Answer requests for a path; before the start. `embedded`: only our own pages ask for it."""
+        self.app.router.add_get(path, handler)
+        if embedded:
+            self._embedded.add(path)
+
+    @web.middleware
+    async def _refuse_strangers(self, request: web.Request, handler: WebHandler) -> web.StreamResponse:
+        """Answer this machine alone, whatever is asked for."""
+        refuse_foreign_requests(request, embedded=request.path in self._embedded)
+        return await handler(request)
+
+    async def start(self) -> None:
+        """Begin to listen. Raises OSError when the port is not free."""
+        self._runner = web.AppRunner(self.app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT)
+        await self._runner.setup()
+        try:
+            await web.TCPSite(self._runner, HOST, self.port).start()
+        except OSError:
+            await self.close()
+            raise
+        self.port = self._runner.addresses[0][1]
+
+    async def close(self) -> None:
+        """Stop listening."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+
+def metrics_handler(text: Callable[[], bytes]) -> WebHandler:
+    """Answer with what is measured."""
+
+    async def handle(_: web.Request) -> web.StreamResponse:
+        return web.Response(body=text(), headers={"Content-Type": METRICS_CONTENT_TYPE})
+
+    return handle
+
+
+def health_handler(look: Callable[[], tuple[bool, Mapping[str, Any]]]) -> WebHandler:
+    """Answer with 200 while everything is as it should be, else with 503; and with what is."""
+
+    async def handle(_: web.Request) -> web.StreamResponse:
+        well, what = look()
+        return web.json_response(what, status=200 if well else 503)
+
+    return handle

@@ -1,0 +1,141 @@
+"""How positions and plays are written to other engines: `board:` lines of FIBS, and plays such as `bar/22 24/18 6/off`.
+
+In a board line (docs/protocol.md) we are always O, who moves from 24 to 1, so that points and cells are our own. Such
+a line cannot say the Jacoby rule, that a match is played without a cube, or how much the opponent wants to resign. In
+a play every step of every checker is written out, without `*` and `(2)`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeVar
+
+from attrs import evolve
+from fibs_protocol.board import BoardState
+from fibs_protocol.errors import BoardError, LocalProtocolError
+from fibs_protocol.words import Colour
+
+from fibsbot.fibs import cells_from_position, length_to_fibs, match_state
+from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.position import BAR, OFF, Move, Play
+from fibsbot.rules.errors import PlayError
+from fibsbot.rules.plays import check_play
+from fibsbot.strategies.child_process.process import DeclinedError, EngineError
+
+NAMES = ("You", "Opponent")
+
+
+def board_line(state: MatchState) -> str:
+    """Return the decision as a `board:` line; raise DeclinedError where none can say it.
+
+    While the opponent's double or resignation is pending it is the opponent's turn. The score of an unlimited match
+    plays no part and is left out.
+    """
+    waiting = state.phase in {Phase.DOUBLED, Phase.RESIGNED}
+    position = state.position
+    dice = (state.dice if state.phase is Phase.MOVE else None) or (0, 0)
+    board = BoardState(
+        player=NAMES[0],
+        opponent=NAMES[1],
+        length=length_to_fibs(state.length),
+        score=state.score[0] if state.length else 0,
+        opponent_score=state.score[1] if state.length else 0,
+        points=cells_from_position(position, Colour.O, -1),
+        turn=Colour.X if waiting else Colour.O,
+        dice=dice,
+        opponent_dice=(0, 0),
+        cube=state.cube,
+        may_double=state.owner is not Owner.OPPONENT,
+        opponent_may_double=state.owner is not Owner.PLAYER,
+        was_doubled=state.phase is Phase.DOUBLED,
+        colour=Colour.O,
+        direction=-1,
+        home=0,
+        bar=25,
+        off=position.off,
+        opponent_off=position.opponent_off,
+        on_bar=position.bar,
+        opponent_on_bar=position.opponent_bar,
+        can_move=0,
+        forced_move=0,
+        post_crawford=int(state.post_crawford),
+        redoubles=state.redoubles,
+    )
+    try:
+        return board.to_line()
+    except LocalProtocolError as error:
+        raise DeclinedError(f"cannot be asked: {error}") from None
+
+
+def state_of_line(line: str) -> MatchState:
+    """Return the decision that the player of a `board:` line has to make; raise ValueError where there is none."""
+    try:
+        return decision_of_board(BoardState.from_line(line))
+    except BoardError as error:
+        raise ValueError(str(error)) from None
+
+
+def decision_of_board(board: BoardState) -> MatchState:
+    """Return the decision that a board's player has to make: a play, whether to double, or whether to take.
+
+    Raises ValueError where it is not for this player to decide anything.
+    """
+    if board.dice != (0, 0):
+        phase = Phase.MOVE
+    elif board.opponent_dice == (0, 0) and board.was_doubled and (board.turn is not board.colour or _is_moot(board)):
+        phase = Phase.DOUBLED
+    else:
+        phase = Phase.ROLL
+    if phase is not Phase.DOUBLED and board.turn is not board.colour:
+        raise ValueError("expected a board on which it is the player's turn, or a double to be answered")
+    state = match_state(board, phase=phase, redoubles=board.redoubles)
+    if state.position.over:
+        raise ValueError("expected a board on which the game is not over")
+    return evolve(state, redoubles=0 if state.length else state.redoubles)
+
+
+def _is_moot(board: BoardState) -> bool:
+    """Whether neither may double: so it is on FIBS while a double is pending."""
+    return not (board.may_double or board.opponent_may_double)
+
+
+_POINT: Final = re.compile(r"(bar|off|[0-9]{1,2})\*?")
+_SEPARATORS: Final = re.compile(r"[ /-]")
+_WORDS: Final = {"bar": BAR, "off": OFF}
+MeaningT = TypeVar("MeaningT")
+
+
+def format_steps(play: Play) -> str:
+    """Write a play; the empty one is the empty text."""
+    return " ".join(map(str, play.moves))
+
+
+def parse_play_choice(text: str, state: MatchState, plays: Sequence[Play]) -> Play:
+    """Return which of the legal plays an engine means; raise EngineError where it is none of them.
+
+    Steps may be written `8/5 6/5`, `8-5 6-5` and `8 5 6 5`; the bar may be 25, and off may be 0. A
+    hit may be marked by `*`, which says nothing that the board doesn't.
+    """
+    assert state.dice is not None  # noqa: S101 - phase MOVE
+    words = [word for word in _SEPARATORS.split(text.strip()) if word]
+    if len(words) > 8 or len(words) % 2 or not all(map(_POINT.fullmatch, words)):
+        raise EngineError(f"expected a play such as 24/18 13/11, got {text[:80]!r}")
+    names = [word.rstrip("*") for word in words]
+    points = [_WORDS[name] if name in _WORDS else int(name) for name in names]
+    meant = Play(tuple(Move(source, target) for source, target in zip(points[::2], points[1::2], strict=True)))
+    try:
+        result = state.position.play(check_play(state.position, state.dice, meant))
+    except PlayError as error:
+        raise EngineError(f"expected a legal play, got {text[:80]!r}: {error}") from None
+    for play in plays:
+        if state.position.play(play) == result:
+            return play
+    raise EngineError(f"expected one of the {len(plays)} plays offered, got {text[:80]!r}")
+
+
+def parse_word(words: Mapping[str, MeaningT], text: str) -> MeaningT:
+    """Return what an engine's word means; raise EngineError where it is none of these."""
+    if text not in words:
+        raise EngineError(f"expected {' or '.join(words)}, got {text[:80]!r}")
+    return words[text]

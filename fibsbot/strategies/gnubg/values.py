@@ -1,0 +1,181 @@
+"""Values of positions, plays and cube actions by gnubg.
+
+Its external mode has none, but its Python does (`bridge.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from attrs import evolve
+
+from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.position import Play, Position
+from fibsbot.rules.laws import Level, has_won, win_level
+from fibsbot.strategies.child_process.process import ChildProcess, EngineError, EngineExitedError, RestartingEngine
+from fibsbot.strategies.evaluator import Chances, CubeValues, PlayValue, PositionValue, reversed_chances, six_chances
+from fibsbot.strategies.gnubg.external_mode import Evaluation, GnubgOptions, with_capped_cube
+
+ANSWER_MARK: Final = "=> "
+VALUE_COLUMNS: Final = 4
+"""A row begins with what the best action, rolling, a taken and a passed double are worth to the player on roll."""
+CHANCE_COLUMNS: Final = 5
+"""What may follow: the chances to win, to win a gammon and a backgammon, to lose a gammon and a backgammon."""
+MAX_LINES_BEFORE_ANSWER: Final = 1000
+"""Lines that gnubg may say before an answer."""
+_BRIDGE: Final = Path(__file__).with_name("witness.py")
+_OWNERS: Final = {Owner.CENTRED: -1, Owner.PLAYER: 1, Owner.OPPONENT: 0}
+Row: TypeAlias = list[float]
+
+
+class GnubgValues:
+    """A gnubg that values positions, kept running."""
+
+    def __init__(self, program: str, options: GnubgOptions) -> None:
+        """Start nothing yet."""
+        self._options = options
+        self._running = RestartingEngine(partial(_BridgeProcess, program))
+        self._chances: dict[tuple[object, ...], float] = {}
+
+    def value(self, state: MatchState) -> float:
+        """Return what a position is worth before the throw."""
+        return self._row(state)[0]
+
+    def value_position(self, state: MatchState) -> PositionValue:
+        """Return the same with how far was looked, and the chances."""
+        value, _, _, _, *chances = self._row(state, chances=True)
+        return PositionValue(value, self._options.cube, six_chances(*chances))
+
+    def value_cube(self, state: MatchState) -> CubeValues:
+        """Return what the cube actions are worth."""
+        _, no_double, taken, passed, *chances = self._row(state, chances=True)
+        return CubeValues(no_double, taken, passed, self._options.cube, six_chances(*chances))
+
+    def value_plays(
+        self, state: MatchState, plays: Sequence[Play], evaluate: Callable[[MatchState], Evaluation]
+    ) -> Sequence[PlayValue]:
+        """Return what each play is worth, and the chances that it leaves.
+
+        `evaluate` is what the external mode says of a position before the throw: a hundred times as quick.
+        """
+        return [self._after(state, state.position.play(play), evaluate) for play in plays]
+
+    def match_chance(self, state: MatchState, points: int) -> float:
+        """Return how likely the match is won once this game has ended with so many points."""
+        own, theirs = state.score[0] + max(points, 0), state.score[1] + max(-points, 0)
+        if not state.length or not points:
+            raise ValueError(f"expected points in a match of some length, got {points} in {state}")
+        if own >= state.length or theirs >= state.length:
+            return float(own >= state.length)
+        key = (state.length, own, theirs, state.crawford, state.post_crawford)
+        if key not in self._chances:
+            self._chances[key] = self._asked_chance(state, points)
+        return self._chances[key]
+
+    def _asked_chance(self, state: MatchState, points: int) -> float:
+        result = [_cubeinfo_arguments(evolve(state, cube=abs(points), owner=Owner.CENTRED)), math.copysign(1.0, points)]
+        return self._ask({"plies": 0, "cubeful": True, "chances": False, "positions": [], "results": [result]})[1][0]
+
+    def close(self) -> None:
+        """End it."""
+        self._running.close()
+
+    def _after(self, state: MatchState, after: Position, evaluate: Callable[[MatchState], Evaluation]) -> PlayValue:
+        """Return what the position after a play is worth to who made it."""
+        plies = self._options.chequer
+        if has_won(after):
+            return PlayValue(self._won(state, after), plies, _won_chances(after))
+        theirs = evolve(state, position=after, phase=Phase.ROLL, dice=None).swapped()
+        value, chances = evaluate(theirs)
+        equity = -(self._normalised(theirs, value) if state.length else value)
+        return PlayValue(equity, plies, reversed_chances(chances))
+
+    def _won(self, state: MatchState, after: Position) -> float:
+        """Return what a game that is won is worth."""
+        turned = state.owner is not Owner.CENTRED
+        level = 1 if state.jacoby and not turned else int(win_level(after))
+        return self._normalised(state, self.match_chance(state, level * state.cube)) if state.length else float(level)
+
+    def _normalised(self, state: MatchState, chance: float) -> float:
+        """Return a chance to win the match as an equity at the present cube."""
+        win, loss = self.match_chance(state, state.cube), self.match_chance(state, -state.cube)
+        return (2 * chance - win - loss) / (win - loss)
+
+    def _row(self, state: MatchState, *, chances: bool = False) -> Row:
+        position = [_board_argument(state.position), _cubeinfo_arguments(state), int(state.jacoby)]
+        cubeful = not state.cubeless
+        depth = {"plies": self._options.cube, "cubeful": cubeful, "chances": chances}
+        return self._ask({**depth, "positions": [position], "results": []})[0][0]
+
+    def _ask(self, question: dict[str, Any]) -> tuple[list[Row], Row]:
+        """Return rows, and chances to win the match."""
+        deadline = time.monotonic() + self._options.deadline
+        line = json.dumps(question)
+        return self._running.ask(lambda it: _parse_answer(it.ask(line, deadline), question), deadline)
+
+
+class _BridgeProcess:
+    """One gnubg that runs `witness.py`."""
+
+    def __init__(self, program: str, _deadline: float) -> None:
+        self._child = ChildProcess([program, "-t", "-q", "-r", "-p", str(_BRIDGE)], {"LC_ALL": "C", "LANGUAGE": "C"})
+
+    @property
+    def running(self) -> bool:
+        """Whether the program has not ended."""
+        return self._child.running
+
+    def ask(self, line: str, deadline: float) -> str:
+        """Return the answer to a question, without its mark."""
+        try:
+            self._child.tell(line)
+            for _ in range(MAX_LINES_BEFORE_ANSWER):
+                answer = self._child.lines.read(deadline)
+                if answer.startswith(ANSWER_MARK):
+                    return answer.removeprefix(ANSWER_MARK)
+        except EngineExitedError as error:
+            raise EngineExitedError(f"{error} ({self._child.epitaph()})") from None
+        raise EngineError(f"said more than {MAX_LINES_BEFORE_ANSWER} lines and no answer")
+
+    def close(self) -> None:
+        """End it."""
+        self._child.close()
+
+
+def _won_chances(after: Position) -> Chances:
+    """Return the chances of who has won."""
+    level = win_level(after)
+    return six_chances(1.0, float(level >= Level.GAMMON), float(level >= Level.BACKGAMMON), 0.0, 0.0)
+
+
+def _parse_answer(answer: str, question: dict[str, Any]) -> tuple[list[Row], Row]:
+    """Read an answer; raise EngineError unless it has as many rows, numbers in a row and chances as were asked for."""
+    rows, chances = len(question["positions"]), len(question["results"])
+    columns = VALUE_COLUMNS + CHANCE_COLUMNS if question["chances"] else VALUE_COLUMNS
+    try:
+        values, found = json.loads(answer)
+        numbers = [*found, *(number for row in values for number in row)]
+        shape = (len(values), {len(row) for row in values} - {columns}, len(found))
+    except (ValueError, TypeError):
+        raise EngineError(f"expected values as JSON, got {answer[:80]!r}") from None
+    if shape != (rows, set(), chances) or not all(isinstance(it, int | float) and math.isfinite(it) for it in numbers):
+        raise EngineError(f"expected {rows} rows of {columns} numbers and {chances} chances, got {answer[:80]!r}")
+    return values, found
+
+
+def _board_argument(position: Position) -> list[list[int]]:
+    opponent = [max(-position.points[25 - point], 0) for point in range(1, 26)]
+    return [opponent, [max(count, 0) for count in position.points[1:]]]
+
+
+def _cubeinfo_arguments(state: MatchState) -> list[Any]:
+    """Return the arguments of `gnubg.cubeinfo`; the player is gnubg's player 1."""
+    state = with_capped_cube(state)
+    score = [state.score[1], state.score[0]] if state.length else [0, 0]
+    return [state.cube, _OWNERS[state.owner], 1, state.length, score, int(state.crawford)]

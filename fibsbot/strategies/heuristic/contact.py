@@ -1,0 +1,250 @@
+"""The chances of a position with contact: shots, terms of each side, and their weighted sum.
+
+Each term is about one side and numbers the points as that side does. `weights.py` names the terms, in the same order;
+most count something or are a share of 1, so that their weights can be compared. A set of rolls is an integer with a
+bit for each: a on one die and b on the other is bit 6(a-1) + b-1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from operator import mul
+from typing import Final, TypeAlias
+
+from fibsbot.position import BAR, CHECKERS, Position
+from fibsbot.strategies.heuristic.cube import OutcomeChances
+from fibsbot.strategies.heuristic.weights import BACKGAMMONS, BOTH_BACK, ONE_AWAY
+
+_WITH: Final = tuple(
+    sum(1 << 6 * (a - 1) + b - 1 for a in range(1, 7) for b in range(1, 7) if number in (a, b)) for number in range(7)
+)
+"""For each number, the rolls that show it."""
+
+
+def rolls_hitting(own: Sequence[int], opponent: Sequence[int], blot: int) -> int:
+    """Return the rolls with which the player on roll can hit the opponent's blot on a point.
+
+    Both rows count checkers on the cells 0 to 25 as the hitter numbers them. A roll counts when moves over open points
+    hit; whether the other number would then have to be played differently (laws 13 and 15) is not looked at.
+    """
+    if own[BAR]:
+        return _shots_from_bar(own, opponent, blot)
+    rolls = 0
+    for source in range(blot + 1, 25):
+        if own[source]:
+            distance = source - blot
+            if distance <= 6:
+                rolls |= _WITH[distance]
+            for low in range(max(1, distance - 6), (distance + 1) // 2):
+                high = distance - low
+                if opponent[source - low] < 2 or opponent[source - high] < 2:
+                    rolls |= _WITH[low] & _WITH[high]
+            for steps in range(2, 5):
+                number = distance // steps
+                if number * steps == distance and number <= 6 and _open_steps(opponent, source, number, steps):
+                    rolls |= _double(number)
+    return rolls
+
+
+def _shots_from_bar(own: Sequence[int], opponent: Sequence[int], blot: int) -> int:
+    rolls = 0
+    for number in range(1, 7):
+        entry = BAR - number
+        if opponent[entry] > 1:
+            continue
+        if entry == blot:
+            rolls |= _WITH[number]
+            continue
+        if own[BAR] == 1:
+            for second in range(1, 7):
+                source = blot + second
+                if second != number and (source == entry or (source < BAR and own[source])):
+                    rolls |= _WITH[number] & _WITH[second]
+        for steps in range(1, 5 - own[BAR]):
+            source = blot + steps * number
+            present = source == entry or (source < BAR and own[source])
+            if present and _open_steps(opponent, source, number, steps):
+                rolls |= _double(number)
+    return rolls
+
+
+def _open_steps(opponent: Sequence[int], source: int, number: int, steps: int) -> bool:
+    """Whether a checker can touch down after each of the steps but the last."""
+    return all(opponent[source - step * number] < 2 for step in range(1, steps))
+
+
+def _double(number: int) -> int:
+    return 1 << 7 * (number - 1)
+
+
+Cells: TypeAlias = Sequence[int]
+"""How many checkers of one side stand on the cells 0 to 25."""
+
+_ROLLS: Final = 36
+_PAIRS: Final = tuple((a, b) for a in range(1, 7) for b in range(1, 7))
+
+
+def side_terms(own: Cells, opponent: Cells) -> list[float]:
+    """Return the terms of one side; both rows count checkers on the cells as that side numbers them."""
+    own_pips, opponent_pips = _pips(own), _pips(opponent[::-1])
+    board = _made(own[1:7])
+    opponent_board = _made(opponent[19:25])
+    return [
+        *(float(n > 1) for n in own[1:25]),
+        *(float(board >= n) for n in (4, 5, 6)),
+        *(own[first : first + 6].count(1) for first in (1, 7, 13, 19)),
+        *_spares(own),
+        *_shots(own, opponent, opponent_board),
+        *_on_bar(own[BAR], opponent_board),
+        *_back_checkers(own, opponent, opponent_board),
+        *_prime(own, opponent),
+        float(board) if opponent[0] else 0.0,
+        *_progress(own, opponent),
+        race_lead(own_pips, opponent_pips) if not any(own[19:]) else 0.0,
+    ]
+
+
+def race_lead(own_pips: int, opponent_pips: int) -> float:
+    """Return the lead in the race in standard deviations of what the dice may still do to it (Kleinman's measure)."""
+    return (opponent_pips - own_pips) / math.sqrt(2 * max(own_pips + opponent_pips, 8))
+
+
+def _pips(own: Cells) -> int:
+    return sum(point * n for point, n in enumerate(own))
+
+
+def _made(cells: Cells) -> int:
+    return sum(n > 1 for n in cells)
+
+
+def _spares(own: Cells) -> tuple[float, ...]:
+    """Third checkers at home, those outside, checkers in stacks beyond the third, checkers on the two lowest points."""
+    near = sum(n > 2 for n in own[4:9])
+    outside = sum(n > 2 for n in own[9:14])
+    stacked = sum(n - 3 for n in own[1:25] if n > 3)
+    return (near, outside, stacked, sum(own[1:3]))
+
+
+def _shots(own: Cells, opponent: Cells, opponent_board: int) -> tuple[float, ...]:
+    """Rolls that hit, as shares of 36: any blot; pips lost; any, by the strength of the board; near home."""
+    attacker, target = opponent[::-1], own[::-1]
+    hitting = pips = near = 0
+    for point in range(1, 25):
+        if own[point] == 1:
+            rolls = rolls_hitting(attacker, target, BAR - point)
+            hitting |= rolls
+            pips += rolls.bit_count() * (BAR - point)
+            near += rolls.bit_count() if point <= 12 else 0
+    hit = hitting.bit_count() / _ROLLS
+    return (hit, pips / (_ROLLS * BAR), hit * opponent_board / 6, near / _ROLLS)
+
+
+def _on_bar(waiting: int, opponent_board: int) -> tuple[float, ...]:
+    """Whether a checker is on the bar; more of them; the chance that none enters."""
+    return (float(waiting > 0), max(waiting - 1, 0), (opponent_board / 6) ** 2 if waiting else 0.0)
+
+
+def _back_checkers(own: Cells, opponent: Cells, opponent_board: int) -> tuple[float, ...]:
+    """Checkers in the opponent's home board or on the bar: how many, how far back, how hard to bring out."""
+    back = sum(own[19:])
+    last = max((point for point, n in enumerate(own) if n), default=0)
+    caught = _blocked_rolls(last, opponent)
+    anchored = any(n > 1 for n in own[18:25])
+    danger = opponent_board / 6
+    return (
+        float(back > 0),
+        float(back > 1),
+        back,
+        last / BAR,
+        caught,
+        caught * back,
+        0.0 if anchored else back * danger,
+        own[19:25].count(1) * danger,
+        float(anchored),
+    )
+
+
+def _blocked_rolls(last: int, opponent: Cells) -> float:
+    """Return the share of rolls that the rearmost checker cannot play in full."""
+    if last <= 6:
+        return 0.0
+    blocked = [n > 1 for n in opponent[: last + 1]]
+    stuck = 0
+    for a, b in _PAIRS:
+        if last > a + b and (blocked[last - a - b] or (blocked[last - a] and blocked[last - b])):
+            stuck += 1
+    return stuck / _ROLLS
+
+
+def _prime(own: Cells, opponent: Cells) -> tuple[float, ...]:
+    """Four, five, six points in a row with an opponent's checker behind them."""
+    longest = run = end = 0
+    for point in range(2, 13):
+        run = run + 1 if own[point] > 1 else 0
+        if run and run >= longest:
+            longest, end = run, point
+    if not any(opponent[: end - longest + 1]):
+        longest = 0
+    return (float(longest >= 4), float(longest >= 5), float(longest >= 6))
+
+
+def _progress(own: Cells, opponent: Cells) -> tuple[float, ...]:
+    """Checkers off, outside the home board, quarters to cross, checkers not yet past the opponent, pips to spare."""
+    off = CHECKERS - sum(own)
+    outside = sum(own[7:])
+    crossings = sum((point - 1) // 6 * n for point, n in enumerate(own) if point > 6)
+    first = next((point for point, n in enumerate(opponent) if n), BAR)
+    spare = sum((point - 6) * n for point, n in enumerate(own[:19]) if point > 6)
+    return (
+        off / CHECKERS,
+        float(off > 0),
+        outside / CHECKERS,
+        crossings / CHECKERS,
+        sum(own[first + 1 :]) / CHECKERS,
+        spare / 60,
+    )
+
+
+_HALF_A_ROLL: Final = 4
+"""What being on roll is worth in the race, in pips."""
+
+
+def contact_chances(position: Position) -> OutcomeChances:
+    """Return the chances of the player on roll; neither side has borne off all its checkers."""
+    own = [max(n, 0) for n in position.points]
+    opponent = [max(-n, 0) for n in position.points]
+    ours, theirs = side_terms(own, opponent), side_terms(opponent[::-1], own[::-1])
+    lead = race_lead(position.pips - _HALF_A_ROLL, position.opponent_pips)
+    weights = BOTH_BACK if any(own[19:]) and any(opponent[:7]) else ONE_AWAY
+
+    win = _logistic(weights.win + weights.lead * lead + _sum(ours, weights.on_roll) - _sum(theirs, weights.waiting))
+    gammon = lose_gammon = 0.0
+    if sum(opponent) == CHECKERS:
+        swing = weights.gammon_on_roll + weights.gammon_lead * lead
+        gammon = win * _logistic(weights.gammon + swing + _sum(ours, weights.winner) + _sum(theirs, weights.loser))
+    if sum(own) == CHECKERS:
+        swing = weights.gammon_on_roll + weights.gammon_lead * lead
+        share = _logistic(weights.gammon - swing + _sum(theirs, weights.winner) + _sum(ours, weights.loser))
+        lose_gammon = (1 - win) * share
+    return OutcomeChances(
+        win,
+        gammon,
+        gammon * _backgammons(sum(opponent[:7])),
+        lose_gammon,
+        lose_gammon * _backgammons(sum(own[19:])),
+    )
+
+
+def _sum(terms: Sequence[float], weights: Sequence[float]) -> float:
+    total: float = sum(map(mul, terms, weights))
+    return total
+
+
+def _logistic(total: float) -> float:
+    return 1 / (1 + math.exp(-total))
+
+
+def _backgammons(back: int) -> float:
+    """Return the share of backgammons among the gammons, by the loser's checkers that are still far back."""
+    return BACKGAMMONS[min(back, len(BACKGAMMONS) - 1)]

@@ -1,0 +1,263 @@
+"""The strategy `heuristic`: every decision follows from the estimated chances of a position.
+
+It is an evaluator as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Final, TypeAlias
+
+from attrs import astuple, evolve
+
+from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.position import CHECKERS, Play, Position
+from fibsbot.rules.laws import win_level
+from fibsbot.strategies import evaluator
+from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
+from fibsbot.strategies.evaluator import CubeValues, PlayValue, PositionValue
+from fibsbot.strategies.heuristic.contact import contact_chances
+from fibsbot.strategies.heuristic.cube import CubeModel, OutcomeChances, Worth, chance_after, worth_of
+from fibsbot.strategies.heuristic.race import certain_loss, race_chances
+
+
+def position_chances(position: Position) -> OutcomeChances:
+    """Return the chances of the player on roll, who is about to throw."""
+    if position.opponent_off == CHECKERS:
+        return _chances_of_loss(position)
+    if position.off == CHECKERS:
+        return _chances_of_loss(position.swapped()).reversed()
+    if position.contact:
+        return contact_chances(position)
+    cells = position.points
+    own = tuple(max(n, 0) for n in cells[1:25])
+    opponent = tuple(max(-n, 0) for n in cells[24:0:-1])
+    return race_chances(own, opponent)
+
+
+def _chances_of_loss(position: Position) -> OutcomeChances:
+    """Return what a player has lost whose opponent has no checker left."""
+    gammon = float(position.off == 0)
+    backgammon = float(gammon and any(n > 0 for n in position.points[19:]))
+    return OutcomeChances(0.0, lose_gammon=gammon, lose_backgammon=backgammon)
+
+
+DIGITS: Final = 6
+"""Decimals to which plays are compared: what differs less is the same."""
+PLIES: Final = 0
+"""Rolls that are looked ahead: positions are valued as they stand."""
+Rank: TypeAlias = tuple[float, int]
+"""By what plays are compared, the best the highest: what they are worth with the cube left alone, and then pips.
+
+Where nothing is left to win or lose, fewer pips end the game sooner.
+"""
+
+
+def game_of(state: MatchState, expected: OutcomeChances, worth: Worth | None = None) -> CubeModel:
+    """Return the game that is played in this state, as the player who has these chances sees it."""
+    return CubeModel.of(expected, worth or worth_of(state), state.away, jacoby=state.jacoby)
+
+
+def rank_plays(state: MatchState, plays: Sequence[Play]) -> list[Rank]:
+    """Return the rank of each play."""
+    boards = [state.position.play(play) for play in plays]
+    return _ranks(state, boards, [position_chances(board.swapped()) for board in boards])
+
+
+def roll_equity(state: MatchState) -> float:
+    """Return what the position is worth to the player on roll, who doubles where that gains."""
+    expected = position_chances(state.position)
+    return _equity_of_game(state, game_of(state, expected), expected.win)
+
+
+def roll_value(state: MatchState) -> PositionValue:
+    """Return the same with how far was looked, and the chances."""
+    return PositionValue(roll_equity(state), PLIES, _all_six(position_chances(state.position)))
+
+
+def play_values(state: MatchState, plays: Sequence[Play]) -> list[PlayValue]:
+    """Return what each play is worth, and the chances that it leaves.
+
+    It is worth what the opponent, who may double, loses by what it leaves. Plays are compared with the cube left alone.
+    One that would be worth more with it than the play which that prefers is worth just as much: whoever judges by these
+    figures plays as the strategy does.
+    """
+    boards = [state.position.play(play) for play in plays]
+    left = [position_chances(board.swapped()) for board in boards]
+    ranks = _ranks(state, boards, left)
+    after = evolve(state.swapped(), phase=Phase.ROLL, dice=None)
+    worth = cache(worth_of(after))  # the same few results over and over
+    values = [
+        _won(state, board) if board.off == CHECKERS else -_equity_of_game(after, game_of(after, it, worth), it.win)
+        for board, it in zip(boards, left, strict=True)
+    ]
+    most = values[ranks.index(max(ranks))]
+    return [
+        PlayValue(min(it, most), PLIES, _all_six(opponents.reversed()))
+        for it, opponents in zip(values, left, strict=True)
+    ]
+
+
+def cube_values(state: MatchState) -> CubeValues:
+    """Return what doubling and not doubling is worth to the player on roll, to whom the cube is open."""
+    expected = position_chances(state.position)
+    return evolve(
+        _values_of_cube(state, game_of(state, expected), expected.win), plies=PLIES, chances=_all_six(expected)
+    )
+
+
+def _all_six(expected: OutcomeChances) -> evaluator.Chances:
+    """Return chances as every judge says them."""
+    return evaluator.six_chances(*astuple(expected))
+
+
+def cube_is_open(state: MatchState) -> bool:
+    """Whether the player may turn the cube, be it of use or not."""
+    return not (state.crawford or state.cubeless) and state.owner is not Owner.OPPONENT
+
+
+def _ranks(state: MatchState, boards: Sequence[Position], left: Sequence[OutcomeChances]) -> list[Rank]:
+    worth = worth_of(state)
+    levels = [(worth(level * state.cube), worth(-level * state.cube)) for level in (1, 2, 3)]
+    return [
+        (round(_mean_worth(opponents.reversed(), levels), DIGITS), -board.pips)
+        for board, opponents in zip(boards, left, strict=True)
+    ]
+
+
+def _mean_worth(expected: OutcomeChances, levels: list[tuple[float, float]]) -> float:
+    """Return what the results are worth on average; levels say what single game, gammon and backgammon are."""
+    (won, lost), (won_gammon, lost_gammon), (won_backgammon, lost_backgammon) = levels
+    return (
+        expected.win * won
+        + (1 - expected.win) * lost
+        + expected.win_gammon * (won_gammon - won)
+        + expected.lose_gammon * (lost_gammon - lost)
+        + expected.win_backgammon * (won_backgammon - won_gammon)
+        + expected.lose_backgammon * (lost_backgammon - lost_gammon)
+    )
+
+
+def _won(state: MatchState, board: Position) -> float:
+    """Return what a play is worth that bears the last checker off."""
+    level = 1 if state.jacoby and state.owner is Owner.CENTRED else win_level(board)
+    return worth_of(state)(level * state.cube)
+
+
+def _equity_of_game(state: MatchState, game: CubeModel, win: float) -> float:
+    """Return what a game is worth to the player on roll, whose position does not matter any more."""
+    if state.crawford or state.cubeless:
+        return game.dead_value(win, state.cube)
+    if cube_is_open(state):
+        return _values_of_cube(state, game, win).best
+    return game.value(win, state.cube, state.owner)
+
+
+def _values_of_cube(state: MatchState, game: CubeModel, win: float) -> CubeValues:
+    cube = state.cube
+    taken, passed = game.value(win, 2 * cube, Owner.OPPONENT), game.worth(cube)
+    if game.reversed().dead(cube) and not game.dead(cube):
+        # The opponent wins the match with this game in any case (after Crawford): a double risks nothing, and waiting
+        # for a better moment only lets him pass then. What speaks for rolling is a gammon that wins more than a pass.
+        rolled = game.dead_value(win, cube)
+    else:
+        rolled = game.value(win, cube, state.owner)
+    if game.dead(cube):
+        rolled = max(rolled, min(taken, passed))  # nobody gains by turning a cube that is of no use to him
+    return CubeValues(rolled, taken, passed)
+
+
+BEAVER_THRESHOLD: Final = 0.1
+"""Points per game that a take must promise before it becomes a beaver."""
+RESIGNATION_TOLERANCE: Final = 0.01
+"""A resignation may fall short of the position by so many points per game: estimates are not exact."""
+
+
+class HeuristicStrategy:
+    """Play by hand-made knowledge: race, shots, points, primes and anchors; the cube by match equity."""
+
+    name = "handmade"
+
+    def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
+        """Choose the play after which the results are worth most at this score, the cube left alone."""
+        if not plays:
+            raise ValueError("expected at least one play")
+        ranks = rank_plays(state, plays)
+        best = max(ranks)
+        return PlayAnswer(plays[ranks.index(best)], best[0])
+
+    def offer_double(self, state: MatchState) -> CubeAnswer:
+        """Double when that gains, which it does neither too early nor when a gammon is worth more than a pass."""
+        if not cube_is_open(state):
+            return CubeAnswer(CubeAction.ROLL, roll_equity(state))
+        values = cube_values(state)
+        action = CubeAction.DOUBLE if values.double > values.no_double else CubeAction.ROLL
+        return CubeAnswer(action, values.best)
+
+    def answer_double(self, state: MatchState) -> CubeAnswer:
+        """Take what loses less than a pass, and beaver what clearly wins."""
+        if is_beavered(state):
+            expected, owner = position_chances(state.position), Owner.OPPONENT
+        else:
+            expected, owner = position_chances(state.position.swapped()).reversed(), Owner.PLAYER
+        equity = game_of(state, expected).value(expected.win, 2 * state.cube, owner)
+        if equity < -1:
+            return CubeAnswer(CubeAction.PASS, -1.0)
+        beaver = state.redoubles and equity > BEAVER_THRESHOLD
+        return CubeAnswer(CubeAction.BEAVER if beaver else CubeAction.TAKE, equity)
+
+    def accept_resignation(self, state: MatchState) -> bool:
+        """Accept what is worth as much as playing on, even if it is our turn."""
+        return worth_of(state)(state.resignation * state.cube) >= roll_equity(state) - RESIGNATION_TOLERANCE
+
+    def resign(self, state: MatchState) -> int:
+        """Resign what no dice can save."""
+        level = certain_loss(state.position)
+        _, opponent_away = state.away
+        return 1 if level and 0 < opponent_away <= state.cube else level
+
+    def accept_invitation(self, opponent: Opponent, length: int) -> str | None:  # noqa: ARG002 - the interface
+        """Play anybody at any length that the policy allows."""
+        return None
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    # -- as a judge -----------------------------------------------------------------------------------------------
+
+    def value(self, state: MatchState) -> float:
+        """Return what the position is worth to the player on roll, who doubles where that gains."""
+        return roll_equity(state)
+
+    def value_position(self, state: MatchState) -> PositionValue:
+        """Return what the position is worth to the player on roll, with plies and chances."""
+        return roll_value(state)
+
+    def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
+        """Return what each play is worth, none more than the one that the strategy would choose."""
+        return [it.equity for it in play_values(state, plays)]
+
+    def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:  # noqa: ARG002
+        """Return what each play is worth, without looking ahead, and the chances that it leaves."""
+        return play_values(state, plays)
+
+    def value_cube(self, state: MatchState) -> CubeValues:
+        """Return what doubling and not doubling is worth."""
+        if not cube_is_open(state):
+            raise ValueError(f"expected a state in which the player may double, got {state}")
+        return cube_values(state)
+
+    def match_chance(self, state: MatchState, points: int) -> float:
+        """Return how likely the match is won once this game has ended with so many points."""
+        return chance_after(state, points)
+
+
+def is_beavered(state: MatchState) -> bool:
+    """Whether the double to be answered is a beaver or raccoon of our own double, after which we are on roll.
+
+    The state does not say, but who could double had the cube; a centred cube above 1 stands for a first double.
+    """
+    if state.length:
+        return False
+    return state.owner is Owner.PLAYER or (state.owner is Owner.CENTRED and state.cube > 1)

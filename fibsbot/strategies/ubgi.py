@@ -1,0 +1,202 @@
+"""The strategy `ubgi:COMMAND`: an engine that speaks UBGI, the Universal Backgammon Interface, as a child process.
+
+The draft is 0.01 of 2025, by Øystein Schønning-Johansen. We send `ubgi`; the engine sends its name, author and
+version, then `readyok`. Each position that we send, as XGID or as a raw board of FIBS, is answered by one line: a
+play, a cube action, or nothing where no checker can move. `sorry` means that it has no answer. `stop` ends an
+analysis, `quit` the engine.
+"""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, TypeVar
+
+from fibsbot.match import MatchState
+from fibsbot.notation import NotationError, Xgid
+from fibsbot.position import Play
+from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
+from fibsbot.strategies.child_process.process import (
+    ChildProcess,
+    DeclinedError,
+    EngineError,
+    EngineExitedError,
+    EngineTimeoutError,
+    NotReadyError,
+    RestartingEngine,
+    SorryError,
+    find_program,
+)
+from fibsbot.strategies.child_process.wire_format import board_line, parse_play_choice, parse_word
+from fibsbot.strategies.heuristic.strategy import HeuristicStrategy, is_beavered
+
+__all__ = ["UbgiStrategy"]
+
+
+START_TIMEOUT: Final = 60.0
+"""Seconds that an engine may take to get ready. Decisions until then are lost, each after its own deadline."""
+MAX_GREETING_LINES: Final = 1000
+"""Lines that it may say before it is ready."""
+MAX_INFO_LINES: Final = 1000
+"""Lines that begin with `info`, as engines like to say while they think, before an answer has to come."""
+READY: Final = "readyok"
+SORRY: Final = "sorry"
+
+
+class UbgiProcess:
+    """An engine that was started and greeted."""
+
+    def __init__(self, argv: Sequence[str], _deadline: float) -> None:
+        """Start it and do not wait for it to be ready; raise EngineError where that fails."""
+        self._child = ChildProcess(argv)
+        self._ready = False
+        self._owes = False
+        """Whether it was asked and has not answered."""
+        self._greetings = 0
+        self._started = time.monotonic()
+        self._child.tell("ubgi")
+
+    @property
+    def running(self) -> bool:
+        """Whether the program has not ended."""
+        return self._child.running
+
+    def ask(self, position: str, deadline: float) -> str:
+        """Return the engine's answer to a position.
+
+        Raises:
+            NotReadyError: it has not got ready by the deadline (of `time.monotonic`), or too late to answer by then.
+            SorryError: it has no answer.
+            EngineError: it is late, or gone.
+        """
+        in_time = self._ready
+        try:
+            self._await_ready(deadline)
+            if self._owes:
+                self._answer(deadline)
+            self._child.lines.drain()
+            self._child.tell(position)
+            self._owes = True
+            answer = self._answer(deadline)
+        except EngineExitedError as error:
+            raise EngineExitedError(f"{error} ({self._child.epitaph()})") from None
+        except EngineTimeoutError:
+            if self._owes and not in_time:  # the start took what time it had; the answer is waited for next time
+                raise NotReadyError("got ready too late for this decision") from None
+            raise
+        if answer == SORRY:
+            raise SorryError("is sorry")
+        return answer
+
+    def _answer(self, deadline: float) -> str:
+        answer = self._child.lines.read(deadline).strip()
+        for _ in range(MAX_INFO_LINES):
+            if not answer.startswith("info "):
+                break
+            answer = self._child.lines.read(deadline).strip()
+        self._owes = False
+        return answer
+
+    def close(self) -> None:
+        """End it, politely at first."""
+        self._child.close("stop\nquit")
+
+    def _await_ready(self, deadline: float) -> None:
+        while not self._ready:
+            try:
+                line = self._child.lines.read(min(deadline, self._started + START_TIMEOUT)).strip()
+            except EngineTimeoutError:
+                if time.monotonic() < self._started + START_TIMEOUT:
+                    raise NotReadyError("is not ready yet") from None
+                raise
+            self._greetings += 1
+            if line == SORRY or self._greetings > MAX_GREETING_LINES:
+                raise EngineError(f"expected {READY}, got {line[:80]!r}")
+            self._ready = line == READY
+
+
+DEADLINE: Final = 20.0
+"""Seconds for a decision, the start of the engine included."""
+OFFERS: Final = {"roll": CubeAction.ROLL, "double": CubeAction.DOUBLE}
+RESPONSES: Final = {"take": CubeAction.TAKE, "drop": CubeAction.PASS}
+AnswerT = TypeVar("AnswerT")
+
+
+class UbgiStrategy:
+    """Ask the engine that a command starts and that speaks UBGI: `ubgi:COMMAND`.
+
+    UBGI has no words for resignations and for beavers of our own doubles: those are decided as `handmade` does.
+    """
+
+    def __init__(self, command: str = "", *, deadline: float = DEADLINE) -> None:
+        """Start nothing yet.
+
+        Args:
+            command: the engine's program and its arguments, with quotes as in a shell.
+            deadline: seconds for a decision.
+
+        Raises:
+            ValueError: no command, or one whose quotes do not match.
+            FileNotFoundError: there is no such program.
+        """
+        words = shlex.split(command)
+        if not words:
+            raise ValueError("expected a command after the name: ubgi:COMMAND")
+        self.name = f"ubgi:{command}"
+        self._argv = [find_program(words[0]), *words[1:]]
+        self._deadline = deadline
+        self._running = RestartingEngine(partial(UbgiProcess, self._argv))
+        self._formats: list[Callable[[MatchState], str]] = [_xgid, board_line]
+        self._aside = HeuristicStrategy()
+
+    def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
+        """Choose one of the plays."""
+        return PlayAnswer(self._decide(state, lambda answer: parse_play_choice(answer, state, plays)))
+
+    def offer_double(self, state: MatchState) -> CubeAnswer:
+        """Double or roll."""
+        return CubeAnswer(self._decide(state, partial(parse_word, OFFERS)))
+
+    def answer_double(self, state: MatchState) -> CubeAnswer:
+        """Take or pass."""
+        if is_beavered(state):
+            return self._aside.answer_double(state)
+        return CubeAnswer(self._decide(state, partial(parse_word, RESPONSES)))
+
+    def accept_resignation(self, state: MatchState) -> bool:
+        """Accept what is enough."""
+        return self._aside.accept_resignation(state)
+
+    def resign(self, state: MatchState) -> int:
+        """Resign what no dice can save."""
+        return self._aside.resign(state)
+
+    def accept_invitation(self, opponent: Opponent, length: int) -> str | None:  # noqa: ARG002 - the interface
+        """Play anybody at any length that the policy allows."""
+        return None
+
+    def close(self) -> None:
+        """End the engine."""
+        self._running.close()
+
+    def _decide(self, state: MatchState, understand: Callable[[str], AnswerT]) -> AnswerT:
+        """Ask in the format that the engine knows: an engine has to read one of the two, and is sorry for the other."""
+        deadline = time.monotonic() + self._deadline
+        try:
+            return self._ask(self._formats[0](state), understand, deadline)
+        except SorryError:
+            answer = self._ask(self._formats[1](state), understand, deadline)
+            self._formats.reverse()
+            return answer
+
+    def _ask(self, position: str, understand: Callable[[str], AnswerT], deadline: float) -> AnswerT:
+        return self._running.ask(lambda engine: understand(engine.ask(position, deadline)), deadline)
+
+
+def _xgid(state: MatchState) -> str:
+    try:
+        return str(Xgid.of(state))
+    except NotationError as error:
+        raise DeclinedError(f"cannot be asked: {error}") from None

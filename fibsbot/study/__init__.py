@@ -1,1 +1,0 @@
-"""Studies transcripts: errors, luck, performance, dice, results."""

@@ -1,0 +1,280 @@
+"""BoardState: the 53 tokens of a `board:` line, both ways (docs/protocol.md; specification: "Board State")."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from attrs import evolve, frozen
+
+from fibs_protocol.errors import BoardError, LocalProtocolError
+from fibs_protocol.words import Colour, Dice
+
+CHECKERS: Final = 15
+"""Checkers of each side: points, bar and off add up to it."""
+TOKENS: Final = 53
+CELLS: Final = 26
+"""Cells of `points`."""
+PREFIX: Final = "board:"
+REMEMBERED: Final = 32
+"""Rows of cells that are kept in mind."""
+
+_NAME: Final = re.compile(r"[!-9;-~]{1,64}")
+_NUMBER: Final = re.compile(r" *-?[0-9]{1,4} *", re.ASCII)
+
+
+class _Numbers(dict[str, int]):
+    """Tokens and their numbers: the usual ones are only looked up, for a board has 50 of them."""
+
+    def __missing__(self, token: str) -> int:
+        if not _NUMBER.fullmatch(token):
+            raise BoardError("expected whole numbers of at most four digits after the names")
+        return int(token)
+
+
+_NUMBERS: Final = _Numbers({str(number): number for number in range(-CHECKERS, 26)})
+
+
+def _numbers(tokens: str) -> tuple[int, ...]:
+    return tuple(map(_NUMBERS.__getitem__, tokens.split(":")))
+
+
+_points: Final = lru_cache(REMEMBERED)(_numbers)
+"""Reads cells: the same ones stand in several boards in a row."""
+
+
+@lru_cache(8 * REMEMBERED)
+def _others(tokens: str) -> tuple[int, Dice, Dice, int, tuple[bool, bool, bool], int, list[int]]:
+    """Read what follows the cells, which is often the same again: turn, dice, cube and its flags, colour, the rest."""
+    turn, a, b, c, d, cube, may_double, opponent_may, doubled, colour, *counts = _numbers(tokens)
+    return turn, (a, b), (c, d), cube, (may_double != 0, opponent_may != 0, doubled != 0), colour, counts
+
+
+@frozen(slots=False)
+class BoardState:
+    """A `board:` line. Fields stand in the order of its tokens; the names are the specification's."""
+
+    player: str
+    """YOU in a game of our own, else the name of the player whom we watch."""
+    opponent: str
+    length: int
+    """Match length; UNLIMITED is 9999."""
+    score: int
+    opponent_score: int
+    points: tuple[int, ...]
+    """26 cells: 0 is X's bar, 1 to 24 the points, 25 O's bar; O's checkers are positive, X's negative."""
+    turn: Colour | None
+    """None when the game is over or between two games. Not to be trusted while a double is pending."""
+    dice: Dice
+    """The player's dice; (0, 0) when there are none."""
+    opponent_dice: Dice
+    cube: int
+    may_double: bool
+    """True even in the Crawford game and when the cube is dead: see docs/protocol.md, pitfall 13."""
+    opponent_may_double: bool
+    was_doubled: bool
+    """True only on a board that was asked for while the opponent's double is pending."""
+    colour: Colour
+    """The player's colour."""
+    direction: int
+    """-1 when the player moves from 24 to 1, 1 when from 1 to 24."""
+    home: int
+    bar: int
+    off: int
+    """The player's checkers borne off."""
+    opponent_off: int
+    on_bar: int
+    """The player's checkers on the bar."""
+    opponent_on_bar: int
+    can_move: int
+    """Stale except right after the player's own roll."""
+    forced_move: int
+    """Not to be trusted."""
+    post_crawford: int
+    """1 after the Crawford game was played ("did Crawford")."""
+    redoubles: int
+    """Instant redoubles allowed in unlimited matches."""
+
+    @property
+    def double_pending(self) -> bool:
+        """Whether the opponent's double waits for the player's answer, as far as a board can tell.
+
+        `was_doubled` alone is not enough: there are servers that leave it set for the rest of the game. While a double
+        is pending nobody has thrown and nobody may double.
+        """
+        thrown = self.dice != (0, 0) or self.opponent_dice != (0, 0)
+        return self.was_doubled and not thrown and not self.may_double and not self.opponent_may_double
+
+    @classmethod
+    def from_line(cls, text: str) -> BoardState:
+        """Read a `board:` line and check that it can be true.
+
+        Checked: the count of tokens, the ranges, both bars against cells 0 and 25, and 15 checkers a side.
+        Taken as they come: the flags that servers leave stale (may double, was doubled, can move, forced
+        move) and the obsolete home and bar.
+
+        Raises:
+            BoardError: with the reason.
+        """
+        state = cls.unchecked(text)
+        reason = state.flaw()
+        if reason:
+            raise BoardError(reason)
+        return state
+
+    @classmethod
+    def unchecked(cls, text: str) -> BoardState:
+        """Read a `board:` line whose fields may contradict each other: `flaw` says whether they do.
+
+        Raises:
+            BoardError: if the tokens are not those of a board.
+        """
+        parts = text.split(":", 6)
+        if parts[0] != "board":
+            raise BoardError("not a board line")
+        count = text.count(":") + 1
+        if count != TOKENS:
+            raise BoardError(f"expected {TOKENS} tokens, got {count}")
+        _, player, opponent, length, score, opponent_score, numbers = parts
+        cells = numbers.rsplit(":", TOKENS - 6 - CELLS)[0]
+        points = _points(cells)
+        turn, dice, opponent_dice, cube, cube_flags, colour, counts = _others(numbers[len(cells) + 1 :])
+        scores = _NUMBERS[length], _NUMBERS[score], _NUMBERS[opponent_score]
+        return cls(
+            _name(player),
+            _name(opponent),
+            *scores,
+            points,
+            _turn(turn),
+            dice,
+            opponent_dice,
+            cube,
+            *cube_flags,
+            _colour(colour),
+            *counts,
+        )
+
+    def to_line(self) -> str:
+        """Write the `board:` line.
+
+        Raises:
+            LocalProtocolError: if the fields do not make a board that could be read back.
+        """
+        reason = self.flaw()
+        if reason:
+            raise LocalProtocolError(reason)
+        numbers = (
+            self.length,
+            self.score,
+            self.opponent_score,
+            *self.points,
+            self.turn or 0,
+            *self.dice,
+            *self.opponent_dice,
+            self.cube,
+            self.may_double,
+            self.opponent_may_double,
+            self.was_doubled,
+            self.colour,
+            self.direction,
+            self.home,
+            self.bar,
+            self.off,
+            self.opponent_off,
+            self.on_bar,
+            self.opponent_on_bar,
+            self.can_move,
+            self.forced_move,
+            self.post_crawford,
+            self.redoubles,
+        )
+        tokens = [f"{number:d}" for number in numbers]
+        if not (_NAME.fullmatch(self.player) and _NAME.fullmatch(self.opponent)):
+            raise LocalProtocolError("expected names without blanks and colons on a board")
+        if not all(map(_NUMBER.fullmatch, tokens)):
+            raise LocalProtocolError("expected numbers of at most four digits on a board")
+        return f"{PREFIX}{self.player}:{self.opponent}:{':'.join(tokens)}"
+
+    def flaw(self) -> str | None:
+        """Return the first reason why this board cannot be true, or None."""
+        if len(self.points) != CELLS:
+            return f"expected {CELLS} cells, got {len(self.points)}"
+        if self.length < 1 or self.score < 0 or self.opponent_score < 0:
+            return f"expected a length above 0 and scores, got {self.length}, {self.score}-{self.opponent_score}"
+        own, other = (self.off, self.on_bar), (self.opponent_off, self.opponent_on_bar)
+        return _flaw_beside(self.dice, self.opponent_dice, self.cube, self.direction) or (
+            _flaw_of_checkers(self.points, own, other)
+            if self.colour is Colour.O
+            else _flaw_of_checkers(self.points, other, own)
+        )
+
+    def repaired(self) -> BoardState | None:
+        """Return the board that is meant if the bars disagree and only the cells or only the counts can be right.
+
+        JIBS writes X's bar with O's sign, or into O's cell, while the counts are right. None if neither or both make 15
+        checkers a side.
+        """
+        x_cell, *between, o_cell = self.points
+        if self.colour is Colour.O:
+            by_counts = (-self.opponent_on_bar, *between, self.on_bar)
+            own, other = o_cell, -x_cell
+        else:
+            by_counts = (-self.on_bar, *between, self.opponent_on_bar)
+            own, other = -x_cell, o_cell
+        readings = (evolve(self, points=by_counts), evolve(self, on_bar=own, opponent_on_bar=other))
+        sound = [board for board in readings if board.flaw() is None]
+        return sound[0] if len(sound) == 1 else None
+
+
+@lru_cache(8 * REMEMBERED)
+def _flaw_beside(dice: Dice, opponent_dice: Dice, cube: int, direction: int) -> str | None:
+    """Return the first reason why this cannot stand beside the cells, or None."""
+    for pair in (dice, opponent_dice):
+        if pair != (0, 0) and not (1 <= pair[0] <= 6 and 1 <= pair[1] <= 6):
+            return f"expected two dice or none, got {pair[0]} and {pair[1]}"
+    if cube < 1 or cube & (cube - 1):
+        return f"expected a power of two on the cube, got {cube}"
+    if direction not in (-1, 1):
+        return f"expected the direction -1 or 1, got {direction}"
+    return None
+
+
+@lru_cache(REMEMBERED)
+def _flaw_of_checkers(points: tuple[int, ...], o: tuple[int, int], x: tuple[int, int]) -> str | None:
+    """Return the first reason why the cells cannot go with the checkers of O and X off the board and on the bar."""
+    (o_off, o_bar), (x_off, x_bar) = o, x
+    if points[25] != o_bar or points[0] != -x_bar:
+        return f"bars disagree: cells say O {points[25]}, X {-points[0]}, the counts O {o_bar}, X {x_bar}"
+    if min(o_bar, x_bar, o_off, x_off) < 0:
+        return "a bar or a count of checkers borne off is negative"
+    difference, checkers = sum(points), sum(map(abs, points))
+    o_total, x_total = (checkers + difference) // 2 + o_off, (checkers - difference) // 2 + x_off
+    if o_total != CHECKERS or x_total != CHECKERS:
+        return f"expected {CHECKERS} checkers a side, got O {o_total}, X {x_total}"
+    return None
+
+
+@lru_cache(REMEMBERED)
+def _name(token: str) -> str:
+    name = token.strip()
+    if not _NAME.fullmatch(name):
+        raise BoardError("expected two names")
+    return name
+
+
+_TURNS: Final = {0: None, -1: Colour.X, 1: Colour.O}
+
+
+def _turn(value: int) -> Colour | None:
+    try:
+        return _TURNS[value]
+    except KeyError:
+        raise BoardError(f"expected the turn -1, 0 or 1, got {value}") from None
+
+
+def _colour(value: int) -> Colour:
+    colour = _TURNS.get(value)
+    if colour is None:
+        raise BoardError(f"expected the colour -1 or 1, got {value}")
+    return colour

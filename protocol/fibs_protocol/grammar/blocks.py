@@ -1,0 +1,43 @@
+"""Blocks: lines that can be known only by the line that began their block, such as the message of the day."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from attrs import frozen
+
+from fibs_protocol import messages as m
+from fibs_protocol.grammar.clip import MOTD_END
+from fibs_protocol.grammar.lobby import DICETEST_END
+from fibs_protocol.grammar.wording import Wording, says
+
+
+@frozen
+class Block:
+    """What follows a certain line."""
+
+    row: Wording[Any]
+    """How a line of the block is read and written."""
+    end: Wording[Any] | None
+    """The line that closes the block: until then every line belongs to it, whatever it seems to say. None if the
+    server does not mark the end: then only lines belong to it that say nothing else, and the first that does not fit
+    ends it."""
+
+
+_PROSE: Final = says(m.ProseLine, "{text:text}")
+BANNER: Final = Block(_PROSE, None)
+"""What a server says before it asks for the name: the block that a connection begins with."""
+BLOCKS: Final[dict[type[m.Message], Block]] = {
+    m.GuestWelcome: Block(_PROSE, None),
+    m.Goodbye: Block(_PROSE, None),
+    m.MotdStart: Block(says(m.MotdLine, "{text:text}"), MOTD_END),
+    m.DicetestStart: Block(says(m.DicetestLine, "{text:text}"), DICETEST_END),
+    # Its last line begins with a number, which might be CLIP's.
+    m.StatStart: Block(
+        says(m.StatLine, "{text:text}"), says(m.StatEnd, "{ratings} ratings saved. reset log {resets} times.")
+    ),
+    m.AwayListStart: Block(says(m.AwayListed, "{name}: {text:text}"), None),
+    m.WaitingForMany: Block(says(m.WaitingForNames, "  {names:list}"), None),
+    m.BadTimezone: Block(says(m.TimezonesListed, "{names:zones}"), None),
+}
+"""By the message that begins the block."""

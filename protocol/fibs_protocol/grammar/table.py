@@ -1,0 +1,143 @@
+"""The whole table of wordings, and how a line finds its own without trying them all.
+
+A CLIP line is decided by its number, a board by its first word. For every other line the first four words choose:
+each wording is filed under those of its first four words that are fixed, and a line looks into the drawers with the
+most fixed words first. Few patterns are left to try, mostly one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+from fibs_protocol.board import PREFIX, BoardState
+from fibs_protocol.errors import BoardError, LocalProtocolError
+from fibs_protocol.grammar.blocks import BLOCKS
+from fibs_protocol.grammar.clip import BOARD, CLIP, HEARD
+from fibs_protocol.grammar.fields import TEXT
+from fibs_protocol.grammar.game import GAME
+from fibs_protocol.grammar.lobby import LOBBY
+from fibs_protocol.grammar.refusals import REFUSALS
+from fibs_protocol.grammar.wording import KEY_WORDS, Key, Slot, Wording
+from fibs_protocol.messages import Board, Message, RefusedBoard, Unknown
+
+Shape: TypeAlias = tuple[bool, bool, bool, bool]
+"""Which of a key's words are fixed."""
+
+REMEMBERED: Final = 512
+"""Sentences that are kept in mind: a game says the same ones again and again."""
+SENTENCES: Final = (*GAME, *LOBBY, *REFUSALS, *HEARD)
+"""All wordings that words decide."""
+WORDINGS: Final = (*CLIP, BOARD, *SENTENCES)
+"""All wordings that a line can be read by."""
+
+_BY_NUMBER: Final = {wording.template.split(" ", 1)[0]: wording for wording in CLIP}
+
+
+def _file(wordings: tuple[Wording[Any], ...]) -> dict[Key, tuple[Wording[Any], ...]]:
+    drawers: dict[Key, tuple[Wording[Any], ...]] = {}
+    for wording in wordings:
+        key = wording.key()
+        drawers[key] = (*drawers.get(key, ()), wording)
+    return drawers
+
+
+def _shapes(keys: Iterable[Key]) -> tuple[Shape, ...]:
+    """List which words are fixed in some of the keys, most words first."""
+    shapes = {(a is not None, b is not None, c is not None, d is not None) for a, b, c, d in keys}
+    return tuple(sorted(shapes, reverse=True, key=lambda shape: (sum(shape), shape)))
+
+
+_DRAWERS: Final = _file(SENTENCES)
+_BY_FIRST: Final = {word: _shapes(key for key in _DRAWERS if key[0] == word) for word, *_ in _DRAWERS if word}
+"""Which shapes the keys have that begin with a word: only these are worth a look."""
+_BY_SECOND: Final = {
+    word: _shapes(key for key in _DRAWERS if key[:2] == (None, word))
+    for first, word, *_ in _DRAWERS
+    if word and not first
+}
+"""The same for the second word where the first is a field, such as a name."""
+_BY_OTHERS: Final = _shapes(key for key in _DRAWERS if key[:2] == (None, None))
+"""The shapes of all other keys."""
+_TEXT: Final = Slot("text", TEXT)
+
+
+def _by_class() -> dict[type[Message], tuple[Wording[Any], ...]]:
+    table: dict[type[Message], tuple[Wording[Any], ...]] = {}
+    in_blocks = [wording for block in BLOCKS.values() for wording in (block.row, block.end) if wording]
+    for wording in dict.fromkeys((*WORDINGS, *in_blocks)):
+        if wording.spoken:
+            table[wording.cls] = (*table.get(wording.cls, ()), wording)
+    return table
+
+
+_BY_CLASS: Final = _by_class()
+
+
+def parse(text: str) -> Message:
+    """Tell what a line says; `Unknown` if no wording of the table fits. Never raises.
+
+    Args:
+        text: one logical line without its end, as `LineSplitter` gives it.
+    """
+    if text[:1].isdigit():
+        wording = _BY_NUMBER.get(text.split(" ", 1)[0])
+        if wording is not None:
+            message: Message | None = wording.read(text)
+            if message is not None:
+                return message
+    line = text.lstrip()
+    if line.startswith(PREFIX):
+        return _parse_board(line.rstrip())
+    if not line.isascii():
+        return Unknown(text.rstrip())
+    return _parse_sentence(line) or Unknown(text.rstrip())
+
+
+def _parse_board(line: str) -> Message:
+    try:
+        state = BoardState.unchecked(line)
+    except BoardError as error:
+        return RefusedBoard(line, str(error))
+    reason = state.flaw()
+    if reason is None:
+        return Board(state)
+    repaired = state.repaired()
+    return Board(repaired, reason) if repaired else RefusedBoard(line, reason)
+
+
+@lru_cache(REMEMBERED)
+def _parse_sentence(line: str) -> Message | None:
+    words = line.rstrip(" .").split(None, KEY_WORDS)[:KEY_WORDS]
+    first, second, third, fourth = (*(word.replace("'", "") for word in words), "", "", "", "")[:4]
+    shapes = (*_BY_FIRST.get(first, ()), *_BY_SECOND.get(second, ()), *_BY_OTHERS)
+    for a, b, c, d in shapes:
+        drawer = _DRAWERS.get(
+            (first if a else None, second if b else None, third if c else None, fourth if d else None)
+        )
+        if drawer:
+            for wording in drawer:
+                message: Message | None = wording.read(line)
+                if message is not None:
+                    return message
+    return None
+
+
+def write(message: Message) -> str:
+    """Say a message as the server does to a client that speaks CLIP; without the line's end.
+
+    Raises:
+        LocalProtocolError: if a field cannot stand in a line: a name with a blank, a text with a newline.
+    """
+    if isinstance(message, Unknown | RefusedBoard):
+        return _TEXT.write(message.text, message.kind())
+    for wording in _BY_CLASS[type(message)]:
+        if wording.fits(message):
+            return wording.write(message)
+    raise LocalProtocolError(f"no wording says this {message.kind()}")
+
+
+def holds_free_text(message: Message) -> bool:
+    """Whether messages of this kind hold text that a user chose; after such text nothing else can be told apart."""
+    return isinstance(message, Unknown | RefusedBoard) or any(wording.free for wording in _BY_CLASS[type(message)])

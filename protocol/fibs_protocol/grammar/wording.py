@@ -1,0 +1,256 @@
+"""Wording: one way to say something, compiled from a template, used both to read it and to write it.
+
+A template is the line as the server writes it, with fields in braces:
+
+    {name}           a field, in the form that its type suggests (see `_FORMS`)
+    {length:match}   a field in a form of its own, by its name in `fields`
+    {:phrase}        something that is read and forgotten
+    {name:name<16}   a field filled up with blanks on the right to 16 places (or, with `>`, on the left)
+
+Reading is a little wider than writing: any number of blanks stands for a blank, a full stop at the end, with or without
+blanks before it, may be there or not, and an apostrophe within a word may be doubled or missing, as in
+`You can''t move.` (servers that mishandle their own templates). Only free text at the end of a line is taken exactly
+as it comes.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, Generic, TypeVar
+
+import attrs
+
+from fibs_protocol.errors import LocalProtocolError
+from fibs_protocol.grammar.fields import FIELD_TYPES, FieldType
+
+T = TypeVar("T")
+
+KEY_WORDS: Final = 4
+"""How many words at the beginning of a line choose the patterns to try."""
+
+Key = tuple[str | None, str | None, str | None, str | None]
+"""The fixed ones among a line's first four words; None stands where a field is."""
+
+_FORMS: Final = {
+    "str": "name",
+    "str | None": "dash",
+    "int": "number",
+    "int | None": "number",
+    "bool": "flag",
+    "float": "rating",
+    "Dice": "dice",
+    "tuple[FibsMove, ...]": "moves",
+    "tuple[int, ...]": "offs",
+    "tuple[str, ...]": "names",
+    "Toggle": "toggle",
+    "Setting": "setting",
+    "Colour": "colour",
+    "dt.datetime": "utc",
+    "BoardState": "board",
+}
+"""The form of a field that names none, by the annotation in the message class."""
+
+_SPEC: Final = re.compile(r"([a-z_]*)(?:([<>])([0-9]+))?")
+_TAIL: Final = r"[ .]*"
+_APOSTROPHE: Final = re.compile("(?<=[A-Za-z])'(?=[a-z])")
+"""Within a word, as in `can't`; those around a word are quotes."""
+
+
+@attrs.frozen
+class Slot:
+    """A field in a template."""
+
+    name: str
+    form: FieldType
+    align: str = ""
+    width: int = 0
+
+    def write(self, value: Any, owner: str) -> str:
+        """Write a value, after making sure that it can be read back.
+
+        Raises:
+            LocalProtocolError: if no line can carry the value; the value itself is not told, it may be a secret.
+        """
+        try:
+            text = self.form.write(value)
+            sound = self.form.regex.fullmatch(text) and (isinstance(value, float) or self.form.read(text) == value)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise LocalProtocolError(f"{owner}.{self.name}: no line can carry this value ({self.form.name})") from error
+        if not sound:
+            raise LocalProtocolError(f"{owner}.{self.name}: no line can carry this value ({self.form.name})")
+        return f"{text:{self.align or '<'}{self.width}}" if self.width else text
+
+
+class Wording(Generic[T]):
+    """One way to say what a class `cls` holds."""
+
+    def __init__(self, cls: type[T], template: str, fixed: dict[str, Any], *, spoken: bool) -> None:
+        """Compile a template.
+
+        Args:
+            cls: the attrs class.
+            template: see the module.
+            fixed: fields that have one value in this wording and do not stand in the line.
+            spoken: whether the wording is used for writing; others are only understood.
+        """
+        self.cls = cls
+        self.template = template
+        self.fixed = fixed
+        self.spoken = spoken
+        self.parts: tuple[str | Slot, ...] = tuple(_parse(cls, template))
+        self.slots = {part.name: part for part in self.parts if isinstance(part, Slot) and part.name}
+        last = self.parts[-1] if self.parts else ""
+        self.free = any(
+            isinstance(part, Slot) and part.form.name in {"text", "sentence", "phrase", "quoted"} for part in self.parts
+        )
+        """Whether the line holds text that somebody chose."""
+        self.rest = isinstance(last, Slot) and last.form.rest
+        self.regex = re.compile(self._pattern(), re.ASCII)
+        self._words = self._column_words()
+        self._constants: tuple[Any, ...] = ()
+        self._plan = self._make_plan()
+
+    def __repr__(self) -> str:
+        return f"<Wording {self.cls.__name__}: {self.template!r}>"
+
+    def read(self, line: str) -> T | None:
+        """Return what a line says, or None if it is not in this wording."""
+        values = self._values(line)
+        if values is None:
+            return None
+        try:
+            return self.cls(*[values[place] if read is None else read(values[place]) for read, place in self._plan])
+        except (ValueError, KeyError):
+            return None
+
+    def fits(self, thing: T) -> bool:
+        """Whether this wording is the one to say it: all fixed fields agree."""
+        return all(getattr(thing, name) == value for name, value in self.fixed.items())
+
+    def write(self, thing: T) -> str:
+        """Write a line.
+
+        Raises:
+            LocalProtocolError: if a field cannot stand in it.
+        """
+        owner = self.cls.__name__
+        return "".join(
+            part if isinstance(part, str) else part.write(getattr(thing, part.name), owner) for part in self.parts
+        )
+
+    def key(self) -> Key:
+        """Return the fixed ones among the first words of the lines that this wording reads, without apostrophes."""
+        shape = "".join(
+            part
+            if isinstance(part, str)
+            else "\0"
+            if part.form.word or part.form.name in {"stars", "star"}
+            else "\0 \1"
+            for part in self.parts
+        )
+        words: list[str | None] = []
+        for word in shape.strip(" ").rstrip(" .").split():
+            if "\1" in word:
+                break
+            words.append(None if "\0" in word else word.replace("'", ""))
+        words += [None] * KEY_WORDS
+        return words[0], words[1], words[2], words[3]
+
+    # -- compiling --------------------------------------------------------------------------------------------------
+
+    def _pattern(self) -> str:
+        pieces: list[str] = []
+        groups: dict[str, int] = {}
+        for index, part in enumerate(self.parts):
+            if isinstance(part, str):
+                pieces.append(_literal(part, first=index == 0, last=index == len(self.parts) - 1))
+            elif not part.name:
+                pieces.append(f"(?:{part.form.pattern})")
+            elif part.name in groups:
+                pieces.append(rf"\{groups[part.name]}")
+            elif part.form.rest:
+                groups[part.name] = len(groups) + 1
+                if pieces and pieces[-1].endswith(" +"):
+                    pieces[-1] = pieces[-1].removesuffix(" +")
+                    pieces.append(f"(?: ({part.form.pattern}))?")
+                else:
+                    pieces.append(f"({part.form.pattern})")
+            else:
+                groups[part.name] = len(groups) + 1
+                before = " *" if part.align == ">" else ""
+                after = " *" if part.align == "<" else ""
+                pieces.append(f"{before}({part.form.pattern}){after}")
+        return "".join(pieces) + ("" if self.rest else _TAIL)
+
+    def _column_words(self) -> list[str | None] | None:
+        """For a CLIP line of single words: its fixed words, None where a field is. It is split, not matched."""
+        if not self.template[:1].isdigit() or self.fixed:
+            return None
+        slots = [part for part in self.parts if isinstance(part, Slot)]
+        if len(slots) != len(self.slots) or not all(slot.form.word and not slot.width for slot in slots):
+            return None
+        words = "".join(part if isinstance(part, str) else "\0" for part in self.parts).split()
+        return [None if word == "\0" else word for word in words]
+
+    def _values(self, line: str) -> Sequence[Any] | None:
+        """Return what stands in the fields, and behind it the constants; None if the line is another."""
+        if self._words is None:
+            match = self.regex.fullmatch(line)
+            return match.groups("") + self._constants if match else None
+        values = line.split()
+        return values if len(values) == len(self._words) and values[0] == self._words[0] else None
+
+    def _make_plan(self) -> tuple[tuple[Callable[[str], Any] | None, int], ...]:
+        """List the class's fields in order: how to read it (None: as it is), and its place among the values."""
+        if self._words is None:
+            places = {name: index for index, name in enumerate(self.slots)}
+        else:
+            fields = [index for index, word in enumerate(self._words) if word is None]
+            places = dict(zip(self.slots, fields, strict=True))
+        plan: list[tuple[Callable[[str], Any] | None, int]] = []
+        for attribute in attrs.fields(self.cls):  # type: ignore[arg-type] # all our classes are attrs'
+            if attribute.name in places:
+                form = self.slots[attribute.name].form
+                plan.append((None if form.as_it_is else form.read, places[attribute.name]))
+            else:
+                plan.append((None, len(places) + len(self._constants)))
+                self._constants += (self.fixed.get(attribute.name, attribute.default),)
+        if attrs.NOTHING in self._constants:
+            raise TypeError(f"{self!r} does not say everything")
+        unknown = (set(self.slots) | set(self.fixed)) - {attribute.name for attribute in attrs.fields(self.cls)}  # type: ignore[arg-type] # as above
+        if unknown:
+            raise TypeError(f"{self!r} has unknown fields {sorted(unknown)}")
+        return tuple(plan)
+
+
+def says(cls: type[T], template: str, **fixed: Any) -> Wording[T]:
+    """Build a wording that is both read and written."""
+    return Wording(cls, template, fixed, spoken=True)
+
+
+def hears(cls: type[T], template: str, **fixed: Any) -> Wording[T]:
+    """Build a wording that other servers or other versions use: read, never written."""
+    return Wording(cls, template, fixed, spoken=False)
+
+
+def _literal(text: str, *, first: bool, last: bool) -> str:
+    if first:
+        text = text.lstrip(" ")
+    if last:
+        text = text.rstrip(" .")
+    return " +".join(_APOSTROPHE.sub("'{0,2}", re.escape(word)) for word in re.sub(" +", " ", text).split(" "))
+
+
+def _parse(cls: type[Any], template: str) -> Iterator[str | Slot]:
+    annotations = {attribute.name: attribute.type for attribute in attrs.fields(cls)}
+    for literal, name, spec, _ in string.Formatter().parse(template):
+        if literal:
+            yield literal
+        if name is not None:
+            match = _SPEC.fullmatch(spec or "")
+            if match is None or name not in {*annotations, ""}:
+                raise TypeError(f"{cls.__name__}: cannot understand {{{name}:{spec}}}")
+            form = match[1] or _FORMS[str(annotations[name])]
+            yield Slot(name, FIELD_TYPES[form], match[2] or "", int(match[3] or 0))

@@ -1,0 +1,274 @@
+"""Bytes in, logical lines out: line ends, prompts without newline, telnet bytes, bounds.
+
+A line ends with CR LF, LF, CR NUL, or a CR that none of them follows. Telnet commands (`IAC ...`), BEL and NUL are no
+part of its text. The protocol has 7 bits: every other byte that no terminal prints stands as `?` in the text, a tab as
+a blank. Whatever way the same bytes are cut into chunks, the same lines come out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import Final
+
+from attrs import frozen
+
+from fibs_protocol.errors import LocalProtocolError
+
+MAX_LINE: Final = 8192
+"""Bytes of the longest line that is read whole. A message of the server has a few hundred."""
+
+PROMPTS: Final = (
+    b"login: ",
+    b"password: ",
+    b"> ",
+    b"Please give your password: ",
+    b"Please retype your password: ",
+    b"** The two passwords were not identical. Please give them again. Password: ",
+)
+"""What a server writes without ending the line, to wait for input. At the start of a line each is a line of its own."""
+
+BLOCK: Final = 4096
+"""Bytes in which lines are found at once."""
+
+_IAC, _SB = 0xFF, 0xFA
+_WILL, _DONT = 0xFB, 0xFE
+_CR, _LF, _NUL = 0x0D, 0x0A, 0x00
+
+_STOPS: Final = re.compile(rb"[\r\n\xff]")
+_ENDS: Final = re.compile(rb"[\r\n]")
+_TELNET: Final = re.compile(rb"\xff(?:\xfa(?:[^\xff]|\xff[^\xf0])*(?:\xff\xf0)?|[\xfb-\xfe].|(\xff)|.)?", re.DOTALL)
+_SUBNEGOTIATION: Final = re.compile(rb"\xff\xfa(?:[^\xff]|\xff[^\xf0])*\xff\xf0", re.DOTALL)
+_PRINTABLE: Final = bytes(code if 32 <= code < 127 else 32 if code == 9 else 63 for code in range(256))
+_PLAIN_OR_END: Final = bytes([_CR, _LF, *range(32, 127)])
+_SILENT: Final = b"\x07\x00"
+_HEADS: Final = frozenset([prompt[0] for prompt in PROMPTS] + [_IAC, *_SILENT])
+"""Bytes that a prompt can begin with."""
+
+
+@frozen(slots=False)
+class Line:
+    """One logical line, or a prompt."""
+
+    text: str
+    """Printable ASCII, without the line's end; blanks are kept."""
+    offset: int
+    """Where `raw` begins, in bytes since the connection's first."""
+    raw: bytes
+    """The bytes as they came, with the line's end and the telnet bytes inside; at most the bound and two more."""
+    terminated: bool
+    """False for a prompt, a line that was cut because of its length, and the rest before the end of the stream."""
+
+
+class LineSplitter:
+    """Cuts a stream of bytes into lines. Memory is bounded by the longest line and by what was not yet asked for.
+
+    A line of more than `max_line` bytes is cut there; its rest is skipped, not handed out as a line of its own:
+    otherwise a long enough kibitz could place any text at the start of a line.
+    """
+
+    def __init__(self, max_line: int = MAX_LINE, *, prompts: bool = True) -> None:
+        """Start at offset 0.
+
+        Args:
+            max_line: bytes of the longest line that is handed out whole, at least 128.
+            prompts: whether prompts are recognised; a server, whose clients send none, turns this off.
+        """
+        if max_line < 128:
+            raise ValueError(f"expected max_line of at least 128, got {max_line}")
+        self._max = max_line
+        self._prompts = prompts
+        self._buffer = bytearray()
+        self._offset = 0  # of the buffer's first byte
+        self._start = 0  # of the current line, in the buffer
+        self._searched = 0  # up to here the current line goes on
+        self._telnet = False  # whether the current line holds telnet bytes
+        self._head = bytearray() if prompts else None  # text that may yet become a prompt; None: it will not
+        self._walked = 0  # where that text ends
+        self._skipping = False  # the rest of a line that was cut
+        self._ended = False
+        self._plain: deque[Line] = deque()  # lines that were found at once, before `_start`
+        self._rough = 0  # lines are found one by one up to here: some are not plain
+
+    def receive_data(self, data: bytes) -> None:
+        """Take what was received; `b""` says that nothing will follow. The work is done by `next_line`.
+
+        Raises:
+            LocalProtocolError: if data follow the end.
+        """
+        if not data:
+            self._ended = True
+        elif self._ended:
+            raise LocalProtocolError("data after the end of the stream")
+        else:
+            self._drop_consumed()
+            self._buffer += data
+
+    def next_line(self) -> Line | None:
+        """Return the next line, or None when more data are needed for it (or, after the end, none is left)."""
+        plain = self._plain
+        if not plain and self._searched == self._start and not self._skipping:
+            self._find_plain_lines()
+        if plain:
+            return plain.popleft()
+        waits = self._start == len(self._buffer) and not self._ended  # nothing is left of what has come
+        if waits or (self._skipping and not self._skip()):
+            return None
+        prompt = 0 if self._head is None else self._find_prompt(self._head)
+        if prompt:
+            return self._take(prompt, prompt, terminated=False)
+        if prompt is None and not self._ended:
+            return None
+        self._head = None
+        return self._next_full_line()
+
+    def _find_plain_lines(self) -> None:
+        """Take the next lines that are complete and hold nothing but printable ASCII, as nearly all do.
+
+        Any other line is found by the general way, from the same place.
+        """
+        start, buffer = self._start, self._buffer
+        if start == len(buffer):
+            return
+        end = buffer.find(b"\n", start, start + self._max + 2) + 1
+        if not end:
+            return
+        place = self._offset + start
+        further = buffer.rfind(b"\n", end, start + BLOCK) + 1 if place >= self._rough else 0
+        block = bytes(buffer[start : further or end])
+        if further and not _is_plain(block):
+            self._rough = place + len(block)
+            block = block[: end - start]
+            further = 0
+        if not further and not _is_plain(block):
+            return
+        found, longest, prompts = self._plain, self._max, self._prompts
+        for raw in block.splitlines(keepends=True):
+            text = raw.rstrip(b"\r\n")
+            if len(text) > longest or (prompts and raw[0] in _HEADS and raw.startswith(PROMPTS)):
+                break
+            found.append(Line(text.decode("ascii"), place, raw, True))  # noqa: FBT003 - a keyword costs more
+            place += len(raw)
+        if found:
+            self._consume(place - self._offset)
+
+    def _next_full_line(self) -> Line | None:
+        end, after = self._find_end(_STOPS)
+        bound = self._start + self._max
+        if end > bound:
+            self._skipping = True
+            return self._take(bound, bound, terminated=False)
+        if after:
+            return self._take(end, after, terminated=True)
+        if self._ended and end > self._start:
+            line = self._take(end, end, terminated=False)
+            return line if line.text else None
+        return None
+
+    # -- searching --------------------------------------------------------------------------------------------------
+
+    def _find_end(self, stops: re.Pattern[bytes]) -> tuple[int, int]:
+        """Find where the current line's content ends, and where the next line begins (0: not known yet)."""
+        buffer = self._buffer
+        while True:
+            found = stops.search(buffer, self._searched)
+            if found is None:
+                self._searched = len(buffer)
+                return len(buffer), 0
+            place = self._searched = found.start()
+            stop = buffer[place]
+            if stop == _LF:
+                return place, place + 1
+            if stop == _CR:
+                return place, self._after_return(place)
+            self._telnet = True
+            after = self._after_telnet(place)
+            if not after:
+                return len(buffer), 0
+            self._searched = after
+
+    def _after_return(self, place: int) -> int:
+        """Return where the next line begins; 0 while the byte after the CR has not come."""
+        if place + 1 < len(self._buffer):
+            return place + (2 if self._buffer[place + 1] in (_LF, _NUL) else 1)
+        return place + 1 if self._ended else 0
+
+    def _after_telnet(self, place: int) -> int:
+        """Return where the telnet command ends that begins at `place`; 0 while it is not complete."""
+        buffer = self._buffer
+        command = buffer[place + 1] if place + 1 < len(buffer) else None
+        if command is None:
+            return 0
+        if command == _SB:
+            end = _SUBNEGOTIATION.match(buffer, place)
+            return end.end() if end else 0
+        after = place + (3 if _WILL <= command <= _DONT else 2)
+        return after if after <= len(buffer) else 0
+
+    def _skip(self) -> bool:
+        """Pass the rest of a line that was cut, telnet bytes or not; False while its end has not come."""
+        end, after = self._find_end(_ENDS)
+        self._consume(after or end)
+        self._skipping = not after
+        return not self._skipping
+
+    def _find_prompt(self, head: bytearray) -> int | None:
+        """Return where the prompt ends that begins the current line, 0 if it begins with none, None if not yet known.
+
+        Walks on from where it stopped, past telnet bytes, BEL and NUL.
+        """
+        buffer, limit = self._buffer, min(len(self._buffer), self._start + self._max)
+        if self._walked == self._start < limit and buffer[self._start] not in _HEADS:
+            return 0
+        while any(prompt.startswith(head) for prompt in PROMPTS):
+            if bytes(head) in PROMPTS:
+                return self._walked
+            if self._walked >= limit:
+                return None if limit == len(buffer) else 0
+            byte = buffer[self._walked]
+            if byte == _IAC:
+                after = self._after_telnet(self._walked)
+                if not after:
+                    return None if limit == len(buffer) else 0
+                if buffer[self._walked + 1] == _IAC:
+                    return 0
+                self._telnet = True
+                self._walked = after
+            else:
+                self._walked += 1
+                if byte not in _SILENT:
+                    head.append(byte)
+        return 0
+
+    # -- handing out ------------------------------------------------------------------------------------------------
+
+    def _take(self, end: int, after: int, *, terminated: bool) -> Line:
+        start = self._start
+        content = bytes(self._buffer[start:end])
+        text = _TELNET.sub(lambda match: match[1] or b"", content) if self._telnet else content
+        line = Line(
+            text.translate(_PRINTABLE, _SILENT).decode("ascii"),
+            self._offset + start,
+            bytes(self._buffer[start:after]),
+            terminated,
+        )
+        self._consume(after)
+        return line
+
+    def _consume(self, after: int) -> None:
+        self._start = self._searched = self._walked = after
+        self._telnet = False
+        if self._head or (self._prompts and self._head is None):
+            self._head = bytearray()
+
+    def _drop_consumed(self) -> None:
+        del self._buffer[: self._start]
+        self._offset += self._start
+        self._searched -= self._start
+        self._walked -= self._start
+        self._start = 0
+
+
+def _is_plain(block: bytes) -> bool:
+    """Whether whole lines hold nothing but printable ASCII, and end with LF or CR LF."""
+    return not block.translate(None, _PLAIN_OR_END) and block.count(b"\r") == block.count(b"\r\n")

@@ -1,0 +1,15 @@
+"""What a server says: one frozen attrs class a message kind, in files by subject."""
+
+# ruff: noqa: F403 - gathering the files is what this module is for
+
+from fibs_protocol.messages.base import Message as Message
+from fibs_protocol.messages.base import Refusal as Refusal
+from fibs_protocol.messages.base import Unknown as Unknown
+from fibs_protocol.messages.clip import *
+from fibs_protocol.messages.game import *
+from fibs_protocol.messages.game_refusals import *
+from fibs_protocol.messages.information import *
+from fibs_protocol.messages.login import *
+from fibs_protocol.messages.matches import *
+from fibs_protocol.messages.people import *
+from fibs_protocol.messages.refusals import *

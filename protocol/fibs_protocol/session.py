@@ -1,0 +1,302 @@
+"""The state table of a connection: what either end may say in each state, and what it leads to.
+
+`TABLE[role][state][cue]` is the next state. The client's part is complete: a command that it lacks is not sent. The
+server's part holds only what changes the state: most of what a server says does not, and a message that the table
+lacks leaves the state as it is, because lines get lost, come twice or come when nobody expects them (docs/protocol.md,
+pitfalls 5, 9, 10). For the same reason every message of a game leads to the same state from anywhere in a match.
+
+This file knows the kinds of messages and commands, and nothing else.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from attrs import frozen
+
+from fibs_protocol import commands as c
+from fibs_protocol import messages as m
+from fibs_protocol.board import BoardState
+from fibs_protocol.commands import Command
+from fibs_protocol.errors import LocalProtocolError
+from fibs_protocol.messages import Message
+from fibs_protocol.words import YOU
+
+
+class Role(enum.Enum):
+    """Who speaks."""
+
+    CLIENT = "client"
+    SERVER = "server"
+
+
+class State(enum.Enum):
+    """The states of a connection, named as the client sees them."""
+
+    CONNECTING = "connecting"
+    """Connected; the banner, no prompt yet."""
+    LOGIN = "login"
+    """`login: ` waits for an answer."""
+    AUTHENTICATING = "authenticating"
+    """Name and password are sent."""
+    REFUSED = "refused"
+    """A second `login: `: wrong name or password. Such a connection is of no further use (pitfall 3)."""
+    REGISTERING = "registering"
+    """Logged in as guest, who can only choose a name."""
+    LOBBY = "lobby"
+    """Logged in, without a match."""
+    WATCHING = "watching"
+    """Watching somebody else's match."""
+    BETWEEN_GAMES = "between games"
+    """In a match, no game running."""
+    UNCLEAR = "unclear"
+    """In a game; a board has to tell whose turn it is (after a resume, a rejected resignation)."""
+    MY_ROLL = "my roll"
+    """Our turn, dice not thrown."""
+    MY_MOVE = "my move"
+    """Our turn, dice thrown."""
+    THEIR_TURN = "their turn"
+    I_DOUBLED = "I doubled"
+    THEY_DOUBLED = "they doubled"
+    I_RESIGNED = "I resigned"
+    """Our offer to resign waits for an answer."""
+    THEY_RESIGNED = "they resigned"
+    CLOSED = "closed"
+    """Logged out, or put out."""
+
+
+class TriggerCase(enum.Enum):
+    """What tells two messages of one kind apart."""
+
+    YOU = "you"
+    OTHER = "other"
+    YOUR_ROLL = "your roll"
+    YOUR_MOVE = "your move"
+    THEIR_TURN = "their turn"
+    DOUBLED = "you were doubled"
+    OVER = "game over"
+
+
+@frozen
+class Trigger:
+    """A kind of message or command, for some messages with the case that matters."""
+
+    kind: type[Message | Command]
+    case: TriggerCase | None = None
+
+    def __str__(self) -> str:
+        return self.kind.__name__ + (f"({self.case.value})" if self.case else "")
+
+
+PENDING: Final = frozenset({State.I_DOUBLED, State.THEY_DOUBLED, State.I_RESIGNED, State.THEY_RESIGNED})
+"""An offer waits for its answer.
+
+Boards tell nothing here: a pending double flips their turn (docs/protocol.md, token 32), a pending resignation does not
+show.
+"""
+IN_GAME: Final[frozenset[State]] = PENDING | {State.UNCLEAR, State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN}
+IN_MATCH: Final[frozenset[State]] = IN_GAME | {State.BETWEEN_GAMES}
+LOGGED_IN: Final[frozenset[State]] = IN_MATCH | {State.LOBBY, State.WATCHING}
+
+_WHOSE: Final[Mapping[type[Message], str]] = {
+    m.FirstMove: "player",
+    m.Rolls: "player",
+    m.CannotMove: "player",
+    m.Moves: "player",
+    m.DoubleAccepted: "player",
+    m.RedoubleAccepted: "player",
+    m.ResignOffer: "player",
+}
+"""The kinds that say of whom they speak, with the field that does."""
+
+
+def trigger_of(spoken: Message | Command) -> Trigger:
+    """Return the cue that a message or a command is."""
+    if isinstance(spoken, m.Board):
+        return Trigger(m.Board, _board_case(spoken.state))
+    kind = type(spoken)
+    if isinstance(spoken, Message) and (name := _WHOSE.get(type(spoken))):
+        return Trigger(kind, TriggerCase.YOU if getattr(spoken, name) == YOU else TriggerCase.OTHER)
+    return Trigger(kind)
+
+
+def _board_case(board: BoardState) -> TriggerCase | None:
+    """Return what the board says about us; None when we only watch."""
+    if board.player != YOU:
+        return None
+    if board.double_pending:
+        return TriggerCase.DOUBLED
+    if board.turn is None:
+        return TriggerCase.OVER
+    if board.turn != board.colour:
+        return TriggerCase.THEIR_TURN
+    return TriggerCase.YOUR_ROLL if board.dice == (0, 0) else TriggerCase.YOUR_MOVE
+
+
+# -- the table ------------------------------------------------------------------------------------------------------
+
+_ANYTIME_COMMANDS: Final = (
+    *(c.Shout, c.Kibitz, c.Say, c.Whisper, c.Tell, c.Tellx, c.AlertCommand, c.Mail, c.Waitfor),
+    *(c.Gag, c.Blind, c.Away, c.Back, c.Wave),
+    *(c.ToggleCommand, c.SetCommand, c.Save, c.Address, c.Password),
+    *(c.Who, c.Rawwho, c.Show, c.Whois, c.Where, c.Ratings, c.Last, c.Time, c.Help, c.Motd, c.About, c.Average),
+    *(c.Dicetest, c.Version, c.Stat, c.Port, c.Clear, c.Oldboard, c.Oldmoves, c.Look),
+)
+
+_CLIENT: Final[tuple[tuple[Iterable[State], tuple[type[Command], ...], State | None], ...]] = (
+    ((State.LOGIN,), (c.Login,), State.AUTHENTICATING),
+    ((State.REGISTERING,), (c.Name,), None),
+    (LOGGED_IN, _ANYTIME_COMMANDS, None),
+    ((State.LOBBY, State.WATCHING), (c.Invite, c.Join, c.Watch), None),
+    # `board` in the lobby finds out whether we play after all: the line that told us may have been lost.
+    ((State.LOBBY,), (c.ShowBoard,), None),
+    ((State.WATCHING,), (c.Unwatch, c.ShowBoard, c.Pip), None),
+    (IN_MATCH, (c.ShowBoard, c.Pip, c.Leave, c.Panic), None),
+    ((State.BETWEEN_GAMES,), (c.Join,), None),
+    ((State.MY_ROLL,), (c.Roll, c.Double, c.Resign), None),
+    ((State.MY_MOVE,), (c.Move, c.Off, c.Resign), None),
+    ((State.THEIR_TURN,), (c.Resign,), None),
+    ((State.THEY_DOUBLED,), (c.Accept, c.Reject, c.Redouble, c.Beaver, c.Raccoon, c.Otter), None),
+    ((State.THEY_RESIGNED,), (c.Accept, c.Reject), None),
+    # Who offers to resign may play on before the answer.
+    ((State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN), (c.Accept, c.Reject), None),
+    ((State.LOGIN, State.REGISTERING, *LOGGED_IN), (c.Bye,), None),
+)
+"""States, what the client may say in them, and where it leads; None: where the server's answer leads."""
+
+_you, _other = TriggerCase.YOU, TriggerCase.OTHER
+_SERVER: Final[
+    tuple[tuple[Iterable[State], State, tuple[type[Message] | tuple[type[Message], TriggerCase], ...]], ...]
+] = (
+    ((State.CONNECTING,), State.LOGIN, (m.LoginPrompt,)),
+    # A server whose first line we cannot read has let us in all the same when it goes on.
+    ((State.AUTHENTICATING,), State.LOBBY, (m.Welcome, m.OwnInfo, m.MotdStart, m.WhoInfo)),
+    ((State.AUTHENTICATING, State.REFUSED), State.REFUSED, (m.LoginPrompt,)),
+    ((State.LOGIN,), State.REGISTERING, (m.GuestWelcome,)),
+    # Watching does not keep anybody from being invited, nor a message about the match that we are in from arriving.
+    (LOGGED_IN, State.BETWEEN_GAMES, (m.OpponentJoined, m.YouJoined)),
+    (LOGGED_IN, State.UNCLEAR, (m.OpponentResumed, m.YouResumed)),
+    ((State.LOBBY,), State.WATCHING, (m.YouWatch,)),
+    ((State.WATCHING,), State.LOBBY, (m.YouStopWatching, m.WatchedGone)),
+    # A login can lead straight into a running game (pitfall 5), of which a board is then the first sign.
+    ((State.LOBBY,), State.MY_ROLL, ((m.Board, TriggerCase.YOUR_ROLL), m.RollOrDouble)),
+    ((State.LOBBY,), State.MY_MOVE, ((m.Board, TriggerCase.YOUR_MOVE), m.MovePrompt)),
+    ((State.LOBBY,), State.THEIR_TURN, ((m.Board, TriggerCase.THEIR_TURN),)),
+    ((State.LOBBY,), State.THEY_DOUBLED, ((m.Board, TriggerCase.DOUBLED),)),
+    ((State.LOBBY,), State.BETWEEN_GAMES, ((m.Board, TriggerCase.OVER),)),
+    (IN_MATCH, State.UNCLEAR, (m.GameStarts, m.ResignRejected)),
+    (PENDING, State.UNCLEAR, (m.NothingToAnswer,)),
+    (IN_MATCH, State.MY_ROLL, (m.RollOrDouble, (m.CannotMove, _other), (m.Moves, _other))),
+    (IN_MATCH, State.MY_ROLL, ((m.DoubleAccepted, _other), (m.RedoubleAccepted, _other))),
+    (IN_MATCH, State.MY_MOVE, ((m.FirstMove, _you), (m.Rolls, _you), m.MovePrompt)),
+    (IN_MATCH, State.THEIR_TURN, ((m.FirstMove, _other), (m.Rolls, _other), (m.CannotMove, _you))),
+    (IN_MATCH, State.THEIR_TURN, ((m.DoubleAccepted, _you), (m.RedoubleAccepted, _you))),
+    (IN_MATCH, State.I_DOUBLED, (m.YouDouble, m.YouRedouble, m.DoublePending)),
+    (IN_MATCH, State.THEY_DOUBLED, (m.OpponentDoubles, m.OpponentRedoubles, (m.Board, TriggerCase.DOUBLED))),
+    (IN_MATCH, State.I_RESIGNED, ((m.ResignOffer, _you), m.AlreadyResigned, m.ResignPending)),
+    (IN_MATCH, State.THEY_RESIGNED, ((m.ResignOffer, _other), m.AnswerResign)),
+    (IN_MATCH, State.BETWEEN_GAMES, (m.GameWon, m.GaveUp, m.ResignAccepted, m.JoinNextGame)),
+    (IN_MATCH, State.LOBBY, (m.MatchWon, m.YouLeft, m.OpponentGone, m.YourGameSaved)),
+    (IN_MATCH, State.LOBBY, (m.NotPlaying, m.NobodyToLeave, m.JoinWho)),
+    (IN_GAME - PENDING, State.MY_ROLL, ((m.Board, TriggerCase.YOUR_ROLL),)),
+    (IN_GAME - PENDING, State.MY_MOVE, ((m.Board, TriggerCase.YOUR_MOVE),)),
+    (IN_GAME - PENDING, State.THEIR_TURN, ((m.Board, TriggerCase.THEIR_TURN),)),
+    (IN_GAME - PENDING, State.BETWEEN_GAMES, ((m.Board, TriggerCase.OVER),)),
+    (set(State) - {State.CLOSED}, State.CLOSED, (m.Goodbye, m.ConnectionTimedOut)),
+)
+"""States, the state that follows, and the messages after which it does."""
+
+
+def _build() -> dict[Role, dict[State, dict[Trigger, State]]]:
+    table: dict[Role, dict[State, dict[Trigger, State]]] = {role: {state: {} for state in State} for role in Role}
+    for states, kinds, following in _CLIENT:
+        for state in states:
+            table[Role.CLIENT][state].update({Trigger(kind): following or state for kind in kinds})
+    for states, target, messages in _SERVER:
+        for state in states:
+            for message in messages:
+                cue = Trigger(*message) if isinstance(message, tuple) else Trigger(message)
+                table[Role.SERVER][state][cue] = target
+    return table
+
+
+TABLE: Final = _build()
+"""`{role: {state: {cue: next state}}}`."""
+_RELEVANT_KINDS: Final = {state: frozenset(cue.kind for cue in cues) for state, cues in TABLE[Role.SERVER].items()}
+"""The kinds of messages that may lead out of each state: of any other nobody needs to find out which cue it is."""
+
+
+class Session:
+    """The state of one connection, followed through what both ends say."""
+
+    def __init__(self) -> None:
+        """Begin where a connection has just been made."""
+        self.state = State.CONNECTING
+
+    def server_says(self, message: Message) -> State:
+        """Follow a message; return the state after it."""
+        if type(message) in _RELEVANT_KINDS[self.state]:
+            self.state = TABLE[Role.SERVER][self.state].get(trigger_of(message), self.state)
+        return self.state
+
+    def may_say(self, command: Command) -> bool:
+        """Whether the table has this command in the present state."""
+        return trigger_of(command) in TABLE[Role.CLIENT][self.state]
+
+    def client_says(self, command: Command) -> State:
+        """Follow a command; return the state after it. Raises LocalProtocolError when it may not be said now."""
+        if not self.may_say(command):
+            raise LocalProtocolError(f"expected a command for the state {self.state.value!r}, got {command.kind()!r}")
+        self.state = TABLE[Role.CLIENT][self.state][trigger_of(command)]
+        return self.state
+
+
+# -- the diagram ----------------------------------------------------------------------------------------------------
+
+_GROUPS: Final[Mapping[str, frozenset[State]]] = {
+    "Connection": frozenset(State) - {State.CLOSED},
+    "LoggedIn": LOGGED_IN,
+    "Match": IN_MATCH,
+    "Game": IN_GAME,
+    "Turn": IN_GAME - PENDING,
+    "Offer": PENDING,
+}
+"""Composite states of the diagram, the largest first; two of them lie side by side or one within the other."""
+
+
+def mermaid_diagram() -> str:
+    """Draw the server's part of the table as a Mermaid state diagram.
+
+    What leads to one state from every state of a group is drawn once, from the group. What changes nothing is left out.
+    """
+    sources: dict[tuple[Trigger, State], set[State]] = {}
+    for state, cues in TABLE[Role.SERVER].items():
+        for cue, target in cues.items():
+            sources.setdefault((cue, target), set()).add(state)
+    arrows: dict[tuple[str, str], list[str]] = {}
+    for (cue, target), states in sources.items():
+        left = set(states)
+        for name, group in _GROUPS.items():
+            if group <= left:
+                arrows.setdefault((name, target.name), []).append(str(cue))
+                left -= group
+        for state in (state for state in State if state in left - {target}):
+            arrows.setdefault((state.name, target.name), []).append(str(cue))
+    drawn = [f"    {source} --> {target}: {', '.join(cues)}" for (source, target), cues in arrows.items()]
+    return "\n".join(
+        ["stateDiagram-v2", "    [*] --> CONNECTING", *_composite("Connection"), *drawn, "    CLOSED --> [*]"]
+    )
+
+
+def _composite(name: str) -> list[str]:
+    """Write a composite state: the composites right within it, then the states that are in none of them."""
+    states = _GROUPS[name]
+    within = [other for other, group in _GROUPS.items() if group < states]
+    direct = [other for other in within if not any(_GROUPS[other] < _GROUPS[third] for third in within)]
+    lines = [line for other in direct for line in _composite(other)]
+    lines += [
+        f"    {state.name}" for state in State if state in states.difference(*(_GROUPS[other] for other in direct))
+    ]
+    return [f"    state {name} {{", *("    " + line for line in lines), "    }"]

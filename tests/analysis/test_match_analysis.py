@@ -1,0 +1,164 @@
+"""Matches studied in pieces by several processes are the matches studied in one go; who stops waits for nobody."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import pytest
+from attrs import evolve
+
+from fibsbot import processes
+from fibsbot.analysis import match_analysis
+from fibsbot.analysis.match_analysis import CHUNK_SIZE, MatchAnalyser, analyse_match, analyse_matches, open_evaluator
+from fibsbot.analysis.model import MatchAnalysis
+from fibsbot.match import CubeAction
+from fibsbot.position import Play
+from fibsbot.rules.game import start_match
+from fibsbot.rules.laws import FIBS
+from fibsbot.rules.state import Seat
+from fibsbot.strategies.engine import EngineStrategy
+from fibsbot.strategies.heuristic import HeuristicStrategy
+from fibsbot.strategies.loader import StrategyError
+from fibsbot.transcript import Cube, Game, Player, Throw, Transcript, TranscriptError, walk
+from tests.formats.simulated_matches import simulate
+
+HANDMADE: Final = HeuristicStrategy()
+
+
+def opening(play: Play) -> Transcript:
+    """Return a match of which only the first play is known."""
+    game = Game(1, start_match(FIBS, 5), (Throw(seat=Seat.B, dice=(3, 1), play=play),))
+    return Transcript((Player("anna"), Player("bert")), 5, (game,))
+
+
+OPENING: Final = opening(Play.of((8, 5), (6, 5)))
+ILLEGAL: Final = opening(Play.of((8, 4), (6, 5)))
+
+
+def short(entries: int = 3) -> Transcript:
+    """Return a match of two games that both break off after a few turns."""
+    match = simulate(11, 3, games=2)
+    return evolve(match, games=tuple(evolve(game, entries=game.entries[:entries], result=None) for game in match.games))
+
+
+@pytest.mark.slow
+def test_the_pieces_make_the_whole() -> None:
+    match = short()
+    unseen = evolve(match, games=())
+    found = analyse_matches([match, unseen, match], "handmade", cores=1)
+    assert [analyse_match(it, HANDMADE) for it in (match, unseen, match)] == list(found)
+
+
+def test_progress_goes_by_entries_and_not_by_games() -> None:
+    match, ticks = short(6), []
+    list(analyse_matches([match], "handmade", cores=1, luck=False, tick=lambda done, of: ticks.append((done, of))))
+    assert [(1, 12)] * 12 == ticks
+
+
+def test_a_process_is_started_only_for_work_that_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "usable_cores", lambda: 4)
+    monkeypatch.setattr(match_analysis, "ENTRIES_PER_PROCESS", 4)
+    asked: list[tuple[int, list[int]]] = []
+
+    def share(_work: object, _arguments: object, items: Iterable[match_analysis._Chunk], jobs: int) -> Iterator[None]:
+        asked.append((jobs, [len(it.steps) for it in items]))
+        raise processes.WorkerLostError(None, 1)
+
+    monkeypatch.setattr(processes, "map_unordered", share)
+    match = short(10)
+    assert isinstance(next(analyse_matches([short(3)], "handmade", luck=False)), MatchAnalysis)
+    assert asked == []
+    with pytest.raises(StrategyError):
+        next(analyse_matches([match], "handmade", luck=False))
+    assert asked == [(4, [CHUNK_SIZE, 20 - CHUNK_SIZE])]
+
+
+@pytest.mark.slow
+def test_the_engine_finds_the_same_however_a_match_is_cut() -> None:
+    (game, _), judge = simulate(11, 3, games=2).games, EngineStrategy("1")
+    steps = list(islice(walk(game), 8))
+    whole = MatchAnalyser(judge)
+    cut = [MatchAnalyser(EngineStrategy("1")).entry(step, luck=True) for step in steps]
+    assert [whole.entry(step, luck=True) for step in steps] == cut
+
+
+def test_an_illegal_game_spoils_its_match_and_no_other() -> None:
+    match = short()
+    first, second = match.games
+    wrong = evolve(second, entries=(Cube(seat=Seat.A, action=CubeAction.TAKE),))
+    spoilt, other = analyse_matches([evolve(match, games=(first, wrong)), match], "handmade", cores=1, luck=False)
+    assert isinstance(spoilt, TranscriptError)
+    assert "game 2" in str(spoilt)
+    assert isinstance(other, MatchAnalysis)
+
+
+@pytest.mark.slow
+def test_one_match_that_cannot_be_studied_does_not_stop_the_others() -> None:
+    first, second, third = analyse_matches([OPENING, ILLEGAL, OPENING], "handmade", cores=1)
+    assert isinstance(first, MatchAnalysis)
+    assert isinstance(second, TranscriptError)
+    assert first == third == analyse_match(OPENING, HANDMADE)
+
+
+@pytest.mark.slow
+def test_many_cores_find_what_one_finds() -> None:
+    matches = [*(simulate(seed, 1) for seed in range(3)), ILLEGAL]
+    alone, together = (list(analyse_matches(iter(matches), "handmade", luck=False, cores=cores)) for cores in (1, 2))
+    assert alone[:3] == together[:3]
+    assert [str(it) for it in alone[3:]] == [str(it) for it in together[3:]]
+
+
+def test_a_strategy_that_is_no_judge_is_refused() -> None:
+    with pytest.raises(StrategyError, match="'random' is no judge"), open_evaluator("random"):
+        pass
+    with pytest.raises(StrategyError, match="'random' is no judge"):
+        next(analyse_matches([OPENING], "random"))
+
+
+def install(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, body: str) -> None:
+    """Install a judge that the processes find as well: in a package on the path."""
+    about = folder / f"{name}-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(f"[fibsbot.strategies]\n{name} = {name}:Judge\n")
+    (folder / f"{name}.py").write_text(
+        "import os, pathlib, time\n"
+        "from fibsbot.strategies.heuristic import HandmadeStrategy\n"
+        "class Judge(HandmadeStrategy):\n"
+        "    def value_plays(self, state, plays):\n"
+        f"        {body}\n"
+    )
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+
+
+@pytest.mark.slow
+def test_a_judge_that_takes_its_process_down_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    install(monkeypatch, tmp_path, "fatal", "os._exit(9)")
+    with pytest.raises(StrategyError, match="a process in which 'fatal' judged has died"):
+        list(analyse_matches([OPENING] * 2, "fatal", cores=2))
+
+
+@pytest.mark.slow
+def test_an_interrupt_does_not_wait_for_who_judges(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The judge would think for a thousand seconds."""
+    begun = tmp_path / "begun"
+    install(monkeypatch, tmp_path, "pensive", f"pathlib.Path({str(begun)!r}).touch(); time.sleep(1000)")
+
+    def interrupt() -> None:
+        while not begun.exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        list(analyse_matches([OPENING] * 2, "pensive", cores=2))
+    assert [] == multiprocessing.active_children()

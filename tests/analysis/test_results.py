@@ -1,0 +1,197 @@
+"""Intervals, expected wins and connections are what the formulas say; luck is taken out without favour."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from typing import Final
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fibsbot.analysis.luck import LuckAdjustedResults, luck_adjusted_result, mean_interval
+from fibsbot.analysis.match_analysis import AnalysisError
+from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics
+from fibsbot.analysis.results import Z_95, ConnectionStatistics, WinLossRecord, chance_before, chance_by_rating, wilson
+from fibsbot.records.views import Connection, Match, Outcome
+from fibsbot.rules.state import Seat, Stage
+from fibsbot.transcript import Transcript
+from tests.formats.simulated_matches import simulate
+
+RATINGS: Final = st.floats(800, 2200)
+NOON: Final = dt.datetime(2026, 1, 2, 12, tzinfo=dt.UTC)
+MATCH: Final = Match(
+    id=1,
+    account="marvin",
+    opponent="ford",
+    length=4,
+    started=NOON,
+    seen=NOON,
+    ended=NOON,
+    outcome=Outcome.WON,
+    inferred=False,
+    score=(4, 0),
+    resumed=0,
+    why=None,
+    rating_before=1500.0,
+    experience_before=1000,
+    rating_after=None,
+    experience_after=None,
+    opponent_rating=None,
+)
+
+
+# -- intervals --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wins", "of", "interval"),
+    [
+        (0, 0, (0.0, 1.0)),
+        (0, 10, (0.0, 0.27753279964075056)),
+        (10, 10, (0.7224672003592493, 1.0)),
+        (7, 10, (0.39677815410092474, 0.8922086968585886)),
+        (81, 263, (0.2552670213830516, 0.3662128640160042)),
+    ],
+)
+def test_wilsons_interval(wins: int, of: int, interval: tuple[float, float]) -> None:
+    """The last two are the textbook's: 81 of 263 gives 0.2553 to 0.3662."""
+    assert pytest.approx(interval, abs=1e-4) == wilson(wins, of)
+
+
+@given(st.integers(1, 10_000), st.floats(0, 1))
+def test_the_interval_holds_the_share_and_has_its_ends_where_the_score_test_says(of: int, part: float) -> None:
+    wins = round(part * of)
+    low, high = wilson(wins, of)
+    assert 0 <= low <= wins / of <= high <= 1
+    for end in (low, high):
+        if 0 < end < 1:
+            assert pytest.approx(Z_95, rel=1e-6) == abs(wins / of - end) / math.sqrt(end * (1 - end) / of)
+
+
+def test_the_mean_of_one_has_no_interval() -> None:
+    assert mean_interval((1.0,)) is None
+    mean, low, high = mean_interval((0.0, 1.0, 2.0)) or (0, 0, 0)
+    assert pytest.approx((1, Z_95 / math.sqrt(3))) == (mean, high - mean)
+    assert pytest.approx(mean - low) == high - mean
+
+
+# -- what was to be expected ------------------------------------------------------------------------------------------
+
+
+def test_the_formula_of_the_server() -> None:
+    """`help formula`: 1 / (10 ^ (D sqrt(n) / 2000) + 1) for the underdog."""
+    assert 0.5 == chance_by_rating(1500, 1500, 7)
+    assert pytest.approx(1 / (10 ** (100 * 3 / 2000) + 1)) == chance_by_rating(1500, 1600, 9)
+    assert 1.0 == chance_by_rating(1e9, 0, 25)
+    assert chance_by_rating(0, 1e9, 25) < 1e-99
+
+
+@given(
+    st.floats(800, 2200),
+    st.floats(800, 2200),
+    st.integers(1, 64),
+    st.integers(0, 1000),
+    st.sampled_from((Outcome.WON, Outcome.LOST)),
+)
+def test_what_a_match_did_to_our_rating_tells_its_chances(
+    own: float, opponent: float, length: int, experience: int, outcome: Outcome
+) -> None:
+    chance = chance_by_rating(own, opponent, length)
+    factor = max(1.0, 5 - experience / 100)
+    gain = 4 * factor * math.sqrt(length) * ((1 - chance) if outcome is Outcome.WON else -chance)
+    known = evolve(MATCH, length=length, outcome=outcome, rating_before=own, opponent_rating=opponent)
+    told = evolve(known, opponent_rating=None, experience_before=experience, rating_after=own + gain)
+    assert chance == chance_before(known)
+    assert pytest.approx(chance, abs=1e-6) == chance_before(told)
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        evolve(MATCH, length=0, opponent_rating=1500.0),
+        evolve(MATCH, length=None, opponent_rating=1500.0),
+        evolve(MATCH, rating_before=None, opponent_rating=1500.0),
+        MATCH,
+        evolve(MATCH, rating_after=1499.0),
+        evolve(MATCH, rating_after=1599.0),
+        evolve(MATCH, rating_after=1501.0, experience_before=None),
+        evolve(MATCH, rating_after=1501.0, outcome=Outcome.UNSEEN),
+    ],
+)
+def test_chances_that_nobody_knows_are_none(unknown: Match) -> None:
+    assert chance_before(unknown) is None
+
+
+def test_only_finished_matches_count() -> None:
+    lost = evolve(MATCH, outcome=Outcome.LOST, opponent_rating=1500.0)
+    score = WinLossRecord.of([MATCH, lost, evolve(MATCH, outcome=Outcome.SAVED), evolve(MATCH, outcome=Outcome.UNSEEN)])
+    assert WinLossRecord(wins=1, losses=1, expected=0.5, rated=1, rated_wins=0) == score
+    assert (2, 0.5) == (score.matches, score.share)
+    assert WinLossRecord().share is None
+
+
+def test_connections_are_summed_up_as_far_as_they_were_seen() -> None:
+    hour = dt.timedelta(hours=1)
+    online = ConnectionStatistics.of(
+        [
+            Connection("marvin", None, NOON, "login", "refused"),
+            Connection("marvin", NOON, NOON + hour, "game", "reset"),
+            Connection("marvin", NOON + 2 * hour, NOON + 5 * hour, "game", "reset"),
+            Connection("marvin", NOON + 6 * hour, None, None, None),
+        ]
+    )
+    assert (3, 1, 1) == (online.connections, online.attempts, online.unseen)
+    assert (4 * 3600, 3 * 3600, 5 * 3600) == (online.seconds, online.longest, online.between)
+    assert {"reset": 2, "refused": 1} == online.reasons
+    assert ConnectionStatistics.of([]).between == 0
+
+
+# -- luck taken out ---------------------------------------------------------------------------------------------------
+
+
+def studied(transcript: Transcript, luck: tuple[float, float] = (0.3, 0.1)) -> MatchAnalysis:
+    """Have a study with so much luck."""
+    a, b = (PlayerStatistics(decisions=2, loss=0.1, luck_in_chances=it) for it in luck)
+    return MatchAnalysis(transcript, "luck", (), (a, b))
+
+
+@pytest.mark.slow
+@given(st.integers(0, 2**32), st.sampled_from([1, 2, 3]))
+@settings(max_examples=20)
+def test_what_both_have_without_luck_is_one(seed: int, length: int) -> None:
+    found = studied(simulate(seed, length))
+    a, b = (luck_adjusted_result(found, seat) for seat in Seat)
+    assert a is not None
+    assert b is not None
+    assert pytest.approx(1) == a + b
+    won = found.transcript.winner is Seat.A
+    assert pytest.approx(won - 0.2) == a
+
+
+def test_a_match_that_was_not_wholly_seen_keeps_its_luck() -> None:
+    whole = simulate(0, 3)
+    first, *more = whole.games
+    last = more.pop()
+    assert luck_adjusted_result(studied(whole), Seat.A) is not None
+    late = evolve(first, start=evolve(first.start, stage=Stage.ROLL))
+    cut = evolve(last, result=None)
+    for games in ((*more, last), (first, last), (first, *more), (first, *more, cut), (late, *more, last)):
+        assert luck_adjusted_result(studied(evolve(whole, games=tuple(games))), Seat.A) is None
+    assert luck_adjusted_result(studied(simulate(7, 0)), Seat.A) is None, "an unlimited match has no end"
+
+
+def test_matches_without_luck_are_summed_up() -> None:
+    won = simulate(7, 3)
+    found = LuckAdjustedResults.of(
+        [studied(won), AnalysisError("no"), studied(simulate(7, 0)), studied(won, (0.0, 0.5))]
+    )
+    assert (2, 2) == (len(found.actual), found.left_out)
+    assert pytest.approx(sum(found.actual) - sum(found.adjusted)) == found.luck == pytest.approx(0.2 - 0.5)
+    share = sum(found.actual) / 2
+    assert (share, *wilson(round(2 * share), 2)) == found.won
+    assert mean_interval(found.adjusted) == found.without_luck
+    assert LuckAdjustedResults.of([]).won is LuckAdjustedResults.of([]).without_luck is None
+    assert 6 == found.own.decisions, "whatever could be judged counts for the performance"

@@ -1,0 +1,354 @@
+"""A server that is up to no good, and a bot that has to live through it: what the tests and the bench share."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import re
+import resource
+import socket
+import struct
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final, Self
+
+import structlog
+from attrs import define, evolve, field
+from fibs_protocol.errors import UnknownCommandError
+from fibs_protocol.grammar import parse_command
+
+from fibsbot.bot.agent import Agent
+from fibsbot.bot.interface import Record
+from fibsbot.bot.runner import Observer, Runner, SessionResult
+from fibsbot.bot.settings import AgentSettings, RunSettings, Timings
+from fibsbot.client.connection import Connection, connect
+from fibsbot.client.settings import BackoffSettings
+from fibsbot.policy import Lengths, Policy
+from fibsbot.records.session_log import Received, Rotation, read_session_log
+from fibsbot.server.server import Server
+from fibsbot.strategies.base import Strategy
+from fibsbot.strategies.random_play import RandomStrategy
+from tests.bot.agent_script import ME, OWN_INFO
+from tests.bot.live_bots import CHEAP
+from tests.bot.test_hostile_messages import any_board, any_line
+
+DATA: Final = Path(__file__).parent.parent / "data" / "bot"
+QUICK: Final = Timings(watchdog=0.3, keep_alive=5, pause=0, invitation=0.01, retry=0.2, left=0.5, patience=1, silence=5)
+FINAL: Final = re.compile(rb"login:|(?:^|\n)[78] marvin|already logged in", re.IGNORECASE)
+"""What ends a run for good reasons: a refused password, another login of the same name."""
+NOTICE: Final = re.compile(rb"ATTENTION|causes shutdown", re.IGNORECASE)
+"""What makes the bot stay away for a while."""
+_NO_LINGER: Final = struct.pack("ii", 1, 0)
+
+
+@cache
+def recorded() -> tuple[bytes, ...]:
+    """Return the lines that real servers have said in recorded matches."""
+    said = b""
+    for path in sorted(DATA.glob("*.jsonl")):
+        said += b"".join(record.data for record in read_session_log(path) if isinstance(record, Received))
+    return tuple(line for line in said.split(b"\r\n") if line.strip())
+
+
+class Malice:
+    """Makes up what a hostile server says."""
+
+    def __init__(self, seed: int) -> None:
+        """Take what is left to chance from the seed."""
+        self.rng = random.Random(seed)
+
+    def line(self) -> bytes:
+        """Return one line, or what stands for one, with its end or without."""
+        rng = self.rng
+        made = rng.choices(
+            (self._lie, self._damaged, self._crowd, self._nested, self._garbage, self._telnet, self._half, self._huge),
+            (40, 25, 15, 6, 5, 4, 4, 0.3),
+        )[0]()
+        return b"" if FINAL.search(made) or NOTICE.search(made) else made
+
+    def _lie(self) -> bytes:
+        return any_line(self.rng).encode() + b"\r\n"
+
+    def _damaged(self) -> bytes:
+        rng = self.rng
+        line = bytearray(rng.choice(recorded()) if rng.random() < 0.7 else any_line(rng).encode())
+        for _ in range(rng.randint(1, 4)):
+            place = rng.randrange(len(line) + 1)
+            match rng.randrange(5):
+                case 0:
+                    line[place : place + 1] = rng.randbytes(1)
+                case 1:
+                    del line[place : place + rng.randint(1, 9)]
+                case 2:
+                    line[place:place] = rng.choice(recorded())[: rng.randint(1, 40)]
+                case 3:
+                    line[place:place] = str(rng.choice([0, -1, 2**31, 10**30, 1e400])).encode()
+                case _:
+                    line[place:place] = rng.choice([b"%s%n", b"\x00", b"\x1b[2J", b"\xff", b"\r", b"::", b"  ", b"You"])
+        return bytes(line) + b"\r\n"
+
+    def _crowd(self) -> bytes:
+        """Speak for somebody who was never heard of before."""
+        rng = self.rng
+        name = "".join(rng.choices("abcdefghijklmnopqrstuvwxyz_", k=rng.randint(3, 20)))
+        text = rng.choice(
+            [
+                f"5 {name} - - 1 0 1500.00 0 0 1 h - -",
+                f"7 {name} {name} logs in.",
+                f"8 {name} {name} drops connection.",
+                f"{name} wants to play a {rng.choice([1, 3, 5, 9999])} point match with you.",
+                f"{name} wants to resume a saved match with you.",
+                f"12 {name} {rng.choice(['help', 'stats', 'status', 'quit', 'move', 'x' * 500])}",
+                f"15 {name} move",
+                f"** You invited {name} to a 5 point match.",
+                f" *{name:20} {rng.randint(1, 99)}              1 -  3",
+                f"** Player {name} has joined you for a {rng.choice([1, 5, 700])} point match.",
+                f"** You are now playing a 5 point match with {name}",
+                f"{name} has joined you. Your running match was loaded.",
+                f"{name} wins the 5 point match 5-0 .",
+            ]
+        )
+        return text.encode() + b"\r\n"
+
+    def _nested(self) -> bytes:
+        board = any_board(self.rng)
+        return (board + self.rng.choice(["", ":", "You roll 6 and 4."]) + any_board(self.rng)).encode() + b"\r\n"
+
+    def _garbage(self) -> bytes:
+        return self.rng.randbytes(self.rng.randint(1, 200)).replace(b"\xff\xfd\x12", b"") + b"\r\n"
+
+    def _telnet(self) -> bytes:
+        rng = self.rng
+        if rng.random() < 0.5:
+            return bytes([255, rng.randrange(251, 255), rng.randrange(19, 256)])
+        return b"\xff\xfa" + bytes([rng.randrange(255)]) + b"x" * rng.randrange(90) + b"\xff\xf0"
+
+    def _half(self) -> bytes:
+        line = any_line(self.rng).encode()
+        return line[: self.rng.randrange(len(line) + 1)]
+
+    def _huge(self) -> bytes:
+        return any_line(self.rng).encode() * self.rng.choice([50, 500, 2000]) + b"\r\n"
+
+
+class HostileServer:
+    """Says all that to whoever connects, each time something else, and remembers what it was told."""
+
+    def __init__(self, seed: int, lines: int) -> None:
+        """Say about so many lines on each connection."""
+        self.port = 0
+        self.connections = 0
+        self.lines = 0
+        self.bytes = 0
+        self.heard: Counter[str] = Counter()
+        """First words of what it was told."""
+        self.nonsense: list[str] = []
+        """What it was told that is no command."""
+        self._seed = seed
+        self._lines = lines
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        """Listen."""
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Let go."""
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._server.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        self._tasks.add(task)
+        self.connections += 1
+        malice = Malice(hash((self._seed, self.connections)))
+        spoken = asyncio.Event()
+        listening = asyncio.ensure_future(self._listen(reader, spoken))
+        try:
+            with contextlib.suppress(OSError):
+                await self._talk(malice, spoken, writer)
+                await self._end(malice.rng, listening, writer)
+        finally:
+            listening.cancel()
+            writer.transport.abort()
+            await asyncio.gather(listening, return_exceptions=True)
+            self._tasks.discard(task)
+
+    async def _talk(self, malice: Malice, spoken: asyncio.Event, writer: asyncio.StreamWriter) -> None:
+        rng = malice.rng
+        if rng.random() < 0.95:
+            writer.write(b"WELCOME\r\nlogin: ")
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(spoken.wait(), 0.2)
+        if rng.random() < 0.95:
+            writer.write(f"1 {ME} 1 h\r\n{OWN_INFO}\r\n".encode())
+        for _ in range(rng.randint(0, 2 * self._lines)):
+            if writer.is_closing():
+                return
+            data = malice.line()
+            self.lines += 1
+            self.bytes += len(data)
+            writer.write(data)
+            if rng.random() < 0.1:
+                await writer.drain()
+                await asyncio.sleep(0)  # both run in one loop: the bot gets its turn
+        await writer.drain()
+
+    async def _listen(self, reader: asyncio.StreamReader, spoken: asyncio.Event) -> None:
+        with contextlib.suppress(OSError, asyncio.LimitOverrunError):
+            while line := await reader.readline():
+                spoken.set()
+                text = re.sub(rb"\xff\xfa.*?\xff\xf0|\xff[\xfb-\xfe].|\xff.", b"", line, flags=re.DOTALL)
+                self._note(text.decode("latin-1").strip())
+
+    def _note(self, said: str) -> None:
+        if not said:
+            return
+        self.heard[said.split(maxsplit=1)[0]] += 1
+        try:
+            parse_command(said)
+        except UnknownCommandError:
+            self.nonsense.append(said[:200])
+        except ValueError:
+            pass  # a command, which only a real server could judge
+
+    async def _end(self, rng: random.Random, listening: asyncio.Future[None], writer: asyncio.StreamWriter) -> None:
+        match rng.randrange(4):
+            case 0:
+                linger = writer.get_extra_info("socket")
+                linger.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+                writer.transport.abort()
+            case 1:
+                writer.write_eof()  # it goes on to listen
+                await asyncio.wait({listening}, timeout=0.05)
+            case 2:
+                await asyncio.wait({listening}, timeout=0.02)  # mute
+            case _:
+                pass
+
+
+@define
+class Toll:
+    """What the bot had to show for it."""
+
+    matches: int = 0
+    log_lines: int = 0
+    """Of the program's own log."""
+    most_tasks: int = 0
+    """Questions to the strategy that waited at the same time, at most."""
+    memory: list[float] = field(factory=list)
+    """MiB in use, now and then."""
+
+
+class Keeper(Observer):
+    """Counts what is recorded."""
+
+    def __init__(self) -> None:
+        """Have seen nothing."""
+        self.records: Counter[str] = Counter()
+
+    def on_record(self, record: Record, agent: Agent) -> None:  # noqa: ARG002 - the interface
+        """Count it."""
+        self.records[record.name] += 1
+
+
+class Ordeal:
+    """One bot's run: hostile connections, then a match on a real server, and again."""
+
+    def __init__(self, seed: int, log: Path, lines: int, strategy: Strategy | None = None) -> None:
+        """Prepare a run whose session log goes to `log`."""
+        self.hostile = HostileServer(seed, lines)
+        self.real = Server(seed=seed, limits=CHEAP)
+        self.keeper = Keeper()
+        self.toll = Toll()
+        self._port = 0
+        self._connection: Connection | None = None
+        policy = Policy(lengths=Lengths(unlimited=True))
+        settings = AgentSettings(ME, "pw-of-marvin", policy=policy, timings=QUICK, seed=seed)
+        pauses = BackoffSettings(first=0.001, longest=0.002)
+        run = RunSettings("127.0.0.1", 0, settings, retry_first=True, pauses=pauses, log_path=log)
+        self._settings = evolve(run, rotation=Rotation(max_bytes=2**20, max_total_bytes=2**22))
+        self._runner = Runner(
+            self._settings, strategy or RandomStrategy(seed), observer=self.keeper, connect_to=self._connect_to
+        )
+
+    async def _connect_to(self) -> Connection:
+        self._connection = await connect("127.0.0.1", self._port, timeout=5)
+        return self._connection
+
+    async def run(self, connections: int, matches: int) -> SessionResult:
+        """Live through so many hostile connections, with matches in between and one at the end."""
+        async with self.hostile, self.real:
+            for name in (ME, "ford"):
+                await self.real.register(name, f"pw-of-{name}")
+            self._port = self.hostile.port
+            with counted_log(self.toll):
+                running = asyncio.create_task(self._runner.run())
+                for number in range(1, matches + 1):
+                    await self._suffer(running, number * connections // matches)
+                    await self._play(running)
+                self._runner.quit()
+                return await running
+
+    async def _suffer(self, running: asyncio.Task[SessionResult], until: int) -> None:
+        self._move_to(self.hostile.port)
+        while self.hostile.connections < until and not running.done():
+            self.toll.most_tasks = max(self.toll.most_tasks, len(self._runner._driver._inquiries))
+            await asyncio.sleep(0.01)
+        self.toll.memory.append(memory())
+
+    async def _play(self, running: asyncio.Task[SessionResult]) -> None:
+        """Let somebody play a match with the bot on the real server."""
+        self._move_to(self.real.port)
+        timings = evolve(QUICK, watchdog=2, patience=10)
+        settings = AgentSettings("ford", "pw-of-ford", invite=ME, length=1, matches=1, timings=timings)
+        ford = Runner(RunSettings("127.0.0.1", self.real.port, settings, retry_first=True), RandomStrategy(1))
+        playing = asyncio.create_task(ford.run())
+        await asyncio.wait({playing, running}, return_when=asyncio.FIRST_COMPLETED)
+        if not playing.done():
+            playing.cancel()
+            await asyncio.wait({playing})
+            return
+        self.toll.matches += playing.result().counters.matches
+
+    def _move_to(self, port: int) -> None:
+        self._port = port
+        if self._connection:
+            self._connection.close()
+
+
+@contextlib.contextmanager
+def counted_log(toll: Toll) -> Iterator[None]:
+    """Count the lines that the program's own log would have at the level that users have."""
+
+    class Counting:
+        def msg(self, *_: object, **__: object) -> None:
+            toll.log_lines += 1
+
+        info = warning = error = critical = msg
+
+    structlog.configure(
+        processors=[],
+        wrapper_class=structlog.make_filtering_bound_logger(20),
+        logger_factory=lambda *_: Counting(),
+        cache_logger_on_first_use=False,
+    )
+    try:
+        yield
+    finally:
+        structlog.reset_defaults()
+
+
+def memory() -> float:
+    """Return the MiB that this process has in memory now."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * resource.getpagesize() / 2**20

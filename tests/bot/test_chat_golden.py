@@ -1,0 +1,166 @@
+"""What strangers see of the bot in a whole evening, as a golden file.
+
+`FIBSBOT_GOLDEN=write pytest tests/bot/test_chat_golden.py` writes it anew; read the difference before it is committed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from fibs_protocol.words import Departure
+
+from fibsbot.bot.settings import ChatSettings
+from fibsbot.policy import Lengths, NamePattern, Policy
+from tests.bot.chat_simulation import ChatSimulation
+
+GOLDEN: Final = Path(__file__).parents[1] / "data" / "bot" / "evening.golden"
+POLICY: Final = Policy(
+    lengths=Lengths(((1, 7),)), min_rating=1450, block=(NamePattern("Quitter*"),), bots=False, cool_down=900
+)
+CHAT: Final = ChatSettings(operators=("slarti",), greet_watchers=True)
+
+
+@pytest.fixture(scope="module")
+def evening() -> Iterator[ChatSimulation]:
+    """Return the evening when it is over."""
+    evening = ChatSimulation(policy=POLICY, chat=CHAT, client="fibsbot")
+    for scene in (invitations, questions, match, interruptions, orders):
+        scene(evening)
+    yield evening
+    evening.close()
+
+
+def invitations(evening: ChatSimulation) -> None:
+    """Those whom the bot does not play hear why, once in a while."""
+    evening.title("Whom it does not play")
+    evening.enter("zaphod", 1700)
+    evening.connect()
+    evening.types("zaphod", "invite marvin 9")
+    evening.types("zaphod", "invite marvin 9")
+    evening.enter("marvins_fan")
+    evening.types("marvins_fan", "invite marvin unlimited")
+    evening.enter("Quitter_X")
+    evening.types("Quitter_X", "invite marvin 5")
+    evening.enter("vogon", 1320)
+    evening.types("vogon", "invite marvin 5")
+    evening.enter("gnubot", client="gnu_bot_2")
+    evening.types("gnubot", "invite marvin 5")
+
+
+def questions(evening: ChatSimulation) -> None:
+    """Anybody may ask, but for bots."""
+    evening.title("Questions")
+    evening.enter("trillian")
+    for line in ("who r u?", "help", "settings", "Stats!", "score", "marvin, help please", "thanks", "why?"):
+        evening.types("trillian", f"tell marvin {line}")
+    evening.enter("arthur")
+    evening.types("arthur", "tell marvin hello")
+    evening.types("arthur", "tell marvin where can I get a cup of tea?")
+    evening.types("arthur", "tell marvin and why not?")
+    evening.types("arthur", "shout help, who are you, marvin?")
+    evening.types("gnubot", "tell marvin help")
+    evening.enter("RepBotNG")
+    evening.types("RepBotNG", "tell marvin Your reputation is 5 (30/25)")
+
+
+def match(evening: ChatSimulation) -> None:
+    """A match with resignations on both sides, talk, nudges and a watcher."""
+    evening.title("A match")
+    evening.enter("ford", 1580.25)
+    evening.types("ford", "invite marvin 3")
+    evening.enter("agrajag")
+    evening.types("agrajag", "watch marvin")
+    evening.types("ford", "kibitz hello, good luck!")
+    evening.types("ford", "kibitz score?")
+    evening.types("ford", "say what a lucky roll")
+    evening.types("agrajag", "kibitz score?")
+    evening.types("agrajag", "tell marvin score")
+    evening.types("zaphod", "invite marvin 1")
+    evening.types("ford", "kibitz move")
+    evening.types("ford", "kibitz MOVE!!!")
+    evening.title("It resigns")
+    evening.strategy.level = 1
+    evening.wait(20)
+    evening.types("ford", "accept")
+    evening.wait(30)
+    evening.title("The opponent resigns, too little and enough")
+    evening.types("ford", "resign n")
+    evening.types("ford", "resign g")
+    evening.wait(30)
+    evening.types("ford", "tell marvin score")
+    evening.types("ford", "resign n")
+    evening.types("ford", "tell marvin stats")
+    evening.types("ford", "invite marvin 3")
+
+
+def interruptions(evening: ChatSimulation) -> None:
+    """The opponent leaves in the middle of a match, and comes back; then connections break."""
+    evening.title("The opponent leaves")
+    evening.types("zaphod", "invite marvin 5")
+    evening.wait(20)
+    evening.types("zaphod", "leave")
+    evening.types("trillian", "tell marvin score")
+    evening.wait(400)
+    evening.types("zaphod", "join marvin")
+    evening.wait(20)
+    evening.title("The opponent's connection breaks")
+    evening.leave("zaphod", Departure.DROPPED)
+    evening.wait(60)
+    evening.enter("zaphod")
+    evening.wait(60)
+    evening.types("zaphod", "join marvin")
+    evening.wait(20)
+    evening.title("The bot's own connection breaks")
+    evening.lose_connection()
+    evening.wait(20)
+    evening.connect()
+    evening.types("zaphod", "join marvin")
+    evening.wait(20)
+    evening.types("zaphod", "resign b")
+    evening.wait(20)
+    evening.types("zaphod", "resign b")
+
+
+def orders(evening: ChatSimulation) -> None:
+    """What operators may do, and others may not."""
+    evening.title("Operators")
+    evening.enter("Slarti")
+    evening.types("Slarti", "tell marvin quit")
+    evening.enter("slarti", notify=True)
+    evening.types("slarti", "tell marvin help")
+    evening.types("slarti", "tell marvin status")
+    evening.types("slarti", "tell marvin pause")
+    evening.types("trillian", "invite marvin 1")
+    evening.types("slarti", "tell marvin resume")
+    evening.types("trillian", "invite marvin 1")
+    evening.wait(20)
+    evening.types("slarti", "tell marvin last")
+    evening.types("arthur", "invite marvin 1")
+    evening.types("trillian", "resign b")
+    evening.wait(60)
+    assert "marvin" not in evening.present
+
+
+def test_the_evening_is_as_it_always_was(evening: ChatSimulation) -> None:
+    lines = "\n".join(evening.lines).strip() + "\n"
+    if os.environ.get("FIBSBOT_GOLDEN") == "write":
+        GOLDEN.write_text(lines)
+    assert GOLDEN.read_text() == lines
+
+
+def test_strangers_are_neither_shouted_at_nor_told_too_much(evening: ChatSimulation) -> None:
+    words = {line.split()[0] for line in evening.sent}
+    assert not {"shout", "whisper", "say", "message"} & words
+    read = [line for line in evening.lines if re.search(r"marvin (says|kibitzes):", line)]
+    assert 10 < len(read) < 40
+    assert not any(re.search("^[0-9:]+ +(gnubot|RepBotNG) +marvin says: (Tell|I am a computer)", line) for line in read)
+
+
+def test_the_bot_follows_the_evening_without_a_difference(evening: ChatSimulation) -> None:
+    assert 0 == evening.agent.counters.differences
+    assert ["logged out"] == [record.fields["reason"] for record in evening.records if record.name == "disconnecting"]

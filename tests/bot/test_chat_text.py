@@ -1,0 +1,115 @@
+"""What the bot says is one plain line, and what people mean is understood."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fibsbot.bot.chat_text import (
+    LONGEST_REPLY,
+    Nudge,
+    Topic,
+    as_sentence,
+    chat_line,
+    is_courtesy,
+    nudge_of,
+    score_text,
+    stats_text,
+    topic_of,
+)
+from fibsbot.bot.context import Counters
+from fibsbot.bot.orders import Order, parse_order
+from fibsbot.bot.settings import ChatSettings
+
+
+@given(st.text())
+def test_whatever_is_to_be_said_becomes_one_plain_line(text: str) -> None:
+    said = chat_line(text * 10)
+    assert said.isascii()
+    assert said.isprintable()
+    assert "**" not in said
+    assert len(said) <= LONGEST_REPLY
+    assert said == chat_line(said)
+
+
+def test_a_text_that_is_too_long_ends_with_a_whole_sentence() -> None:
+    assert "One. Two." == chat_line(f"One. Two. {'x' * LONGEST_REPLY}.")
+    assert chat_line("y" * 300).endswith("y...")
+
+
+def test_the_greeting_that_comes_along_is_said_as_it_is() -> None:
+    assert ChatSettings().greeting == chat_line(ChatSettings().greeting)
+
+
+@pytest.mark.parametrize(
+    ("facts", "to_opponent", "text"),
+    [
+        ((None, None, None), False, "I am in no match now."),
+        (("ford", 5, (3, 2)), True, "We play a 5 point match; I lead 3-2."),
+        (("ford", 5, (2, 3)), True, "We play a 5 point match; you lead 3-2."),
+        (("ford", 5, (2, 3)), False, "I play a 5 point match with ford; ford leads 3-2."),
+        (("ford", 0, (2, 2)), False, "I play an unlimited match with ford; it is 2-2."),
+        (("ford", None, None), True, "We play a match; I don't know the score yet."),
+    ],
+)
+def test_the_score_in_words(
+    facts: tuple[str | None, int | None, tuple[int, int] | None], *, to_opponent: bool, text: str
+) -> None:
+    assert text == score_text(*facts, to_opponent=to_opponent)
+
+
+def test_the_matches_in_words() -> None:
+    assert "Since I began 3 hours ago I have finished 1 match and won 0." == stats_text(Counters(matches=1), 3 * 3600)
+    assert stats_text(Counters(matches=12, wins=7), 60).endswith("finished 12 matches and won 7.")
+
+
+def test_a_sentence_begins_and_ends_as_one() -> None:
+    assert "Playing ford." == as_sentence("playing ford")
+    assert "Why?" == as_sentence("why?")
+
+
+@pytest.mark.parametrize("topic", Topic)
+@given(st.data())
+def test_a_question_is_understood_in_any_case_and_with_any_punctuation(topic: Topic, data: st.DataObject) -> None:
+    flips = data.draw(st.lists(st.booleans(), min_size=len(topic.value), max_size=len(topic.value)))
+    text = "".join(char.upper() if flip else char for char, flip in zip(topic.value, flips, strict=True))
+    around = st.text(" .,!?:;'\"-()", max_size=8)
+    text = data.draw(around) + data.draw(st.sampled_from(["", "marvin: ", "Marvin, "])) + text + data.draw(around)
+    assert topic is topic_of(text, "marvin")
+
+
+@pytest.mark.parametrize("text", ["", "helpless", "I need no help", "statistics are lies", "score!" * 20, "move"])
+def test_talk_is_no_question(text: str) -> None:
+    assert topic_of(text, "marvin") is None
+
+
+@pytest.mark.parametrize("text", ["that was a good move", "hello", "I cannot move", "join me later", "roll over"])
+def test_talk_is_no_nudge(text: str) -> None:
+    assert nudge_of(text, "marvin") is None
+
+
+def test_nudges_are_understood() -> None:
+    assert [Nudge.LOOK] * 3 == [nudge_of(text, "marvin") for text in ("Move!", "marvin roll", "hello???")]
+    assert Nudge.JOIN is nudge_of("join please", "marvin")
+
+
+def test_politeness_is_told_from_questions() -> None:
+    assert is_courtesy("Hi marvin!", "marvin")
+    assert not is_courtesy("how are you", "marvin")
+
+
+@pytest.mark.parametrize("order", Order)
+def test_an_order_is_one_word_in_any_case(order: Order) -> None:
+    assert order is parse_order(f" {order.value.upper()} ")
+    assert parse_order(f"please {order.value}") is None
+    assert parse_order(f"{order.value}.") is None
+    assert order.help.isascii()
+
+
+def test_the_documentation_has_every_question_and_every_order() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "chat.md").read_text()
+    assert [] == [topic for topic in Topic if f"\n| `{topic.value}` | " not in page]
+    assert [] == [order for order in Order if f"\n| `{order.value}` | {order.help} |" not in page]

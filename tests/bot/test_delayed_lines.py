@@ -1,0 +1,54 @@
+"""Lines are late and connections break, so that commands cross what changes everything: nobody loses track."""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+import pytest
+
+from fibsbot.bot.settings import Timings
+from tests.bot.simulation import LOST, Passing, Simulation
+from tests.bot.test_lost_lines import Lively
+
+NAMES: Final = ("anna", "bert", "carl", "dora", "emil")
+DECISIONS: Final = ("move", "roll", "double", "redouble", "accept", "reject", "resign")
+GONE: Final = "** You're not playing."
+"""What the server says to a decision that crosses the end of its match."""
+
+
+class Unrest:
+    """Bots that all invite each other, line after line late, and connections that break at any time."""
+
+    def __init__(self, seed: int, count: int, latest: float) -> None:
+        """Put everybody in. `latest`: seconds that a line may be late."""
+        self._rng = rng = random.Random(seed)
+        self._latest = latest
+        self.bottle = Simulation(seed, fault=self._late)
+        for number, name in enumerate(NAMES[:count]):
+            timings = Timings(pause=rng.choice((0.0, 0.2, 1.5)), retry=rng.choice((5.0, 30.0)))
+            wanted = NAMES[(number + 1) % count]
+            self.bottle.add(
+                name, Lively(seed + number), strict=True, invite=wanted, length=1, matches=None, timings=timings
+            )
+        self.bottle.later(30.0, self._trouble)
+
+    def _late(self, line: Passing) -> list[tuple[float, str]]:
+        return [(self._rng.uniform(0.0, self._latest), line.text)]
+
+    def _trouble(self) -> None:
+        self.bottle.lose(self._rng.choice(list(self.bottle.bots)))
+        self.bottle.later(self._rng.expovariate(1 / 200), self._trouble)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("count", "latest"), [(2, 0.1), (2, 2.0), (3, 0.5), (3, 5.0), (4, 2.0), (5, 5.0)])
+def test_whatever_crosses_what_no_board_surprises_anybody(count: int, latest: float) -> None:
+    """The bots are strict: a board that shows what was not to be expected raises DifferenceError."""
+    unrest = Unrest(10 * count, count, latest)
+    bottle = unrest.bottle
+    bottle.run(1200 + 600 * latest)
+    bottle.close()
+    assert {GONE} >= {answer for _, said, answer in bottle.refusals if said.startswith(DECISIONS)}
+    assert 0 < sum(bot.agent.counters.matches for bot in bottle.bots.values())
+    assert {LOST} == {reason for bot in bottle.bots.values() for reason in bot.reasons}

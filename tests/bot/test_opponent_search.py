@@ -1,0 +1,319 @@
+"""Whom the bot invites to new matches when there is nothing else to do, and whom it does not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from fibsbot.bot.interface import PauseRequested
+from fibsbot.bot.settings import SeekSettings
+from fibsbot.policy import Lengths, NamePattern, Policy
+from tests.bot.agent_script import ME, Script
+from tests.bot.lobby_lines import INVITED, TIME, saved, who
+
+OTHERS = ("arthur", "ford", "trillian", "zaphod")
+
+
+class Seeker:
+    """A bot that seeks on a server where everybody is there and nobody answers, unless a test says otherwise."""
+
+    def __init__(self, *lines: str, seek: dict[str, Any] | None = None, **settings: Any) -> None:
+        """Log in among the players whom these `5` lines describe."""
+        rows = settings.pop("saved", ("no saved games.",))
+        self.script = Script(seek=SeekSettings(**{"after": 60.0, "per_hour": 60, **(seek or {})}), **settings)
+        self.script.to_lobby(saved=rows)
+        self.lines = lines or tuple(who(name) for name in OTHERS)
+        self.invited: list[tuple[float, str]] = []
+        self.refusals: dict[str, str] = {}
+        self.say(*self.lines)
+
+    def say(self, *lines: str) -> None:
+        """Let the server say lines, and answer what the bot says to them."""
+        self._answer(self.script.server(*lines))
+
+    def wait(self, seconds: float) -> None:
+        """Let time go by."""
+        end = self.script.now + seconds
+        while self.script.now < end:
+            self._answer(self.script.wait(min(1.0, end - self.script.now)))
+
+    def _answer(self, commands: list[str]) -> None:
+        for command in commands:
+            word, _, rest = command.partition(" ")
+            if word == "invite":
+                name = rest.split()[0]
+                self.invited.append((self.script.now, rest))
+                self.say(self.refusals.get(name, f"** You invited {name} to a 5 point match."))
+            elif word == "rawwho":
+                self.say(*self.lines, who(ME), "6")
+            elif word == "time":
+                self.say(TIME)
+
+    @property
+    def names(self) -> list[str]:
+        """Who was invited, in order."""
+        return [words.split()[0] for _, words in self.invited]
+
+    @property
+    def times(self) -> list[float]:
+        """When, in seconds since the login."""
+        return [at - 1000 for at, _ in self.invited]
+
+
+# -- when -----------------------------------------------------------------------------------------------------------
+
+
+def test_by_default_nobody_is_sought() -> None:
+    seeker = Seeker(seek={"after": None})
+    seeker.wait(1000)
+    assert [] == seeker.invited
+
+
+def test_after_some_time_with_nothing_to_do_somebody_is_invited() -> None:
+    seeker = Seeker(seek={"length": 7})
+    seeker.wait(58)
+    assert [] == seeker.invited
+    seeker.wait(3)
+    assert 1 == len(seeker.invited)
+    name, length = seeker.invited[0][1].split()
+    assert name in OTHERS
+    assert "7" == length
+    assert [{"name": name, "length": 7, "why": "seek"}] == seeker.script.events("inviting")
+
+
+def test_after_a_match_the_time_begins_anew() -> None:
+    seeker = Seeker()
+    seeker.wait(50)
+    seeker.say("** Player ford has joined you for a 1 point match.", "You win the 1 point match 1-0 .")
+    seeker.wait(59)
+    assert [] == seeker.invited
+    seeker.wait(3)
+    assert 1 == len(seeker.invited)
+
+
+def test_the_time_begins_anew_when_an_answer_is_no_longer_waited_for() -> None:
+    seeker = Seeker()
+    seeker.wait(350)
+    assert pytest.approx([60, 150, 240, 330], abs=4) == seeker.times
+
+
+def test_there_are_no_more_invitations_an_hour_than_wanted() -> None:
+    lines = [who(f"player_{chr(97 + n)}") for n in range(26)]
+    seeker = Seeker(*lines, seek={"per_hour": 3})
+    seeker.wait(10_000)
+    times = seeker.times
+    assert 9 == len(times)
+    for begin in times:
+        assert 3 >= sum(begin <= at < begin + 3600 for at in times)
+
+
+def test_in_a_pause_nobody_is_invited_and_after_it_the_time_begins_anew() -> None:
+    seeker = Seeker(invite="marvin_too")
+    seeker.wait(50)
+    seeker.script.event(PauseRequested(seeker.script.now, paused=True))
+    seeker.say(who("marvin_too"))
+    seeker.wait(100)
+    assert [] == seeker.invited
+    seeker.say(who("marvin_too", "ford"))
+    seeker.script.event(PauseRequested(seeker.script.now, paused=False))
+    seeker.wait(58)
+    assert [] == seeker.invited
+    seeker.wait(3)
+    assert 1 == len(seeker.invited)
+
+
+def test_who_has_invited_us_comes_first() -> None:
+    seeker = Seeker()
+    seeker.wait(57)
+    seeker.say(*INVITED)
+    assert [] == seeker.script.wait(1.5)
+    assert ["join ford"] == seeker.script.verdict(accepted=True)
+    assert [] == seeker.invited
+
+
+def test_an_invitation_that_is_accepted_is_of_the_length_that_we_offered() -> None:
+    seeker = Seeker(who("ford"), length=3)
+    seeker.wait(62)
+    assert [] == seeker.script.server("** Player ford has joined you for a 5 point match.")
+    assert ["leave"] == Seeker(who("ford"), length=3).script.server(
+        "** Player ford has joined you for a 26 point match."
+    )
+
+
+# -- whom -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "settings"),
+    [
+        (who("ford", "zaphod"), {}),
+        (who("ford", ready=False), {}),
+        (who("ford", away=True), {}),
+        (who(ME), {}),
+        (who("GammonBot"), {}),
+        (who("ford", client="=0123456789"), {}),
+        (who("ford"), {"policy": Policy(people=False)}),
+        (who("ford"), {"policy": Policy(min_rating=1700)}),
+        (who("ford"), {"policy": Policy(max_experience=1000)}),
+        (who("ford"), {"policy": Policy(experience_per_point=1000)}),
+        (who("ford"), {"policy": Policy(lengths=Lengths(((1, 3),)))}),
+        (who("ford"), {"policy": Policy(block=(NamePattern("ford", theirs=False),))}),
+        (who("ford"), {"policy": Policy(allow=(NamePattern("arthur"),))}),
+        (who("ford"), {"saved": saved("ford", length=99, score="0 -  0")}),
+    ],
+)
+def test_who_does_not_suit_us_is_not_invited(line: str, settings: dict[str, Any]) -> None:
+    seeker = Seeker(line, **settings)
+    seeker.wait(1000)
+    assert [] == seeker.invited
+
+
+@pytest.mark.parametrize(
+    ("line", "settings"),
+    [
+        (who("ford", rating=1700), {"policy": Policy(accept=False, min_rating=1700)}),
+        (
+            who("ford"),
+            {"policy": Policy(block=(NamePattern("ford", ours=False),), allow=(NamePattern("x", ours=False),))},
+        ),
+        (who("GammonBot"), {"seek": {"bots": True}, "policy": Policy(people=False, bots=False)}),
+    ],
+)
+def test_who_suits_us_is_invited(line: str, settings: dict[str, Any]) -> None:
+    seeker = Seeker(line, **settings)
+    seeker.wait(62)
+    assert 1 == len(seeker.invited)
+
+
+def test_who_becomes_free_later_is_found() -> None:
+    seeker = Seeker(who("ford", "zaphod"))
+    seeker.wait(200)
+    seeker.say(who("ford"))
+    seeker.wait(31)
+    assert ["ford"] == seeker.names
+
+
+def test_nobody_is_invited_twice_within_an_hour_who_has_not_played() -> None:
+    seeker = Seeker()
+    seeker.wait(3600)
+    assert dict.fromkeys(OTHERS, 1) == Counter(seeker.names)
+    seeker.wait(400)
+    assert dict.fromkeys(OTHERS, 2) == Counter(seeker.names)
+
+
+def test_nobody_is_invited_twice_in_a_row_while_others_are_there() -> None:
+    seeker = Seeker(who("ford"), who("zaphod"))
+    for _ in range(12):
+        count = len(seeker.invited)
+        while len(seeker.invited) == count:
+            seeker.wait(10)
+        seeker.say(
+            f"** Player {seeker.names[-1]} has joined you for a 5 point match.", "You win the 5 point match 5-0 ."
+        )
+    assert ["ford", "zaphod"] * 6 in (seeker.names, [*seeker.names[1:], seeker.names[0]])
+
+
+def test_the_only_player_who_is_there_is_invited_again_after_a_match() -> None:
+    seeker = Seeker(who("ford"))
+    for _ in range(3):
+        seeker.wait(65)
+        seeker.say("** Player ford has joined you for a 5 point match.", "You win the 5 point match 5-0 .")
+    assert ["ford"] * 3 == seeker.names
+
+
+def test_whom_we_invite_is_up_to_chance_and_the_seed() -> None:
+    def first(seed: int) -> str:
+        seeker = Seeker(seed=seed)
+        seeker.wait(65)
+        return seeker.names[0]
+
+    assert {first(seed) for seed in range(40)} == set(OTHERS)
+    assert 1 == len({first(7) for _ in range(3)})
+
+
+# -- refusals -------------------------------------------------------------------------------------------------------
+
+
+def test_a_server_that_says_that_somebody_refuses_games_is_believed() -> None:
+    seeker = Seeker(who("ford"), seek={"forgive": 20_000.0})
+    seeker.refusals["ford"] = "** ford is refusing games."
+    seeker.wait(19_000)
+    assert ["ford"] == seeker.names
+    assert [{"name": "ford", "text": "** ford is refusing games."}] == seeker.script.events("refused_by")
+    seeker.wait(2_000)
+    assert ["ford", "ford"] == seeker.names
+
+
+def test_who_says_something_instead_of_joining_has_refused() -> None:
+    seeker = Seeker(who("ford"))
+    seeker.wait(62)
+    seeker.say("12 ford no thanks, I play people only")
+    assert [] == seeker.script.events("refused_by"), "perhaps he joins all the same"
+    seeker.wait(30)
+    assert [{"name": "ford", "text": "no thanks, I play people only"}] == seeker.script.events("refused_by")
+    seeker.wait(80_000)
+    assert ["ford"] == seeker.names
+    seeker.wait(10_000)
+    assert ["ford", "ford"] == seeker.names
+
+
+def test_who_says_something_and_joins_has_not_refused() -> None:
+    seeker = Seeker(who("ford"))
+    seeker.wait(62)
+    seeker.say("12 ford sure, one second", "** Player ford has joined you for a 5 point match.")
+    seeker.say("You win the 5 point match 5-0 .")
+    seeker.wait(100)
+    assert [] == seeker.script.events("refused_by")
+    assert ["ford", "ford"] == seeker.names
+
+
+def test_who_says_nothing_has_not_refused() -> None:
+    seeker = Seeker(who("ford"))
+    seeker.wait(200)
+    assert [] == seeker.script.events("refused_by")
+    assert seeker.script.agent._desk.memory.of("ford").refused is None
+
+
+def test_what_others_say_is_no_refusal() -> None:
+    seeker = Seeker(who("ford"))
+    seeker.wait(62)
+    seeker.say("12 zaphod no", "13 ford I hate bots", "15 ford no")
+    seeker.wait(100)
+    assert [] == seeker.script.events("refused_by")
+
+
+def test_who_is_not_there_any_more_is_not_invited_again() -> None:
+    seeker = Seeker(who("ford"))
+    seeker.refusals["ford"] = "** There is no one called ford."
+    seeker.wait(62)
+    assert "ford" not in seeker.script.agent._lobby.who
+    assert [] == seeker.script.events("refused_by")
+
+
+# -- the player whom the settings name ------------------------------------------------------------------------------
+
+
+def test_the_player_whom_the_settings_name_is_wanted_and_comes_first() -> None:
+    seeker = Seeker(invite="trillian", length=3)
+    assert ["trillian 3"] == [words for _, words in seeker.invited]
+    assert [{"name": "trillian", "length": 3, "why": "wanted"}] == seeker.script.events("inviting")
+    seeker.wait(70)
+    assert "trillian" == seeker.names[1]
+
+
+def test_the_policy_holds_for_the_wanted_player_too() -> None:
+    seeker = Seeker(invite="trillian", length=3, policy=Policy(lengths=Lengths(((5, 9),))), seek={"after": None})
+    seeker.wait(100)
+    assert [] == seeker.invited
+
+
+def test_a_cool_down_holds_for_the_wanted_player_too() -> None:
+    seeker = Seeker(who("ford"), invite="ford", policy=Policy(cool_down=650), seek={"after": None})
+    seeker.say("** Player ford has joined you for a 1 point match.", "You win the 1 point match 1-0 .")
+    begun = len(seeker.invited)
+    seeker.wait(640)
+    assert begun == len(seeker.invited)
+    seeker.wait(15)
+    assert begun < len(seeker.invited), "as soon as the break is over, though nothing else happens"

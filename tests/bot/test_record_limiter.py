@@ -1,0 +1,94 @@
+"""A flood of records is cut short and counted; what matters is let through."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fibsbot.bot.driver import DEFAULT_LIMIT, MATCH_RECORDS, UNLIMITED_RECORDS, RecordLimiter
+from fibsbot.bot.interface import Record
+
+
+class Notes:
+    """A sieve with a clock of its own, and what went through it."""
+
+    def __init__(self) -> None:
+        """Begin at 0."""
+        self.now = 0.0
+        self.sieve = RecordLimiter(lambda: self.now)
+        self.through: list[Record] = []
+
+    def note(self, name: str, times: int = 1) -> None:
+        """Bring records of this name."""
+        for _ in range(times):
+            self.through += self.sieve.admit(Record(name))
+
+    def count(self, name: str) -> int:
+        """Return how many of this name were let through."""
+        return sum(record.name == name for record in self.through)
+
+    def suppressed(self, name: str) -> int:
+        """Return how many of this name were told as left out."""
+        counts = [record.fields for record in self.through if record.name == "suppressed"]
+        return sum(fields["count"] for fields in counts if fields["record"] == name)
+
+
+def test_what_comes_now_and_then_is_all_let_through() -> None:
+    notes = Notes()
+    for _ in range(1000):
+        notes.now += 6
+        notes.note("invited")
+    assert {"invited": 1000} == Counter(record.name for record in notes.through)
+
+
+def test_a_flood_is_cut_short_and_counted_when_it_is_over() -> None:
+    notes = Notes()
+    notes.note("invited", 10_000)
+    assert (100, 100) == (notes.count("invited"), len(notes.through))
+    notes.note("refused")
+    assert 1 == notes.count("refused"), "each kind has its own allowance"
+    notes.now += 1000
+    notes.note("invited")
+    assert {"record": "invited", "count": 9900} == dict(notes.through[-2].fields)
+    assert "invited" == notes.through[-1].name
+
+
+def test_the_count_is_not_lost_when_nothing_follows() -> None:
+    notes = Notes()
+    notes.note("refused", 150)
+    assert [{"record": "refused", "count": 50}] == [dict(record.fields) for record in notes.sieve.settle()]
+    assert [] == list(notes.sieve.settle())
+
+
+def test_a_flood_without_an_end_is_bounded_in_the_long_run() -> None:
+    notes = Notes()
+    for _ in range(86_400):
+        notes.now += 1
+        notes.note("difference", 3)
+    assert len(notes.through) <= 1.05 * (DEFAULT_LIMIT.burst + 86_400 * DEFAULT_LIMIT.per_second)
+
+
+def test_our_own_steps_and_matches_are_never_left_out() -> None:
+    notes = Notes()
+    for name in UNLIMITED_RECORDS:
+        notes.note(name, 5000)
+    for _ in range(5000):
+        notes.now += 0.02
+        for name in MATCH_RECORDS:
+            notes.note(name)
+    assert {5000} == {notes.count(name) for name in UNLIMITED_RECORDS | MATCH_RECORDS}
+
+
+@given(st.lists(st.tuples(st.sampled_from(["invited", "refused"]), st.integers(0, 300), st.floats(0, 600))))
+def test_every_record_is_let_through_or_counted(floods: list[tuple[str, int, float]]) -> None:
+    notes = Notes()
+    wanted: Counter[str] = Counter()
+    for name, times, later in floods:
+        notes.note(name, times)
+        wanted[name] += times
+        notes.now += later
+    notes.through += notes.sieve.settle()
+    for name in ("invited", "refused"):
+        assert wanted[name] == notes.count(name) + notes.suppressed(name)

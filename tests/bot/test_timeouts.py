@@ -1,0 +1,208 @@
+"""Servers that fall silent, altogether or about one thing: no state lasts longer than its bound without progress.
+
+Progress is what docs/agent.md calls so: a situation of the match not seen before, a new connection, or a lobby in which
+nothing is waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from fibs_protocol.session import State
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from fibsbot.bot.interface import Event
+from fibsbot.bot.settings import Timings
+from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, Consequence, markdown_table
+from fibsbot.client.settings import BackoffSettings
+from tests.bot.simulation import Passing, Simulation
+from tests.bot.test_lost_lines import Lively, kind_of
+
+TIMINGS: Final = Timings()
+PAUSES: Final = BackoffSettings(first=1, longest=5)
+SLACK: Final = 20.0
+"""Seconds for the command before a wait, and for our own pauses between commands."""
+LONGEST: Final = max(row.bound(TIMINGS) for row in TIMEOUT_RULES.values())
+SERVER: Final = max(row.bound(TIMINGS) for awaited, row in TIMEOUT_RULES.items() if awaited is not Awaited.OPPONENT)
+"""How long it may take where it is not for the opponent to act."""
+NAME: Final = "marvin"
+KINDS: Final = (
+    *("welcome", "own_info", "who_info", "who_end", "motd_start", "no_saved_games", "setting_changed", "server_time"),
+    *("saved_start", "saved_match", "you_invited", "you_invited_to_resume", "opponent_joined", "opponent_resumed"),
+    *(
+        "game_starts",
+        "opening_roll",
+        "first_move",
+        "board",
+        "roll_or_double",
+        "move_prompt",
+        "rolls",
+        "moves",
+        "cannot_move",
+    ),
+    *("you_double", "opponent_doubles", "double_accepted", "resign_offer", "resign_rejected", "resign_accepted"),
+    *("game_won", "gave_up", "score", "match_won", "join_next_game", "wait_for_join", "you_left", "logged_out"),
+)
+"""What a server may say nothing about."""
+
+
+class Silent:
+    """A server that says nothing, or nothing of some kinds, to one bot."""
+
+    def __init__(self) -> None:
+        """Say everything."""
+        self.mute = False
+        self.kinds: set[str] = set()
+
+    def __call__(self, line: Passing) -> list[tuple[float, str]]:
+        """Let a line pass, or not."""
+        lost = line.bot == NAME and line.down and (self.mute or (self.kinds and kind_of(line) in self.kinds))
+        return [] if lost else [(0.0, line.text)]
+
+
+class Watched(Simulation):
+    """A world that measures how long a bot makes no progress."""
+
+    def __init__(self, seed: int, silent: Silent) -> None:
+        """Let marvin play match after match with ford."""
+        super().__init__(seed, fault=silent)
+        self.longest = {True: 0.0, False: 0.0}
+        """The longest time without progress, where it is for the opponent to act and where it is not."""
+        self._since = 0.0
+        self._link = 0
+        self._seen: set[Hashable] = set()
+        self._theirs = False
+        self._free = True
+        self.watched = self.add(NAME, Lively(seed), PAUSES, invite="ford", length=1, matches=2, timings=TIMINGS)
+        self.add("ford", Lively(seed + 1), PAUSES, matches=2, timings=TIMINGS)
+
+    def tell(self, bot: Any, event: Event) -> None:
+        """Let something happen, and measure."""
+        super().tell(bot, event)
+        if bot.name == NAME:
+            self.measure()
+
+    def measure(self) -> None:
+        """Note whether there was progress."""
+        bot = self.watched
+        agent, waited = bot.agent, 0.0 if self._free else self.now - self._since
+        self.longest[self._theirs] = max(self.longest[self._theirs], waited)
+        track, state = agent.track, agent.state
+        situation = track.match, track.game, track.state, track.turn
+        self._free = state is State.LOBBY and agent._login.settled and not agent._recovery.wonders
+        if bot.link != self._link or self._free or situation not in self._seen or not bot.up:
+            self._since, self._link = self.now, bot.link
+        self._seen.add(situation)
+        self._theirs = agent._waits.waits_for(Awaited.OPPONENT)
+
+    def check(self) -> None:
+        """Make sure that nothing took longer than it may."""
+        assert self.longest[False] <= SERVER + SLACK, self.watched.agent.state
+        assert self.longest[True] <= LONGEST + SERVER + SLACK
+
+
+def world(silent: Silent, seed: int = 5) -> Watched:
+    """Return a world in which marvin and ford have begun to play."""
+    return Watched(seed, silent)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["own_info", "who_info", "opponent_joined", "board", "rolls", "join_next_game"])
+def test_a_server_that_never_says_one_thing_does_not_stop_us(kind: str) -> None:
+    silent = Silent()
+    watched = world(silent)
+    counters = watched.watched.agent.counters
+    watched.run(40)
+    silent.kinds.add(kind)
+    watched.run(2 * 3600, until=lambda: counters.matches > 0)
+    silent.kinds.clear()
+    before = counters.matches
+    watched.run(3600, until=lambda: counters.matches > before)
+    watched.close()
+    watched.check()
+    bot = watched.watched
+    assert counters.matches > before or bot.named("match_stuck"), (bot.agent.state, bot.reasons[-5:])
+
+
+class Falling(RuleBasedStateMachine):
+    """A server that falls silent at any message, altogether or about one thing, and speaks again."""
+
+    @initialize(seed=st.integers(0, 1000))
+    def begin(self, seed: int) -> None:
+        """Begin a match."""
+        self.silent = Silent()
+        self.world = world(self.silent, seed)
+
+    @rule(seconds=st.floats(0.05, 120))
+    def wait(self, seconds: float) -> None:
+        """Let time go by."""
+        self.world.run(seconds)
+
+    @rule(minutes=st.integers(5, 90))
+    def wait_long(self, minutes: int) -> None:
+        """Let a long time go by."""
+        self.world.run(60.0 * minutes)
+
+    @rule(kind=st.sampled_from(KINDS))
+    def keep_back(self, kind: str) -> None:
+        """Say nothing of one kind any more."""
+        self.silent.kinds.add(kind)
+
+    @rule()
+    def fall_silent(self) -> None:
+        """Say nothing any more."""
+        self.silent.mute = True
+
+    @rule()
+    def speak(self) -> None:
+        """Say everything again."""
+        self.silent.mute = False
+        self.silent.kinds.clear()
+
+    @rule()
+    def lose(self) -> None:
+        """Let the connection break."""
+        self.world.lose(NAME)
+
+    @invariant()
+    def nothing_lasts(self) -> None:
+        """Nothing takes longer than it may."""
+        if hasattr(self, "world"):
+            self.world.check()
+
+    def teardown(self) -> None:
+        """Let go."""
+        if hasattr(self, "world"):
+            self.world.close()
+
+
+Falling.TestCase.settings = settings(
+    max_examples=12,
+    stateful_step_count=8,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=(Phase.explicit, Phase.generate),
+)
+TestFalling = pytest.mark.slow(Falling.TestCase)
+
+
+def test_every_wait_has_a_bound_and_something_that_follows() -> None:
+    assert set(Awaited) == set(TIMEOUT_RULES)
+    assert all(0 < row.bound(TIMINGS) <= 1800 for row in TIMEOUT_RULES.values())
+    assert all(row.bound(TIMINGS) <= 72 for awaited, row in TIMEOUT_RULES.items() if awaited is not Awaited.OPPONENT)
+    matches = {
+        awaited
+        for awaited, row in TIMEOUT_RULES.items()
+        if row.then in (Consequence.REJOIN, Consequence.RECONNECT_MATCH)
+    }
+    assert {Awaited.DECISION, Awaited.BOARD, Awaited.ROLL, Awaited.GAME, Awaited.OPPONENT, Awaited.VIEW} == matches
+
+
+def test_the_table_in_the_documentation_is_that_of_the_program() -> None:
+    document = Path(__file__).parents[2] / "docs" / "agent.md"
+    assert f"<!-- waits -->\n\n{markdown_table()}\n\n<!-- /waits -->" in document.read_text("utf-8")

@@ -1,0 +1,58 @@
+"""`fibsbot cube`: verdicts, what the rest costs, and the market."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fibsbot.cli import EXIT_USAGE
+from tests.cli.engine.runner import HOLDING, START, Asking, check
+
+
+@pytest.mark.slow
+def test_what_people_read(ask: Asking) -> None:
+    check("cube_money", ask.text("cube", START, "--plies", "1"))
+    check("cube_match", ask.text("cube", f"{HOLDING}:0:0:1:00:3:4:0:7:10", "--plies", "0"))
+    check("cube_beaver", ask.text("cube", "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:3:0:10", "--plies", "0"))
+    check("cube_dead", ask.text("cube", f"{HOLDING}:1:1:1:00:5:1:0:7:10", "--plies", "0"))
+
+
+def test_what_people_read_who_are_doubled(ask: Asking) -> None:
+    check("cube_doubled_match", ask.text("cube", f"{HOLDING}:0:0:1:D:3:4:0:7:10", "--plies", "0"))
+    check("cube_doubled_money", ask.text("cube", f"{HOLDING}:0:0:-1:D:0:0:3:0:10", "--plies", "0"))
+
+
+def test_who_answers_sees_the_other_side_of_what_who_doubles_sees(ask: Asking) -> None:
+    offered = json.loads(ask.text("cube", f"{HOLDING}:0:0:1:00:2:4:0:7:10", "--json"))
+    doubled = json.loads(ask.text("cube", f"{HOLDING}:0:0:1:D:2:4:0:7:10", "--json"))
+    assert ("double", "take") == (offered["decision"], doubled["decision"])
+    assert offered["answer"] == doubled["action"]
+    assert offered["chances"]["win_gammon"] == doubled["chances"]["lose_gammon"]
+    for ours, theirs in (("double_take", "take"), ("double_pass", "pass")):
+        assert offered["actions"][ours]["equity"] == pytest.approx(-doubled["actions"][theirs]["equity"], abs=2e-6)
+        chances = [it["match_chance"] for it in (offered["actions"][ours], doubled["actions"][theirs])]
+        assert 1 == pytest.approx(sum(chances), abs=2e-6)
+
+
+def test_actions_are_compared_with_what_is_right(ask: Asking) -> None:
+    row = json.loads(ask.text("cube", START, "--json", "--plies", "0"))
+    actions = row["actions"]
+    assert ["no_double", "double_take", "double_pass"] == list(actions)
+    best = max(actions["no_double"]["equity"], min(actions[it]["equity"] for it in ("double_take", "double_pass")))
+    for it in actions.values():
+        assert it["difference"] == pytest.approx(it["equity"] - best, abs=2e-6)
+    market = row["market"]
+    assert market["double_from"] < market["cash_from"] < market["too_good_from"]
+
+
+def test_who_has_no_cube_is_told_nothing_of_doubles(ask: Asking) -> None:
+    row = json.loads(ask.text("cube", f"{HOLDING}:1:-1:1:00:0:0:0:0:10", "--json", "--plies", "0"))
+    assert ("Cube not available", None, None) == (row["verdict"], row["market"], row["answer"])
+    assert ["no_double"] == list(row["actions"])
+
+
+def test_a_double_that_was_not_possible_is_refused(ask: Asking) -> None:
+    result = ask("cube", f"{HOLDING}:1:-1:1:D:0:0:0:0:10")
+    assert EXIT_USAGE == result.exit_code
+    assert "expected a double by a player who may turn the cube and can use it" in result.stderr

@@ -1,0 +1,141 @@
+"""`fibsbot rollout`: what is told of results, and rollouts that are really played, stopped and taken up again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from fibsbot.cli import EXIT_INTERRUPTED, EXIT_USAGE
+from fibsbot.cli.rollout import RolloutOutput, running_result
+from fibsbot.engine.rollout import (
+    Candidate,
+    CandidateResult,
+    RolloutPlan,
+    RolloutResult,
+    cube_candidates,
+    play_candidates,
+)
+from fibsbot.match import MatchState
+from fibsbot.notation import parse_play, parse_state
+from tests.cli.engine.runner import HOLDING, START, Asking, check
+
+QUICK = ("--truncate", "2", "--trials", "36", "--jobs", "1")
+
+
+def rolled(candidate: Candidate, worth: float, games: int = 72) -> CandidateResult:
+    """Return games that are worth so much on average."""
+    scatter = np.linspace(-0.3, 0.3, games)[:, None] * (1, 0.5, 0.1, -1, -0.4, -0.1, 2)
+    win = 0.5 + worth / 3
+    return CandidateResult(candidate, np.array((win, win / 4, 0.01, 1 - win, (1 - win) / 4, 0.01, worth)) + scatter)
+
+
+def of_plays(state: MatchState, plan: RolloutPlan, *, finished: bool = True) -> RolloutOutput:
+    """Return the sheet of two plays of a 3-1, the second one better."""
+    names = ["24/23 13/10", "8/5 6/5"]
+    plays = [parse_play(name, state.position, (3, 1)) for name in names]
+    candidates = play_candidates(state, plays, names)
+    result = RolloutResult(plan, (rolled(candidates[0], -0.02), rolled(candidates[1], 0.15)), 12.34)
+    return RolloutOutput(state, result, cube=False, finished=finished)
+
+
+def text(sheet: RolloutOutput) -> str:
+    return "\n".join(sheet.lines()) + "\n"
+
+
+def test_plays_stand_with_the_best_first() -> None:
+    state = parse_state("XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10")
+    check("rollout_plays", text(of_plays(state, RolloutPlan(trials=72, truncated=7, cubeful=False))))
+    check("rollout_stopped", text(of_plays(evolve(state, length=5), RolloutPlan(trials=1296, error=0.1))))
+    check("rollout_interrupted", text(of_plays(state, RolloutPlan(trials=1296), finished=False)))
+
+
+def test_a_cube_decision_has_a_verdict() -> None:
+    state = parse_state(f"{HOLDING}:0:0:1:00:3:4:0:7:10")
+    no_double, double_take = cube_candidates(state)
+    result = RolloutResult(RolloutPlan(trials=72), (rolled(no_double, 0.3), rolled(double_take, 0.2)), 3.0)
+    sheet = RolloutOutput(state, result, cube=True, finished=True)
+    check("rollout_cube", text(sheet))
+    row = sheet.row()
+    assert ("No double, take", "roll", "take") == (row["verdict"].partition(" (")[0], row["action"], row["answer"])
+    assert 1 == row["double_pass"]["equity"]
+
+
+def test_what_is_best_so_far_is_told_in_a_few_words() -> None:
+    state = parse_state("XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10")
+    assert running_result(of_plays(state, RolloutPlan()).result).startswith("8/5 6/5 +0.1500 ± ")
+
+
+def test_the_better_play_loses_nothing() -> None:
+    state = parse_state("XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10")
+    best, other = of_plays(state, RolloutPlan()).row()["candidates"]
+    assert ("8/5 6/5", 0, 0) == (best["name"], best["loss"], best["loss_error"])
+    assert 0.17 == pytest.approx(other["loss"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["rubbish"], "expected an XGID of 10 fields"),
+        ([START, "--plays", "2"], "expected a position with dice, or --dice, for --plays"),
+        ([START, "--cube", "--dice", "31"], "expected --cube, or --dice and --plays"),
+        ([START, "--cube", "--no-cube"], "expected a cube to decide on, or --no-cube, got both"),
+        ([f"{HOLDING}:1:-1:1:00:0:0:0:0:10", "--cube"], "expected a cube that the player may turn and can use"),
+        ([START, "--trials", "0"], "'--trials'"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_line(ask: Asking, arguments: list[str], text: str) -> None:
+    result = ask("rollout", *arguments)
+    assert EXIT_USAGE == result.exit_code
+    assert text in result.stderr
+
+
+@pytest.mark.slow
+def test_a_rollout_goes_on_from_its_file(ask: Asking, tmp_path: Path) -> None:
+    out = ("--out", str(tmp_path / "rollout.jsonl"))
+    words = ("rollout", START, "--dice", "31", "--plays", "2", *QUICK, *out, "--json")
+    first = json.loads(ask.text(*words))
+    again = json.loads(ask.text(*words, "--trials", "72"))
+    assert (36, 72) == (first["games"], again["games"])
+    whole = json.loads(ask.text("rollout", START, "--dice", "31", "--plays", "2", *QUICK, "--trials", "72", "--json"))
+    assert whole["candidates"] == again["candidates"]
+    other = ask("rollout", START, "--dice", "42", *QUICK, *out)
+    assert EXIT_USAGE == other.exit_code
+    assert "expected the same rollout, found one with other candidates" in other.stderr
+
+
+@pytest.mark.slow
+def test_a_pending_double_is_rolled_out_for_who_has_doubled(ask: Asking) -> None:
+    row = json.loads(ask.text("rollout", f"{HOLDING}:0:0:1:D:3:4:0:7:10", *QUICK, "--json"))
+    assert ["no double", "double, take"] == [it["name"] for it in row["candidates"]]
+    assert "seen by who has doubled" in row["note"]
+    assert row["verdict"]
+
+
+@pytest.mark.slow
+def test_whoever_interrupts_gets_what_is_known(ask: Asking, tmp_path: Path) -> None:
+    out = tmp_path / "rollout.jsonl"
+    words = ["rollout", START, "--truncate", "2", "--trials", "1000000", "--jobs", "1", "--out", str(out), "--json"]
+    environment = {**os.environ, "FIBSBOT_CACHE": str(ask.cache)}
+    with subprocess.Popen(
+        [sys.executable, "-m", "fibsbot", *words, "--networks", str(ask.networks)],
+        stdout=subprocess.PIPE,
+        env=environment,
+        text=True,
+    ) as process:
+        deadline = time.monotonic() + 60
+        while not (out.exists() and len(out.read_bytes().splitlines()) > 2) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        told, _ = process.communicate(timeout=60)
+    row = json.loads(told)
+    assert (EXIT_INTERRUPTED, False) == (process.returncode, row["finished"])
+    assert row["games"] >= 36

@@ -1,0 +1,34 @@
+"""Every number that a user gives is finite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from fibsbot.cli import main
+from fibsbot.cli.options import FiniteRange
+
+
+def params(command: click.Command) -> Iterator[click.Parameter]:
+    """Yield what a command and its subcommands take."""
+    yield from command.params
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context := click.Context(command)):
+            if below := command.get_command(context, name):
+                yield from params(below)
+
+
+def test_no_option_takes_any_float() -> None:
+    floats = [it.type for it in params(main) if isinstance(it.type, click.types.FloatParamType)]
+    assert len(floats) > 5
+    assert all(isinstance(kind, FiniteRange) for kind in floats)
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf"])
+def test_what_is_no_number_is_refused_in_one_line(text: str) -> None:
+    result = CliRunner().invoke(main, ["soak", "--stall", text])
+    assert result.exit_code == 2
+    assert "'--stall'" in result.output.splitlines()[-1]

@@ -1,0 +1,89 @@
+"""A bar is shown in time, also where the first step takes long."""
+
+from __future__ import annotations
+
+import errno
+import io
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+from click.testing import CliRunner
+
+from fibsbot.cli import EXIT_USAGE, UserError, main, output
+from fibsbot.cli.output import check_writable
+
+
+class Terminal(io.StringIO):
+    """A terminal that notes when something is written on it."""
+
+    def __init__(self) -> None:
+        """Have nothing written yet."""
+        super().__init__()
+        self.written = threading.Event()
+
+    def isatty(self) -> bool:
+        """Claim to be one."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Note that something is written."""
+        if "decisions" in text:
+            self.written.set()
+        return super().write(text)
+
+
+def test_progress_is_shown_before_anything_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(output, "PROGRESS_DELAY", 0.001)
+    monkeypatch.setenv("TERM", "xterm")
+    with output.progress_bar("decisions"):
+        assert terminal.written.wait(30)
+
+
+MATCH = Path(__file__).parent.parent / "data/formats/mat/match.mat"
+
+
+def refuse(*_: object, **__: object) -> NoReturn:
+    raise PermissionError(errno.EACCES, "Permission denied")
+
+
+def test_a_file_or_folder_that_can_be_made_leaves_no_trace(tmp_path: Path) -> None:
+    check_writable(tmp_path / "page.html")
+    check_writable(tmp_path / "new" / "pages", parents=True)
+    check_writable(tmp_path, parents=True)
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_missing_or_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "none", tmp_path / "file"):
+        with pytest.raises(UserError, match=f"there is no folder {folder} for page.html"):
+            check_writable(folder / "page.html")
+    with pytest.raises(UserError, match="there is no folder"):
+        check_writable(tmp_path / "file" / "pages", parents=True)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["report", str(MATCH), "-o", "page.html"],
+        ["report", str(MATCH), "-o", "pages"],
+        ["stats", "--luck", "--svg", "rating.svg"],
+        ["soak", "--chaos", "--plot", "chaos.svg"],
+    ],
+    ids=" ".join,
+)
+def test_a_place_that_refuses_is_told_at_once(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No judge is asked, no store is looked for (there is none), and nobody plays."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr("fibsbot.cli.report.named_judge", lambda *_: pytest.fail("a judge is looked for"))
+    result = CliRunner().invoke(main, command)
+    assert (EXIT_USAGE, f"Error: cannot write {command[-1]}: Permission denied\n") == (result.exit_code, result.stderr)

@@ -1,0 +1,133 @@
+"""What is legal but useless is told in a sentence, once, and nothing else is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fibsbot.config import Config, parse_config
+from fibsbot.config.checks import config_warnings
+from fibsbot.config.document import TWO_ACCOUNTS
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in an empty folder, where everything can be written."""
+    monkeypatch.chdir(tmp_path)
+
+
+def test_nothing_is_doubtful_about_the_defaults_and_the_example() -> None:
+    assert () == config_warnings(Config())
+    assert () == config_warnings(parse_config(TWO_ACCOUNTS))
+
+
+@pytest.mark.parametrize(
+    ("text", "doubt"),
+    [
+        ('server.tls_ca = "x"', "server.tls_ca has no effect while server.tls is false"),
+        (
+            'server.host = "fibs.com"\nserver.tls = true',
+            "server.tls is true, but FIBS offers no TLS: no connection will be made",
+        ),
+        (
+            "policy.accept = false",
+            "policy.accept is false, bot.invite and seek.after are missing: only saved matches are played",
+        ),
+        (
+            "policy.min_rating = 1700\npolicy.max_rating = 1600",
+            "policy.min_rating is above max_rating: nobody whose rating is known is played",
+        ),
+        (
+            "bot.resign = false\nbot.resign_match = true",
+            "bot.resign_match has no effect while bot.resign is false",
+        ),
+        ('account.name = "marvin"\nbot.invite = "marvin"', "bot.invite is the account itself"),
+        (
+            'bot.invite = "ford"\npolicy.block = ["f*"]\npolicy.lengths = ["3"]',
+            "bot.invite is ford, whom the policy does not let us invite (blocked, length)",
+        ),
+        ("seek.length = 7\nseek.bots = true", "seek.length and bots without seek.after: nobody is invited"),
+        ('seek.after = 60\npolicy.lengths = ["3"]', "seek.length is 5, which is not in policy.lengths"),
+        (
+            "seek.after = 60\npolicy.people = false",
+            "seek finds nobody: policy.people and seek.bots are both false",
+        ),
+        (
+            'account.name = "marvin"\nchat.operators = ["marvin"]',
+            "chat.operators has the account itself, marvin, which does not hear itself",
+        ),
+        (
+            'chat.operators = ["zaphod"]\npolicy.block = ["z*"]',
+            "chat.operators has zaphod, whom policy.block keeps from playing",
+        ),
+        ("timing.think_least = 2", "timing.think_least is above timing.think_most"),
+        ("timing.finish = 10", "timing.finish is less than a minute: hardly any match ends in that time"),
+        (
+            "timing.pause = 9",
+            "timing.watchdog is not above timing.pause: it strikes before a command may go out",
+        ),
+        (
+            "timing.silence = 100",
+            "timing.keep_alive is not below timing.silence: an idle connection counts as dead",
+        ),
+        (
+            "reconnect.longest = 300\nreconnect.first = 301",
+            "reconnect.first is above reconnect.longest: no pause grows",
+        ),
+        ("reconnect.longest = 200", "reconnect.restart is above reconnect.longest, which no pause exceeds"),
+        ("log.max_total_megabytes = 10", "log.max_total_megabytes is below log.max_megabytes"),
+        (
+            'account.password_file = "x"\naccount.password_env = "X"',
+            "account.password_env is not looked at, because password_file goes before it",
+        ),
+        (
+            '[[account]]\nname = "Marvin"\n[[account]]\nname = "ford"\n[[account]]\nname = "marvin"',
+            "account: Marvin and marvin differ in case only",
+        ),
+        (
+            "[account]\ntiming.deadline = 3",
+            "account.timing.deadline is not looked at by `fibsbot run`: all accounts share what thinks",
+        ),
+        ('service.store = "x"\nservice.control = "x"', "service.store and service.control are the same file"),
+        ('service.web_port = 4321\naccount.name = "marvin"', "service.web_port is the port of the server"),
+        ("service.live = true", "service.live has no effect without service.web_port"),
+        ('service.store = "none/x"', "service.store is none/x, in a folder where this user cannot write"),
+        ('service.control = "none/x"', "service.control is none/x, in a folder where this user cannot write"),
+        ('log.directory = "/dev/null/x"', "log.directory is /dev/null/x, where this user cannot write"),
+    ],
+)
+def test_what_cannot_be_meant_is_told(text: str, doubt: str) -> None:
+    assert (doubt,) == config_warnings(parse_config(text))
+
+
+def test_a_doubt_about_some_accounts_names_them_and_one_about_all_does_not() -> None:
+    text = "timing.finish = 10\n" + "".join(
+        f'[[account]]\nname = "{name}"\npolicy.accept = {accept}\n'
+        for name, accept in (("marvin", "false"), ("ford", "true"), ("zaphod", "false"))
+    )
+    alone = "policy.accept is false, bot.invite and seek.after are missing: only saved matches are played"
+    assert (
+        f"account[1] and account[3]: {alone}",
+        "timing.finish is less than a minute: hardly any match ends in that time",
+    ) == config_warnings(parse_config(text))
+
+
+def test_what_no_account_has_is_not_doubted() -> None:
+    assert () == config_warnings(
+        parse_config('policy.accept = false\n[account]\nname = "marvin"\npolicy.accept = true')
+    )
+
+
+@pytest.mark.parametrize(("mode", "count"), [(0o600, 0), (0o400, 0), (0o640, 1), (0o604, 1)])
+def test_a_password_file_is_for_its_owner_alone(mode: int, count: int) -> None:
+    file = Path("password")
+    file.write_text("swordfish")
+    file.chmod(mode)
+    found = config_warnings(parse_config('account.password_file = "password"'))
+    sentence = "account.password_file can be read by others than its owner: `chmod 600` puts that right"
+    assert (sentence,) * count == found
+
+
+def test_the_process_is_doubted_only_where_there_is_one() -> None:
+    assert () == config_warnings(parse_config('service.store = "none/x"\nservice.web_port = 4321'), process=False)

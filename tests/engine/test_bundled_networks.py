@@ -1,0 +1,43 @@
+"""The networks that come along are what their cards say, and play."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from fibsbot.engine.bundled_networks import CARDS, NETWORKS_FOLDER
+from fibsbot.engine.engine import Engine
+from fibsbot.engine.search import SearchLimits
+from fibsbot.engine.training.recipe import read_recipe
+from fibsbot.match import MatchState, Phase
+from fibsbot.notation import format_play
+from fibsbot.position import Position
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    return Engine.load()
+
+
+@pytest.mark.parametrize(
+    ("dice", "play"), [((3, 1), "8/5 6/5"), ((4, 2), "8/4 6/4"), ((5, 3), "8/3 6/3"), ((6, 1), "13/7 8/7")]
+)
+def test_the_openings_on_which_everybody_agrees(engine: Engine, dice: tuple[int, int], play: str) -> None:
+    state = MatchState(Position.start(), phase=Phase.MOVE, dice=dice)
+    best = engine.rank(state, limits=SearchLimits(plies=1)).best
+    assert play == format_play(best.play, state.position)
+
+
+def test_each_network_has_a_card_that_says_how_it_came_about_and_what_it_is_worth() -> None:
+    cards = tomllib.loads((NETWORKS_FOLDER / CARDS).read_text())
+    assert {it.stem for it in NETWORKS_FOLDER.glob("*.npz")} == cards.keys() - {"name"}
+    for name in cards.keys() - {"name"}:
+        assert {"sha256", "recipe", "shape", "labels", "hours", "pr"} <= cards[name].keys()
+
+
+def test_a_card_names_a_recipe_that_can_be_followed() -> None:
+    card = tomllib.loads((NETWORKS_FOLDER / CARDS).read_text())["contact"]
+    recipe = read_recipe(NETWORKS_FOLDER.parent / "recipes" / card["recipe"])
+    assert card["rounds"] <= len(recipe.unrolled())
+    assert recipe.student.games == card["student_games"]

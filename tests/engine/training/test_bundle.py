@@ -1,0 +1,115 @@
+"""Packed networks are what was trained, and what was packed after a checkpoint is enough to go on from."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from fibsbot.engine.bearoff import NO_TABLES
+from fibsbot.engine.bundled_networks import CARDS, HISTORY, load_networks
+from fibsbot.engine.network import Network
+from fibsbot.engine.training.bundle import pack, unpack
+from fibsbot.engine.training.pipeline import Pipeline, network_path, pruner_path
+from fibsbot.engine.training.recipe import RecipeError, read_recipe
+from tests.engine.training.silent_listener import Silent
+
+pytestmark = pytest.mark.slow
+
+BEFORE: Final = """
+pruner_hidden = 4
+pruner_positions = 50
+chunk = 60
+[student]
+hidden = 4
+games = 10
+lesson = 5
+[distilling]
+positions = 50
+hidden = [6, 4]
+fit = { epochs = 1 }
+[[rounds]]
+labels = 100
+times = 2
+checkpoint = true
+fit = { epochs = 2, batch = 32 }
+"""
+AFTER: Final = """
+[[rounds]]
+labels = 60
+times = 2
+window = 4
+fit = { epochs = 2, batch = 32 }
+variety = { disputed = 0.5 }
+"""
+
+
+def follow(folder: Path, page: str, *, begin: Path | None = None) -> Path:
+    """Follow a recipe, from nothing or from what was packed; return its file."""
+    path = folder.with_suffix(".toml")
+    path.write_text(page)
+    recipe = read_recipe(path)
+    if begin is not None:
+        unpack(begin, folder, recipe)
+    Pipeline(recipe, folder, NO_TABLES, 1, Silent()).follow()
+    return path
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the recipe was followed up to its checkpoint, in `before`, and the networks packed, in `packed`."""
+    home = tmp_path_factory.mktemp("home")
+    pack(home / "before", follow(home / "before", BEFORE), home / "packed")
+    return home
+
+
+def test_what_is_packed_is_what_was_trained_with_its_history_and_a_card(home: Path) -> None:
+    networks = load_networks(home / "packed")
+    assert networks.contact.checksum() == Network.load(network_path(home / "before", 1)).checksum()
+    card = tomllib.loads((home / "packed" / CARDS).read_text())["contact"]
+    assert ("before.toml", 2, "260-6-4-5", 10, 240) == tuple(
+        card[key] for key in ("recipe", "rounds", "shape", "student_games", "labels")
+    )
+    pruner = tomllib.loads((home / "packed" / CARDS).read_text())["pruner"]
+    assert ("before.toml", "196-4-5", 240, 0.0) == tuple(pruner[key] for key in ("recipe", "shape", "labels", "hours"))
+    assert (home / "before" / HISTORY).read_text() == (home / "packed" / HISTORY).read_text()
+
+
+def test_from_a_checkpoint_the_rest_is_the_same_as_in_one_go(home: Path) -> None:
+    follow(home / "whole", BEFORE + AFTER)
+    follow(home / "rest", BEFORE + AFTER, begin=home / "packed")
+    for path in (network_path, pruner_path):
+        assert path(home / "whole", 3).read_bytes() == path(home / "rest", 3).read_bytes()
+    kept = (home / "rest" / HISTORY).read_text()
+    follow(home / "rest", BEFORE + AFTER, begin=home / "packed")
+    assert kept == (home / "rest" / HISTORY).read_text(), "the same command does nothing twice"
+    rows = [json.loads(line) for line in (home / "rest" / HISTORY).read_text().splitlines()]
+    assert [0, 1, 2, 3] == [row["round"] for row in rows if "round" in row]
+
+
+@pytest.mark.parametrize("laid", [1, 2, 3])
+def test_what_a_kill_left_of_an_unpacking_is_laid_anew(home: Path, tmp_path: Path, laid: int) -> None:
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(BEFORE + AFTER)
+    unpack(home / "packed", tmp_path / "whole", read_recipe(recipe))
+    (tmp_path / "half").mkdir()
+    wanted = {it.name: it.read_bytes() for it in (tmp_path / "whole").iterdir()}
+    for name in (HISTORY, pruner_path(tmp_path, 2).name, network_path(tmp_path, 1).name)[:laid]:
+        (tmp_path / "half" / name).write_bytes(wanted[name][:100])
+    unpack(home / "packed", tmp_path / "half", read_recipe(recipe))
+    assert wanted == {it.name: it.read_bytes() for it in (tmp_path / "half").iterdir()}
+
+
+def test_only_from_a_checkpoint_and_in_a_new_folder(home: Path, tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="expected networks of a checkpoint of the recipe, found those of round 1"):
+        follow(tmp_path / "new", BEFORE.replace("checkpoint = true", "") + AFTER, begin=home / "packed")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "file").touch()
+    with pytest.raises(RecipeError, match="expected a new folder to go on in, found one with files"):
+        follow(tmp_path / "old", BEFORE + AFTER, begin=home / "packed")
+    (tmp_path / "cards.toml").write_text("[contact]")
+    with pytest.raises(RecipeError, match=r"cards.toml: expected cards of packed networks, found none"):
+        follow(tmp_path / "other", BEFORE + AFTER, begin=tmp_path)

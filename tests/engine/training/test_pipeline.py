@@ -1,0 +1,201 @@
+"""Following a recipe: killed and gone on, by one process or several, it gives the same to the last byte."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from fibsbot.engine.bearoff import NO_TABLES
+from fibsbot.engine.bearoff.solver import compute_tables
+from fibsbot.engine.bearoff.storage import path_for, write_tables
+from fibsbot.engine.network import Network, NetworkError
+from fibsbot.engine.training.pipeline import Pipeline
+from fibsbot.engine.training.recipe import structure
+from tests.engine.training.silent_listener import Silent
+
+ROOT: Final = Path(__file__).parents[3]
+RECIPE: Final = """
+seed = 3
+averaged = 2
+pruner_hidden = 8
+pruner_positions = 3000
+chunk = 500
+[student]
+hidden = 8
+games = 60
+lesson = 20
+[distilling]
+positions = 3000
+hidden = [16, 8]
+fit = { epochs = 2, batch = 256 }
+[[rounds]]
+labels = 1500
+times = 2
+window = 2
+fit = { epochs = 2, batch = 128 }
+filter = { margin = 0.25, most = 3 }
+[[rounds]]
+labels = 1000
+times = 2
+hidden = [24]
+fit = { epochs = 1, batch = 100, equity = 0.0 }
+[racing]
+positions = 20_000
+hidden = [6]
+fit = { epochs = 2, batch = 64 }
+[[racing.rounds]]
+sides = 60
+hidden = [7]
+fit = { epochs = 2, batch = 64 }
+"""
+MADE: Final = {
+    "student.npz": 1,
+    "distilled.npz": 1,
+    "pruner-*.npz": 5,
+    "labels-*/*.npz": 10,
+    "network-*.npz": 4,
+    "mean-2-3.npz": 1,
+    "sides-*.npz": 1,
+    "race-*.npz": 2,
+    "history.jsonl": 1,
+}
+"""How many files of which kind lie in the folder in the end."""
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder with bear-off tables."""
+    folder = tmp_path_factory.mktemp("cache")
+    write_tables(compute_tables(6, lambda _: None), path_for(6, folder))
+    return folder
+
+
+def train(folder: Path, cache: Path, *options: str) -> subprocess.Popen[str]:
+    """Begin to follow the recipe in a folder, as a user does."""
+    folder.parent.joinpath("recipe.toml").write_text(RECIPE)
+    command = [sys.executable, "-m", "fibsbot", "train", "../recipe.toml", "--folder", ".", "--json", *options]
+    folder.mkdir(exist_ok=True)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "FIBSBOT_CACHE": str(cache)}
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
+    """Wait until it is done; return what was measured."""
+    printed, said = process.communicate(timeout=240)
+    assert 0 == process.returncode, said
+    return [json.loads(line) for line in printed.splitlines()]
+
+
+def kill(process: subprocess.Popen[str], when: Callable[[], bool]) -> None:
+    """Kill it as soon as something has happened."""
+    until = time.monotonic() + 120
+    while not when():
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < until
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert -signal.SIGKILL == process.returncode
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    """Return all that was made, but not how long it took."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.npz"))}
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Path:
+    """A folder in which the recipe was followed by one process."""
+    folder = tmp_path_factory.mktemp("training") / "whole"
+    rows = finish(train(folder, cache, "--jobs", "1"))
+    steps: list[tuple[str, Any]] = [
+        ("round", 0),
+        ("pruner", 1),
+        ("round", 1),
+        ("pruner", 2),
+        ("round", 2),
+        ("pruner", 3),
+        ("round", 3),
+    ]
+    steps += [("pruner", 4), ("averaged", [2, 3]), ("race_round", 0), ("race_round", 1)]
+    assert ("student_games", 60) == next(iter(rows[0].items()))
+    assert "distilled" == next(iter(rows[1]))
+    assert steps == [next(iter(row.items())) for row in rows[2:]]
+    assert rows == [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+    return folder
+
+
+@pytest.mark.slow
+def test_everything_is_made_and_what_is_there_is_not_made_again(uninterrupted: Path, cache: Path) -> None:
+    assert MADE == {kind: len([*uninterrupted.glob(kind)]) for kind in MADE}
+    shapes = [Network.load(uninterrupted / f"network-{number}.npz").shape for number in range(4)]
+    assert ["260-16-8-5", "260-16-8-5", "260-24-5", "260-24-5"] == shapes
+    written = {path: path.stat().st_mtime_ns for path in uninterrupted.rglob("*")}
+    assert [] == finish(train(uninterrupted, cache))
+    assert written == {path: path.stat().st_mtime_ns for path in uninterrupted.rglob("*")}
+
+
+@pytest.mark.slow
+def test_killed_again_and_again_it_makes_the_same_networks(uninterrupted: Path, tmp_path: Path, cache: Path) -> None:
+    folder = tmp_path / "broken"
+    for sign in ("labels-0/0001.npz", "network-1.npz", "race-0.npz"):
+        kill(train(folder, cache, "--jobs", "2"), (folder / sign).exists)
+    assert not (folder / "race-1.npz").exists()
+    finish(train(folder, cache, "--jobs", "2"))
+    assert results(uninterrupted) == results(folder)
+    assert [] == [*folder.rglob("*.new")]
+
+
+TINY: Final = {
+    "student": {"hidden": 4, "games": 10, "lesson": 5},
+    "distilling": {"positions": 50, "hidden": [4], "fit": {"epochs": 1}},
+    "rounds": [],
+    "pruner_hidden": 4,
+    "pruner_positions": 50,
+}
+
+
+def follow(folder: Path, **other: Any) -> Network:
+    recipe = structure({**TINY, **other})
+    return Pipeline(recipe, folder, NO_TABLES, 1, Silent()).follow()
+
+
+def test_a_recipe_without_rounds_ends_with_what_the_student_knows(tmp_path: Path) -> None:
+    network = follow(tmp_path / "new" / "folder")
+    assert network.checksum() == Network.load(tmp_path / "new" / "folder" / "distilled.npz").checksum()
+    assert network.checksum() == follow(tmp_path / "new" / "folder").checksum()
+    assert network.checksum() == follow(tmp_path / "other").checksum()
+    assert network.checksum() != follow(tmp_path / "another", seed=2).checksum()
+
+
+def test_a_student_plays_on_where_its_recipe_asks_for_more_games(tmp_path: Path) -> None:
+    rates = {"hidden": 4, "lesson": 5, "first_rate": 0.1, "last_rate": 0.1}
+    follow(tmp_path, student={"games": 10, **rates})
+    (tmp_path / "distilled.npz").unlink()
+    (tmp_path / "pruner-0.npz").unlink()
+    assert follow(tmp_path, student={"games": 20, **rates}).checksum() == (
+        follow(tmp_path / "whole", student={"games": 20, **rates}).checksum()
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["student.npz", "pruner-0.npz", "distilled.npz"])
+@pytest.mark.parametrize("content", [b"", b"nonsense", None])
+def test_a_file_that_is_none_of_ours_is_told_in_one_line(tmp_path: Path, name: str, content: bytes | None) -> None:
+    follow(tmp_path)
+    other = {"student.npz": "distilled.npz", "pruner-0.npz": "student.npz", "distilled.npz": "student.npz"}[name]
+    (tmp_path / name).write_bytes((tmp_path / other).read_bytes() if content is None else content)
+    with pytest.raises(NetworkError, match=name) as raised:
+        follow(tmp_path)
+    assert 1 == len(str(raised.value).splitlines())

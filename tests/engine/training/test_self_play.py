@@ -1,0 +1,125 @@
+"""Games to learn from: what follows from their course is what a rollout along them would say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fibsbot.engine.arrays import boards_of, position_of
+from fibsbot.engine.evaluator import is_known
+from fibsbot.engine.pruner import new_pruner_buffers
+from fibsbot.engine.training.labels import FIVE, GAMES_AT_ONCE, Labels, most_disputed, one_ply, play_games, targets
+from fibsbot.engine.training.random_positions import Variety
+from fibsbot.position import Position
+from tests.engine.toys import ROLLS, left_by, toy_teacher
+
+pytestmark = pytest.mark.slow
+
+TAME = Variety(wild=0, random=0, early=0)
+COUNT = 40 * GAMES_AT_ONCE
+TEACHER = toy_teacher(TAME)
+
+
+@pytest.fixture(scope="module")
+def tame() -> Labels:
+    """Play games without any play at random."""
+    return play_games(TEACHER, COUNT, 7)
+
+
+def test_a_label_is_what_the_position_is_worth_one_roll_ahead(tame: Labels) -> None:
+    assert (COUNT, 26) == tame.boards.shape
+    assert not is_known(tame.boards, TEACHER.columns).any()
+    some = slice(0, 200)
+    ahead = one_ply(TEACHER.evaluator, new_pruner_buffers(TEACHER.pruner), tame.boards[some], TEACHER.filter).outcomes
+    now = TEACHER.evaluator.evaluate(tame.boards[some])
+    assert ahead[:, FIVE] == pytest.approx(tame.ahead[some], abs=1e-5)
+    assert (ahead - now)[:, FIVE] == pytest.approx(tame.missed[some], abs=1e-5)
+
+
+def test_who_follows_is_what_a_roll_leads_to(tame: Labels) -> None:
+    games = 0
+    for row in range(400):
+        position = position_of(tame.boards[row])
+        if tame.followed[row]:
+            following = position_of(tame.boards[row + 1])
+            assert following in {Position(it).swapped() for roll in ROLLS for it in left_by(position, roll)}
+        elif row + 1 < COUNT:
+            games += 1
+            assert Position.start() == position_of(tame.boards[row + 1]), "the game has ended, or the lane"
+    assert games > 1
+
+
+def test_who_strays_is_not_followed() -> None:
+    wild = play_games(toy_teacher(Variety(wild=1, random=1, early=0)), 640, 3)
+    assert not wild.followed.any()
+    early = play_games(toy_teacher(Variety(wild=0, random=0, early=1)), 640, 3)
+    assert 0 < early.followed.mean() < 1
+
+
+@pytest.mark.slow
+def test_who_is_outplayed_plays_at_random_every_second_turn_at_the_beginning() -> None:
+    labels = play_games(toy_teacher(Variety(wild=0, random=0, early=0, outplayed=1)), GAMES_AT_ONCE * 60, 3)
+    starts = np.flatnonzero((labels.boards == boards_of([Position.start()])[0]).all(axis=1))
+    strays = [np.flatnonzero(~labels.followed[start : start + 25]) for start in starts if start % 60 <= 30]
+    assert any(len(turns) > 5 for turns in strays)
+    for turns in strays:
+        assert turns[0] < 2
+        assert all(turn - turns[0] == 2 * place for place, turn in enumerate(turns))
+
+
+def test_disputed_games_begin_with_disputed_positions_and_end_soon() -> None:
+    teacher = toy_teacher(Variety(wild=0, random=0, early=0, disputed=1))
+    labels = play_games(teacher, GAMES_AT_ONCE * 40, 3)
+    disputed = {board.tobytes() for board in teacher.disputed}
+    length = 0
+    for board, followed in zip(labels.boards, labels.followed, strict=True):
+        if length == 0:
+            assert board.tobytes() in disputed
+        length = length + 1 if followed else 0
+        assert length < 16
+
+
+def test_the_most_missed_are_those_with_the_largest_errors(tame: Labels) -> None:
+    chosen = most_disputed(tame, 10)
+    errors = np.abs(tame.missed @ np.array([2, 1, 1, -1, -1]))
+    tenth = np.sort(errors)[-10]
+    assert (10, 26) == chosen.shape
+    large = {board.tobytes() for board in tame.boards[errors >= tenth]}
+    assert {board.tobytes() for board in chosen} <= large
+
+
+def test_the_seed_decides_which() -> None:
+    one, same, other = (play_games(TEACHER, 300, seed) for seed in (5, 5, 6))
+    for column in ("boards", "ahead", "missed", "followed"):
+        assert np.array_equal(getattr(one, column), getattr(same, column))
+    assert not np.array_equal(one.boards, other.boards)
+    assert all(0 == len(part) for part in play_games(TEACHER, 0, 5))
+    assert 7 == len(play_games(TEACHER, 7, 5).boards)
+
+
+def test_without_a_trace_a_target_is_one_roll_ahead(tame: Labels) -> None:
+    assert np.array_equal(tame.ahead, targets(tame, 0))
+
+
+def test_a_trace_adds_what_was_missed_later_seen_by_the_same_side() -> None:
+    boards = boards_of([Position.start()] * 3)
+    ahead = np.array([[0.5, 0.2, 0.1, 0.3, 0.05]] * 3, np.float32)
+    missed = np.array([[0, 0, 0, 0, 0], [0.1, 0.02, 0.03, -0.04, -0.05], [-0.2, -0.1, 0, 0, 0]], np.float32)
+    half = targets(Labels(boards, ahead, missed, np.array([True, True, False])), 0.5)
+    last = [0.5, 0.2, 0.1, 0.3, 0.05]
+    middle = [0.5 + 0.1, 0.2, 0.1, 0.3 - 0.05, 0.05]
+    first = [0.5 - 0.5 * 0.2, 0.2 + 0.5 * (-0.04 - 0.05), 0.1 + 0.5 * -0.05, 0.3 + 0.5 * 0.02, 0.05 + 0.5 * 0.03]
+    assert [first, middle, last] == [pytest.approx(row) for row in half.tolist()]
+    apart = targets(Labels(boards, ahead, missed, np.array([False, True, False])), 0.5)
+    assert apart[0].tolist() == pytest.approx(ahead[0].tolist())
+
+
+def test_with_a_whole_trace_targets_are_right_on_average(tame: Labels) -> None:
+    """Whatever a network says: where games have ended, what it missed adds up to how they ended, the luck taken out."""
+    ends = np.flatnonzero(~tame.followed)
+    whole, none = targets(tame, 1), targets(tame, 0)
+    rows = np.arange(ends[0] + 1)
+    signs = np.where((ends[0] - rows) % 2 == 0, 1, -1)
+    later = np.cumsum((signs * tame.missed[rows, 0])[::-1])[::-1]
+    expected = none[rows, 0] + signs * (later - signs * tame.missed[rows, 0])
+    assert whole[rows, 0] == pytest.approx(expected, abs=1e-4)

@@ -1,0 +1,207 @@
+"""GNU Backgammon's Position ID and Match ID, and eXtreme Gammon's XGID."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Final
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.notation import NotationError, Xgid, format_gnubg_id, parse_gnubg_id, parse_state
+from fibsbot.notation.position_ids import MatchKey, parse_position_id, position_id
+from fibsbot.position import Position
+from tests.hypothesis_strategies import match_states, positions
+
+VECTORS: Final = Path(__file__).parent.parent / "data" / "rules" / "id_vectors.tsv"
+ROWS: Final = [row.split("\t") for row in VECTORS.read_text().splitlines() if not row.startswith("#")]
+BAD_BOARD: Final = "expected a possible board in field 1 of the XGID, not {}, got '{}'"
+OPENING: Final = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10"
+
+
+@pytest.mark.parametrize(("xgid", "position", "match"), ROWS)
+def test_gnu_backgammon_gives_the_same_ids(xgid: str, position: str, match: str) -> None:
+    """49 positions, read by GNU Backgammon 1.07 from the XGID."""
+    read = Xgid.parse(xgid)
+    player = 1 if read.side == 1 else 0
+    assert f"{position}:{match}" == format_gnubg_id(read.state(), player)
+    assert read.state() == parse_gnubg_id(f"{position}:{match}")
+    assert xgid == str(Xgid.of(read.state(), read.side))
+    assert match == str(MatchKey.parse(match))
+
+
+def test_there_are_49_of_them() -> None:
+    assert 49 == len(ROWS)
+
+
+def test_the_opening_position_has_its_well_known_id() -> None:
+    assert "4HPwATDgc/ABMA" == position_id(Position.start())
+
+
+@given(positions(over=True))
+def test_a_position_survives_its_id(position: Position) -> None:
+    assert position == parse_position_id(position_id(position))
+
+
+def test_the_player_on_roll_comes_second_in_a_position_id() -> None:
+    """One checker of the player on roll on the own ace point: 25 zeros for the opponent, then a one."""
+    position = Position.from_sides(own=[1, *[0] * 24], opponent=[0] * 25)
+    assert "AAAAAgAAAAAAAA" == position_id(position)
+
+
+@given(match_states(), st.sampled_from((0, 1)))
+def test_a_state_survives_its_gnubg_id(state: MatchState, player: int) -> None:
+    """All but the instant redoubles, which the ID has no room for."""
+    assert evolve(state, redoubles=0) == parse_gnubg_id(format_gnubg_id(state, player))
+
+
+@given(match_states(resignations=False), st.sampled_from((1, -1)))
+def test_a_state_survives_its_xgid(state: MatchState, side: int) -> None:
+    text = str(Xgid.of(state, side))
+    assert state == Xgid.parse(text).state()
+    assert text == str(Xgid.parse(text))
+    assert side == Xgid.parse(text).side
+    assert state == parse_state(text.removeprefix("XGID="))
+
+
+@pytest.mark.parametrize(
+    ("match", "phase", "cube", "owner"),
+    [
+        ("cAmgACAACAAE", Phase.ROLL, 1, Owner.CENTRED),
+        ("cBGgACAACAAE", Phase.DOUBLED, 1, Owner.CENTRED),
+        ("QRkAAAAAAAAA", Phase.DOUBLED, 2, Owner.OPPONENT),
+        ("QhEAAAAAAAAA", Phase.DOUBLED, 4, Owner.PLAYER),
+        ("cFmgACAACAAE", Phase.RESIGNED, 1, Owner.CENTRED),
+    ],
+)
+def test_doubles_beavers_and_resignations_are_read_as_gnu_backgammon_writes_them(
+    match: str, phase: Phase, cube: int, owner: Owner
+) -> None:
+    """IDs that GNU Backgammon 1.07 showed after `double`, `redouble` twice, and `resign gammon`."""
+    state = parse_gnubg_id(f"4HNwAAT2GRwQBg:{match}")
+    assert (phase, cube, owner) == (state.phase, state.cube, state.owner)
+
+
+def test_the_position_id_is_the_doublers_while_a_double_waits() -> None:
+    before = parse_gnubg_id("4HNwAAT2GRwQBg:cAmgACAACAAE")
+    after = parse_gnubg_id("4HNwAAT2GRwQBg:cBGgACAACAAE")
+    assert before.position == after.position.swapped()
+    assert before.score == after.score[::-1]
+
+
+def test_in_an_xgid_the_doubler_is_still_on_turn() -> None:
+    """GNU Backgammon steps back to the doubler's turn when it reads D."""
+    doubled = Xgid.parse("XGID=-a---BE-B---cC---c-eA---B-:0:0:1:D:1:2:0:5:10")
+    assert (-1, Phase.DOUBLED, (2, 1)) == (doubled.side, doubled.state().phase, doubled.state().score)
+    assert doubled.board.swapped() == doubled.state().position
+
+
+def test_the_rules_field_means_crawford_in_a_match_and_jacoby_and_beavers_for_money() -> None:
+    crawford = Xgid.parse("XGID=-b----E-C---eE---c-e----B-:0:0:1:00:4:2:1:5:10").state()
+    assert (True, False, False) == (crawford.crawford, crawford.post_crawford, crawford.jacoby)
+    after = Xgid.parse("XGID=-b----E-C---eE---c-e----B-:0:0:1:00:4:2:0:5:10").state()
+    assert (False, True) == (after.crawford, after.post_crawford)
+    money = [Xgid.parse(f"XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:{rules}:0:10").state() for rules in range(4)]
+    assert [(False, 0), (True, 0), (False, 1), (True, 1)] == [(state.jacoby, state.redoubles) for state in money]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("XGID=", "expected an XGID of 10 fields between colons, got 'XGID='"),
+        (OPENING[:-3], f"expected an XGID of 10 fields between colons, got {OPENING[:-3]!r}"),
+        (
+            OPENING.replace("-b----", "-b---"),
+            "expected 26 letters from A to O, a to o or - in field 1 of the XGID, got '-b---E-C---eE---c-e----B-'",
+        ),
+        (
+            OPENING.replace("-b----E", "Ab----D"),
+            BAD_BOARD.format("a capital first or a small letter last (the bars)", "Ab----D-C---eE---c-e----B-"),
+        ),
+        (
+            OPENING.replace("-b----E", "-b---AE"),
+            BAD_BOARD.format("more than 15 checkers of X", "-b---AE-C---eE---c-e----B-"),
+        ),
+        (
+            OPENING.replace(":00:", ":07:"),
+            "expected dice 00, two digits from 1 to 6, or D in field 5 of the XGID, got '07'",
+        ),
+        (
+            OPENING.replace(":00:", ":B:"),
+            "expected dice 00, two digits from 1 to 6, or D in field 5 of the XGID, got 'B'",
+        ),
+        (OPENING.replace(":1:00", ":0:00"), "expected turn 1 or -1 in field 4 of the XGID, got 0"),
+        (OPENING.replace(":0:0:1:", ":0:2:1:"), "expected owner from -1 to 1 in field 3 of the XGID, got '2'"),
+        (OPENING.replace(":0:0:1:", ":x:0:1:"), "expected cube from 0 to 20 in field 2 of the XGID, got 'x'"),
+        (
+            OPENING.replace(":0:0:0:0:10", ":5:0:0:5:10"),
+            "expected scores below the match length 5 in fields 6 and 7 of the XGID, got (5, 0)",
+        ),
+        ("4HPwATDgc/ABM:cAmgACAACAAE", "expected a Position ID of 14 characters, got '4HPwATDgc/ABM'"),
+        ("4HPwATDgc/AB-A:cAmgACAACAAE", "expected a Position ID of letters, digits, + and /, got '4HPwATDgc/AB-A'"),
+        ("4HPwATDgc/ABMB:cAmgACAACAAE", "expected a Position ID without stray bits at its end, got '4HPwATDgc/ABMB'"),
+        ("//////////////:cAmgACAACAAE", "expected a Position ID without stray bits at its end, got '//////////////'"),
+        ("4HPwATDgc/ABMA:cAmg", "expected a Match ID of 12 characters, got 'cAmg'"),
+        ("4HPwATDgc/ABMA:AAAAAAAAAAAA", "expected a Match ID of a game that is being played (1), got 0"),
+    ],
+)
+def test_what_is_wrong_with_an_id_is_told_in_one_line(text: str, message: str) -> None:
+    with pytest.raises(NotationError) as caught:
+        parse_state(text)
+    assert message == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"owner": 2}, "expected cube owner 0, 1 or 3 in the Match ID, got 2"),
+        ({"die1": 7, "die2": 3}, "expected two dice, each 1 to 6, in the Match ID, got (7, 3)"),
+        ({"die1": 2}, "expected two dice, each 1 to 6, in the Match ID, got (2, 0)"),
+        ({"score1": 5}, "expected scores below the match length 5 in the Match ID, got (5, 0)"),
+        ({"game": 2}, "expected a Match ID of a game that is being played (1), got 2"),
+    ],
+)
+def test_a_match_id_is_read_only_if_its_numbers_can_be(change: dict[str, int], message: str) -> None:
+    key = evolve(MatchKey.parse("cAmgAAAAAAAE"), **change)
+    with pytest.raises(NotationError) as caught:
+        parse_gnubg_id(f"4HPwATDgc/ABMA:{key}")
+    assert message == str(caught.value)
+
+
+@given(st.text(alphabet="XGID=-abcdeABCDE:0123456789+/ \n", max_size=60))
+def test_any_text_is_an_id_or_an_error_of_one_line(text: str) -> None:
+    try:
+        state = parse_state(text)
+    except NotationError as error:
+        message = str(error)
+    else:
+        message = ""
+        assert not state.position.status()
+    assert "\n" not in message
+
+
+@given(st.binary(min_size=10, max_size=10), st.binary(min_size=9, max_size=9))
+def test_any_bits_are_an_id_or_an_error(position: bytes, match: bytes) -> None:
+    text = ":".join(base64.b64encode(bits).decode().rstrip("=") for bits in (position, match))
+    try:
+        state = parse_gnubg_id(text)
+    except NotationError:
+        return
+    assert evolve(state, redoubles=0) == parse_gnubg_id(format_gnubg_id(state))
+
+
+def test_an_xgid_cannot_tell_of_a_resignation_nor_of_a_cube_at_three() -> None:
+    with pytest.raises(NotationError, match="got 'resigned'"):
+        Xgid.of(MatchState(Position.start(), phase=Phase.RESIGNED, resignation=1))
+    for write in (Xgid.of, format_gnubg_id):
+        with pytest.raises(NotationError, match="expected a cube that is a power of two"):
+            write(MatchState(Position.start(), cube=3))
+
+
+def test_a_match_id_has_no_room_for_a_match_of_40_000_points() -> None:
+    with pytest.raises(NotationError, match="expected length and scores below 32768, got 40000"):
+        format_gnubg_id(MatchState(Position.start(), length=40_000))

@@ -1,0 +1,156 @@
+"""Strategies for everything that can be said: one a form of a field, put together by the grammar's own templates."""
+
+from __future__ import annotations
+
+import datetime as dt
+import string
+from typing import Any, Final
+
+from fibs_protocol import messages as m
+from fibs_protocol.board import BoardState
+from fibs_protocol.grammar.blocks import BLOCKS
+from fibs_protocol.grammar.table import WORDINGS
+from fibs_protocol.grammar.wording import Wording
+from fibs_protocol.words import UNLIMITED, YOU, Colour, FibsMove, Setting, Toggle
+from hypothesis import strategies as st
+
+PRINTABLE: Final = "".join(map(chr, range(32, 127)))
+
+names = st.one_of(
+    st.sampled_from([YOU, "Player", "X", "O", "is", "board", "Type", "marvin_42", "<bot>", "It's"]),
+    st.text(string.ascii_letters + "_", min_size=3, max_size=20),
+)
+texts = st.text(PRINTABLE, max_size=60)
+filled = texts.map(str.strip).filter(bool)
+words = st.text(PRINTABLE.replace(" ", ""), min_size=1, max_size=30)
+lengths = st.integers(1, 99) | st.just(UNLIMITED)
+points = st.integers(1, 24)
+moves = st.lists(st.builds(FibsMove, st.none() | points, st.none() | points), min_size=1, max_size=4).map(tuple)
+dice = st.tuples(st.integers(1, 6), st.integers(1, 6))
+
+
+def decimals(places: int) -> st.SearchStrategy[float]:
+    return st.integers(-(10**9), 10**9).map(lambda n: n / 10**places)
+
+
+@st.composite
+def boards(draw: st.DrawFn) -> BoardState:
+    """Fifteen checkers a side, anywhere that a line can tell."""
+    cells = [0] * 26
+    places = draw(st.permutations(range(1, 25)))
+    for sign, own, bar in ((1, places[:12], 25), (-1, places[12:], 0)):
+        for place in draw(st.lists(st.sampled_from([*own, bar]), max_size=15)):
+            cells[place] += sign
+    colour = draw(st.sampled_from(Colour))
+    off = {1: 15 - sum(n for n in cells if n > 0), -1: 15 + sum(n for n in cells if n < 0)}
+    on_bar = {1: cells[25], -1: -cells[0]}
+    down = draw(st.booleans())
+    rolled = draw(st.sampled_from([(0, 0)]) | dice)
+    return BoardState(
+        player=draw(names),
+        opponent=draw(names),
+        length=draw(lengths),
+        score=draw(st.integers(0, 99)),
+        opponent_score=draw(st.integers(0, 99)),
+        points=tuple(cells),
+        turn=draw(st.sampled_from([None, *Colour])),
+        dice=rolled,
+        opponent_dice=(0, 0) if any(rolled) else draw(st.sampled_from([(0, 0)]) | dice),
+        cube=2 ** draw(st.integers(0, 10)),
+        may_double=draw(st.booleans()),
+        opponent_may_double=draw(st.booleans()),
+        was_doubled=draw(st.booleans()),
+        colour=colour,
+        direction=-1 if down else 1,
+        home=0 if down else 25,
+        bar=25 if down else 0,
+        off=off[colour],
+        opponent_off=off[-colour],
+        on_bar=on_bar[colour],
+        opponent_on_bar=on_bar[-colour],
+        can_move=draw(st.integers(0, 4)),
+        forced_move=draw(st.integers(0, 5)),
+        post_crawford=draw(st.integers(0, 1)),
+        redoubles=draw(st.integers(0, 99)),
+    )
+
+
+FORMS: Final[dict[str, st.SearchStrategy[Any]]] = {
+    "name": names,
+    "typed": words.map(lambda word: word.strip("'.")).filter(bool),
+    "zones": st.lists(names, min_size=1, max_size=5).map(tuple),
+    "word": words,
+    "value": words.map(lambda word: word.strip("'.")).filter(bool),
+    "host": words.map(lambda word: f"{word}.org"),
+    "quoted": filled,
+    "sentence": filled,
+    "phrase": filled.map(lambda text: text.rstrip(". ")).filter(bool),
+    "text": texts,
+    "dash": st.none() | names,
+    "list": st.lists(names, min_size=1, max_size=5).map(tuple),
+    "names": st.lists(names, max_size=5).map(tuple).filter(lambda it: it != ("none",)),  # which is no name on servers
+    "number": st.integers(0, 10**17),
+    "seconds": st.integers(-(10**17), 10**17),
+    "die": st.integers(1, 6),
+    "rating": decimals(2),
+    "tenth": decimals(1),
+    "decimal": decimals(6),
+    "change": decimals(6),
+    "points": st.integers(0, 200),
+    "pieces": st.integers(0, 4),
+    "users": st.integers(0, 500),
+    "saved_games": st.integers(0, 500),
+    "match": lengths,
+    "bare_match": lengths,
+    "hyphen_match": lengths,
+    "length": lengths,
+    "saved_length": lengths,
+    "ordinal": st.integers(1, 4),
+    "redoubles": st.none() | st.integers(0, 99),
+    "idle": st.integers(0, 10**6),
+    "watching": st.none() | names,
+    "stars": st.integers(0, 2),
+    "star": st.booleans(),
+    "flag": st.booleans(),
+    "yes_no": st.booleans(),
+    "ready": st.booleans(),
+    "restart": st.booleans(),
+    "colour": st.sampled_from(Colour),
+    "toggle": st.sampled_from(Toggle),
+    "setting": st.sampled_from(Setting),
+    "animal": st.sampled_from(["beaver", "raccoon", "otter"]),
+    "dice": dice,
+    "dice_pair": dice,
+    "moves": moves,
+    "offs": st.lists(points, min_size=1, max_size=4).map(tuple),
+    "board": boards(),
+    "weektime": st.just("Wed 11:08 UTC"),
+    "local": filled.map(lambda text: f"Friday, {text}"),
+    "period": st.just("12:00-12:59"),
+    "utc": st.integers(0, 4 * 10**9).map(lambda seconds: dt.datetime.fromtimestamp(seconds, dt.UTC)),
+}
+
+BY_CONTEXT: Final = {
+    wording.cls: opener
+    for opener, block in BLOCKS.items()
+    for wording in (block.row, block.end)
+    if wording is not None and wording not in WORDINGS
+}
+"""Kinds that only a line before tells, and that line's kind."""
+SPOKEN: Final = [wording for wording in WORDINGS if wording.spoken]
+KINDS: Final = {wording.cls for wording in SPOKEN}
+
+
+def said(wording: Wording[Any]) -> st.SearchStrategy[Any]:
+    """Messages that have the fields of one wording."""
+    fields = {name: FORMS[slot.form.name] for name, slot in wording.slots.items()}
+    return st.builds(wording.cls, **{**fields, **{name: st.just(value) for name, value in wording.fixed.items()}})
+
+
+def all_kinds(base: type[m.Message] = m.Message) -> set[type[m.Message]]:
+    """Every message class of the protocol, without those that only gather others."""
+    below = [kind for kind in base.__subclasses__() if kind.__module__.startswith("protocol.")]
+    return set().union({base} if base not in (m.Message, m.Refusal) else set(), *map(all_kinds, below))
+
+
+messages = st.sampled_from(SPOKEN).flatmap(said)

@@ -1,0 +1,118 @@
+"""What is asked for is found, and nothing else; a place without a store is told in a line."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fibsbot.records.store import Store, StoreError
+from fibsbot.records.views import Fact, Outcome
+from tests.records.store.recorder import NOON, Teller
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    """Have two accounts with a match a day."""
+    for account in ("marvin", "trillian"):
+        with Teller(url, account) as bot:
+            bot.log_in(1500.0, 10)
+            for day, opponent in enumerate(("ford", "arthur", "ford")):
+                bot.now = NOON + dt.timedelta(days=day)
+                bot.start(opponent, 1)
+                bot.decide(day)
+                bot.win_game(1, (1, 0))
+                bot.end(opponent, 1, score=(1, 0))
+                bot.rate(1501.0 + day, 11 + day)
+            bot.start("zaphod", 1)
+            bot.save("zaphod", 1)
+    with Store.open(url) as opened:
+        yield opened
+
+
+def test_matches_are_found_by_account_opponent_time_and_outcome(store: Store) -> None:
+    day = dt.timedelta(days=1)
+    assert ["marvin", "trillian"] == store.accounts()
+    assert 8 == len(list(store.matches()))
+    assert 4 == len(list(store.matches(account="marvin")))
+    assert 2 == len(list(store.matches(account="marvin", opponent="ford")))
+    assert 1 == len(list(store.matches(account="marvin", opponent="ford", since=NOON + day)))
+    assert 2 == len(list(store.matches(outcome=Outcome.SAVED)))
+    assert [] == list(store.matches(account="Marvin"))
+    times = [match.started for match in store.matches()]
+    assert sorted(times) == times
+
+
+def test_a_match_is_found_by_its_number(store: Store) -> None:
+    for match in store.matches():
+        assert match == store.match(match.id)
+    assert store.match(999) is None
+
+
+def test_games_and_decisions_are_those_of_the_match(store: Store) -> None:
+    for match in store.matches(account="trillian", opponent="arthur"):
+        (game,) = store.games(match)
+        assert match.id == game.match_id
+        assert [1] == [decision.turn for decision in store.decisions(game)]
+        assert list(store.decisions(match)) == list(store.decisions(game))
+
+
+def test_ratings_are_told_in_their_order(store: Store) -> None:
+    assert [1500.0, 1501.0, 1502.0, 1503.0] == [point.rating for point in store.ratings("marvin")]
+    assert [1503.0] == [point.rating for point in store.ratings("marvin", since=NOON + dt.timedelta(days=2))]
+
+
+def test_connections_are_found_by_time(store: Store) -> None:
+    assert 1 == len(list(store.connections("marvin")))
+    assert [] == list(store.connections("marvin", since=NOON + dt.timedelta(days=1)))
+
+
+def test_opponents_are_found_by_account_and_name(store: Store) -> None:
+    names = [(opponent.account, opponent.name) for opponent in store.opponents()]
+    assert 6 == len(names)
+    assert sorted(names) == names
+    (ford,) = store.opponents(account="marvin", name="ford")
+    assert (2, 0) == (ford.times(Fact.FINISHED), ford.times(Fact.DROPPED))
+
+
+def test_a_reader_sees_one_moment_while_a_bot_writes(store: Store, url: str) -> None:
+    matches = store.matches(account="marvin")
+    first = next(matches)
+    with Teller(url) as bot:
+        bot.now = NOON + dt.timedelta(days=9)
+        bot.start("slartibartfast", 1)
+    assert 3 == len(list(matches))
+    assert first == next(store.matches(account="marvin"))
+    assert 5 == len(list(store.matches(account="marvin")))
+
+
+def test_an_iterator_that_is_not_exhausted_does_no_harm(store: Store, url: str) -> None:
+    half = store.decisions(next(store.matches()))
+    next(half)
+    store.close()
+    del half
+    with Teller(url) as bot:
+        bot.start("slartibartfast", 1)
+
+
+def test_a_place_without_a_store_is_told_and_stays_without(tmp_path: Path) -> None:
+    with pytest.raises(StoreError) as caught:
+        Store.open(tmp_path / "store.sqlite")
+    assert f"there is no store {tmp_path / 'store.sqlite'}" == str(caught.value)
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_an_empty_database_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    path.touch()
+    with pytest.raises(StoreError, match="is empty: no bot has written into it yet"):
+        Store.open(path)
+
+
+def test_a_server_that_is_away_is_told_without_the_password() -> None:
+    with pytest.raises(StoreError, match="cannot read the store postgresql") as caught:
+        Store.open("postgresql://marvin:verysecret@127.0.0.1:1/store")
+    assert "verysecret" not in str(caught.value)
+    assert 1 == len(str(caught.value).splitlines())

@@ -1,0 +1,202 @@
+"""Many files: told in their order whatever is done first, each for itself, and ended with whoever wanted them."""
+
+from __future__ import annotations
+
+import gzip
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from fibsbot.replay import batch
+from fibsbot.replay.batch import (
+    ReplayTask,
+    Source,
+    SourceResult,
+    WorkersLostError,
+    find_sources,
+    replay_all,
+    replay_source,
+)
+
+DATA: Final = Path(__file__).parent.parent / "data"
+WATCHED: Final = (DATA / "protocol" / "session_watch.txt").read_bytes()
+LOGGED: Final = (DATA / "bot" / "tigergammon.jsonl").read_bytes()
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """Make a folder of captures, large and small, damaged and none."""
+    (tmp_path / "a.txt").write_bytes(WATCHED * 3)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "damaged.gz").write_bytes(gzip.compress(LOGGED)[:-900])
+    (tmp_path / "b" / "log.jsonl").write_bytes(LOGGED)
+    (tmp_path / "b" / "picture.png").write_bytes(bytes(range(256)) * 40)
+    (tmp_path / "b" / "empty").write_bytes(b"")
+    (tmp_path / "c.txt").write_bytes(WATCHED)
+    return tmp_path
+
+
+def run(path: Path, task: ReplayTask, jobs: int) -> tuple[str, list[SourceResult], int]:
+    """Replay a folder; return what was told, what came of each source, and how many bytes were reported as read."""
+    told: list[str] = []
+    read: list[int] = []
+    outcomes = list(replay_all(find_sources([path]), task, told.append, read.append, jobs))
+    return "".join(told), outcomes, sum(read)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("as_json", [False, True])
+def test_several_processes_tell_the_same_in_the_same_order_as_one(files: Path, as_json: bool) -> None:  # noqa: FBT001
+    task = ReplayTask(as_json=as_json, titled=True)
+    alone, together = run(files, task, 1), run(files, task, 3)
+    assert alone[0] == together[0]
+    assert [it.source for it in alone[1]] == [it.source for it in together[1]]
+    assert [it.tally for it in alone[1]] == [it.tally for it in together[1]]
+    assert [it.problem for it in alone[1]] == [it.problem for it in together[1]]
+
+
+def test_a_file_that_is_none_does_not_stop_the_others(files: Path) -> None:
+    told, outcomes, read = run(files, ReplayTask(titled=True), 1)
+    by_name = {Path(it.source.name).name: it for it in outcomes}
+    assert ["a.txt", "c.txt", "damaged.gz", "empty", "log.jsonl", "picture.png"] == sorted(by_name)
+    assert ["empty", "picture.png"] == [name for name, it in by_name.items() if it.skipped]
+    assert "expected a session log or a capture, got a binary file" == by_name["picture.png"].problem
+    assert by_name["damaged.gz"].tally.decisions
+    assert "expected a whole gzip file, got one that is cut off" == by_name["damaged.gz"].problem
+    assert f"== {files / 'c.txt'}\n" in told
+    assert "picture" not in told
+    assert read == sum(it.source.size for it in outcomes)
+
+
+def test_the_parts_of_a_log_are_one_source(tmp_path: Path) -> None:
+    for name in ("marvin.jsonl", "marvin-20261121T181502Z.jsonl", "marvin-20261120T181502Z.jsonl.gz", "eddie.jsonl"):
+        (tmp_path / name).touch()
+    found = [[path.name for path in source.paths] for source in find_sources([tmp_path])]
+    parts = ["marvin-20261120T181502Z.jsonl.gz", "marvin-20261121T181502Z.jsonl", "marvin.jsonl"]
+    assert [["eddie.jsonl"], parts] == sorted(found)
+
+
+def test_what_is_named_and_found_comes_once(files: Path) -> None:
+    sources = find_sources([files / "c.txt", files, files / "c.txt"])
+    assert [(files / "c.txt", True)] == [(it.paths[0], it.named) for it in sources if it.paths[0].name == "c.txt"]
+    assert 6 == len(sources)
+
+
+def test_a_link_in_a_circle_and_what_is_no_file_are_passed_by(tmp_path: Path) -> None:
+    (tmp_path / "circle").symlink_to(tmp_path, target_is_directory=True)
+    (tmp_path / "nowhere").symlink_to(tmp_path / "missing")
+    os.mkfifo(tmp_path / "pipe")
+    assert [] == find_sources([tmp_path])
+
+
+def test_an_error_of_whoever_reads_us_is_not_the_files_fault(files: Path) -> None:
+    def full(_: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        replay_source(Source((files / "c.txt",)), ReplayTask(), full, lambda _: None)
+
+
+def _die(*_: object) -> SourceResult:
+    os._exit(9)
+
+
+@pytest.mark.slow
+def test_a_process_that_dies_is_told(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "_replay_into", _die)
+    with pytest.raises(WorkersLostError, match="has died"):
+        run(files, ReplayTask(), 2)
+
+
+@pytest.mark.slow
+def test_who_has_enough_leaves_no_process_behind(files: Path) -> None:
+    outcomes = replay_all(find_sources([files]), ReplayTask(), lambda _: None, lambda _: None, 2)
+    next(outcomes)
+    assert multiprocessing.active_children()
+    outcomes.close()  # type: ignore[attr-defined]
+    assert [] == multiprocessing.active_children()
+
+
+# -- interrupted ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """Make captures that take some minutes."""
+    for number in range(40):
+        (tmp_path / f"{number}.txt").write_bytes(WATCHED * 400)
+    return tmp_path
+
+
+def started(path: Path) -> tuple[subprocess.Popen[str], list[int]]:
+    """Begin to replay a folder with two processes; return once both work, with their ids."""
+    command = [sys.executable, "-m", "fibsbot", "replay", "-q", "-j", "2", str(path)]
+    process = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread here holds a lock
+    )
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        workers = [pid for pid in children(process.pid) if "spawn_main" in command_of(pid)]
+        if len(workers) == 2:
+            return process, workers
+        time.sleep(0.001)  # a worker that hears Ctrl-C does so while it starts
+    raise TimeoutError("expected two processes")
+
+
+def children(pid: int) -> list[int]:
+    """List the processes that a process has started."""
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(it) for it in text.split()]
+
+
+def command_of(pid: int) -> str:
+    """Return a process's command line; empty if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    except OSError:
+        return ""
+
+
+def gone(pids: list[int]) -> bool:
+    """Wait for processes to end."""
+    end = time.monotonic() + 20
+    while any(command_of(pid) for pid in pids) and time.monotonic() < end:
+        time.sleep(0.05)
+    return not any(command_of(pid) for pid in pids)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to see processes")
+@pytest.mark.parametrize("everybody", [False, True])
+def test_an_interrupt_ends_all_at_once_without_a_word(many: Path, everybody: bool) -> None:  # noqa: FBT001
+    process, workers = started(many)
+    began = time.monotonic()
+    if everybody:
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    else:
+        process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert 130 == process.returncode
+    assert "" == errors.strip()
+    assert time.monotonic() - began < 10
+    assert gone(workers)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to see processes")
+def test_workers_end_with_a_program_that_is_killed(many: Path) -> None:
+    process, workers = started(many)
+    process.kill()
+    process.communicate(timeout=30)
+    assert gone(workers)

@@ -1,0 +1,69 @@
+"""What tests of the service share: plans without waits, opponents, waiting for something to be so."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, Final
+
+from attrs import evolve
+
+from fibsbot.bot.runner import Observer, play_session
+from fibsbot.service.account import Hooks
+from fibsbot.service.settings import AccountSettings, ServiceSettings
+from fibsbot.service.supervisor import ReloadResult, Supervisor
+from fibsbot.strategies.base import Strategy
+from fibsbot.strategies.questions import LastResort
+from tests.bot.live_bots import settings
+
+SOON: Final = 30.0
+"""Seconds after which a test has waited too long."""
+
+
+def plan(port: int, name: str, strategy: str = "plain", **fields: Any) -> AccountSettings:
+    """Return the plan of a bot that registers itself and waits for nothing; `fields` are those of `live.settings`."""
+    fields = {"matches": None, **fields}
+    return AccountSettings(settings(port, name, **fields), strategy)
+
+
+def supervisor(
+    *plans: AccountSettings,
+    strategies: Mapping[str, Callable[[], Strategy]] | None = None,
+    hooks: Hooks | None = None,
+    reload: Callable[[], ReloadResult] | None = None,
+    **process: Any,
+) -> Supervisor:
+    """Return a supervisor of these accounts; `process` are settings of the process."""
+    known = {"plain": LastResort, **(strategies or {})}
+    return Supervisor(plans, ServiceSettings(**process), lambda name: known[name](), hooks=hooks, reload=reload)
+
+
+async def until(condition: Callable[[], bool], seconds: float = SOON) -> None:
+    """Wait until something is so."""
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110 - what is waited for sets no asyncio.Event
+            await asyncio.sleep(0.005)
+
+
+@contextlib.asynccontextmanager
+async def running(fleet: Supervisor) -> AsyncIterator[asyncio.Task[None]]:
+    """Run a supervisor, and stop it in the end if it has not ended."""
+    task = asyncio.create_task(fleet.run())
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+@contextlib.asynccontextmanager
+async def opponent(port: int, name: str, *, watcher: Observer | None = None, **fields: Any) -> AsyncIterator[None]:
+    """Have somebody there who accepts every invitation."""
+    run = evolve(settings(port, name, **{"matches": None, **fields}), retry_first=True)
+    task = asyncio.create_task(play_session(run, LastResort(), observer=watcher))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
