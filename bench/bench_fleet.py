@@ -397,7 +397,7 @@ def main() -> None:
     parser.add_argument("--bots", type=int, default=20, help="in the service; as many play against them")
     parser.add_argument("--minutes", type=float, default=0.75, help="that all of them play")
     parser.add_argument("--length", type=int, default=1, help="points of a match")
-    parser.add_argument("--strategy", default="handmade", help="who decides, on both sides")
+    parser.add_argument("--strategy", default="heuristic", help="who decides, on both sides")
     parser.add_argument("--pause", type=float, default=0.2, help="seconds between two commands of a bot; 0 for no rest")
     parser.add_argument("--thinkers", type=int, default=2, help="decisions at the same time")
     parser.add_argument("--logs", action="store_true", help="write session logs too")

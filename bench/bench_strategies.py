@@ -1,4 +1,4 @@
-"""How well and how fast the handmade strategy plays, beside the random one.
+"""How well and how fast the heuristic strategy plays, beside the random one.
 
 Usage: bench_strategies.py [PAIRS [SEED]]
 
@@ -83,10 +83,10 @@ def main() -> None:
     points = match(ours, theirs, pairs, seed)
     seconds = time.perf_counter() - started
     error = 1.96 * statistics.stdev(points) / math.sqrt(pairs)
-    print(f"handmade against random, {pairs} pairs of cubeless games, seed {seed}")
+    print(f"heuristic against random, {pairs} pairs of cubeless games, seed {seed}")
     print(f"  points per game    {statistics.mean(points):+.3f} +- {error:.3f}")
     print(f"  games per second   {2 * pairs / seconds:.1f}")
-    for name, timed, limit in (("handmade", ours, f" (at most {LIMIT_MS} wanted)"), ("random", theirs, "")):
+    for name, timed, limit in (("heuristic", ours, f" (at most {LIMIT_MS} wanted)"), ("random", theirs, "")):
         times = sorted(1000 * it for it in timed.times)
         median, late = times[len(times) // 2], times[len(times) * 99 // 100]
         print(f"  {name:<9} ms a play: median {median:.2f}{limit}, 99 % within {late:.1f}")

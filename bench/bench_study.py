@@ -100,7 +100,7 @@ def beside_gnubg(file: Path) -> None:
 
 def speed(arguments: list[str]) -> None:
     """Print decisions and throws per second."""
-    matches, length, name = (*arguments, *(str(MATCHES), str(LENGTH), "handmade")[len(arguments) :])
+    matches, length, name = (*arguments, *(str(MATCHES), str(LENGTH), "heuristic")[len(arguments) :])
     strategy = judge_of(name)
     played = [play_match(load(name), seed, int(length)) for seed in range(1, int(matches) + 1)]
     throws = sum(isinstance(entry, Throw) for match in played for game in match.games for entry in game.entries)

@@ -146,7 +146,8 @@ class SavedMatches:
         self._told = {name: at for name, at in self._told.items() if now < at + wait}
         if name not in self._told and len(self._told) < MOST_SAVED:
             self._told[name] = now
-            said = f"You left our match, which is saved. I will invite you once, in {format_duration(wait)}, to go on with it."
+            pause = format_duration(wait)
+            said = f"You left our match, which is saved. I will invite you once, in {pause}, to go on with it."
             self._outbox.talk(c.Tell(name, said), fresh=REPLY_MAX_AGE)
 
     def finished(self, name: str) -> None:

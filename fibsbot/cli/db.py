@@ -96,7 +96,7 @@ def backup(store: str, target: Path, *, force: bool) -> None:
     The copy shows the store as it is at one moment, whatever bots write meanwhile, and can be used in its place. It
     appears under its name only once it is whole. For a store on PostgreSQL, use pg_dump.
     """
-    from fibsbot.records.store.maintenance import backup_store as backup_store  # noqa: PLC0415
+    from fibsbot.records.store.maintenance import backup_store  # noqa: PLC0415
 
     _check_free(target, force=force)
     with store_errors(), progress_bar("copying") as progress:
@@ -120,8 +120,7 @@ def export(store: str, kind: str, target: Path | None, *, force: bool) -> None:
     is always the same: tables after those that they refer to, rows by their keys. Times are UTC.
     """
     from fibsbot.records.store import Store  # noqa: PLC0415
-    from fibsbot.records.store.maintenance import export_store as export_store  # noqa: PLC0415
-    from fibsbot.records.store.maintenance import write_jsonl  # noqa: PLC0415
+    from fibsbot.records.store.maintenance import export_store, write_jsonl  # noqa: PLC0415
 
     as_csv = kind == "csv"
     if as_csv and target is None:

@@ -229,7 +229,8 @@ class BestOutput:
         for place, it in enumerate(self.listed, 1):
             loss = "" if it is ranking.best else f"({format_equity(it.equity - ranking.best.equity)})"
             worth = f"{format_equity(it.equity)}  {loss:9}  {format_match_chance(stakes, it.equity):>8}"
-            yield f"{place:3}.  {it.plies}-ply  {format_play(it.play, self.state.position):{PLAY_WIDTH}}  {worth}".rstrip()
+            play = format_play(it.play, self.state.position)
+            yield f"{place:3}.  {it.plies}-ply  {play:{PLAY_WIDTH}}  {worth}".rstrip()
             yield f"{'':13}{_chances(it)}   cubeless {format_equity(it.cubeless)}"
         left = len(ranking.plays) - len(self.listed)
         if left > 0:
@@ -329,7 +330,8 @@ class CubeOutput:
         for number, (action, worth) in enumerate(self.worths.items(), 1):
             name = action.replace("take", "beaver") if self.answer is CubeAction.BEAVER else action
             apart = "" if worth == self.best else f"({format_equity(worth - self.best)})"
-            line = f"{number}. {plies}-ply  {name:15}{format_equity(worth):>8}  {apart:>9}  {format_match_chance(self.stakes, worth):>11}"
+            chance = format_match_chance(self.stakes, worth)
+            line = f"{number}. {plies}-ply  {name:15}{format_equity(worth):>8}  {apart:>9}  {chance:>11}"
             yield line.rstrip()
         yield ""
         yield self.verdict

@@ -20,7 +20,7 @@ from typing import Any, Final
 import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import from_dtype, njit, types
-from numba.core import cgutils, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from fibsbot.engine.code_cache import Code, target_machine

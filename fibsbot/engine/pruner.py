@@ -113,7 +113,7 @@ WORST_EQUITY: Final = np.float32(1e9)
 """More than any equity; compiled functions are fast because they know no infinity."""
 
 ROWS_PER_POINT: Final = CHECKERS + 1
-"""How many rows of `PrunerBuffers` a point of a side has: of no checker, of one, and so on; point 25 is the bar, 0 is off."""
+"""Rows of `PrunerBuffers` per point of a side: no checker, one, and so on; point 25 is the bar, 0 is off."""
 WON_VALUE: Final = np.float32(-4)
 """What a play is taken for that ends the game: less than any, nothing is better for the mover."""
 MOVER_ROWS: Final = CELLS * ROWS_PER_POINT

@@ -1,8 +1,8 @@
-"""The session log: the exact bytes of a connection in both directions, with times, one JSON object per line.
+r"""The session log: the exact bytes of a connection in both directions, with times, one JSON object per line.
 
-{"fibsbot_session_log": 1, "time": "2026-01-02T03:04:05.678901+00:00", "server": "127.0.0.1:4321", "user": "marvin"}
+    {"fibsbot_session_log": 1, "time": "2026-01-02T03:04:05.678901+00:00", "server": "127.0.0.1:4321", "user": "marvin"}
     {"time": "...", "received": "login: "}
-    {"time": "...", "sent": "login fibsbot 1008 marvin ********\\r\\n"}
+    {"time": "...", "sent": "login fibsbot 1008 marvin ********\r\n"}
     {"time": "...", "event": "match_started", "opponent": "ford", "length": 5}
 
 Bytes are stored as latin-1 text, so that every byte has a character. The password never reaches the file. This module

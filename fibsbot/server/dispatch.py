@@ -12,7 +12,6 @@ from fibs_protocol.grammar import parse_command
 from fibs_protocol.messages import Message, Refusal
 
 from fibsbot.server import chat, game_commands, info, match_commands, sessions, texts, watchers, who
-from fibsbot.server import info as options
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, World
 
@@ -21,7 +20,7 @@ REPEAT: Final = "!!"
 NOT_REPEATED: Final = (c.Shout, c.Tell, c.Tellx, c.AlertCommand, c.Say, c.Kibitz, c.Whisper, c.Mail, c.Password)
 
 HANDLERS: Final = CommandHandlers()
-for _module in (chat, sessions, info, who, match_commands, game_commands, options, game_commands, watchers):
+for _module in (chat, game_commands, info, match_commands, sessions, watchers, who):
     HANDLERS.update(_module.HANDLERS)
 
 

@@ -311,7 +311,7 @@ class AccountStatus:
 
     account: str
     state: str
-    """State of the connection, as protocol/fibs_protocol/session.py calls it; RESTING between two runs, or how it ended."""
+    """State of the connection, as in `fibs_protocol.session`; RESTING between two runs, or how it ended."""
     sentence: str
     """What it does, as people say it."""
     agent: BotStatus | None

@@ -9,7 +9,7 @@ from typing import Final
 
 DEFAULT_STRATEGY: Final = "engine"
 """Who decides, and who judges, where nobody is asked for by name."""
-FALLBACK_STRATEGY: Final = "handmade"
+FALLBACK_STRATEGY: Final = "heuristic"
 """Who decides where the chosen one fails: it needs nothing that could be missing, and takes no time."""
 FAST_ENGINE: Final = "engine:0"
 """Our engine where it does not look ahead."""

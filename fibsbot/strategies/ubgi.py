@@ -127,7 +127,7 @@ AnswerT = TypeVar("AnswerT")
 class UbgiStrategy:
     """Ask the engine that a command starts and that speaks UBGI: `ubgi:COMMAND`.
 
-    UBGI has no words for resignations and for beavers of our own doubles: those are decided as `handmade` does.
+    UBGI has no words for resignations and for beavers of our own doubles: those are decided as `heuristic` does.
     """
 
     def __init__(self, command: str = "", *, deadline: float = DEADLINE) -> None:

@@ -348,11 +348,11 @@ def test_progress_counts_every_entry() -> None:
 def test_luck_may_be_judged_by_another_one_who_has_no_say_in_errors() -> None:
     match = simulate(3, 1)
     found = MatchAnalyser(HANDMADE, PipJudge()).study(match)
-    by_handmade, by_pips = analyse_match(match, HANDMADE), analyse_match(match, PipJudge())
+    by_heuristic, by_pips = analyse_match(match, HANDMADE), analyse_match(match, PipJudge())
     assert [it.luck for it in by_pips.figures] == [it.luck for it in found.figures]
-    for ours, theirs in zip(found.figures, by_handmade.figures, strict=True):
+    for ours, theirs in zip(found.figures, by_heuristic.figures, strict=True):
         assert (theirs.decisions, theirs.loss, theirs.pr) == (ours.decisions, ours.loss, ours.pr)
-    assert found.figures != by_handmade.figures
+    assert found.figures != by_heuristic.figures
 
 
 def test_the_judge_is_asked_once_for_a_cube() -> None:

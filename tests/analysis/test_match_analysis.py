@@ -53,13 +53,13 @@ def short(entries: int = 3) -> Transcript:
 def test_the_pieces_make_the_whole() -> None:
     match = short()
     unseen = evolve(match, games=())
-    found = analyse_matches([match, unseen, match], "handmade", cores=1)
+    found = analyse_matches([match, unseen, match], "heuristic", cores=1)
     assert [analyse_match(it, HANDMADE) for it in (match, unseen, match)] == list(found)
 
 
 def test_progress_goes_by_entries_and_not_by_games() -> None:
     match, ticks = short(6), []
-    list(analyse_matches([match], "handmade", cores=1, luck=False, tick=lambda done, of: ticks.append((done, of))))
+    list(analyse_matches([match], "heuristic", cores=1, luck=False, tick=lambda done, of: ticks.append((done, of))))
     assert [(1, 12)] * 12 == ticks
 
 
@@ -74,10 +74,10 @@ def test_a_process_is_started_only_for_work_that_is_worth_it(monkeypatch: pytest
 
     monkeypatch.setattr(processes, "map_unordered", share)
     match = short(10)
-    assert isinstance(next(analyse_matches([short(3)], "handmade", luck=False)), MatchAnalysis)
+    assert isinstance(next(analyse_matches([short(3)], "heuristic", luck=False)), MatchAnalysis)
     assert asked == []
     with pytest.raises(StrategyError):
-        next(analyse_matches([match], "handmade", luck=False))
+        next(analyse_matches([match], "heuristic", luck=False))
     assert asked == [(4, [CHUNK_SIZE, 20 - CHUNK_SIZE])]
 
 
@@ -94,7 +94,7 @@ def test_an_illegal_game_spoils_its_match_and_no_other() -> None:
     match = short()
     first, second = match.games
     wrong = evolve(second, entries=(Cube(seat=Seat.A, action=CubeAction.TAKE),))
-    spoilt, other = analyse_matches([evolve(match, games=(first, wrong)), match], "handmade", cores=1, luck=False)
+    spoilt, other = analyse_matches([evolve(match, games=(first, wrong)), match], "heuristic", cores=1, luck=False)
     assert isinstance(spoilt, TranscriptError)
     assert "game 2" in str(spoilt)
     assert isinstance(other, MatchAnalysis)
@@ -102,7 +102,7 @@ def test_an_illegal_game_spoils_its_match_and_no_other() -> None:
 
 @pytest.mark.slow
 def test_one_match_that_cannot_be_studied_does_not_stop_the_others() -> None:
-    first, second, third = analyse_matches([OPENING, ILLEGAL, OPENING], "handmade", cores=1)
+    first, second, third = analyse_matches([OPENING, ILLEGAL, OPENING], "heuristic", cores=1)
     assert isinstance(first, MatchAnalysis)
     assert isinstance(second, TranscriptError)
     assert first == third == analyse_match(OPENING, HANDMADE)
@@ -111,7 +111,7 @@ def test_one_match_that_cannot_be_studied_does_not_stop_the_others() -> None:
 @pytest.mark.slow
 def test_many_cores_find_what_one_finds() -> None:
     matches = [*(simulate(seed, 1) for seed in range(3)), ILLEGAL]
-    alone, together = (list(analyse_matches(iter(matches), "handmade", luck=False, cores=cores)) for cores in (1, 2))
+    alone, together = (list(analyse_matches(iter(matches), "heuristic", luck=False, cores=cores)) for cores in (1, 2))
     assert alone[:3] == together[:3]
     assert [str(it) for it in alone[3:]] == [str(it) for it in together[3:]]
 
@@ -131,8 +131,8 @@ def install(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, body: str)
     (about / "entry_points.txt").write_text(f"[fibsbot.strategies]\n{name} = {name}:Judge\n")
     (folder / f"{name}.py").write_text(
         "import os, pathlib, time\n"
-        "from fibsbot.strategies.heuristic import HandmadeStrategy\n"
-        "class Judge(HandmadeStrategy):\n"
+        "from fibsbot.strategies.heuristic import HeuristicStrategy\n"
+        "class Judge(HeuristicStrategy):\n"
         "    def value_plays(self, state, plays):\n"
         f"        {body}\n"
     )

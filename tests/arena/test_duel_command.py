@@ -88,7 +88,7 @@ def living(group: int) -> list[str]:
         (["--games", "5"], "expected an even number for --games, since all is played twice, got 5"),
         (["--match", "3", "--jacoby"], "--jacoby and --beavers belong to money games with a cube"),
         (["--no-cube", "--beavers"], "--jacoby and --beavers belong to money games with a cube"),
-        (["--judge", "handmade", "--no-luck"], "--judge makes sense only without --no-luck"),
+        (["--judge", "heuristic", "--no-luck"], "--judge makes sense only without --no-luck"),
         (["--judge", "random"], "strategy 'random' is no judge: it cannot say what positions are worth"),
         (["--judge", "nosuch"], "no strategy is called 'nosuch'"),
         (["--mat", "/dev/null/x"], "cannot make the folder /dev/null/x: Not a directory"),
@@ -112,9 +112,9 @@ def test_every_option_is_described() -> None:
 
 @pytest.mark.slow
 def test_the_result_is_told_in_words_and_as_json(environment: dict[str, str]) -> None:
-    words = call(environment, "handmade", "racer", "--games", "2", "--jobs", "1", "--judge", "racer")
+    words = call(environment, "heuristic", "racer", "--games", "2", "--jobs", "1", "--judge", "racer")
     assert "" == words.stderr
-    assert "handmade against racer: 2 money games with a cube, the same dice twice, seed 1" in words.stdout
+    assert "heuristic against racer: 2 money games with a cube, the same dice twice, seed 1" in words.stdout
     assert "Fewer than two pairs: too few for a result." in words.stdout
     assert "PR as racer judges" in words.stdout
     report = report_of(

@@ -15,14 +15,9 @@ from hypothesis import strategies as st
 from fibsbot.arena.duel.plan import DuelError, DuelPlan
 from fibsbot.arena.duel.results import PairResult, ResultsFile, StrategyStats, TimeHistogram
 
-PLAN = DuelPlan(("a", "b"), length=3, seed=7, judge="handmade")
-PAIR = PairResult(
-    4,
-    (1.0, 0.0),
-    (0.25, -0.125),
-    7,
-    (StrategyStats(TimeHistogram({-3: 2}), TimeHistogram(), 1, "late", 5, 0.5), StrategyStats()),
-)  # type: ignore[arg-type]  # the converter makes a Counter
+PLAN = DuelPlan(("a", "b"), length=3, seed=7, judge="heuristic")
+SLOW = StrategyStats(TimeHistogram({-3: 2}), TimeHistogram(), 1, "late", 5, 0.5)  # type: ignore[arg-type]  # the converter makes a Counter
+PAIR = PairResult(4, (1.0, 0.0), (0.25, -0.125), 7, (SLOW, StrategyStats()))
 
 
 def read(path: Path, plan: DuelPlan = PLAN) -> list[PairResult]:
@@ -72,7 +67,7 @@ def test_wherever_a_write_was_cut_off_the_pairs_before_it_stand(tmp_path: Path) 
         ({"seed": 8}, "its seed is 7, now it is 8"),
         ({"length": 5}, "its length is 3, now it is 5"),
         ({"strategies": ("a", "c")}, 'its strategies is ["a", "b"], now it is ["a", "c"]'),
-        ({"judge": None}, 'its judge is "handmade", now it is null'),
+        ({"judge": None}, 'its judge is "heuristic", now it is null'),
         ({"cube": False}, "its cube is true, now it is false"),
         ({"deadline": 1.0}, "its deadline is 60.0, now it is 1.0"),
     ],

@@ -135,6 +135,6 @@ async def test_two_bots_finish_a_match_there() -> None:
     guest = settings(int(port), names[0], None, register=True)
     inviter = settings(int(port), names[1], None, invite=names[0], register=True, length=3)
     async with asyncio.timeout(240):
-        results = await asyncio.gather(play_session(guest, load("handmade")), play_session(inviter, load("handmade")))
+        results = await asyncio.gather(play_session(guest, load("heuristic")), play_session(inviter, load("heuristic")))
     assert [1, 1] == [result.counters.matches for result in results]
     assert [0, 0] == [result.counters.refusals for result in results]

@@ -32,7 +32,7 @@ async def play(
 async def test_a_match_is_played_to_its_end_without_a_hitch(tmp_path: Path) -> None:
     log = tmp_path / "marvin.jsonl"
     async with Server(seed=4, limits=CHEAP) as server:
-        results = await play(server, load("handmade"), length=3, log=log)
+        results = await play(server, load("heuristic"), length=3, log=log)
     for result in results:
         counters = result.counters
         assert End.FINISHED is result.end

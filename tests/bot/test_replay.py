@@ -27,11 +27,11 @@ async def log(tmp_path: Path) -> Path:
     async with Server(seed=9, limits=CHEAP) as server:
         marvin = settings(server.port, "marvin", None, register=True)
         ford = settings(server.port, "ford", None, invite="marvin", register=True, length=1)
-        await asyncio.gather(play_session(marvin, load("handmade")), play_session(ford, load("handmade")))
+        await asyncio.gather(play_session(marvin, load("heuristic")), play_session(ford, load("heuristic")))
         marvin = settings(server.port, "marvin", path, register=False)
         ford = settings(server.port, "ford", None, invite="marvin", register=False, length=3)
         async with asyncio.timeout(60):
-            await asyncio.gather(play_session(marvin, load("handmade")), play_session(ford, load("handmade")))
+            await asyncio.gather(play_session(marvin, load("heuristic")), play_session(ford, load("heuristic")))
     return path
 
 
@@ -73,7 +73,7 @@ async def test_a_session_log_replays_to_the_same_commands(log: Path) -> None:
     sent = b"".join(record.data for record in records if isinstance(record, Sent)).decode().split("\r\n")
     assert 50 < len(sent)
     for most in (1, 7, 4096):
-        replay = Replay(load("handmade"))
+        replay = Replay(load("heuristic"))
         replay.take(Connected(records[0].time.timestamp()))
         for record in records:
             if isinstance(record, Received):

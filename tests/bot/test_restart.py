@@ -58,8 +58,8 @@ async def test_both_bots_finish_the_match_that_a_killed_server_interrupted(decis
     port, db = free_port(), tmp_path / "fibs.db"
     marvin, ford = Counting(decisions), Watcher()
     bots = [
-        Runner(settings(port, "marvin", invite="ford", length=7), load("handmade"), observer=marvin),
-        Runner(settings(port, "ford"), load("handmade"), observer=ford),
+        Runner(settings(port, "marvin", invite="ford", length=7), load("heuristic"), observer=marvin),
+        Runner(settings(port, "ford"), load("heuristic"), observer=ford),
     ]
     async with asyncio.timeout(120):
         async with serving(port, db) as server:

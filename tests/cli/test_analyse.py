@@ -34,7 +34,7 @@ def match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def analyse(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["analyse", "--strategy", "handmade", *arguments], env={"COLUMNS": "80"})
+    return CliRunner().invoke(main, ["analyse", "--strategy", "heuristic", *arguments], env={"COLUMNS": "80"})
 
 
 def test_what_people_read(match: str) -> None:
@@ -52,7 +52,7 @@ def test_several_matches_are_summed_up_by_player(match: str) -> None:
 def test_programs_get_every_error_in_its_order(match: str) -> None:
     (line,) = analyse(match, "--json").stdout.splitlines()
     row = json.loads(line)
-    assert "handmade" == row["judge"]
+    assert "heuristic" == row["judge"]
     assert 2 == len(row["players"])
     assert all(set(HEADS) < set(it) for it in row["players"])
     graded = sum(it["doubtful"] + it["errors"] + it["blunders"] for it in row["players"])
@@ -111,7 +111,7 @@ def test_a_match_of_the_store(tmp_path: Path) -> None:
         ([], "expected FILE, or a match of the store with --match"),
         (["/no/such/file"], "cannot read /no/such/file"),
         (["--db", "/no/such/store"], "there is no store /no/such/store"),
-        (["match.mat", "--plies", "1"], "expected --plies with the strategy engine, got it with 'handmade'"),
+        (["match.mat", "--plies", "1"], "expected --plies with the strategy engine, got it with 'heuristic'"),
         (["match.mat", "--strategy", "random"], "strategy 'random' is no judge"),
         (["match.mat", "--opponent", "nobody"], "expected a match at least, found none that can be studied"),
     ],

@@ -200,11 +200,11 @@ def test_a_file_by_name_that_is_none_fails_after_the_others(match: str) -> None:
         (["WATCHED", "--speed", "nan"], "Invalid value for '--speed': expected a number from 0, or"),
         (["WATCHED", "--step"], "--step needs a terminal"),
         (["WATCHED", "--step", "--json"], "--step shows a live board, which is nothing for --json"),
-        (["WATCHED", "--judge", "handmade"], "--judge is for --decide, which is not given"),
+        (["WATCHED", "--judge", "heuristic"], "--judge is for --decide, which is not given"),
         (["WATCHED", "--fail-above", "0"], "--fail-above is for --decide, which is not given"),
         (["WATCHED", "--decide", "nosuch"], "no strategy is called 'nosuch'"),
         (["WATCHED", "--decide", "random", "--judge", "random"], "strategy 'random' is no judge"),
-        (["WATCHED", "--decide", "handmade", "--both", "--side", "x"], "expected --side or --both, got both"),
+        (["WATCHED", "--decide", "heuristic", "--both", "--side", "x"], "expected --side or --both, got both"),
     ],
 )
 def test_bad_input_is_told_with_status_2(arguments: list[str], text: str) -> None:
@@ -239,15 +239,15 @@ def test_control_characters_of_a_file_reach_no_terminal(tmp_path: Path) -> None:
 
 
 def test_a_match_that_was_only_watched_needs_to_know_whose_side() -> None:
-    result = replay(str(WATCHED), "--decide", "handmade", "-q")
+    result = replay(str(WATCHED), "--decide", "heuristic", "-q")
     assert 2 == result.exit_code
     assert result.stderr.endswith("nobody knows whose log this is: expected --side NAME or --both\n")
-    result = replay(str(WATCHED), "--decide", "handmade", "-q", "--side", "zaphod")
+    result = replay(str(WATCHED), "--decide", "heuristic", "-q", "--side", "zaphod")
     assert 2 == result.exit_code
     assert result.stderr.endswith("no match has a player called 'zaphod'\n")
-    found = rows(replay(str(WATCHED), "--decide", "handmade", "--json", "--both"))
+    found = rows(replay(str(WATCHED), "--decide", "heuristic", "--json", "--both"))
     assert {"A", "B"} == {row["seat"] for row in found if row["kind"] == "asked"}
-    found = rows(replay(str(WATCHED), "--decide", "handmade", "--json", "--side", "player_am"))
+    found = rows(replay(str(WATCHED), "--decide", "heuristic", "--json", "--side", "player_am"))
     assert {"player_am"} == {row["who"] for row in found if row["kind"] == "asked"}
 
 

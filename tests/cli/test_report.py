@@ -44,7 +44,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def report(*arguments: object) -> Result:
     """Write a report; the quick judge judges, if no other is named."""
-    judge = () if "--engine" in arguments else ("--engine", "handmade")
+    judge = () if "--engine" in arguments else ("--engine", "heuristic")
     return CliRunner().invoke(main, ["report", *map(str, arguments), *judge])
 
 
@@ -118,7 +118,7 @@ def test_one_match_of_the_store_named_by_the_settings(tmp_path: Path, store: Pat
         (["--db", "STORE", "--match", "5"], "match 5"),
         (["--db", "STORE", "--opponent", "nobody"], "expected a match at least, found none that can be studied"),
         (["--db", "STORE", "--engine", "random"], "strategy 'random' is no judge"),
-        (["--db", "STORE", "--plies", "1"], "expected --plies with the strategy engine, got it with 'handmade'"),
+        (["--db", "STORE", "--plies", "1"], "expected --plies with the strategy engine, got it with 'heuristic'"),
         (["--db", "STORE", "--engine", "nosuch"], "no strategy is called 'nosuch'"),
         (["--db", "STORE", "-o", "/no/such/report.html"], "there is no folder /no/such for report.html"),
         (["--db", "STORE", "-o", "/dev/null"], "expected a file that ends in .html, or a folder, got /dev/null"),
@@ -166,7 +166,7 @@ async def test_what_two_bots_played_is_on_pages(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     writer = StoreWriter(path)
     async with Server(seed=4) as server:
-        one = Entrant("marvin", load("handmade"), Keeper(writer, "marvin"))
+        one = Entrant("marvin", load("heuristic"), Keeper(writer, "marvin"))
         other = Entrant("ford", load("random"), Keeper(writer, "ford"))
         await play_pair(server, one, other, matches=2, length=1, timings=evolve(QUICK_TIMINGS, invitation=0.02))
         assert writer.close()

@@ -190,13 +190,13 @@ async def test_what_two_bots_played_is_told_and_their_luck_taken_out(tmp_path: P
     """A store that real bots have filled on a real server: what is luck for one is bad luck for the other."""
     path = tmp_path / "store.sqlite"
     writer = StoreWriter(path)
-    strategies = {"plain": lambda: load("handmade"), "random": lambda: load("random", seed=1)}
+    strategies = {"plain": lambda: load("heuristic"), "random": lambda: load("random", seed=1)}
     async with Server(limits=CHEAP, seed=4) as server, asyncio.timeout(60):
         one = plan(server.port, "marvin", invite="ford", length=1, matches=2)
         other = plan(server.port, "ford", "random", length=1, matches=2)
         await supervisor(one, other, strategies=strategies, hooks=Hooks(keep=writer.put)).run()
     assert writer.close()
-    ford, marvin = await asyncio.to_thread(as_json, "--db", path, "--luck", "--engine", "handmade")
+    ford, marvin = await asyncio.to_thread(as_json, "--db", path, "--luck", "--engine", "heuristic")
     for account in (marvin, ford):
         assert 2 == account["total"]["matches"] == account["luck"]["matches"]
         assert 0 == account["luck"]["left_out"]

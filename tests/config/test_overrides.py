@@ -121,7 +121,7 @@ def test_every_option_goes_before_the_file(tmp_path: Path, runs: list[RunSetting
         "--matches": "3",
         "--deadline": "4",
         "--pause": "0.5",
-        "--strategy": "handmade",
+        "--strategy": "heuristic",
         "--log-dir": "there",
     }
     play(tmp_path, FILE, "--register", *(word for option in options.items() for word in option))

@@ -154,7 +154,7 @@ def test_a_port_that_is_taken_is_one_line_before_a_strategy_is_made() -> None:
 @pytest.mark.slow
 def test_gnubg_plays_whole_matches_against_it_from_either_side(tmp_path: Path) -> None:
     assert GNUBG is not None
-    with command("--strategy", "handmade") as (process, port):
+    with command("--strategy", "heuristic") as (process, port):
         for side in (0, 1):
             commands = [
                 f"set player {1 - side} gnubg",

@@ -125,8 +125,8 @@ def test_nothing_is_asked_that_leaves_no_choice(transcript: Transcript) -> None:
 @settings(max_examples=5)
 @given(transcripts(lengths=(0, 1), odd_names=False))
 def test_a_strategy_that_judges_itself_prefers_its_own_plays(transcript: Transcript) -> None:
-    handmade = HeuristicStrategy()
-    decider = StrategyComparison(handmade, handmade, PlayerSelection(both=True))
+    heuristic = HeuristicStrategy()
+    decider = StrategyComparison(heuristic, heuristic, PlayerSelection(both=True))
     found = [asked for it in events_of_transcript(1, transcript) for asked in decider.take(it)]
     assert all((it.gain or 0.0) > -1e-5 for it in found if it.decision.state.phase is Phase.MOVE)
 
@@ -183,12 +183,12 @@ def test_a_strategy_that_is_no_judge_is_judged_by_another() -> None:
     strategy, judge = ComparisonOptions("random", seed=1).load()
     assert isinstance(strategy, RandomStrategy)
     assert isinstance(judge, EngineStrategy)
-    assert (DEFAULT_STRATEGY, "handmade") == (
+    assert (DEFAULT_STRATEGY, "heuristic") == (
         ComparisonOptions("random").settled().judge_name,
-        ComparisonOptions("handmade").settled().judge_name,
+        ComparisonOptions("heuristic").settled().judge_name,
     )
     with pytest.raises(StrategyError, match="strategy 'random' is no judge"):
-        ComparisonOptions("handmade", judge="random").settled()
+        ComparisonOptions("heuristic", judge="random").settled()
 
 
 def test_both_are_closed_once() -> None:

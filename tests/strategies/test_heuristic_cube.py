@@ -1,4 +1,4 @@
-"""The handmade strategy and the cube: clear decisions are clear, and the score changes them as every book says."""
+"""The heuristic strategy and the cube: clear decisions are clear, and the score changes them as every book says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The handmade strategy as a judge: it agrees with itself, and counts in the units that every judge has to use."""
+"""The heuristic strategy as a judge: it agrees with itself, and counts in the units that every judge has to use."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def asked(state: MatchState, phase: Phase) -> MatchState:
 
 
 def test_it_is_found_as_a_judge() -> None:
-    assert isinstance(load("handmade"), DetailedEvaluator)
+    assert isinstance(load("heuristic"), DetailedEvaluator)
     assert not isinstance(load("random"), Evaluator)
 
 

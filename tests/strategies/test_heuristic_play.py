@@ -1,4 +1,4 @@
-"""The handmade strategy makes the plays that every player knows, and never fails on any position."""
+"""The heuristic strategy makes the plays that every player knows, and never fails on any position."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Install:
 
 def test_our_own_strategies_are_installed_with_their_origin() -> None:
     origins = {origin.name: origin for origin in available()}
-    assert {"handmade", "random"} <= set(origins)
+    assert {"heuristic", "random"} <= set(origins)
     assert "fibsbot.strategies.random_play:RandomStrategy" == origins["random"].reference
     assert "fibsbot" == origins["random"].distribution
     assert origins["random"].version
@@ -86,7 +86,7 @@ def test_our_own_strategies_are_installed_with_their_origin() -> None:
 
 
 def test_every_strategy_of_ours_passes_the_check() -> None:
-    for name in ("handmade", "random"):
+    for name in ("heuristic", "random"):
         strategy = load(name)
         assert name == strategy.name
         assert isinstance(strategy, Strategy)
@@ -103,7 +103,7 @@ def test_options_go_to_the_constructor() -> None:
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
     with pytest.raises(
         StrategyError,
-        match=r"no strategy is called 'gnu'; did you mean 'gnubg'\? installed are: .*gnubg, handmade, random, ubgi",
+        match=r"no strategy is called 'gnu'; did you mean 'gnubg'\? installed are: .*gnubg, heuristic, random, ubgi",
     ):
         load("gnu")
 

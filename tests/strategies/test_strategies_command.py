@@ -26,10 +26,10 @@ def test_a_pipe_gets_a_line_for_each_with_tabs() -> None:
     result = CliRunner().invoke(main, ["strategies"])
     assert 0 == result.exit_code
     rows = {line.split("\t")[0]: line.split("\t") for line in result.stdout.splitlines()}
-    assert {"handmade", "random"} <= set(rows)
-    assert "fibsbot.strategies.heuristic:HandmadeStrategy" == rows["handmade"][3]
-    assert rows["handmade"][2].startswith("fibsbot ")
-    assert ("judge", "") == (rows["handmade"][4], rows["random"][4])
+    assert {"heuristic", "random"} <= set(rows)
+    assert "fibsbot.strategies.heuristic:HeuristicStrategy" == rows["heuristic"][3]
+    assert rows["heuristic"][2].startswith("fibsbot ")
+    assert ("judge", "") == (rows["heuristic"][4], rows["random"][4])
 
 
 @pytest.mark.usefixtures("broken")

@@ -110,8 +110,7 @@ def _about(pips: npt.NDArray[Any], longest: int) -> Floats:
 def label_sides(
     network: RaceNetwork, columns: TableArrays, begin: Sides, trace: float, seed: int, jobs: int
 ) -> Iterator[SideLabels]:
-    """Play sides home in so many processes, and yield the labels of all positions on the way, `SIDES_PER_BATCH`
-    sides' a time.
+    """Bear off in `jobs` processes; yield the labels of all positions on the way, in batches of `SIDES_PER_BATCH`.
 
     They come in order, and are the same however many processes there are.
     """

@@ -101,7 +101,7 @@ class LineReader:
 
 EXIT_GRACE: Final = 0.5
 """Seconds that an engine has to end by itself after it was told to."""
-_LAUNCHER: Final = Path(__file__).with_name("keeper.py")
+_LAUNCHER: Final = Path(__file__).with_name("launcher.py")
 
 
 def find_program(name: str) -> str:
@@ -115,8 +115,7 @@ def find_program(name: str) -> str:
 class ChildProcess:
     """A program that is told lines on stdin and answers on stdout.
 
-    It runs under a keeper of its own (`keeper.py`), in a session of its own: Ctrl-C in our terminal does not reach it,
-    and it ends when `close` is called, when this object is forgotten, and when our process ends, even by SIGKILL.
+    It runs under `launcher.py`, in a session of its own: Ctrl-C in our terminal does not reach it, and it ends when `close` is called, when this object is forgotten, and when our process ends, even by SIGKILL.
     """
 
     def __init__(self, argv: Sequence[str], environment: Mapping[str, str] | None = None) -> None:

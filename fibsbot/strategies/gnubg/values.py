@@ -29,7 +29,7 @@ CHANCE_COLUMNS: Final = 5
 """What may follow: the chances to win, to win a gammon and a backgammon, to lose a gammon and a backgammon."""
 MAX_LINES_BEFORE_ANSWER: Final = 1000
 """Lines that gnubg may say before an answer."""
-_BRIDGE: Final = Path(__file__).with_name("witness.py")
+_BRIDGE: Final = Path(__file__).with_name("bridge.py")
 _OWNERS: Final = {Owner.CENTRED: -1, Owner.PLAYER: 1, Owner.OPPONENT: 0}
 Row: TypeAlias = list[float]
 
@@ -121,7 +121,7 @@ class GnubgValues:
 
 
 class _BridgeProcess:
-    """One gnubg that runs `witness.py`."""
+    """One gnubg that runs `bridge.py`."""
 
     def __init__(self, program: str, _deadline: float) -> None:
         self._child = ChildProcess([program, "-t", "-q", "-r", "-p", str(_BRIDGE)], {"LC_ALL": "C", "LANGUAGE": "C"})

@@ -177,7 +177,7 @@ RESIGNATION_TOLERANCE: Final = 0.01
 class HeuristicStrategy:
     """Play by hand-made knowledge: race, shots, points, primes and anchors; the cube by match equity."""
 
-    name = "handmade"
+    name = "heuristic"
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
         """Choose the play after which the results are worth most at this score, the cube left alone."""

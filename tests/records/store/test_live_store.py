@@ -42,7 +42,7 @@ async def test_two_bots_and_their_store_agree(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     writer = StoreWriter(path)
     async with Server(seed=4) as server:
-        one = Entrant("marvin", load("handmade"), Keeper(writer, "marvin"))
+        one = Entrant("marvin", load("heuristic"), Keeper(writer, "marvin"))
         other = Entrant("ford", load("random"), Keeper(writer, "ford"))
         results = await play_pair(
             server, one, other, matches=3, length=1, timings=evolve(QUICK_TIMINGS, invitation=0.02)
@@ -78,7 +78,7 @@ async def test_a_match_that_was_left_in_the_middle_is_one_match_in_the_store(tmp
             keepers = [Keeper(writer, name, 15 if leaves else -1) for name in ("marvin", "ford")]
             invites = ("ford", None)
             runners = [
-                Runner(settings(server.port, name, invite=invite, length=5), load("handmade"), observer=keeper)
+                Runner(settings(server.port, name, invite=invite, length=5), load("heuristic"), observer=keeper)
                 for name, invite, keeper in zip(("marvin", "ford"), invites, keepers, strict=True)
             ]
             async with asyncio.timeout(60):

@@ -20,7 +20,7 @@ def test_a_match_is_kept_with_its_games_and_decisions(bot: Teller) -> None:
     bot.log_in(1500.0, 10)
     bot.start(length=3)
     bot.decide(1, "8/5 6/5")
-    bot.decide(2, "double", phase="roll", dice=None, equity=None, fallback="handmade raised ValueError")
+    bot.decide(2, "double", phase="roll", dice=None, equity=None, fallback="heuristic raised ValueError")
     bot.win_game(3, (3, 0))
     bot.end(length=3, score=(3, 0))
     bot.rate(1502.5, 13)
@@ -61,7 +61,7 @@ def test_a_match_is_kept_with_its_games_and_decisions(bot: Teller) -> None:
         first.seconds,
         first.fallback,
     )
-    assert ("double", None, "handmade raised ValueError") == (second.answer, second.dice, second.fallback)
+    assert ("double", None, "heuristic raised ValueError") == (second.answer, second.dice, second.fallback)
 
 
 def test_times_are_those_of_the_records_whatever_their_zone(bot: Teller) -> None:

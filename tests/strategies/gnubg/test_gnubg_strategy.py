@@ -84,7 +84,7 @@ def test_any_decision_gets_an_answer_that_fits(gnubg: GnubgStrategy, state: Matc
 
 def courses(count: int) -> Iterator[MatchState]:
     """Yield states before a throw as they occur, at scores of all kinds; doubling is legal in all of them."""
-    handmade, chance = HeuristicStrategy(), random.Random(3)
+    heuristic, chance = HeuristicStrategy(), random.Random(3)
     position = Position.start()
     while count:
         length = chance.choice([0, 3, 5, 7, 9])
@@ -106,7 +106,7 @@ def courses(count: int) -> Iterator[MatchState]:
         moving = evolve(state, phase=Phase.MOVE, dice=dice)
         if plays := legal_plays(position, dice):
             wild = chance.random() < 0.3
-            play = chance.choice(plays) if wild else handmade.choose_play(moving, plays).play
+            play = chance.choice(plays) if wild else heuristic.choose_play(moving, plays).play
             position = position.play(play)
         position = Position.start() if position.over else position.swapped()
 

@@ -220,10 +220,10 @@ def test_an_engine_ends_when_its_strategy_is_forgotten(tmp_path: Path) -> None:
     assert gone(*map(int, note.read_text().split()))
 
 
-def test_what_ubgi_has_no_words_for_is_decided_as_handmade_does(tmp_path: Path) -> None:
-    strategy, handmade = UbgiStrategy(fake(tmp_path, "answers-garbage")), HeuristicStrategy()
+def test_what_ubgi_has_no_words_for_is_decided_as_heuristic_does(tmp_path: Path) -> None:
+    strategy, heuristic = UbgiStrategy(fake(tmp_path, "answers-garbage")), HeuristicStrategy()
     resigned = evolve(START, phase=Phase.RESIGNED, resignation=1)
-    assert handmade.accept_resignation(resigned) == strategy.accept_resignation(resigned)
+    assert heuristic.accept_resignation(resigned) == strategy.accept_resignation(resigned)
     assert 0 == strategy.resign(START)
     strategy.close()
 
