@@ -115,7 +115,8 @@ def find_program(name: str) -> str:
 class ChildProcess:
     """A program that is told lines on stdin and answers on stdout.
 
-    It runs under `launcher.py`, in a session of its own: Ctrl-C in our terminal does not reach it, and it ends when `close` is called, when this object is forgotten, and when our process ends, even by SIGKILL.
+    It runs under `launcher.py`, in a session of its own: Ctrl-C in our terminal does not reach it, and it ends when
+    `close` is called, when this object is forgotten, and when our process ends, even by SIGKILL.
     """
 
     def __init__(self, argv: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
