@@ -36,7 +36,7 @@ from tests.transcript.papers import assert_nothing_wrong, from_other_seat, plain
 pytestmark = pytest.mark.slow
 
 ROOT: Final = Path(__file__).parents[3]
-KILLS: Final = 3
+KILLS: Final = 2
 
 
 class Lively(RandomStrategy):
