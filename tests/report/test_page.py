@@ -80,7 +80,7 @@ def test_a_page_fits_together_and_every_stop_has_its_data() -> None:
 
 @pytest.mark.slow
 @given(st.lists(transcripts(), max_size=2))
-@settings(max_examples=10)
+@settings(max_examples=6)
 def test_so_does_a_page_of_any_matches(matches: list[Transcript]) -> None:
     check(matches)
 
