@@ -208,7 +208,7 @@ class PairPlayer:
         if self._mats:
             _write_mat_file(self._mats / f"{leg}.mat", transcript)
         try:
-            study = self._desk.study(transcript) if self._desk else None
+            study = self._desk.analyse(transcript) if self._desk else None
         except AnalysisError as error:
             return evolve(_leg_result(plan, transcript, seat), unjudged=str(error))
         return _leg_result(plan, transcript, seat, study)
