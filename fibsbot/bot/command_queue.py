@@ -244,7 +244,7 @@ class CommandQueue:
 
     def _free_at(self, pause: float) -> float:
         """Return when the next command may be sent at the earliest."""
-        limit, sent = self._desk.settings.commands_a_minute, self._sent
+        limit, sent = self._desk.settings.timings.commands_a_minute, self._sent
         free_at = sent[-1] + pause if sent else self._desk.now
         if limit is not None and len(sent) >= limit:
             free_at = max(free_at, sent[-limit] + MINUTE)

@@ -136,9 +136,9 @@ def question_of_state(state: MatchState, settings: AgentSettings, *, cube_closed
 
 def _most_to_resign(state: MatchState, settings: AgentSettings) -> int:
     """Return the highest level that we may resign, 0 for none: the match itself is only resigned if that is wanted."""
-    if not settings.resign:
+    if not settings.play.resign:
         return 0
-    if settings.resign_match or not state.length:
+    if settings.play.resign_match or not state.length:
         return max(RESIGN_LEVELS)
     return max((level for level in RESIGN_LEVELS if level * state.cube < state.away[1]), default=0)
 

@@ -373,7 +373,7 @@ class OpponentSearch:
     def wishes(self) -> bool:
         """Whether we would like to invite somebody."""
         settings = self._desk.settings
-        return not self._desk.paused and (settings.invite is not None or settings.seek.after is not None)
+        return not self._desk.paused and (settings.play.invite is not None or settings.seek.after is not None)
 
     def busy(self) -> None:
         """Take note that there is something else to do."""
@@ -395,7 +395,7 @@ class OpponentSearch:
             self._seek(saved)
 
     def _invite_wanted(self, saved: Container[str]) -> bool:
-        name, length = self._desk.settings.invite, self._desk.settings.length
+        name, length = self._desk.settings.play.invite, self._desk.settings.play.invite_length
         if name is None or not self._people.is_free(name):
             return False
         if name in saved and self._desk.memory.of(name).stuck is None:
