@@ -89,6 +89,16 @@ def test_imports_only_point_down(floor: int, room: str) -> None:
     assert [] == upward
 
 
+def test_the_package_does_not_import_what_is_not_installed_with_it() -> None:
+    outside = [
+        f"{path.relative_to(ROOT)}:{line} imports {imported}"
+        for path in sources()
+        for line, imported in imports(path)
+        if imported.partition(".")[0] in {"bench", "tests"}
+    ]
+    assert [] == outside
+
+
 def test_every_room_is_described() -> None:
     text = (ROOT / "docs/architecture.md").read_text()
     missing = [path.name for path in ROOT.glob("fibsbot/*") if path.is_dir() and not path.name.startswith("_")]

@@ -20,10 +20,9 @@ from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.session import State
 
 from fibsbot.bot.context import AgentContext, feature_of
-from fibsbot.bot.interface import Send
+from fibsbot.bot.interface import DecisionKey, Send
 from fibsbot.bot.timeouts import TIMEOUT_RULES, awaited_of
 from fibsbot.match import Phase
-from fibsbot.strategies.questions import DecisionKey
 
 ChatCommand: TypeAlias = c.Tell | c.Kibitz
 """What is said to people."""

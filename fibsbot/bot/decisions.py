@@ -10,6 +10,7 @@ from fibs_protocol.commands import Command, ResignLevel
 from fibs_protocol.session import State
 from fibs_protocol.words import YOU
 
+from fibsbot.bot.interface import DecisionKey
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch, cannot_move
 from fibsbot.fibs import play_to_fibs
@@ -21,7 +22,6 @@ from fibsbot.rules.plays import check_play, has_choice, legal_plays
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from fibsbot.strategies.questions import (
     AcceptAnswer,
-    DecisionKey,
     PlayQuestion,
     Question,
     ResignAnswer,

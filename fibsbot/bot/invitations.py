@@ -22,12 +22,12 @@ from fibs_protocol.messages import Message
 from fibsbot.bot.chat_text import chat_line
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Feature
-from fibsbot.bot.interface import Ask
+from fibsbot.bot.interface import Ask, InvitationKey
 from fibsbot.bot.players import Players
 from fibsbot.fibs import length_to_fibs
 from fibsbot.policy import Direction, RefusalReason, reasons_to_refuse
 from fibsbot.strategies.base import Opponent
-from fibsbot.strategies.questions import AcceptAnswer, InvitationKey, InvitationQuestion, StrategyAnswer
+from fibsbot.strategies.questions import AcceptAnswer, InvitationQuestion, StrategyAnswer
 
 STUCK_MATCH_TEXT: Final = (
     "Our saved match got stuck on this server, so I can't go on with it. You can invite me to a new one."

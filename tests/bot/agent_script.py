@@ -14,6 +14,7 @@ from fibsbot.bot.interface import (
     Ask,
     Connected,
     ConnectionLost,
+    DecisionKey,
     Disconnect,
     Event,
     FinishRequested,
@@ -33,7 +34,6 @@ from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from fibsbot.strategies.questions import (
     AcceptAnswer,
-    DecisionKey,
     PlayQuestion,
     ResignationQuestion,
     RollQuestion,

@@ -175,7 +175,7 @@ async def test_several_matches_have_an_index(opened: Open, written: Write) -> No
 
 async def test_mouse_graph_and_touch_step_through_the_match(opened: Open, written: Write) -> None:
     async with opened(written(), **PHONE) as page:
-        await page.get_by_role("button", name="On (").click()
+        await page.get_by_role("button", name="Forward (").click()
         assert "m1g1t2" == await current(page)
         await page.locator("#m1g2t1").click()
         assert "m1g2t1" == await current(page)
