@@ -79,15 +79,17 @@ def main() -> None:
     with bar as shown:
         task = shown.add_task("", total=plan.trials)
         result = rollout(
-            Engine.load, candidates, plan, show=lambda it: shown.update(task, completed=it.rolled[0].count)
+            Engine.load, candidates, plan, on_progress=lambda it: shown.update(task, completed=it.results[0].count)
         )
-    rolled = np.array([[*it.outcomes, it.equity] for it in result.rolled]).reshape(len(OWNERS), len(states), -1)
+    rolled = np.array([[*it.outcomes, it.equity] for it in result.results]).reshape(len(OWNERS), len(states), -1)
     rng = np.random.default_rng(chosen.seed)
     for place, column in enumerate(OWNERS):
         chances, true = rolled[place, :, :-1], rolled[place, :, -1]
         stakes = [Stakes.of(evolve(state, owner=OWNERS[column])) for state in states]
         dead, live, ours = (
-            np.array([stake.hold(row, x)[0, column] for stake, row, x in zip(stakes, chances, each, strict=True)])
+            np.array(
+                [stake.no_double_values(row, x)[0, column] for stake, row, x in zip(stakes, chances, each, strict=True)]
+            )
             for each in (
                 np.zeros((len(states), 3)),
                 np.tile([1.0, 1.0, 0.0], (len(states), 1)),

@@ -23,6 +23,12 @@ CHECKERS: Final = 15
 AS_INT: Final = 0
 """Added to what stands in a cell, makes a whole number of the usual width of it: each width is compiled by itself."""
 
+Bools: TypeAlias = npt.NDArray[np.bool_]
+Int32s: TypeAlias = npt.NDArray[np.int32]
+Int64s: TypeAlias = npt.NDArray[np.int64]
+Floats32: TypeAlias = npt.NDArray[np.float32]
+Floats64: TypeAlias = npt.NDArray[np.float64]
+
 Board: TypeAlias = npt.NDArray[np.int8]
 """One board, shape (26,)."""
 Boards: TypeAlias = npt.NDArray[np.int8]
@@ -65,6 +71,9 @@ LOSE: Final = 3
 LOSE_GAMMON: Final = 4
 LOSE_BACKGAMMON: Final = 5
 OUTCOMES: Final = 6
+
+OUTPUTS: Final = 5
+"""The chances that networks give: win, win gammon, win backgammon, lose gammon, lose backgammon."""
 
 Outcomes: TypeAlias = npt.NDArray[np.floating[Any]]
 """Chances, shape (..., 6)."""

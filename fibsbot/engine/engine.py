@@ -32,7 +32,7 @@ from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
 
-_SECOND: Final = f"import gc; gc.disable(); from {__name__} import compile_looking; compile_looking(); gc.freeze()"
+_SECOND: Final = f"import gc; gc.disable(); from {__name__} import compile_lookahead; compile_lookahead(); gc.freeze()"
 """What the second process does. The compiler leaves little garbage, and the search for it is an eighth of its time."""
 
 
@@ -80,12 +80,12 @@ class _NullEvaluator:
         return np.zeros((len(boards), OUTCOMES), np.float32)
 
 
-def compile_looking() -> None:
+def compile_lookahead() -> None:
     """Compile what looking ahead needs, as the second process."""
     boards = boards_of([Position.start()])
     pruner = pruner_of(Network.new((8,), 1, len(raw_columns())))
-    looker = Lookahead(_NullEvaluator(), pruner, SearchFilters(), 64)
-    looker.expand(boards, PlayFilter())
+    lookahead = Lookahead(_NullEvaluator(), pruner, SearchFilters(), 64)
+    lookahead.expand(boards, PlayFilter())
     cubes = DecisionCubes.of(MatchState(Position.start(), length=7), NO_TABLES)
     cubes.values(0, (cubes.start,), boards, np.zeros((1, OUTCOMES), np.float32))
 
@@ -123,9 +123,9 @@ class Engine:
             evaluator = NetworkEvaluator(name, networks.contact, columns, networks.race)
             engine = cls(evaluator, networks.pruner)
             if cold:
-                boards, looker = boards_of([_OPENING.position]), engine.searcher.looker
-                looker.evaluate(boards)
-                looker.distinct(boards)
+                boards, lookahead = boards_of([_OPENING.position]), engine.searcher.lookahead
+                lookahead.evaluate(boards)
+                lookahead.distinct(boards)
                 argmin_of_slots(np.zeros((1, 1)), np.zeros(1, np.int32), 1)
         return engine
 
@@ -135,7 +135,7 @@ class Engine:
         return self.evaluator.name
 
     def evaluate(self, positions: Iterable[Position] | Boards) -> Outcomes:
-        """Return the chances of who is on roll without looking ahead, shape (n, 6); see `engine.outcomes`.
+        """Return the chances of who is on roll without looking ahead, shape (n, 6); see `engine.arrays`.
 
         Positions may be given as boards, shape (n, 26).
         """
@@ -161,25 +161,25 @@ class Engine:
             plays = legal_plays(state.position, state.dice) or (Play(),)
         return self.searcher.rank(state, plays, limits, compared)
 
-    def read(self, state: MatchState, limits: SearchLimits = DEFAULT_LIMITS) -> CubeAnalysis:
+    def analyse_cube(self, state: MatchState, limits: SearchLimits = DEFAULT_LIMITS) -> CubeAnalysis:
         """Return what the position is worth before the throw and what to do with the cube; phase ROLL.
 
         Raises ValueError where the position cannot be.
         """
         _check(state.position)
-        return self.searcher.read(state, limits)
+        return self.searcher.analyse_cube(state, limits)
 
-    def value_rolls(self, state: MatchState) -> list[float]:
-        """Return what each roll is worth with its best play, without looking ahead, in the order of `engine.rolls`.
+    def equities_by_roll(self, state: MatchState) -> list[float]:
+        """Return what each roll is worth with its best play, without looking ahead, in the order of `arrays.DICE`.
 
         The dice of the state do not count. Raises ValueError where the position cannot be.
         """
         _check(state.position)
-        return self.searcher.value_rolls(state)
+        return self.searcher.equities_by_roll(state)
 
     def warm_up(self) -> None:
         """Compile whatever decisions need."""
-        self.read(_OPENING, SearchLimits(plies=1))
+        self.analyse_cube(_OPENING, SearchLimits(plies=1))
         self.rank(evolve(_OPENING, phase=Phase.MOVE, dice=(3, 1)), limits=SearchLimits(plies=1))
 
     @property

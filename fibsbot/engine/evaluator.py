@@ -9,15 +9,25 @@ import numpy as np
 import numpy.typing as npt
 from attrs import field, frozen
 
-from fibsbot.engine.arrays import BAR, CELLS, CHECKERS, LOSE, LOSE_BACKGAMMON, LOSE_GAMMON, OUTCOMES, Boards, Outcomes
+from fibsbot.engine.arrays import (
+    BAR,
+    CELLS,
+    CHECKERS,
+    LOSE,
+    LOSE_BACKGAMMON,
+    LOSE_GAMMON,
+    OUTCOMES,
+    Boards,
+    Floats32,
+    Outcomes,
+)
 from fibsbot.engine.bearoff import NO_TABLES, TableArrays
 from fibsbot.engine.bearoff.lookup import covered_chances, look_up
 from fibsbot.engine.features import Inputs, encode_all
 from fibsbot.engine.jit import compiled
-from fibsbot.engine.network import Floats, Network, logistic
+from fibsbot.engine.network import Network, logistic
 from fibsbot.engine.quantized import QuantizedNetwork, output_sums, quantize
 from fibsbot.engine.race_network import RaceNetwork, is_race
-from fibsbot.engine.training.td_network import CHANCES, TDBuffers, TDNetwork, new_td_buffers, value
 
 _THEIR_HOME: Final = BAR - 6
 """The first cell from which a gammon lost is a backgammon: their home board and the bar."""
@@ -33,7 +43,7 @@ class Evaluator(Protocol):
         ...
 
     def evaluate(self, boards: Boards) -> Outcomes:
-        """Return the chances of who is on roll, shape (n, 6) for n boards of shape (n, 26); see `engine.outcomes`.
+        """Return the chances of who is on roll, shape (n, 6) for n boards of shape (n, 26); see `engine.arrays`.
 
         Games that are over are valued as what they are: the player on roll has lost.
         """
@@ -61,30 +71,12 @@ class NetworkEvaluator:
         """Return the chances of who is on roll, shape (n, 6), the same whatever boards are asked about beside."""
         return evaluate_with(boards, self.columns, self._chances, self.race)
 
-    def _chances(self, boards: Boards) -> Floats:
+    def _chances(self, boards: Boards) -> Floats32:
         return logistic(output_sums(self._integers, self.encode(boards)))
 
 
-@frozen(eq=False)
-class TDEvaluator:
-    """A student, as long as there is nothing better."""
-
-    name: str
-    student: TDNetwork
-    columns: TableArrays = NO_TABLES
-
-    def evaluate(self, boards: Boards) -> Outcomes:
-        """Return the chances of who is on roll, shape (n, 6)."""
-        return evaluate_with(boards, self.columns, self._chances)
-
-    def _chances(self, boards: Boards) -> Floats:
-        chances = np.empty((len(boards), CHANCES), np.float32)
-        _student_chances(self.student, new_td_buffers(self.student), boards, chances)
-        return chances
-
-
 def evaluate_with(
-    boards: Boards, columns: TableArrays, chances: Callable[[Boards], Floats], race: RaceNetwork | None = None
+    boards: Boards, columns: TableArrays, chances: Callable[[Boards], Floats32], race: RaceNetwork | None = None
 ) -> Outcomes:
     """Return six chances a board: what laws and tables know, of races what `race` says, of the others `chances`."""
     outcomes = np.empty((len(boards), OUTCOMES), np.float32)
@@ -105,12 +97,12 @@ def is_known(boards: Boards, columns: TableArrays) -> npt.NDArray[np.bool_]:
     return ~_write_known(boards, columns, np.empty((len(boards), OUTCOMES), np.float32))
 
 
-def _write_known(boards: Boards, columns: TableArrays, outcomes: Floats) -> npt.NDArray[np.bool_]:
+def _write_known(boards: Boards, columns: TableArrays, outcomes: Floats32) -> npt.NDArray[np.bool_]:
     """Write the chances of games that are over and of what the tables cover; return which boards are neither."""
     unknown = np.asarray((boards < 0).any(axis=1))
     if not unknown.all():
         outcomes[~unknown] = _lost(boards[~unknown])
-    places, own, opponent = look_up(boards, columns.throws)
+    places, own, opponent = look_up(boards, columns.rolls)
     if len(places):
         outcomes[places] = covered_chances(own, opponent, columns)
         unknown[places] = False
@@ -118,7 +110,7 @@ def _write_known(boards: Boards, columns: TableArrays, outcomes: Floats) -> npt.
 
 
 def _lost(boards: Boards) -> Outcomes:
-    """Return the chances of who is on roll where the other one has borne off all checkers; see `student.write_ending`.
+    """Return the chances of who is on roll where the other one has borne off all checkers; see `generator.write_game_over`.
 
     That one is for compiled loops; this one needs nothing compiled.
     """
@@ -131,15 +123,7 @@ def _lost(boards: Boards) -> Outcomes:
 
 
 @compiled
-def _student_chances(student: TDNetwork, desk: TDBuffers, boards: Boards, chances: Floats) -> None:
-    for row in range(len(boards)):
-        value(student, desk, boards[row])
-        for chance in range(CHANCES):
-            chances[row, chance] = desk.chances[chance]
-
-
-@compiled
-def _write_outcomes(boards: Boards, chances: Floats, outcomes: Floats) -> None:
+def _write_outcomes(boards: Boards, chances: Floats32, outcomes: Floats32) -> None:
     """Write six chances made of five, without what the laws rule out.
 
     Who has borne off a checker loses no gammon; once the sides have passed each other, who has nobody left in the

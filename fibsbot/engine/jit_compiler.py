@@ -291,7 +291,7 @@ _WORD: Final = ir.IntType(16)
 
 
 def accumulate(form: VectorForm) -> Any:
-    """Return numba's form of what `vectors.accumulate_by` returns."""
+    """Return numba's form of what `simd.accumulate_by` returns."""
 
     @intrinsic
     def add(
@@ -359,7 +359,7 @@ def _add_products(builder: ir.IRBuilder, form: VectorForm, one: Any, other: Any)
 
 
 def find_nonzero() -> Any:
-    """Return numba's form of `vectors.find_nonzero`."""
+    """Return numba's form of `simd.find_nonzero`."""
 
     @intrinsic
     def find(_: Any, words: Any, count: Any, table: Any, places: Any) -> Any:

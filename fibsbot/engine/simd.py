@@ -96,6 +96,6 @@ find_nonzero: Final = cast("Callable[[Words, int, Bytes, Sums], int]", Intrinsic
 Its arguments:
     words: int16.
     count: How many words are looked at, a multiple of GROUP.
-    table: PLACES.
+    table: BIT_PLACES.
     places: int32, with room for GROUP more than are found.
 """

@@ -21,8 +21,8 @@ from fibsbot.engine.arrays import (
 )
 from fibsbot.engine.bearoff import NO_TABLES, TableArrays
 from fibsbot.engine.bearoff.solver import compute_tables
-from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator, TDEvaluator, is_known
-from fibsbot.engine.training.td_network import new_td_network
+from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator, is_known
+from fibsbot.engine.training.td_network import TDEvaluator, new_td_network
 from fibsbot.position import CHECKERS, Position
 from tests.engine.toys import some_positions, toy_network, toy_race
 from tests.hypothesis_strategies import bear_offs, positions

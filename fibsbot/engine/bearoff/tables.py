@@ -8,15 +8,13 @@ import numpy as np
 import numpy.typing as npt
 from attrs import field, frozen
 
-from fibsbot.engine.arrays import CELLS, CHECKERS, Board, Boards, position_of
+from fibsbot.engine.arrays import CELLS, CHECKERS, Board, Boards, Floats32, Int64s, position_of
 from fibsbot.engine.bearoff.lookup import (
     CENTRED,
     MOST_ROLLS,
     OWNED,
     THEIRS,
     WIN,
-    Places,
-    Singles,
     TableArrays,
     covered_chances,
     look_up,
@@ -114,15 +112,15 @@ class BearoffTables:
         It does where all checkers of both sides are home and have passed each other. Games that are over are covered,
         too, if the loser's checkers are all home.
         """
-        return self._numbers(boards, self.columns.throws)[0] >= 0
+        return self._numbers(boards, self.columns.rolls)[0] >= 0
 
     def evaluate(self, boards: Boards) -> npt.NDArray[np.float32]:
-        """Return the chances of who is on roll, shape (n, 6), in the order of `engine.outcomes`.
+        """Return the chances of who is on roll, shape (n, 6), in the order of `engine.arrays`.
 
         Exact where both sides have few checkers; else from both sides' numbers of throws, each side playing for the
         least mean: `docs/bearoff.md` says how far that is off. Raises NotCoveredError.
         """
-        own, opponent = self._numbers(boards, self.columns.throws)
+        own, opponent = self._numbers(boards, self.columns.rolls)
         _check(own, boards)
         return covered_chances(own, opponent, self.columns).astype(np.float32)
 
@@ -145,12 +143,12 @@ class BearoffTables:
 
     def sides(self, board: Board) -> tuple[SideRolls, SideRolls]:
         """Return what the player on roll needs and what the opponent needs. Raises NotCoveredError."""
-        own, opponent = self._numbers(board[None], self.columns.throws)
+        own, opponent = self._numbers(board[None], self.columns.rolls)
         _check(own, board[None])
         position = position_of(board)
         return self._side(own[0], position.pips), self._side(opponent[0], position.opponent_pips)
 
-    def _numbers(self, boards: Boards, of: Singles) -> tuple[Places, Places]:
+    def _numbers(self, boards: Boards, of: Floats32) -> tuple[Int64s, Int64s]:
         """Return the numbers of both sides, -1 where one of them is not in the column `of`."""
         if boards.ndim != 2 or boards.shape[1] != CELLS or boards.dtype != np.int8:
             raise ValueError(f"expected boards of shape (n, {CELLS}) and int8, got {boards.shape} and {boards.dtype}")
@@ -160,14 +158,14 @@ class BearoffTables:
         return numbers[0], numbers[1]
 
     def _side(self, number: int, pips: int) -> SideRolls:
-        throws = self.columns.throws[number].astype(float)
+        throws = self.columns.rolls[number].astype(float)
         counts = np.arange(MOST_ROLLS)
         mean = float(self.columns.means[number])
         deviation = float(np.sqrt(max(throws @ counts**2 - (throws @ counts) ** 2, 0.0)))
         return SideRolls(pips, mean, deviation, tuple(np.trim_zeros(throws, "b").tolist()))
 
 
-def _check(numbers: Places, boards: Boards) -> None:
+def _check(numbers: Int64s, boards: Boards) -> None:
     """Raise NotCoveredError for the first board without a number."""
     if len(numbers) and numbers.min() < 0:
         place = int(numbers.argmin())

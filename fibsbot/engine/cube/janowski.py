@@ -17,10 +17,9 @@ its value now.
 from __future__ import annotations
 
 import math
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 from attrs import frozen
 
 from fibsbot.engine.arrays import (
@@ -32,14 +31,13 @@ from fibsbot.engine.arrays import (
     WIN_BACKGAMMON,
     WIN_GAMMON,
     Boards,
+    Bools,
+    Floats64,
     boards_of,
     have_passed,
 )
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.position import Position
-
-Floats: TypeAlias = npt.NDArray[np.float64]
-Flags: TypeAlias = npt.NDArray[np.bool_]
 
 CENTRED: Final = 0
 """The column of a cube in the middle."""
@@ -58,15 +56,15 @@ SWING_COLUMN: Final = 2
 
 
 @compiled
-def hold(
-    outcomes: Floats,
-    efficiency: Floats,
-    won: Floats,
-    lost: Floats,
-    turnable: Flags,
+def no_double_values(
+    outcomes: Floats64,
+    efficiency: Floats64,
+    won: Floats64,
+    lost: Floats64,
+    turnable: Bools,
     jacoby: bool,  # noqa: FBT001 - compiled functions take no keywords
-    points: Floats,
-    values: Floats,
+    points: Floats64,
+    values: Floats64,
 ) -> None:
     """Write what positions are worth while nobody turns the cube before this throw, shape (n, 4); see the columns.
 
@@ -115,7 +113,7 @@ def hold(
 
 
 @compiled
-def market(chances: Floats, won: Floats, lost: Floats, turnable: Flags, points: Floats) -> None:
+def market(chances: Floats64, won: Floats64, lost: Floats64, turnable: Bools, points: Floats64) -> None:
     """Write between which chances to win a cube turned to each level is in the market, if it is live from there on.
 
     Row 0 of `points`, shape (2, levels + 1), is from where the player takes the opponent's double to this level, row 1
@@ -125,7 +123,7 @@ def market(chances: Floats, won: Floats, lost: Floats, turnable: Flags, points: 
 
 
 @inner
-def _market(chances: Floats, won: Floats, lost: Floats, turnable: Flags, take: Floats, cash: Floats) -> None:
+def _market(chances: Floats64, won: Floats64, lost: Floats64, turnable: Bools, take: Floats64, cash: Floats64) -> None:
     levels = len(won)
     last = levels - 1
     if turnable[last, 0] and turnable[last, 1]:  # for money
@@ -244,7 +242,7 @@ class Efficiency:
     It gets less as the race gets longer and the cube more efficient: in proportion to what that lacks to 1.
     """
 
-    def of(self, boards: Boards) -> Floats:
+    def of(self, boards: Boards) -> Floats64:
         """Return the efficiency of a centred and of an owned cube and what a throw changes.
 
         Shape (n, 3) for boards of shape (n, 26).
@@ -259,7 +257,7 @@ class Efficiency:
             found[races] = np.column_stack([racing, self.race_swing * (1 - racing[:, 1])])
         return found
 
-    def of_position(self, position: Position) -> Floats:
+    def of_position(self, position: Position) -> Floats64:
         """Return the same for one position, shape (3,)."""
         return np.asarray(self.of(boards_of([position]))[0])
 

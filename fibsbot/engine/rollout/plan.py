@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 from attrs import evolve, field, frozen
 
+from fibsbot.engine.arrays import Int64s
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play
 
@@ -30,14 +30,14 @@ class RolloutPlan:
     """After how many turns the network says what is left; None plays to the end."""
     cubeful: bool = True
     """Whether the cube is in play."""
-    reduced: bool = True
+    variance_reduction: bool = True
     """Whether luck is taken out, which saves most of the games."""
     seed: int = 1
-    error: float | None = None
+    stop_at_error: float | None = None
     """Stop when the standard errors of all equities are down to this."""
-    apart: float | None = None
+    stop_at_deviations: float | None = None
     """Stop when the best is ahead of each other candidate by so many joint standard deviations."""
-    least: int = field(default=144, converter=_whole_blocks)
+    min_trials: int = field(default=144, converter=_whole_blocks)
     """Games before which nothing is stopped."""
 
     def __attrs_post_init__(self) -> None:
@@ -60,7 +60,7 @@ class Candidate:
     rolls: bool = False
     """Whether the player on roll rolls at once, without doubling."""
     turned: bool = False
-    """Whether he has doubled before and been taken; worths stay in the unit of the state."""
+    """Whether he has doubled before and been taken; equities stay in the unit of the state."""
 
 
 def position_candidate(state: MatchState) -> tuple[Candidate]:
@@ -86,9 +86,6 @@ def play_candidates(state: MatchState, plays: Sequence[Play], names: Sequence[st
     )
 
 
-Rolls = npt.NDArray[np.int64]
-"""Throws by their number in the order 1-1, 2-1, 2-2, 3-1 and so on, 0 to 20."""
-
 _OF_DICE: Final = np.array(
     [max(one, other) * (max(one, other) - 1) // 2 + min(one, other) - 1 for one in range(1, 7) for other in range(1, 7)]
 )
@@ -110,7 +107,7 @@ class RolloutDice:
         self._block = block
         self._turn = 0
 
-    def throw(self) -> Rolls:
+    def roll(self) -> Int64s:
         """Return the throw of each game of the block at its next turn, shape (36,)."""
         games = np.arange(BLOCK)
         turn, self._turn = self._turn, self._turn + 1

@@ -75,17 +75,17 @@ class RolloutResult:
     """What all candidates are worth, in the order in which they were given."""
 
     plan: RolloutPlan
-    rolled: tuple[CandidateResult, ...]
+    results: tuple[CandidateResult, ...]
     seconds: float
 
     @property
     def best(self) -> CandidateResult:
         """The candidate of the highest worth."""
-        return max(self.rolled, key=lambda it: it.equity)
+        return max(self.results, key=lambda it: it.equity)
 
     def ranked(self) -> list[CandidateResult]:
         """Return the candidates, the best first."""
-        return sorted(self.rolled, key=lambda it: -it.equity)
+        return sorted(self.results, key=lambda it: -it.equity)
 
     def behind(self, rolled: CandidateResult) -> tuple[float, float]:
         """Return by how much a candidate is behind the best, and the standard error of that.

@@ -18,19 +18,17 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.arrays import CELLS, CHANCE_OF_ROLL, CHECKERS, ROLLS, Board, Boards
+from fibsbot.engine.arrays import CELLS, CHANCE_OF_ROLL, CHECKERS, ROLLS, Board, Boards, Bools, Floats32, Int32s
 from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.bearoff.lookup import MOST_ROLLS as THROWS
 from fibsbot.engine.bearoff.lookup import POINTS as HOME
 from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
 from fibsbot.engine.jit import compiled
-from fibsbot.engine.network import Floats, Network
-from fibsbot.engine.pruner import Places
+from fibsbot.engine.network import Network
 from fibsbot.engine.race_network import (
     PIPS,
     POINTS,
     ROLLS_TO_FIRST,
-    Mask,
     RaceNetwork,
     Sides,
     encode_sides,
@@ -59,9 +57,9 @@ class SideLabels(NamedTuple):
     """Sides, and how likely each number of throws is until all their checkers are off, or the first."""
 
     sides: Sides
-    chances: Floats
+    chances: Floats32
     """Shape (n, THROWS); of those of the first checker the columns from FIRST on say nothing."""
-    first: Mask
+    first: Bools
     """Which are of the first checker."""
 
 
@@ -71,9 +69,9 @@ class _Step(NamedTuple):
     rows: npt.NDArray[np.intp]
     """Which."""
     sides: Sides
-    backed: Floats
+    backed: Floats32
     """What all rolls lead to."""
-    came: Floats
+    came: Floats32
     """What the network holds of where the roll that was thrown led."""
 
 
@@ -92,14 +90,14 @@ def pip_count_labels(sides: Sides) -> SideLabels:
     )
 
 
-def _both(sides: Sides, throws: Floats, others: Sides, first: Floats) -> SideLabels:
+def _both(sides: Sides, throws: Floats32, others: Sides, first: Floats32) -> SideLabels:
     """Return labels of all checkers of some sides, and of the first of others."""
     padded = np.pad(first, ((0, 0), (0, THROWS - ROLLS_TO_FIRST)))
     of_first = np.arange(len(sides) + len(others)) >= len(sides)
     return SideLabels(np.concatenate([sides, others]), np.concatenate([throws, padded]), of_first)
 
 
-def _about(pips: npt.NDArray[Any], longest: int) -> Floats:
+def _about(pips: npt.NDArray[Any], longest: int) -> Floats32:
     """Return the chances of numbers of throws that bring so many pips: a bell."""
     throws = pips[:, None] / _PIPS_PER_ROLL
     away = (np.arange(longest) - throws) / (_SPREAD / _PIPS_PER_ROLL * np.sqrt(throws))
@@ -159,7 +157,7 @@ def _play(
         rows, sides = rows[going], sides[going]
 
 
-def _later(chances: Floats) -> Floats:
+def _later(chances: Floats32) -> Floats32:
     """Return chances of one throw more."""
     later = np.zeros_like(chances)
     later[:, 1:] = chances[:, :-1]
@@ -167,7 +165,7 @@ def _later(chances: Floats) -> Floats:
     return later
 
 
-def _best(network: RaceNetwork, columns: TableArrays, sides: Sides, longest: int) -> tuple[Floats, Sides]:
+def _best(network: RaceNetwork, columns: TableArrays, sides: Sides, longest: int) -> tuple[Floats32, Sides]:
     """Return what the best play of each roll leaves: chances (n, 21, longest) and sides (n, 21, 18)."""
     found, slots = _expanded(sides)
     chances = network.likely(found, columns)[longest == ROLLS_TO_FIRST]
@@ -177,7 +175,7 @@ def _best(network: RaceNetwork, columns: TableArrays, sides: Sides, longest: int
     return chances[best].reshape(shape), found[best].reshape(shape)
 
 
-def _expanded(sides: Sides) -> tuple[Sides, Places]:
+def _expanded(sides: Sides) -> tuple[Sides, Int32s]:
     room = len(sides) * ROLLS * _PLAYS
     while True:
         found, slots = np.empty((room, POINTS), np.int8), np.empty(room, np.int32)
@@ -187,7 +185,7 @@ def _expanded(sides: Sides) -> tuple[Sides, Places]:
 
 
 @compiled
-def _expand(sides: Sides, board: Board, plays: Boards, scratch: Scratch, found: Sides, slots: Places) -> int:
+def _expand(sides: Sides, board: Board, plays: Boards, scratch: Scratch, found: Sides, slots: Int32s) -> int:
     """Write what all plays of all rolls leave, and the slot of each, `row * 21 + roll`; -1 where there is no room.
 
     `board` is room for one, full of 0.
@@ -210,7 +208,7 @@ def _expand(sides: Sides, board: Board, plays: Boards, scratch: Scratch, found: 
     return count
 
 
-def _traced(steps: list[_Step], trace: float, longest: int) -> tuple[Sides, Floats]:
+def _traced(steps: list[_Step], trace: float, longest: int) -> tuple[Sides, Floats32]:
     """Return sides and what they have learned, from the last throw back to the first."""
     count = len(steps[0].rows) if steps else 0
     # What the network misses of where a side comes to; nothing where that is in the tables.
@@ -229,7 +227,7 @@ def _traced(steps: list[_Step], trace: float, longest: int) -> tuple[Sides, Floa
 
 def fit_sides(network: Network, labels: SideLabels, plan: FitPlan) -> Iterator[FitProgress]:
     """Change the weights of a race network in place, a batch a step; the loss is that of the mean number of throws."""
-    adam = Adam([*network.weights, *network.thresholds])
+    adam = Adam([*network.weights, *network.biases])
     loss = 0.0
     for batch in batches(len(labels.sides), plan):
         miss, gradients = _gradients(network, labels, batch)

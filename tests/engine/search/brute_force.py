@@ -48,18 +48,18 @@ def value(evaluator: Evaluator, position: Position, cube: Cube, by: Cube, plies:
     """Return the same looking ahead, plays being chosen by the cube `by`."""
     if plies == 0:
         return at_once(evaluator, position, cube)
-    worth = held(evaluator, position, cube, by, plies)
+    worth = no_double_values(evaluator, position, cube, by, plies)
     if not cube.open:
         return worth
-    turned = held(evaluator, position, cube.turned, by, plies)
-    return float(cube.stakes.choose(np.array(worth), np.array(turned)))
+    turned = no_double_values(evaluator, position, cube.turned, by, plies)
+    return float(cube.stakes.best_action_value(np.array(worth), np.array(turned)))
 
 
-def held(evaluator: Evaluator, position: Position, cube: Cube, by: Cube, plies: int) -> float:
+def no_double_values(evaluator: Evaluator, position: Position, cube: Cube, by: Cube, plies: int) -> float:
     """Return the same if who is on roll does not double now: the mean over 36 throws."""
     if plies == 0 or position.over:
         outcomes = evaluator.evaluate(boards_of([position]))
-        return float(cube.stakes.hold(outcomes, DEFAULT_EFFICIENCY.of_position(position))[0, cube.column])
+        return float(cube.stakes.no_double_values(outcomes, DEFAULT_EFFICIENCY.of_position(position))[0, cube.column])
     worth = 0.0
     for high, low in ROLLS:
         after = [Position(it).swapped() for it in left_by(position, (high, low))]
