@@ -110,9 +110,10 @@ def _write_known(boards: Boards, columns: TableArrays, outcomes: Floats32) -> np
 
 
 def _lost(boards: Boards) -> Outcomes:
-    """Return the chances of who is on roll where the other one has borne off all checkers; see `generator.write_game_over`.
+    """Return the chances of the player on roll where the opponent has borne off all checkers.
 
-    That one is for compiled loops; this one needs nothing compiled.
+    `generator.write_game_over` does the same inside compiled loops; this function needs nothing compiled. A test
+    compares the two.
     """
     gammon = boards.clip(0).sum(axis=1) == CHECKERS
     outcomes = np.zeros((len(boards), OUTCOMES), np.float32)

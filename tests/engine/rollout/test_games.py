@@ -85,7 +85,7 @@ def test_it_is_unbiased_whatever_the_evaluator_thinks(tables: BearoffTables) -> 
 class _Blind(DecisionCubes):
     """Plays on even where the tables know all."""
 
-    def final(self, boards: Boards) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def are_final(self, boards: Boards) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         return np.asarray((boards <= 0).all(axis=1) | (boards >= 0).all(axis=1))
 
 
