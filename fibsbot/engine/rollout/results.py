@@ -104,8 +104,11 @@ def standard_error(trials: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floa
 
 
 VERSION: Final = 1
-_PLAYED: Final = ("truncated", "cubeful", "reduced", "seed")
-"""What of a plan decides how games go. How many there are and when to stop may change when a rollout goes on."""
+_PLAN_KEYS: Final = {"truncated": "truncated", "cubeful": "cubeful", "reduced": "variance_reduction", "seed": "seed"}
+"""Keys in the file and the fields of a plan that decide how games are played.
+
+The number of games and when to stop may change when a rollout is resumed.
+"""
 
 
 @define
@@ -122,7 +125,7 @@ class RolloutFile:
     def open(cls, path: Path, engine: str, candidates: Sequence[Candidate], plan: RolloutPlan) -> RolloutFile:
         """Read the file, or begin it. Raises RolloutError where it is of another rollout or cannot be read."""
         about: dict[str, Any] = {"rollout": VERSION, "engine": engine}
-        about |= {name: getattr(plan, name) for name in _PLAYED}
+        about |= {key: getattr(plan, name) for key, name in _PLAN_KEYS.items()}
         about["candidates"] = [candidate.name for candidate in candidates]
         about["states"] = hashlib.sha256(repr(candidates).encode()).hexdigest()[:16]
         record = cls(path, about, len(candidates))

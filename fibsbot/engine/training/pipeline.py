@@ -66,6 +66,8 @@ _DISPUTED: Final = 50
 _PRUNER_WINDOW: Final = 2
 """From how many rounds a pruner learns: it is small, and soon knows what it can."""
 _PRUNER_FIT: Final = FitRecipe(epochs=3, rate=3e-3)
+_TD_KEYS: Final = ("inward", "threshold", "outward", "offset")
+"""Names of the arrays of a `TDNetwork` in its file, in the order of its fields."""
 _NONE: Final = np.empty((0, CELLS), np.int8)
 
 
@@ -157,7 +159,7 @@ class Pipeline:
             games += plan.lesson
             self.listener.advance(plan.lesson, f"error {lesson.error / lesson.turns:.4f}")
             if games % _KEPT_GAMES < plan.lesson or games >= plan.games:
-                _keep(path, games=np.int64(games), **student._asdict())
+                _keep(path, games=np.int64(games), **dict(zip(_TD_KEYS, student, strict=True)))
                 self._measure({"student_games": games}, TDEvaluator("student", student, self.columns))
         return student
 
@@ -340,11 +342,11 @@ def pruner_path(folder: Path, number: int) -> Path:
 def _kept_student(path: Path, new: TDNetwork) -> tuple[TDNetwork, int]:
     """Return the student of a file, made like this new one, and how many games it has played; or raise NetworkError."""
     arrays = load_arrays(path)
-    expected = {"games": (), **{name: weights.shape for name, weights in new._asdict().items()}}
+    expected = {"games": (), **{key: weights.shape for key, weights in zip(_TD_KEYS, new, strict=True)}}
     if {name: weights.shape for name, weights in arrays.items()} != expected:
         raise NetworkError(f"{path}: expected a student of {len(new.hidden_bias)} hidden units, found something else")
     games = int(arrays.pop("games"))
-    return TDNetwork(**arrays), games
+    return TDNetwork(*(arrays[key] for key in _TD_KEYS)), games
 
 
 def _keep(path: Path, **arrays: Any) -> None:

@@ -205,7 +205,7 @@ def test_money_is_exact_where_the_tables_know_the_cube(tables: BearoffTables) ->
 class _Blind(DecisionCubes):
     """Looks ahead even from where all is known: what the tables say one roll on must give what they say here."""
 
-    def final(self, boards: Boards) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def are_final(self, boards: Boards) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         return np.asarray((boards <= 0).all(axis=1) | (boards >= 0).all(axis=1))
 
 
