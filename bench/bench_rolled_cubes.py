@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from bench.bench_efficiency import fitted
-from fibsbot.engine.arrays import CHANCE_OF_ROLL, ROLLS, Boards, boards_of, cubeless_equity, position_of
+from fibsbot.engine.arrays import CHANCE_OF_ROLL, ROLL_COUNT, Boards, boards_of, cubeless_equity, position_of
 from fibsbot.engine.cube import CENTRED, DEFAULT_EFFICIENCY, OWNED, THEIRS, Stakes
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.pruner import PlayFilter, new_pruner_buffers
@@ -50,7 +50,7 @@ def positions(engine: Engine, count: int, seed: int) -> Boards:
     while len(found) < count:
         if (board > 0).sum() and (board < 0).sum() and position_of(board[0]).contact:
             _, left = one_ply(engine.evaluator, scales, board, PlayFilter(0.12, 3))
-            board = left[:, rng.choice(ROLLS, p=CHANCE_OF_ROLL)]
+            board = left[:, rng.choice(ROLL_COUNT, p=CHANCE_OF_ROLL)]
             turn += 1
             even = abs(float(cubeless_equity(engine.evaluate(board))[0])) <= EVEN
             if even and turn % EVERY == 0 and position_of(board[0]).contact:

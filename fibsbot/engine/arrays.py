@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from fibsbot.match import ROLL_WAYS, ROLLS
 from fibsbot.position import Position
 
 CELLS: Final = 26
@@ -57,11 +58,9 @@ def have_passed(boards: Boards) -> npt.NDArray[np.bool_]:
     return np.asarray(rearmost < (boards < 0).argmax(axis=1))
 
 
-DICE: Final = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
-"""1-1, 2-1, 2-2, 3-1 and so on, the high number first."""
-ROLLS: Final = len(DICE)
-CHANCE_OF_ROLL: Final = np.array([1.0 if high == low else 2.0 for high, low in DICE]) / 36
-"""How likely each roll is."""
+ROLL_COUNT: Final = len(ROLLS)
+CHANCE_OF_ROLL: Final = np.array(ROLL_WAYS, np.float64) / 36
+"""The chance of each roll, in the order of `match.ROLLS`."""
 
 
 WIN: Final = 0

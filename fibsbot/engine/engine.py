@@ -170,7 +170,7 @@ class Engine:
         return self.searcher.analyse_cube(state, limits)
 
     def equities_by_roll(self, state: MatchState) -> list[float]:
-        """Return what each roll is worth with its best play, without looking ahead, in the order of `arrays.DICE`.
+        """Return what each roll is worth with its best play, without looking ahead, in the order of `match.ROLLS`.
 
         The dice of the state do not count. Raises ValueError where the position cannot be.
         """

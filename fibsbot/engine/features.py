@@ -13,8 +13,9 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.arrays import AS_INT, BAR, CELLS, CHECKERS, DICE, Board, Boards, swapped
+from fibsbot.engine.arrays import AS_INT, BAR, CELLS, CHECKERS, Board, Boards, swapped
 from fibsbot.engine.jit import compiled, inner
+from fibsbot.match import ROLLS
 
 Inputs: TypeAlias = npt.NDArray[np.float32]
 """The inputs of one position, shape (INPUTS,), or of many, shape (n, INPUTS)."""
@@ -108,9 +109,9 @@ def input_names() -> tuple[str, ...]:
     return tuple(f"{who}_{name}" for who in ("own", "opponent") for name in side)
 
 
-_WITH: Final = np.array([sum(1 << bit for bit, roll in enumerate(DICE) if number in roll) for number in range(7)])
+_WITH: Final = np.array([sum(1 << bit for bit, roll in enumerate(ROLLS) if number in roll) for number in range(7)])
 """The rolls that show a number, by the number."""
-_DOUBLES: Final = sum(1 << bit for bit, (high, low) in enumerate(DICE) if high == low)
+_DOUBLES: Final = sum(1 << bit for bit, (high, low) in enumerate(ROLLS) if high == low)
 
 
 @compiled

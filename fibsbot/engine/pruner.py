@@ -14,7 +14,7 @@ import numpy.typing as npt
 from attrs import field, frozen
 from attrs.validators import ge, le
 
-from fibsbot.engine.arrays import AS_INT, BAR, CELLS, CHECKERS, OUTPUTS, ROLLS, Board, Boards, Floats32, Int32s
+from fibsbot.engine.arrays import AS_INT, BAR, CELLS, CHECKERS, OUTPUTS, ROLL_COUNT, Board, Boards, Floats32, Int32s
 from fibsbot.engine.features import BAR_INPUT, INPUTS_PER_POINT, OFF_INPUT, RAW_INPUTS, SIDE_INPUTS, Inputs, encode_all
 from fibsbot.engine.generator import MOST_PLAYS, Scratch, generate, plays_and_scratch, swap, write_game_over
 from fibsbot.engine.jit import compiled, inner
@@ -183,7 +183,7 @@ def expand(scales: PrunerBuffers, boards: Boards, margin: np.float32, most: int,
     for row in range(len(boards)):
         board = boards[row]
         before_is_known = False
-        slot = row * ROLLS
+        slot = row * ROLL_COUNT
         for high in range(1, 7):
             for low in range(1, high + 1):
                 if count + most > len(found):

@@ -8,12 +8,12 @@ from typing import Final, Self
 from attrs import evolve, frozen
 
 from fibsbot import __version__
-from fibsbot.engine.arrays import DICE, WIN, Outcomes
+from fibsbot.engine.arrays import WIN, Outcomes
 from fibsbot.engine.cube import DEFAULT_EFFICIENCY, DoubleAnswer, Stakes, accepts_resignation, level_to_resign
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.match_equity import match_chance
 from fibsbot.engine.search import PlayComparison, SearchLimits
-from fibsbot.match import MatchState, Phase
+from fibsbot.match import ROLLS, MatchState, Phase
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer
 from fibsbot.strategies.engine import EngineOptions
@@ -102,7 +102,7 @@ class EngineDecisions:
         """Return what each of the 21 rolls is worth, played best; without looking ahead all are valued together."""
         if not self.playing.plies:
             return self.engine.equities_by_roll(state)
-        thrown = (evolve(state, phase=Phase.MOVE, dice=dice) for dice in DICE)
+        thrown = (evolve(state, phase=Phase.MOVE, dice=dice) for dice in ROLLS)
         return [self.engine.rank(it, limits=evolve(self.playing, stop_when_decided=False)).best.equity for it in thrown]
 
     def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> list[PlayValue]:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 
 from fibsbot.engine.features import SIDE_INPUTS, SideFeature, write_shots
-from fibsbot.match import Dice
+from fibsbot.match import ROLLS, Dice
 from fibsbot.position import BAR, Position
 from fibsbot.rules.plays import resulting_positions
-from tests.engine.toys import ROLLS, board_of, some_positions
+from tests.engine.toys import board_of, some_positions
 from tests.hypothesis_strategies import positions
 
 

@@ -15,11 +15,10 @@ from fibsbot.engine.pruner import PlayFilter, Pruner, pruner_of, raw_columns
 from fibsbot.engine.race_network import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork
 from fibsbot.engine.training.labels import Labeller
 from fibsbot.engine.training.random_positions import Variety
-from fibsbot.match import Dice
+from fibsbot.match import ROLLS, Dice
 from fibsbot.position import Position
 from fibsbot.rules.plays import Cells, resulting_positions
 
-ROLLS = [(high, low) for high in range(1, 7) for low in range(1, high + 1)]
 """The 21 rolls, the high number first."""
 
 

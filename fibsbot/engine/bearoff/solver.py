@@ -28,7 +28,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.arrays import CHANCE_OF_ROLL, CHECKERS, ROLLS, Floats32, Floats64, Int32s
+from fibsbot.engine.arrays import CHANCE_OF_ROLL, CHECKERS, ROLL_COUNT, Floats32, Floats64, Int32s
 from fibsbot.engine.bearoff.lookup import (
     CENTRED,
     COLUMNS,
@@ -46,6 +46,7 @@ from fibsbot.engine.bearoff.lookup import (
 )
 from fibsbot.engine.bearoff.tables import BearoffTables
 from fibsbot.engine.jit import compiled, inner
+from fibsbot.match import ROLLS
 
 FACES: Final = 6
 
@@ -91,8 +92,7 @@ def all_rolls(moves: Int32s) -> tuple[npt.NDArray[np.int64], Int32s]:
     and so on.
     """
     rows = moves.tolist()
-    throws = [(high, low) for high in range(1, FACES + 1) for low in range(1, high + 1)]
-    lists = [sorted(positions_after(rows, number, *throw)) for number in range(len(rows)) for throw in throws]
+    lists = [sorted(positions_after(rows, number, *roll)) for number in range(len(rows)) for roll in ROLLS]
     begins = np.cumsum([0, *map(len, lists)])
     return begins, np.array([number for found in lists for number in found], np.int32)
 
@@ -186,10 +186,10 @@ def _means(begins: npt.NDArray[np.int64], lists: Int32s, values: Floats64, least
     """
     width = len(least)
     for row in range(len(out)):
-        for throw in range(ROLLS):
+        for throw in range(ROLL_COUNT):
             for place in range(width):
                 least[place] = 2.0
-            for it in range(begins[row * ROLLS + throw], begins[row * ROLLS + throw + 1]):
+            for it in range(begins[row * ROLL_COUNT + throw], begins[row * ROLL_COUNT + throw + 1]):
                 position = lists[it]
                 for place in range(width):
                     least[place] = min(least[place], values[position, place])
@@ -223,13 +223,15 @@ def solve_pairs(moves: Int32s, on_progress: Callable[[int], None]) -> Floats32:
     values[0] = -1.0
     for number in range(1, count):
         means = np.zeros((number, COLUMNS))
-        _means(begins[number * ROLLS :], lists, values.reshape(count, -1), np.empty(means.size), means.reshape(1, -1))
+        _means(
+            begins[number * ROLL_COUNT :], lists, values.reshape(count, -1), np.empty(means.size), means.reshape(1, -1)
+        )
         means = means[:, _AFTERWARDS]
         means[0] = -1.0
         pairs[number, :number] = means
         current = values[:number, number] = _settled(means)
         means = np.zeros((number, COLUMNS))
-        _means(begins[ROLLS:], lists, np.ascontiguousarray(current[:, _AFTERWARDS]), np.empty(COLUMNS), means)
+        _means(begins[ROLL_COUNT:], lists, np.ascontiguousarray(current[:, _AFTERWARDS]), np.empty(COLUMNS), means)
         pairs[1 : number + 1, number] = means
         values[number, 1 : number + 1] = _settled(means)
         on_progress(2 * number)

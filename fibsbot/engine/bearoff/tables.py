@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 import numpy.typing as npt
 from attrs import field, frozen
@@ -20,10 +18,7 @@ from fibsbot.engine.bearoff.lookup import (
     look_up,
     position_count,
 )
-from fibsbot.match import Owner
-
-PIPS_PER_ROLL: Final = 49 / 6
-"""What a throw moves on average; the effective pip count is so many times the mean number of throws."""
+from fibsbot.match import PIPS_PER_ROLL, Owner
 
 
 class NotCoveredError(ValueError):

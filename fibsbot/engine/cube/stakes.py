@@ -11,13 +11,11 @@ from attrs import evolve, frozen
 from fibsbot.engine.arrays import LOSE, OUTCOMES, WIN, Bools, Floats64, Outcomes, cubeless_equity
 from fibsbot.engine.cube import janowski
 from fibsbot.engine.cube.janowski import CENTRED, OWNED, THEIRS, TURNED
-from fibsbot.engine.match_equity import match_chance
+from fibsbot.engine.match_equity import chance_after_game, equity_scale
 from fibsbot.match import MatchState, Owner
 
 OWNER_COLUMN: Final = {Owner.CENTRED: CENTRED, Owner.PLAYER: OWNED, Owner.OPPONENT: THEIRS}
 """Where the worth of a position stands in `Stakes.values`, by the owner of the cube."""
-LEAST: Final = 1e-9
-"""Where a game decides less of the match than this, it is played as for money: nothing could be told apart."""
 
 
 @frozen(slots=False)
@@ -52,9 +50,9 @@ class Stakes:
         live = not (state.crawford or state.cubeless)
         if state.length:
             away = (max(state.away[0], 1), max(state.away[1], 1))
-            won, lost = _chance(away, state.cube), _chance(away, -state.cube)
-            if won - lost > LEAST:
-                return cls(away, state.cube, live, middle=(won + lost) / 2, half=(won - lost) / 2)
+            scale = equity_scale(away, state.cube)
+            if scale is not None:
+                return cls(away, state.cube, live, middle=scale[0], half=scale[1])
         beavers = state.redoubles > 0 and not state.length
         return cls((0, 0), state.cube, live, state.jacoby and not state.length, beavers, unit=state.cube)
 
@@ -76,7 +74,7 @@ class Stakes:
     def equity(self, points: int) -> float:
         """Return what it is worth that the game ends with so many points, negative ones lost."""
         if self.match:
-            return (_chance(self.away, points) - self.middle) / self.half
+            return (chance_after_game(self.away, points) - self.middle) / self.half
         return points / self.unit
 
     def match_chance(self, worth: float) -> float:
@@ -160,11 +158,6 @@ class Stakes:
         janowski.market(chances, self._won, self._lost, self._turnable, points)
         return points[:, :-1].T
 
-    @property
-    def tables(self) -> tuple[Floats64, Floats64, Bools]:
-        """What the compiled functions of `janowski` need of these stakes: `won`, `lost`, `turnable`."""
-        return self._won, self._lost, self._turnable
-
     # -- by level -------------------------------------------------------------------------------------------------
 
     def _useful(self, cube: int) -> tuple[bool, bool]:
@@ -191,15 +184,6 @@ class Stakes:
     @cached_property
     def _turnable(self) -> Bools:
         return np.array([self._useful(cube) for cube in self._cubes])
-
-
-def _chance(away: tuple[int, int], points: int) -> float:
-    """Return the chance to win the match after a game with so many points; at 1 point away it is not the Crawford game.
-
-    Where somebody needs one point already, the game that is played now is the Crawford game or comes after it.
-    """
-    left, opponent_left = away[0] - max(points, 0), away[1] - max(-points, 0)
-    return match_chance(left, opponent_left, crawford_played=1 in away)
 
 
 RESIGNATION_LEVELS: Final = (1, 2, 3)

@@ -16,7 +16,7 @@ from attrs import define, evolve, frozen
 from fibsbot.engine.arrays import (
     CHANCE_OF_ROLL,
     OUTCOMES,
-    ROLLS,
+    ROLL_COUNT,
     Boards,
     Bools,
     Floats64,
@@ -94,11 +94,11 @@ class _EvaluatedPlays:
     @property
     def games(self) -> Int32s:
         """The game of each play."""
-        return self.slots // ROLLS
+        return self.slots // ROLL_COUNT
 
     def best(self, equities: Floats64, games: int) -> _BestPlays:
         """Return the plays that are worth least to the opponent."""
-        places = argmin_of_slots(equities[:, None], self.slots, games * ROLLS)[:, 0].reshape(games, ROLLS)
+        places = argmin_of_slots(equities[:, None], self.slots, games * ROLL_COUNT)[:, 0].reshape(games, ROLL_COUNT)
         return _BestPlays(places, other_side(self.outcomes[places]), -equities[places])
 
 

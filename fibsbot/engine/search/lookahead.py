@@ -13,7 +13,17 @@ import numpy as np
 import numpy.typing as npt
 from attrs import define, field, frozen
 
-from fibsbot.engine.arrays import CELLS, CHANCE_OF_ROLL, OUTCOMES, ROLLS, Boards, Floats64, Int32s, Outcomes, other_side
+from fibsbot.engine.arrays import (
+    CELLS,
+    CHANCE_OF_ROLL,
+    OUTCOMES,
+    ROLL_COUNT,
+    Boards,
+    Floats64,
+    Int32s,
+    Outcomes,
+    other_side,
+)
 from fibsbot.engine.evaluator import Evaluator
 from fibsbot.engine.generator import MOST_PLAYS
 from fibsbot.engine.jit import compiled
@@ -76,7 +86,7 @@ NO_FILTERS: Final = SearchFilters((EVERY_PLAY,) * 4, EVERY_PLAY, EVERY_PLAY)
 """Nothing is left out: exact, and far too slow to play with."""
 
 
-CHUNK: Final = ROLLS
+CHUNK: Final = ROLL_COUNT
 """Positions whose rolls are looked at together where there is a deadline."""
 BATCH: Final = 512
 """Positions that are valued together then, those that are remembered among them: two or three milliseconds."""
@@ -164,15 +174,15 @@ class Lookahead:
         outcomes = self.evaluate(found)
         if plies == 1:
             equities = cubes.values(1 - side, theirs, found, outcomes)
-            best = argmin_of_slots(equities, slots, len(boards) * ROLLS)
+            best = argmin_of_slots(equities, slots, len(boards) * ROLL_COUNT)
             chosen = LookaheadValues(outcomes[best[:, 0]], np.take_along_axis(equities, best, axis=0))
         else:
             equities = cubes.values(1 - side, theirs[:1], found, outcomes)
-            best = argmin_of_slots(equities, slots, len(boards) * ROLLS)
+            best = argmin_of_slots(equities, slots, len(boards) * ROLL_COUNT)
             chosen = self.values(cubes, 1 - side, theirs, found[best[:, 0]], plies - 1)
         return LookaheadValues(
-            np.tensordot(other_side(chosen.outcomes).reshape(-1, ROLLS, OUTCOMES), CHANCE_OF_ROLL, (1, 0)),
-            -np.tensordot(chosen.equities.reshape(-1, ROLLS, len(lines)), CHANCE_OF_ROLL, (1, 0)),
+            np.tensordot(other_side(chosen.outcomes).reshape(-1, ROLL_COUNT, OUTCOMES), CHANCE_OF_ROLL, (1, 0)),
+            -np.tensordot(chosen.equities.reshape(-1, ROLL_COUNT, len(lines)), CHANCE_OF_ROLL, (1, 0)),
         )
 
     def expand(self, boards: Boards, chosen: PlayFilter) -> tuple[Boards, Int32s]:
@@ -182,7 +192,7 @@ class Lookahead:
         """
         self.clock.check()
         most = min(chosen.most, MOST_PLAYS)
-        room = len(boards) * ROLLS * min(most, _USUAL) + most
+        room = len(boards) * ROLL_COUNT * min(most, _USUAL) + most
         while True:
             found, slots = np.empty((room, CELLS), np.int8), np.empty(room, np.int32)
             count = expand(self._scales, boards, np.float32(chosen.margin), most, found, slots)

@@ -9,7 +9,7 @@ import numpy as np
 from attrs import define, frozen
 
 from fibsbot.engine import MOST_PLIES
-from fibsbot.engine.arrays import DICE, ROLLS, Boards, Outcomes, boards_of, cubeless_equity, other_side, swapped
+from fibsbot.engine.arrays import ROLL_COUNT, Boards, Outcomes, boards_of, cubeless_equity, other_side, swapped
 from fibsbot.engine.bearoff import NO_TABLES
 from fibsbot.engine.cube import DEFAULT_EFFICIENCY, THEIRS, CubeVerdict, Efficiency
 from fibsbot.engine.evaluator import Evaluator
@@ -18,7 +18,7 @@ from fibsbot.engine.pruner import PlayFilter, Pruner
 from fibsbot.engine.search.cache import CACHE_SIZE
 from fibsbot.engine.search.cube_lines import OPPONENT_COLUMN, CubeLine, DecisionCubes
 from fibsbot.engine.search.lookahead import Clock, Lookahead, OutOfTimeError, SearchFilters, argmin_of_slots
-from fibsbot.match import MatchState
+from fibsbot.match import ROLLS, MatchState
 from fibsbot.position import Play, Position
 
 
@@ -198,10 +198,10 @@ class Searcher:
         lookahead = self._begin(SearchLimits(0))
         cubes = self.cubes(state)
         board = boards_of([state.position])[0]
-        left = [swapped(successors(board, high, low)) for high, low in DICE]
-        boards, slots = np.concatenate(left), np.repeat(np.arange(ROLLS, dtype=np.int32), [len(it) for it in left])
+        left = [swapped(successors(board, high, low)) for high, low in ROLLS]
+        boards, slots = np.concatenate(left), np.repeat(np.arange(ROLL_COUNT, dtype=np.int32), [len(it) for it in left])
         found = lookahead.values(cubes, 1, (CubeLine(0, OPPONENT_COLUMN[cubes.start.column]),), boards, 0)
-        best = argmin_of_slots(found.equities, slots, ROLLS)
+        best = argmin_of_slots(found.equities, slots, ROLL_COUNT)
         return [-float(found.equities[place, 0]) for place in best[:, 0]]
 
     def analyse_cube(self, state: MatchState, limits: SearchLimits) -> CubeAnalysis:

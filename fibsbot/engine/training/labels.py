@@ -22,10 +22,9 @@ from attrs import frozen
 from fibsbot.engine.arrays import (
     CELLS,
     CHANCE_OF_ROLL,
-    DICE,
     OUTCOMES,
     OUTPUTS,
-    ROLLS,
+    ROLL_COUNT,
     Board,
     Boards,
     Floats32,
@@ -43,6 +42,7 @@ from fibsbot.engine.network import NetworkError, load_arrays, write_whole
 from fibsbot.engine.pruner import PlayFilter, Pruner, PrunerBuffers, expand, new_pruner_buffers
 from fibsbot.engine.training.optimizer import EQUITY_WEIGHTS
 from fibsbot.engine.training.random_positions import Variety, rare_position
+from fibsbot.match import ROLLS
 from fibsbot.position import Position
 from fibsbot.processes import exit_with_parent, map_unordered
 
@@ -63,8 +63,8 @@ class OnePly(NamedTuple):
 def one_ply(evaluator: Evaluator, scales: PrunerBuffers, boards: Boards, chosen: PlayFilter) -> OnePly:
     """Look one roll ahead from boards, shape (n, 26). Games that are over have no further roll: leave them out."""
     outcomes = np.zeros((len(boards), OUTCOMES), np.float32)
-    left = np.empty((len(boards), ROLLS, CELLS), np.int8)
-    found = np.empty((_BATCH * ROLLS * chosen.most + 1, CELLS), np.int8)
+    left = np.empty((len(boards), ROLL_COUNT, CELLS), np.int8)
+    found = np.empty((_BATCH * ROLL_COUNT * chosen.most + 1, CELLS), np.int8)
     slots = np.empty(len(found), np.int32)
     for first in range(0, len(boards), _BATCH):
         rows = slice(first, first + _BATCH)
@@ -90,7 +90,7 @@ def _settle(
             if equities[place] < equities[best]:
                 best = place
             place += 1
-        row, roll = slot // ROLLS, slot % ROLLS
+        row, roll = slot // ROLL_COUNT, slot % ROLL_COUNT
         for cell in range(CELLS):
             left[row, roll, cell] = found[best, cell]
         for outcome in range(OUTCOMES):
@@ -107,7 +107,7 @@ FIVE: Final = [0, 1, 2, 4, 5]
 """Which of the six outcomes a network learns."""
 
 _START: Final = boards_of([Position.start()])[0]
-_OPENING: Final = np.array([high != low for high, low in DICE]) / 15
+_OPENING: Final = np.array([high != low for high, low in ROLLS]) / 15
 
 
 @frozen(eq=False)
@@ -167,10 +167,10 @@ class _Game:
 
         `left` is what the best play of each roll leaves, seen by the opponent.
         """
-        roll = int(self._rng.choice(ROLLS, p=CHANCE_OF_ROLL if self._turn or not self._opening else _OPENING))
+        roll = int(self._rng.choice(ROLL_COUNT, p=CHANCE_OF_ROLL if self._turn or not self._opening else _OPENING))
         strays = self._strays()
         self._turn += 1
-        self.board = self._at_random(*DICE[roll]) if strays else left[roll]
+        self.board = self._at_random(*ROLLS[roll]) if strays else left[roll]
         return not strays and not self.is_over()
 
     def is_over(self) -> bool:

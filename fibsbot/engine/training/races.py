@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.arrays import CELLS, CHANCE_OF_ROLL, CHECKERS, ROLLS, Board, Boards, Bools, Floats32, Int32s
+from fibsbot.engine.arrays import CELLS, CHANCE_OF_ROLL, CHECKERS, ROLL_COUNT, Board, Boards, Bools, Floats32, Int32s
 from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.bearoff.lookup import MOST_ROLLS as THROWS
 from fibsbot.engine.bearoff.lookup import POINTS as HOME
@@ -38,6 +38,7 @@ from fibsbot.engine.race_network import (
     split_outputs,
 )
 from fibsbot.engine.training.optimizer import Adam, Batch, FitPlan, FitProgress, back, batches, mean_loss, rate_of
+from fibsbot.match import PIPS_PER_ROLL
 from fibsbot.processes import exit_with_parent, map_unordered
 
 SIDES_PER_BATCH: Final = 512
@@ -45,10 +46,8 @@ SIDES_PER_BATCH: Final = 512
 _PLAYS: Final = 80
 """Plays of a roll for which there is room at first, on average."""
 _COUNTS: Final = np.arange(THROWS, dtype=np.float32)
-_PIPS_PER_ROLL: Final = 49 / 6
-"""Pips that a throw brings on average."""
 _SPREAD: Final = 4.3
-"""Their standard deviation."""
+"""Standard deviation of the pips of a roll."""
 _WASTED: Final = 8
 """Pips that are wasted in bearing off, about."""
 
@@ -86,7 +85,7 @@ def pip_count_labels(sides: Sides) -> SideLabels:
     """Return labels that count pips and know nothing else; good enough to begin with."""
     home = sides @ np.maximum(PIPS - HOME, 0)
     return _both(
-        sides, _about(sides @ PIPS + home / 10 + _WASTED, THROWS), sides, _about(home + _PIPS_PER_ROLL, ROLLS_TO_FIRST)
+        sides, _about(sides @ PIPS + home / 10 + _WASTED, THROWS), sides, _about(home + PIPS_PER_ROLL, ROLLS_TO_FIRST)
     )
 
 
@@ -99,8 +98,8 @@ def _both(sides: Sides, throws: Floats32, others: Sides, first: Floats32) -> Sid
 
 def _about(pips: npt.NDArray[Any], longest: int) -> Floats32:
     """Return the chances of numbers of throws that bring so many pips: a bell."""
-    throws = pips[:, None] / _PIPS_PER_ROLL
-    away = (np.arange(longest) - throws) / (_SPREAD / _PIPS_PER_ROLL * np.sqrt(throws))
+    throws = pips[:, None] / PIPS_PER_ROLL
+    away = (np.arange(longest) - throws) / (_SPREAD / PIPS_PER_ROLL * np.sqrt(throws))
     chances = np.exp(-away * away / 2)
     return np.asarray(chances / chances.sum(axis=1, keepdims=True), np.float32)
 
@@ -148,7 +147,7 @@ def _play(
     rows = np.arange(len(sides))
     while len(rows):
         chances, left = _best(network, columns, sides, longest)
-        thrown = rng.choice(ROLLS, len(rows), p=CHANCE_OF_ROLL)
+        thrown = rng.choice(ROLL_COUNT, len(rows), p=CHANCE_OF_ROLL)
         each = np.arange(len(rows))
         mean = np.asarray(np.einsum("r,nrk->nk", CHANCE_OF_ROLL.astype(np.float32), chances))
         yield _Step(rows, sides, _later(mean), chances[each, thrown])
@@ -170,13 +169,13 @@ def _best(network: RaceNetwork, columns: TableArrays, sides: Sides, longest: int
     found, slots = _expanded(sides)
     chances = network.likely(found, columns)[longest == ROLLS_TO_FIRST]
     order = np.lexsort((chances @ _COUNTS[:longest], slots))
-    best = order[np.searchsorted(slots[order], np.arange(len(sides) * ROLLS))]
-    shape = (len(sides), ROLLS, -1)
+    best = order[np.searchsorted(slots[order], np.arange(len(sides) * ROLL_COUNT))]
+    shape = (len(sides), ROLL_COUNT, -1)
     return chances[best].reshape(shape), found[best].reshape(shape)
 
 
 def _expanded(sides: Sides) -> tuple[Sides, Int32s]:
-    room = len(sides) * ROLLS * _PLAYS
+    room = len(sides) * ROLL_COUNT * _PLAYS
     while True:
         found, slots = np.empty((room, POINTS), np.int8), np.empty(room, np.int32)
         if (count := _expand(sides, np.zeros(CELLS, np.int8), *plays_and_scratch(), found, slots)) >= 0:

@@ -8,9 +8,9 @@ from attrs import frozen
 from fibsbot.engine.arrays import boards_of
 from fibsbot.engine.cube import CENTRED, DEFAULT_EFFICIENCY, OWNED, THEIRS, Stakes
 from fibsbot.engine.evaluator import Evaluator
-from fibsbot.match import Owner
+from fibsbot.match import ROLLS, Owner
 from fibsbot.position import Position
-from tests.engine.toys import ROLLS, left_by
+from tests.engine.toys import left_by
 
 OTHER = {CENTRED: CENTRED, OWNED: THEIRS, THEIRS: OWNED}
 

@@ -20,9 +20,10 @@ from fibsbot.engine.training.races import (
     pip_count_labels,
     race_starts,
 )
+from fibsbot.match import ROLLS
 from fibsbot.position import Position
 from fibsbot.rules.plays import resulting_positions
-from tests.engine.toys import ROLLS, some_positions, toy_race
+from tests.engine.toys import some_positions, toy_race
 
 pytestmark = pytest.mark.slow
 

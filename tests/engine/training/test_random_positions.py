@@ -7,8 +7,9 @@ import pytest
 
 from fibsbot.engine.arrays import position_of
 from fibsbot.engine.training.random_positions import Variety, play_positions
+from fibsbot.match import ROLLS
 from fibsbot.position import Position
-from tests.engine.toys import ROLLS, left_by, toy_pruner
+from tests.engine.toys import left_by, toy_pruner
 
 PRUNER = toy_pruner()
 WILD = Variety(wild=1, random=1, early=0)
