@@ -1,10 +1,11 @@
-"""Boards, rolls and outcomes as numpy arrays: what the engine sees instead of a Position.
+"""Boards, rolls and outcomes as numpy arrays, which the engine uses in place of `Position`.
 
 A board is 26 cells of int8 as in `Position.points`: seen by one player, own checkers positive, 1 to 24 the points, 25
 the own bar, 0 the opponent's bar (never positive). Checkers borne off are those missing from 15. Outcomes are the six
 chances of how a game ends, shape (n, 6), in the order in which GNU Backgammon prints them, seen by the player on
-roll; each chance includes those above it, so win + lose is 1 and win >= win gammon >= win backgammon. Needs numpy
-only.
+roll; a chance to win includes gammons and backgammons, so win + lose is 1 and win >= win gammon >= win backgammon.
+
+The module needs numpy only.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ CELLS: Final = 26
 BAR: Final = 25
 CHECKERS: Final = 15
 AS_INT: Final = 0
-"""Added to what stands in a cell, makes a whole number of the usual width of it: each width is compiled by itself."""
+"""Added to a cell, converts its int8 to an int: numba compiles functions once for each width of integers."""
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Int32s: TypeAlias = npt.NDArray[np.int32]
@@ -48,12 +49,12 @@ def position_of(board: Board) -> Position:
 
 
 def swapped(boards: Boards) -> Boards:
-    """Return the same boards seen by the other player."""
+    """Return boards as seen by the other player."""
     return np.ascontiguousarray(-boards[..., ::-1])
 
 
 def have_passed(boards: Boards) -> npt.NDArray[np.bool_]:
-    """Return for each board whether the sides have passed each other and both have checkers left, shape (n,)."""
+    """Return whether the sides have passed each other and both have checkers left, shape (n,)."""
     rearmost = BAR - (boards > 0)[:, ::-1].argmax(axis=1)
     return np.asarray(rearmost < (boards < 0).argmax(axis=1))
 
@@ -86,5 +87,5 @@ def cubeless_equity(outcomes: Outcomes) -> npt.NDArray[np.floating[Any]]:
 
 
 def other_side(outcomes: Outcomes) -> Outcomes:
-    """Return the same chances seen by the other player."""
+    """Return outcomes as seen by the other player."""
     return np.concatenate([outcomes[..., LOSE:], outcomes[..., :LOSE]], axis=-1)

@@ -1,4 +1,4 @@
-"""What values positions without looking ahead (0-ply): the interface, and networks with bear-off tables behind it."""
+"""Evaluators evaluate positions without lookahead (0-ply): the interface, and networks with bear-off tables."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ _THEIR_HOME: Final = BAR - 6
 
 @runtime_checkable
 class Evaluator(Protocol):
-    """Values positions without looking ahead (0-ply)."""
+    """Evaluates positions without lookahead (0-ply)."""
 
     @property
     def name(self) -> str:
-        """What made the figures: network, version, tables."""
+        """The name of the networks and tables."""
         ...
 
     def evaluate(self, boards: Boards) -> Outcomes:
-        """Return the chances of who is on roll, shape (n, 6) for n boards of shape (n, 26); see `engine.arrays`.
+        """Return the chances of the player on roll, shape (n, 6) for n boards of shape (n, 26); see `engine.arrays`.
 
-        Games that are over are valued as what they are: the player on roll has lost.
+        In a game that is over, the player on roll has lost.
         """
         ...
 
 
 @frozen(eq=False)
 class NetworkEvaluator:
-    """A network, perhaps another one for races; what is over or in the bear-off tables is valued exactly."""
+    """A network for contact, and optionally one for races; finished games and the bear-off tables are exact."""
 
     name: str
     network: Network
@@ -60,7 +60,7 @@ class NetworkEvaluator:
     """The bear-off tables."""
     race: RaceNetwork | None = None
     encode: Callable[[Boards], Inputs] = encode_all
-    """What the network sees of boards."""
+    """Encodes boards as the network's inputs."""
     _integers: QuantizedNetwork = field(init=False, repr=False)
 
     @_integers.default
@@ -68,7 +68,7 @@ class NetworkEvaluator:
         return quantize(self.network)
 
     def evaluate(self, boards: Boards) -> Outcomes:
-        """Return the chances of who is on roll, shape (n, 6), the same whatever boards are asked about beside."""
+        """Return the chances of the player on roll, shape (n, 6); each board is independent of the others."""
         return evaluate_with(boards, self.columns, self._chances, self.race)
 
     def _chances(self, boards: Boards) -> Floats32:
@@ -78,7 +78,7 @@ class NetworkEvaluator:
 def evaluate_with(
     boards: Boards, columns: TableArrays, chances: Callable[[Boards], Floats32], race: RaceNetwork | None = None
 ) -> Outcomes:
-    """Return six chances a board: what laws and tables know, of races what `race` says, of the others `chances`."""
+    """Return six chances per board: exact where the game is over or in the tables, else by `race` or `chances`."""
     outcomes = np.empty((len(boards), OUTCOMES), np.float32)
     unknown = _write_known(boards, columns, outcomes)
     if race is not None and (racing := unknown & is_race(boards)).any():
@@ -125,10 +125,10 @@ def _lost(boards: Boards) -> Outcomes:
 
 @compiled
 def _write_outcomes(boards: Boards, chances: Floats32, outcomes: Floats32) -> None:
-    """Write six chances made of five, without what the laws rule out.
+    """Write the six outcomes from the five outputs, with impossible results removed.
 
-    Who has borne off a checker loses no gammon; once the sides have passed each other, who has nobody left in the
-    other's home board loses no backgammon.
+    A side that has borne off a checker loses no gammon. Once the sides have passed each other, a side without checkers
+    in the other's home board loses no backgammon.
     """
     for row in range(len(boards)):
         own, theirs, rearmost, theirs_rearmost = 0, 0, 0, 0

@@ -116,7 +116,7 @@ _DOUBLES: Final = sum(1 << bit for bit, (high, low) in enumerate(ROLLS) if high 
 
 @compiled
 def write_shots(sides: Boards, inputs: Inputs) -> None:
-    """Write HIT, DOUBLE_HIT and HIT_PIPS of each side, shape (n, 26), that throws next, shape of the inputs (n, SIDE).
+    """Write HIT, DOUBLE_HIT and HIT_PIPS of each side, shape (n, 26), that rolls next, shape of the inputs (n, SIDE).
 
     Of several blots that a roll hits the one that loses most counts for the pips.
     """
@@ -137,7 +137,7 @@ def write_shots(sides: Boards, inputs: Inputs) -> None:
 
 @inner
 def _weight(rolls: int) -> int:
-    """Return how many of 36 throws show one of the rolls."""
+    """Return how many of 36 rolls show one of the rolls."""
     count = 0
     left = rolls
     while left:
@@ -238,7 +238,7 @@ def encode_all(boards: Boards) -> Inputs:
 
 
 def _encode(sides: Boards, inputs: Inputs, escapes: Inputs) -> None:
-    """Write the inputs of boards, each as who is on roll sees it and then, in the next row, as the opponent does.
+    """Write the inputs of boards, each as the player on roll sees it and then, in the next row, as the opponent does.
 
     Args:
         sides: Shape (2 n, 26); an odd row is the one before it, swapped.

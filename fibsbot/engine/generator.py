@@ -197,7 +197,7 @@ def _double(board: Board, number: int, plays: Boards, scratch: Scratch) -> int:
 
 @compiled
 def write_game_over(board: Board, chances: Floats32) -> bool:
-    """If who is not on roll has borne off all checkers, write the chances of who is on roll; else return False."""
+    """If who is not on roll has borne off all checkers, write the chances of the player on roll; else return False."""
     for cell in range(BAR):
         if board[cell] < 0:
             return False

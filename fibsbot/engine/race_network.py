@@ -27,13 +27,13 @@ from fibsbot.engine.quantized import QuantizedNetwork, output_sums, quantize
 
 POINTS: Final = 18
 MOST_PIPS: Final = 180
-"""Of a side; more would take more throws than there is room for."""
+"""Of a side; more would take more rolls than there is room for."""
 ROLLS_TO_FIRST: Final = 24
-"""Columns of the distribution of throws until the first checker is off; `THROWS` are those until all are."""
+"""Columns of the distribution of rolls until the first checker is off; `THROWS` are those until all are."""
 PIPS: Final = np.arange(1, POINTS + 1)
 """Of a checker on each point."""
 _STEP: Final = 8
-"""Pips, about as many as a throw brings."""
+"""Pips, about as many as a roll brings."""
 _STEPS: Final = np.arange(0, MOST_PIPS, _STEP, dtype=np.float32)
 RACE_INPUTS: Final = 4 * POINTS + 1 + len(_STEPS)
 RACE_OUTPUTS: Final = THROWS + ROLLS_TO_FIRST
@@ -66,14 +66,14 @@ def encode_sides(sides: Sides) -> Floats32:
         inputs[:, (count - 1) * POINTS : count * POINTS] = sides >= count
     inputs[:, 3 * POINTS : 4 * POINTS] = 0.5 * np.maximum(sides - 3, 0)
     inputs[:, 4 * POINTS] = 1 - sides.sum(axis=1) / CHECKERS
-    # How many throws a side needs is first of all a matter of its pips: one input after the other fills up with them.
+    # How many rolls a side needs is first of all a matter of its pips: one input after the other fills up with them.
     inputs[:, 4 * POINTS + 1 :] = (((sides @ PIPS)[:, None] - _STEPS) / _STEP).clip(0, 1)
     return inputs
 
 
 @frozen(eq=False)
 class RaceNetwork:
-    """Knows how many throws a side needs."""
+    """Knows how many rolls a side needs."""
 
     network: Network
     _integers: QuantizedNetwork = field(init=False, repr=False)
@@ -83,7 +83,7 @@ class RaceNetwork:
         return quantize(self.network)
 
     def likely(self, sides: Sides, columns: TableArrays) -> tuple[Floats32, Floats32]:
-        """Return how likely each number of throws is until all checkers of a side are off, and until the first is.
+        """Return how likely each number of rolls is until all checkers of a side are off, and until the first is.
 
         Shapes (n, THROWS) and (n, FIRST). What the bear-off tables cover is taken from them.
         """
@@ -102,7 +102,7 @@ class RaceNetwork:
         return split_outputs(output_sums(self._integers, encode_sides(sides)))
 
     def evaluate(self, boards: Boards, columns: TableArrays) -> Outcomes:
-        """Return the chances of who is on roll, shape (n, 6); for boards of which `is_race` is true."""
+        """Return the chances of the player on roll, shape (n, 6); for boards of which `is_race` is true."""
         own, theirs = sides_of(boards)
         throws, first = self.likely(np.concatenate([own, theirs]), columns)
         count = len(boards)

@@ -17,7 +17,7 @@ from tests.hypothesis_strategies import positions
 
 
 def written(position: Position) -> tuple[float, float, float]:
-    """Return HIT, DOUBLE_HIT and HIT_PIPS of who is on roll."""
+    """Return HIT, DOUBLE_HIT and HIT_PIPS of the player on roll."""
     (inputs,) = found = np.zeros((1, SIDE_INPUTS), np.float32)
     write_shots(board_of(position)[np.newaxis], found)
     return float(inputs[SideFeature.HIT]), float(inputs[SideFeature.DOUBLE_HIT]), float(inputs[SideFeature.HIT_PIPS])

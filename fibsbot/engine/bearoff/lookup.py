@@ -70,16 +70,16 @@ def indices_on_boards(boards: Boards) -> tuple[Int64s, Int64s, Int64s]:
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 
 MOST_ROLLS: Final = 32
-"""Columns of the distribution of throws until all are off, which can take 30; 32 fill two cache lines."""
+"""Columns of the distribution of rolls until all are off, which can take 30; 32 fill two cache lines."""
 MOST_ROLLS_TO_FIRST: Final = 12
-"""Columns until the first is off, which can take 10 throws."""
+"""Columns until the first is off, which can take 10 rolls."""
 
 WIN: Final = 0
 """Column: the chance to win, without a cube."""
 CENTRED: Final = 1
 """Column: equity of not doubling now, the cube in the middle."""
 OWNED: Final = 2
-"""Column: equity of not doubling now, the cube on the side of who is on roll."""
+"""Column: equity of not doubling now, the cube on the side of the player on roll."""
 THEIRS: Final = 3
 """Column: equity where the opponent has the cube; half of what double and take is worth."""
 COLUMNS: Final = 4
@@ -89,11 +89,11 @@ class TableArrays(NamedTuple):
     """The tables as arrays that nobody may write to."""
 
     rolls: Floats32
-    """Chance that a side needs exactly so many throws to bear off all; shape (n, 32)."""
+    """Chance that a side needs exactly so many rolls to bear off all; shape (n, 32)."""
     first: Floats32
     """The same until the first of 15 checkers is off; shape (15504, 12), the positions of 15 in their order."""
     means: Floats32
-    """Mean number of throws to bear off all; shape (n,)."""
+    """Mean number of rolls to bear off all; shape (n,)."""
     pairs: Floats32
     """Exact figures of few checkers, shape (m, m, 4): [on roll, opponent, WIN to THEIRS]."""
 
@@ -138,7 +138,7 @@ def covered_chances(own: Int64s, opponent: Int64s, columns: TableArrays) -> Floa
 
 
 def first_off(numbers: Int64s, columns: TableArrays) -> Floats32:
-    """Return the chances that a side needs exactly so many throws until its first checker is off, shape (n, 12)."""
+    """Return the chances that a side needs exactly so many rolls until its first checker is off, shape (n, 12)."""
     first = np.zeros((len(numbers), MOST_ROLLS_TO_FIRST), np.float32)
     whole = numbers >= FIRST_OF_FIFTEEN
     first[whole] = columns.first[numbers[whole] - FIRST_OF_FIFTEEN]
@@ -147,16 +147,16 @@ def first_off(numbers: Int64s, columns: TableArrays) -> Floats32:
 
 
 def chances_from_rolls(own: Floats, own_first: Floats, theirs: Floats, their_first: Floats) -> Floats:
-    """Return the six chances of who is on roll in a race, shape (n, 6), from both sides' numbers of throws.
+    """Return the six chances of the player on roll in a race, shape (n, 6), from both sides' numbers of rolls.
 
-    `own` and `theirs` are the chances that all checkers are off after exactly 0, 1, 2 ... throws, `own_first` and
+    `own` and `theirs` are the chances that all checkers are off after exactly 0, 1, 2 ... rolls, `own_first` and
     `their_first` that the first one is.
     """
     outcomes = np.zeros((len(own), OUTCOMES), own.dtype)
     outcomes[:, WINS] = _both(own, _not_before(theirs)).clip(0, 1)
     outcomes[:, LOSE] = 1 - outcomes[:, WINS]
-    # Who is on roll has, when he is done, thrown once more than the opponent, unless he was done before; and else as
-    # often as the opponent.
+    # A player on roll who finishes has rolled once more than the opponent, unless nothing was left to bear off; one who
+    # loses has rolled as often as the opponent.
     left, own_left = _not_before(their_first), _not_before(own_first)[:, 1:]
     gammon = _both(own[:, 1:], left[:, 1:]) + own[:, 0] * left[:, 1]
     outcomes[:, WIN_GAMMON] = gammon.clip(0, outcomes[:, WINS])
@@ -171,5 +171,5 @@ def _both(chances: Floats, others: Floats) -> Floats:
 
 
 def _not_before(chances: Floats) -> Floats:
-    """Return how likely it is that not fewer than so many throws are needed."""
+    """Return how likely it is that not fewer than so many rolls are needed."""
     return np.asarray(1 - (chances.cumsum(axis=1) - chances))

@@ -74,7 +74,7 @@ def single_moves(counts: Counts) -> Int32s:
 
 
 def positions_after(moves: Sequence[Sequence[Sequence[int]]], number: int, die1: int, die2: int) -> set[int]:
-    """Return every position that a throw can leave; `moves` are those of `single_moves` as a list."""
+    """Return every position that a roll can leave; `moves` are those of `single_moves` as a list."""
     orders = [(die1,) * 4] if die1 == die2 else [(die1, die2), (die2, die1)]
     found: set[int] = set()
     for order in orders:
@@ -86,9 +86,9 @@ def positions_after(moves: Sequence[Sequence[Sequence[int]]], number: int, die1:
 
 
 def all_rolls(moves: Int32s) -> tuple[npt.NDArray[np.int64], Int32s]:
-    """Return what each throw can leave of each position: where its list begins, and the lists.
+    """Return what each roll can leave of each position: where its list begins, and the lists.
 
-    List 21 * number + throw goes from `begins[...]` to the beginning of the next. The throws are 1-1, 2-1, 2-2, 3-1
+    List 21 * number + roll goes from `begins[...]` to the beginning of the next. The rolls are 1-1, 2-1, 2-2, 3-1
     and so on.
     """
     rows = moves.tolist()
@@ -141,15 +141,15 @@ def _solve(moves: Int32s, first: int, last: int, best: Int32s, means: Floats64, 
 
 
 def solve(moves: Int32s, done: int, longest: int, on_progress: Callable[[int], None]) -> tuple[Floats64, Floats64]:
-    """Return the mean number of throws, shape (n,), and the chances of each number, shape (n, longest).
+    """Return the mean number of rolls, shape (n,), and the chances of each number, shape (n, longest).
 
-    Positions below `done` need no throw. `on_progress` is told how many positions were solved since it was last told.
+    Positions below `done` need no roll. `on_progress` is told how many positions were solved since it was last told.
     """
     count = len(moves)
     means = np.zeros(count)
     chances = np.zeros((count, longest))
     chances[:done, 0] = 1.0
-    # Of what needs no throw nothing is made; best[4] stays so, it says that no move is left.
+    # Of what needs no roll nothing is made; best[4] stays so, it says that no move is left.
     best = np.broadcast_to(np.arange(count, dtype=np.int32), (5, FACES, count)).copy()
     for first, last in _chunks(done, count):
         _solve(moves, first, last, best, means, chances)
@@ -163,12 +163,12 @@ def _chunks(first: int, last: int) -> Iterator[tuple[int, int]]:
 
 
 def solve_all(moves: Int32s, on_progress: Callable[[int], None]) -> tuple[Floats64, Floats64]:
-    """Return means and chances of the number of throws until all checkers are off; see `solve`."""
+    """Return means and chances of the number of rolls until all checkers are off; see `solve`."""
     return solve(moves, 1, MOST_ROLLS, on_progress)
 
 
 def solve_first(moves: Int32s, on_progress: Callable[[int], None]) -> Floats64:
-    """Return the chances of the number of throws until the first is off, for the positions of 15 in their order."""
+    """Return the chances of the number of rolls until the first is off, for the positions of 15 in their order."""
     fifteen = position_count(CHECKERS - 1)
     return solve(moves, fifteen, MOST_ROLLS_TO_FIRST, on_progress)[1][fifteen:]
 
@@ -179,9 +179,9 @@ _AFTERWARDS: Final = np.array([0, 1, 3, 2])
 
 @compiled
 def _means(begins: npt.NDArray[np.int64], lists: Int32s, values: Floats64, least: Floats64, out: Floats64) -> None:
-    """Write what each position, a row of `out`, has before the throw; `out` comes full of 0.
+    """Write what each position, a row of `out`, has before the roll; `out` comes full of 0.
 
-    `values` is what the opponent has after the throw, a row for each position that it can lead to. All of a row is
+    `values` is what the opponent has after the roll, a row for each position that it can lead to. All of a row is
     treated alike, column by column, which is fast where many opponents stand in one row. `least` is room for a row.
     """
     width = len(least)

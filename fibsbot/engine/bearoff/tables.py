@@ -27,7 +27,7 @@ class NotCoveredError(ValueError):
 
 @frozen
 class MoneyEquities:
-    """Exact equities of a position with few checkers, before the throw of who is on roll.
+    """Exact equities of a position with few checkers, before the roll of the player on roll.
 
     For money, in units of the cube's value, both sides playing and turning the cube as well as possible. Gammons are
     impossible here, so the Jacoby rule changes nothing.
@@ -62,7 +62,7 @@ class MoneyEquities:
         return {Owner.CENTRED: self.centred, Owner.PLAYER: self.owned, Owner.OPPONENT: self.theirs}[owner]
 
     def value(self, owner: Owner) -> float:
-        """Return the equity where who is on roll doubles if that is better."""
+        """Return the equity where the player on roll doubles if that is better."""
         stays = self.no_double(owner)
         return stays if owner is Owner.OPPONENT else max(stays, self.double)
 
@@ -73,15 +73,15 @@ class SideRolls:
 
     pips: int
     mean: float
-    """Mean number of throws to bear off all checkers."""
+    """Mean number of rolls to bear off all checkers."""
     deviation: float
     """Standard deviation of that number."""
     throws: tuple[float, ...]
-    """Chance to need exactly 0, 1, 2 ... throws."""
+    """Chance to need exactly 0, 1, 2 ... rolls."""
 
     @property
     def effective_pips(self) -> float:
-        """The effective pip count (EPC): what the mean number of throws moves."""
+        """The effective pip count (EPC): what the mean number of rolls moves."""
         return self.mean * PIPS_PER_ROLL
 
     @property
@@ -110,9 +110,9 @@ class BearoffTables:
         return self._numbers(boards, self.columns.rolls)[0] >= 0
 
     def evaluate(self, boards: Boards) -> npt.NDArray[np.float32]:
-        """Return the chances of who is on roll, shape (n, 6), in the order of `engine.arrays`.
+        """Return the chances of the player on roll, shape (n, 6), in the order of `engine.arrays`.
 
-        Exact where both sides have few checkers; else from both sides' numbers of throws, each side playing for the
+        Exact where both sides have few checkers; else from both sides' numbers of rolls, each side playing for the
         least mean: `docs/bearoff.md` says how far that is off. Raises NotCoveredError.
         """
         own, opponent = self._numbers(boards, self.columns.rolls)

@@ -52,7 +52,7 @@ LEAST: Final = 1e-12
 """What is nearer to 0 (or 1) is taken as 0 (or 1), so that nothing is divided by it."""
 
 SWING_COLUMN: Final = 2
-"""The column of `efficiency` with what a throw changes; before it stand those of CENTRED and OWNED."""
+"""The column of `efficiency` with what a roll changes; before it stand those of CENTRED and OWNED."""
 
 
 @compiled
@@ -66,11 +66,11 @@ def no_double_values(
     points: Floats64,
     values: Floats64,
 ) -> None:
-    """Write what positions are worth while nobody turns the cube before this throw, shape (n, 4); see the columns.
+    """Write what positions are worth while nobody turns the cube before this roll, shape (n, 4); see the columns.
 
     Arguments:
         outcomes: the six chances, shape (n, 6).
-        efficiency: of a centred and of an owned cube, 0 (dead) to 1 (live), and by how much a throw changes the chance
+        efficiency: of a centred and of an owned cube, 0 (dead) to 1 (live), and by how much a roll changes the chance
             to win where that is even (a standard deviation), shape (n, 3).
         won: what a game, gammon and backgammon won is worth by level, shape (levels, 3); at least two levels.
         lost: the same of those lost.
@@ -179,11 +179,11 @@ def _bent(win: float, low: float, high: float, left: float, passed: float, right
 
 @inner
 def _missed(win: float, corner: float, bend: float, swing: float) -> float:
-    """Return what a cube is off a live one if it is turned before its owner's next throw in any case.
+    """Return what a cube is off a live one if it is turned before its owner's next roll in any case.
 
     That is so where losing the game loses the match already, as for the trailer after the Crawford game, and for both
     where the double is for the match, as at 2 points away each. All that can be missed then is a market lost by the
-    throws until the double, two if its owner is on roll and one if the opponent is. So the worth of a live cube, whose
+    rolls until the double, two if its owner is on roll and one if the opponent is. So the worth of a live cube, whose
     slope changes by so much at the corner, is averaged over a normal deviation of the chance to win.
     """
     if bend <= 0 or swing < LEAST:
@@ -226,24 +226,24 @@ class Efficiency:
     contact: tuple[float, float] = (0.8, 0.74)
     """Of a centred and of an owned cube while the sides can still meet; `docs/cube.md` has where they come from."""
     contact_swing: float = 0.07
-    """By how much a throw changes the chance to win where that is even, as a standard deviation."""
+    """By how much a roll changes the chance to win where that is even, as a standard deviation."""
     race_most: tuple[float, float] = (0.96, 0.9)
     """What both efficiencies approach in a long race."""
     race_dead: tuple[float, float] = (3.0, 2.0)
     """Pips of the player on roll at which the cube is dead.
 
-    Races without checkers have 2 more: checkers waste pips, so that with so few there are more throws left.
+    Races without checkers have 2 more: checkers waste pips, so that with so few there are more rolls left.
     """
     race_half: tuple[float, float] = (8.0, 11.0)
     """Pips more that bring the efficiency to half of the most."""
     race_swing: float = 0.4
-    """By how much a throw changes the chance to win where that is even and an owned cube is dead.
+    """By how much a roll changes the chance to win where that is even and an owned cube is dead.
 
     It gets less as the race gets longer and the cube more efficient: in proportion to what that lacks to 1.
     """
 
     def of(self, boards: Boards) -> Floats64:
-        """Return the efficiency of a centred and of an owned cube and what a throw changes.
+        """Return the efficiency of a centred and of an owned cube and what a roll changes.
 
         Shape (n, 3) for boards of shape (n, 26).
         """

@@ -93,7 +93,7 @@ class Stakes:
         """Return what positions are worth if the player on roll does not turn the cube now.
 
         Arguments:
-            outcomes: the six chances of who is on roll, shape (n, 6).
+            outcomes: the six chances of the player on roll, shape (n, 6).
             efficiency: of the cube, shape (n, 3) or (3,); see `Efficiency.of`.
 
         Returns:
@@ -108,7 +108,7 @@ class Stakes:
         return values
 
     def values(self, outcomes: Outcomes, efficiency: Floats64) -> Floats64:
-        """Return what positions are worth to who is on roll before the throw, who doubles now where that gains.
+        """Return what positions are worth to the player on roll before the roll, who doubles now where that gains.
 
         This is what a search needs at its leaves. Arguments are those of `hold`.
 
@@ -123,7 +123,7 @@ class Stakes:
         return equities
 
     def best_action_value(self, no_double: Floats64, double_take: Floats64) -> Floats64:
-        """Return what positions are worth to who is on roll and may double, from what was found for both ways on.
+        """Return what positions are worth to the player on roll and may double, from what was found for both ways on.
 
         `double_take` is in this unit, as all is: about twice the worth that the same position has without doubling.
         """

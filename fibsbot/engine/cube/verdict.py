@@ -20,7 +20,7 @@ ROUNDING: Final = 1e-9
 
 @frozen
 class CubeVerdict:
-    """What the cube actions before a throw are worth, normalised and seen by the player on roll, and what follows.
+    """What the cube actions before a roll are worth, normalised and seen by the player on roll, and what follows.
 
     It has everything that `strategies.judge.CubeValues` has.
     """

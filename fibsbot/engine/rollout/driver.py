@@ -59,7 +59,7 @@ def rollout(
     engine: str = "",
     on_progress: Callable[[RolloutResult], None] | None = None,
 ) -> RolloutResult:
-    """Roll out candidates, all with the same throws. The result does not depend on the number of jobs.
+    """Roll out candidates, all with the same rolls. The result does not depend on the number of jobs.
 
     Args:
         make: Makes the engine, in each process: `Engine.load`, or a `functools.partial` of it.

@@ -73,7 +73,7 @@ class BlockPlayer:
 
 
 class _BestPlays(NamedTuple):
-    """The best play of every throw of the games that go on, seen by who is on roll."""
+    """The best play of every roll of the games that go on, seen by the player on roll."""
 
     places: Int64s
     """Where among all plays it stands, shape (games, 21)."""
@@ -85,7 +85,7 @@ class _BestPlays(NamedTuple):
 
 @frozen(eq=False)
 class _EvaluatedPlays:
-    """The plays of all throws that the network has looked at; boards and chances are seen by the opponent."""
+    """The plays of all rolls that the network has looked at; boards and chances are seen by the opponent."""
 
     boards: Boards
     slots: Int32s
@@ -110,11 +110,11 @@ class _Games:
     cubes: DecisionCubes
     reduced: bool
     boards: Boards
-    """Those of the games that go on, seen by who is on roll."""
+    """Those of the games that go on, seen by the player on roll."""
     levels: Int64s
     """How often the cube of each of these was doubled."""
     columns: Int64s
-    """Where it is, seen by who is on roll."""
+    """Where it is, seen by the player on roll."""
     games: Int64s
     """Which games these are."""
     results: Trials
@@ -138,7 +138,7 @@ class _Games:
         )
 
     def turn(self, rolls: Int64s, *, doubling: bool) -> None:
-        """Have those on roll double where that gains, throw and play. `rolls` has the throw of each game."""
+        """Have those on roll double where that gains, roll and play. `rolls` has the roll of each game."""
         boards, slots = self.lookahead.expand(self.boards, ROLLOUT_FILTER)
         found = _EvaluatedPlays(boards, slots, self.lookahead.evaluate(boards))
         ahead = found.best(self._theirs(found, self.levels, self.columns), len(self.games))
@@ -198,7 +198,7 @@ class _Games:
     # -- equities ---------------------------------------------------------------------------------------------------
 
     def _theirs(self, found: _EvaluatedPlays, levels: Int64s, columns: Int64s, asked: Bools | None = None) -> Floats64:
-        """Return what plays leave the opponent, with the cube that each game has, seen by who is on roll.
+        """Return what plays leave the opponent, with the cube that each game has, seen by the player on roll.
 
         Only of the games asked for, if not all are; else it is 0.
         """
@@ -220,7 +220,7 @@ class _Games:
         return equities
 
     def _add(self, places: Int64s, gains: Floats64) -> None:
-        """Add what the games at these places gain, seen by who is on roll."""
+        """Add what the games at these places gain, seen by the player on roll."""
         self.results[self.games[places]] += gains if self.side == 0 else _other(gains)
 
     def _keep(self, going: Bools) -> None:

@@ -13,7 +13,7 @@ from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play
 
 BLOCK: Final = 36
-"""Trials that are played side by side: a trial for each first throw."""
+"""Trials that are played side by side: a trial for each first roll."""
 
 
 def _whole_blocks(trials: int) -> int:
@@ -50,7 +50,7 @@ class RolloutPlan:
 
 @frozen
 class Candidate:
-    """Something to roll out: a state before a throw, and whose worth of it is asked for."""
+    """Something to roll out: a state before a roll, and whose worth of it is asked for."""
 
     name: str
     state: MatchState
@@ -64,7 +64,7 @@ class Candidate:
 
 
 def position_candidate(state: MatchState) -> tuple[Candidate]:
-    """Return what rolls out a position before the throw, the player doubling where that gains."""
+    """Return what rolls out a position before the roll, the player doubling where that gains."""
     return (Candidate("position", evolve(state, phase=Phase.ROLL, dice=None)),)
 
 
@@ -89,18 +89,18 @@ def play_candidates(state: MatchState, plays: Sequence[Play], names: Sequence[st
 _OF_DICE: Final = np.array(
     [max(one, other) * (max(one, other) - 1) // 2 + min(one, other) - 1 for one in range(1, 7) for other in range(1, 7)]
 )
-"""The number of each of 36 throws of two dice that can be told apart."""
+"""The number of each of 36 rolls of two dice that can be told apart."""
 
 
 class RolloutDice:
-    """The throws of a block of 36 games, turn by turn.
+    """The rolls of a block of 36 games, turn by turn.
 
-    In each block every first throw comes up as often as it should, and every second one; in 36 blocks every pair of the
-    two. Which game gets which is up to the seed, so that each single throw is as random as any other.
+    In each block every first roll comes up as often as it should, and every second one; in 36 blocks every pair of the
+    two. Which game gets which is up to the seed, so that each single roll is as random as any other.
     """
 
     def __init__(self, seed: int, block: int) -> None:
-        """Make the throws of the block of this number."""
+        """Make the rolls of the block of this number."""
         order = np.random.default_rng((seed, 0))
         self._early = (order.permutation(36), order.permutation(36))
         self._later = np.random.default_rng((seed, 1, block))
@@ -108,7 +108,7 @@ class RolloutDice:
         self._turn = 0
 
     def roll(self) -> Int64s:
-        """Return the throw of each game of the block at its next turn, shape (36,)."""
+        """Return the roll of each game of the block at its next turn, shape (36,)."""
         games = np.arange(BLOCK)
         turn, self._turn = self._turn, self._turn + 1
         if turn < 2:

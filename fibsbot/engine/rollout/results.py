@@ -90,7 +90,7 @@ class RolloutResult:
     def behind(self, rolled: CandidateResult) -> tuple[float, float]:
         """Return by how much a candidate is behind the best, and the standard error of that.
 
-        All candidates get the same throws, so the difference is surer than both of its terms.
+        All candidates get the same rolls, so the difference is surer than both of its terms.
         """
         difference = self.best.trials[:, EQUITY] - rolled.trials[:, EQUITY]
         return float(difference.mean()), float(standard_error(difference))

@@ -26,7 +26,7 @@ class CubeLine(NamedTuple):
     level: int
     """How often it has been doubled."""
     column: int
-    """CENTRED, OWNED by who is on roll, or LOST."""
+    """CENTRED, OWNED by the player on roll, or LOST."""
 
 
 CubeLines: TypeAlias = tuple[CubeLine, ...]
@@ -87,7 +87,7 @@ class DecisionCubes:
                 settled[:, column] = self.stakes(side, line.level).best_action_value(settled[:, column], turned)
         return settled
 
-    # -- without looking ahead ------------------------------------------------------------------------------------
+    # -- without lookahead ------------------------------------------------------------------------------------
 
     def values(self, side: int, lines: CubeLines, boards: Boards, outcomes: Outcomes) -> Floats64:
         """Return what positions are worth to the side, which is on roll and doubles where that gains.

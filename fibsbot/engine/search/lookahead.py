@@ -98,7 +98,7 @@ _USUAL: Final = 8
 
 
 class LookaheadValues(NamedTuple):
-    """What positions are worth to who is on roll."""
+    """What positions are worth to the player on roll."""
 
     outcomes: Outcomes
     """Shape (n, 6)."""
@@ -128,7 +128,7 @@ class Lookahead:
         return 1 if self.clock.limited else UNLIMITED_FACTOR
 
     def evaluate(self, boards: Boards) -> Outcomes:
-        """Return the chances of who is on roll without looking ahead, shape (n, 6)."""
+        """Return the chances of the player on roll without lookahead, shape (n, 6)."""
         outcomes = np.empty((len(boards), OUTCOMES), np.float32)
         batch = BATCH * self._factor
         for first in range(0, len(boards), batch):

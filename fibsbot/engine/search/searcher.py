@@ -88,7 +88,7 @@ class RankedPlay:
 
 @frozen(eq=False)
 class Ranking:
-    """The plays of a throw, the best first; what was looked at deeper stands before what was not."""
+    """The plays of a roll, the best first; what was looked at deeper stands before what was not."""
 
     plays: tuple[RankedPlay, ...]
     effort: SearchEffort
@@ -105,7 +105,7 @@ class Ranking:
 
 @frozen(eq=False)
 class CubeAnalysis:
-    """What the position is worth before a throw, and what to do with the cube."""
+    """What the position is worth before a roll, and what to do with the cube."""
 
     verdict: CubeVerdict
     """No double, double and take, double and pass; normalised."""
@@ -194,7 +194,7 @@ class Searcher:
         return Ranking(ranked, SearchEffort(entries[0].plies, lookahead.evaluations, lookahead.clock.elapsed))
 
     def equities_by_roll(self, state: MatchState) -> list[float]:
-        """Return what each roll is worth with its best play, without looking ahead; every play is looked at."""
+        """Return what each roll is worth with its best play, without lookahead; every play is looked at."""
         lookahead = self._begin(SearchLimits(0))
         cubes = self.cubes(state)
         board = boards_of([state.position])[0]
@@ -205,12 +205,12 @@ class Searcher:
         return [-float(found.equities[place, 0]) for place in best[:, 0]]
 
     def analyse_cube(self, state: MatchState, limits: SearchLimits) -> CubeAnalysis:
-        """Return what the position is worth before the throw, and what to do with the cube."""
+        """Return what the position is worth before the roll, and what to do with the cube."""
         lookahead = self._begin(limits)
         cubes = self.cubes(state)
         lines = (cubes.start, CubeLine(1, THEIRS))
         board = boards_of([state.position])
-        lookahead.clock.seconds = math.inf  # without looking ahead there is no answer at all
+        lookahead.clock.seconds = math.inf  # without lookahead there is no answer at all
         found, reached = lookahead.no_double_values(cubes, 0, lines, board, 0), 0
         lookahead.clock.seconds = _seconds(limits)
         try:
@@ -229,7 +229,7 @@ class Searcher:
         return self.lookahead
 
     def _first(self, cubes: DecisionCubes, boards: Boards) -> list[_SearchedPlay]:
-        """Return the plays as they look without looking ahead."""
+        """Return the plays as they look without lookahead."""
         seconds, self.lookahead.clock.seconds = self.lookahead.clock.seconds, math.inf
         entries = [_SearchedPlay(number, np.empty(0), 0.0, 0) for number in range(len(boards))]
         self._look(cubes, boards, entries, 0)

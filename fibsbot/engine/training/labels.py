@@ -55,7 +55,7 @@ class OnePly(NamedTuple):
     """What looking ahead has shown of n positions."""
 
     outcomes: Outcomes
-    """The chances of who is on roll, shape (n, 6)."""
+    """The chances of the player on roll, shape (n, 6)."""
     left: Boards
     """What the best play of each roll leaves, seen by the opponent, shape (n, 21, 26)."""
 
@@ -78,7 +78,7 @@ def one_ply(evaluator: Evaluator, scales: PrunerBuffers, boards: Boards, chosen:
 def _settle(
     found: Boards, theirs: Floats32, equities: Floats32, slots: Int32s, outcomes: Floats32, left: Boards
 ) -> None:
-    """Write what the best play of each roll leaves, and the mean over the rolls, seen by who is on roll.
+    """Write what the best play of each roll leaves, and the mean over the rolls, seen by the player on roll.
 
     `outcomes` come full of 0.
     """
@@ -131,7 +131,7 @@ class Labels(NamedTuple):
     ahead: Floats32
     """The five chances one roll ahead, shape (n, OUTPUTS)."""
     missed: Floats32
-    """What these are more than the network says without looking ahead, same shape."""
+    """What these are more than the network says without lookahead, same shape."""
     followed: npt.NDArray[np.bool_]
     """Whether the next position is what the best play of some roll has led to, shape (n,)."""
 
@@ -325,5 +325,5 @@ def _make(teacher: Labeller, chunk: Chunk) -> int:
 
 
 def evaluate_five(evaluator: Evaluator, boards: Boards) -> Floats32:
-    """Return the five chances that a network learns, as an evaluator sees them without looking ahead."""
+    """Return the five chances that a network learns, as an evaluator sees them without lookahead."""
     return evaluator.evaluate(boards)[:, FIVE].astype(np.float32)

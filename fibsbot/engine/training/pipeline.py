@@ -58,7 +58,7 @@ from fibsbot.engine.training.recipe import FitRecipe, RaceRecipe, RaceRound, Rec
 from fibsbot.engine.training.td_network import TDEvaluator, TDNetwork, learn, new_self_play_buffers, new_td_network
 
 _KEPT_GAMES: Final = 10_000
-"""Games of the student between two checkpoints."""
+"""Games of the TD network between two checkpoints."""
 _FIRST_PRUNERS: Final = 3
 """The first pruner's positions come from play at random, those of each further one from the last one's play."""
 _DISPUTED: Final = 50
@@ -179,7 +179,7 @@ class Pipeline:
         return pruner_of(network)
 
     def _distilled(self, student: TDEvaluator, pruner: Pruner) -> Network:
-        """Return the deep network that has learned what the student knows."""
+        """Return the deep network that has learned what the TD network knows."""
         plan, path = self.recipe.distilling, self.folder / "distilled.npz"
         if path.exists():
             return Network.load(path)
@@ -340,7 +340,7 @@ def pruner_path(folder: Path, number: int) -> Path:
 
 
 def _kept_student(path: Path, new: TDNetwork) -> tuple[TDNetwork, int]:
-    """Return the student of a file, made like this new one, and how many games it has played; or raise NetworkError."""
+    """Read a TD network of the shape of `new` and the number of games it has played; raise NetworkError if it is another."""
     arrays = load_arrays(path)
     expected = {"games": (), **{key: weights.shape for key, weights in zip(_TD_KEYS, new, strict=True)}}
     if {name: weights.shape for name, weights in arrays.items()} != expected:

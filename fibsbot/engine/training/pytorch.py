@@ -65,7 +65,7 @@ class TorchEvaluator:
     _modules: list[torch.nn.Sequential] = field(factory=list, init=False)
 
     def evaluate(self, boards: Boards) -> Outcomes:
-        """Return the chances of who is on roll, shape (n, 6)."""
+        """Return the chances of the player on roll, shape (n, 6)."""
         return evaluate_with(boards, self.columns, lambda rest: self._chances(encode_all(rest)))
 
     def __getstate__(self) -> tuple[str, Network, TableArrays]:

@@ -53,7 +53,7 @@ _WASTED: Final = 8
 
 
 class SideLabels(NamedTuple):
-    """Sides, and how likely each number of throws is until all their checkers are off, or the first."""
+    """Sides, and how likely each number of rolls is until all their checkers are off, or the first."""
 
     sides: Sides
     chances: Floats32
@@ -63,7 +63,7 @@ class SideLabels(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """One throw of all sides that are on their way."""
+    """One roll of all sides that are on their way."""
 
     rows: npt.NDArray[np.intp]
     """Which."""
@@ -71,7 +71,7 @@ class _Step(NamedTuple):
     backed: Floats32
     """What all rolls lead to."""
     came: Floats32
-    """What the network holds of where the roll that was thrown led."""
+    """What the network holds of where the roll that was rolled led."""
 
 
 def race_starts(boards: Boards) -> Sides:
@@ -97,7 +97,7 @@ def _both(sides: Sides, throws: Floats32, others: Sides, first: Floats32) -> Sid
 
 
 def _about(pips: npt.NDArray[Any], longest: int) -> Floats32:
-    """Return the chances of numbers of throws that bring so many pips: a bell."""
+    """Return the chances of numbers of rolls that bring so many pips: a bell."""
     throws = pips[:, None] / PIPS_PER_ROLL
     away = (np.arange(longest) - throws) / (_SPREAD / PIPS_PER_ROLL * np.sqrt(throws))
     chances = np.exp(-away * away / 2)
@@ -157,7 +157,7 @@ def _play(
 
 
 def _later(chances: Floats32) -> Floats32:
-    """Return chances of one throw more."""
+    """Return chances of one roll more."""
     later = np.zeros_like(chances)
     later[:, 1:] = chances[:, :-1]
     later[:, -1] += chances[:, -1]
@@ -208,7 +208,7 @@ def _expand(sides: Sides, board: Board, plays: Boards, scratch: Scratch, found: 
 
 
 def _traced(steps: list[_Step], trace: float, longest: int) -> tuple[Sides, Floats32]:
-    """Return sides and what they have learned, from the last throw back to the first."""
+    """Return sides and what they have learned, from the last roll back to the first."""
     count = len(steps[0].rows) if steps else 0
     # What the network misses of where a side comes to; nothing where that is in the tables.
     missed = np.zeros((count, longest), np.float32)
@@ -225,7 +225,7 @@ def _traced(steps: list[_Step], trace: float, longest: int) -> tuple[Sides, Floa
 
 
 def fit_sides(network: Network, labels: SideLabels, plan: FitPlan) -> Iterator[FitProgress]:
-    """Change the weights of a race network in place, a batch a step; the loss is that of the mean number of throws."""
+    """Change the weights of a race network in place, a batch a step; the loss is that of the mean number of rolls."""
     adam = Adam([*network.weights, *network.biases])
     loss = 0.0
     for batch in batches(len(labels.sides), plan):
@@ -236,7 +236,7 @@ def fit_sides(network: Network, labels: SideLabels, plan: FitPlan) -> Iterator[F
 
 
 def _gradients(network: Network, labels: SideLabels, batch: Batch) -> tuple[float, list[Any]]:
-    """Return the mean squared error of the mean number of throws, and by what weights and thresholds err."""
+    """Return the mean squared error of the mean number of rolls, and by what weights and thresholds err."""
     rows = batch.rows
     layers = network.sums(encode_sides(labels.sides[rows]))
     throws, first = split_outputs(layers[-1])

@@ -128,7 +128,7 @@ _REAR: Final = (0.3, 0.2, 0.2, 0.15, 0.1, 0.05)
 
 
 def rare_position(rng: np.random.Generator, columns: TableArrays) -> Board:
-    """Return a position that is possible, not over and not in the bear-off tables, seen by who is on roll."""
+    """Return a position that is possible, not over and not in the bear-off tables, seen by the player on roll."""
     while True:
         own = _side(rng, np.ones(CELLS, np.bool_))
         free = own[::-1] == 0

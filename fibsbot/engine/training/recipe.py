@@ -55,7 +55,7 @@ class FitRecipe:
 
 @frozen
 class DistillRecipe:
-    """A deep network learns what the student says of very many positions, which costs next to nothing."""
+    """A deep network learns what the TD network says of very many positions, which costs next to nothing."""
 
     positions: int = field(validator=[ge(1), le(MOST)])
     hidden: tuple[int, ...] = field(validator=_layers)
@@ -94,7 +94,7 @@ class RaceRound:
     """How many sides are played home."""
     fit: FitRecipe
     trace: float = field(default=1.0, validator=[ge(0.0), le(1.0)])
-    """How much of what the network misses a throw later is added to a label; see `races`."""
+    """How much of what the network misses a roll later is added to a label; see `races`."""
     hidden: tuple[int, ...] = field(default=(), validator=_layers)
     """Units of the hidden layers of new networks, one in each round; without, the last one goes on learning."""
     times: int = field(default=1, validator=[ge(1), le(1000)])

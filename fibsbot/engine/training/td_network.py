@@ -49,12 +49,12 @@ class TDBuffers(NamedTuple):
     inputs: Inputs
     hidden: Floats32
     chances: Floats32
-    """What the last position was worth to who was on roll; shape (OUTPUTS,)."""
+    """What the last position was worth to the player who was on roll; shape (OUTPUTS,)."""
     escapes: Inputs
 
 
 def new_td_network(hidden: int, seed: int) -> TDNetwork:
-    """Return a student that knows nothing but that gammons are rare."""
+    """Return a TD network that knows nothing but that gammons are rare."""
     rng = np.random.default_rng(seed)
     return TDNetwork(
         input_weights=(rng.standard_normal((INPUTS, hidden)) * 0.1).astype(np.float32),
@@ -65,7 +65,7 @@ def new_td_network(hidden: int, seed: int) -> TDNetwork:
 
 
 def new_td_buffers(student: TDNetwork) -> TDBuffers:
-    """Return room for a student's work."""
+    """Return room for a TD network's work."""
     return TDBuffers(
         sides=np.zeros((2, CELLS), np.int8),
         inputs=np.zeros(INPUTS, np.float32),
@@ -77,7 +77,7 @@ def new_td_buffers(student: TDNetwork) -> TDBuffers:
 
 @inner
 def load_inputs(desk: TDBuffers, board: Board) -> None:
-    """Lay the inputs of a position on the desk."""
+    """Lay the inputs of a position on the buffers."""
     for cell in range(CELLS):
         desk.sides[0, cell] = board[cell]
     swap(board, desk.sides[1])
@@ -86,7 +86,7 @@ def load_inputs(desk: TDBuffers, board: Board) -> None:
 
 @inner
 def forward(student: TDNetwork, desk: TDBuffers) -> None:
-    """Write the chances of the position whose inputs lie on the desk."""
+    """Write the chances of the position whose inputs lie on the buffers."""
     hidden, chances, inputs = desk.hidden, desk.chances, desk.inputs
     units = len(hidden)
     for unit in range(units):
@@ -107,7 +107,7 @@ def forward(student: TDNetwork, desk: TDBuffers) -> None:
 
 @compiled
 def value(student: TDNetwork, desk: TDBuffers, board: Board) -> float:
-    """Return the cubeless equity of a position for the player on roll, and leave the chances on the desk."""
+    """Return the cubeless equity of a position for the player on roll, and leave the chances on the buffers."""
     chances = desk.chances
     if not write_game_over(board, chances):
         load_inputs(desk, board)
@@ -152,7 +152,7 @@ class SelfPlayStats(NamedTuple):
 
 
 def new_self_play_buffers(student: TDNetwork) -> SelfPlayBuffers:
-    """Return room for a student's games."""
+    """Return room for a TD network's games."""
     plays, scratch = plays_and_scratch()
     return SelfPlayBuffers(
         plays=plays,
@@ -168,7 +168,7 @@ def new_self_play_buffers(student: TDNetwork) -> SelfPlayBuffers:
 
 
 def learn(student: TDNetwork, table: SelfPlayBuffers, games: int, seed: int, rate: float) -> SelfPlayStats:
-    """Play games against itself and change the student's weights by each turn."""
+    """Play games against itself and change the TD network's weights by each turn."""
     table.told.fill(0)
     _learn(student, table, games, seed, np.float32(rate))
     turns, gammons, error = table.told.tolist()
@@ -219,7 +219,7 @@ def _learn(student: TDNetwork, table: SelfPlayBuffers, games: int, seed: int, ra
 
 @inner
 def _teach(student: TDNetwork, table: SelfPlayBuffers, rate: np.float32) -> float:
-    """Move the chances on the desk towards those that the teacher sees for the other side; return the difference."""
+    """Move the chances on the buffers towards those that the teacher sees for the other side; return the difference."""
     learned, seen, errors = table.desk.chances, table.teacher.chances, table.errors
     hidden, inputs = table.desk.hidden, table.desk.inputs
     units = hidden.shape[0]
@@ -249,14 +249,14 @@ def _teach(student: TDNetwork, table: SelfPlayBuffers, rate: np.float32) -> floa
 
 @frozen(eq=False)
 class TDEvaluator:
-    """A student, as long as there is nothing better."""
+    """A TD network, as long as there is nothing better."""
 
     name: str
     student: TDNetwork
     columns: TableArrays = NO_TABLES
 
     def evaluate(self, boards: Boards) -> Outcomes:
-        """Return the chances of who is on roll, shape (n, 6)."""
+        """Return the chances of the player on roll, shape (n, 6)."""
         return evaluate_with(boards, self.columns, self._chances)
 
     def _chances(self, boards: Boards) -> Floats32:

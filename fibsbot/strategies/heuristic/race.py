@@ -53,7 +53,7 @@ def rolls_to_reach(limit: int, counts: Counts) -> Distribution:
 
 
 def wastage(counts: Counts) -> float:
-    """Return how many pips more than the pip count a side will have to throw to bear off.
+    """Return how many pips more than the pip count a side will have to roll to bear off.
 
     Checkers on low points, gaps and stacks waste pips. The weights are the least squares over the exact values of all
     positions of 6 to 15 checkers with no point above five checkers and at most two gaps; the error is 0.6 pips.
@@ -80,7 +80,7 @@ def normal_distribution(mean: float, variance: float) -> Distribution:
 
 
 def chance_to_finish_first(first: Distribution, second: Distribution) -> float:
-    """Return the chance that the side that throws first needs no more rolls than the other."""
+    """Return the chance that the side that rolls first needs no more rolls than the other."""
     chance = 0.0
     left = 1.0
     for roll, finishes in enumerate(first):

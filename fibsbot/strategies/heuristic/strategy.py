@@ -23,7 +23,7 @@ from fibsbot.strategies.heuristic.race import certain_loss, race_chances
 
 
 def position_chances(position: Position) -> OutcomeChances:
-    """Return the chances of the player on roll, who is about to throw."""
+    """Return the chances of the player on roll, who is about to roll."""
     if position.opponent_off == CHECKERS:
         return _chances_of_loss(position)
     if position.off == CHECKERS:
@@ -239,7 +239,7 @@ class HeuristicStrategy:
         return [it.equity for it in play_values(state, plays)]
 
     def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:  # noqa: ARG002
-        """Return what each play is worth, without looking ahead, and the chances that it leaves."""
+        """Return what each play is worth, without lookahead, and the chances that it leaves."""
         return play_values(state, plays)
 
     def value_cube(self, state: MatchState) -> CubeValues:

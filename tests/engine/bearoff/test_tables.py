@@ -67,7 +67,7 @@ def test_equities_of_few_checkers_are_those_of_a_recursion_with_fractions(tables
 
 
 def test_the_last_throw_is_doubled_and_taken_above_a_quarter(tables: BearoffTables) -> None:
-    # 19 of 36 throws bear off from 5 and 2; the opponent has one checker left and wins otherwise.
+    # 19 of 36 rolls bear off from 5 and 2; the opponent has one checker left and wins otherwise.
     money = tables.money(board_of((0, 1, 0, 0, 1, 0), (1, 0, 0, 0, 0, 0)))
     assert money is not None
     assert 19 / 36 == pytest.approx(money.win, abs=1e-6)
@@ -141,7 +141,7 @@ def test_chances_and_gammons_are_those_of_gnubg(tables: BearoffTables) -> None:
 
 
 def test_gammons_of_a_last_throw_can_be_counted(tables: BearoffTables) -> None:
-    # Three on the ace point take one throw with a double, else two: then the opponent has one to save the gammon.
+    # Three on the ace point take one roll with a double, else two: then the opponent has one to save the gammon.
     found = tables.evaluate(board_of((3, 0, 0, 0, 0, 0), STACK)[None])[0]
     assert 1 / 6 + 5 / 6 * 19 / 36 == pytest.approx(found[WIN_GAMMON], abs=1e-6)
     found = tables.evaluate(board_of(STACK, (1, 0, 0, 0, 0, 0))[None])[0]

@@ -12,7 +12,7 @@ from fibsbot.engine.rollout.plan import RolloutDice
 FAIR = Counter(
     {high * (high - 1) // 2 + low - 1: 1 if high == low else 2 for high in range(1, 7) for low in range(1, high + 1)}
 )
-"""How often each throw comes up in 36."""
+"""How often each roll comes up in 36."""
 
 
 @pytest.mark.parametrize("block", [0, 1, 35, 100])

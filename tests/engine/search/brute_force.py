@@ -17,7 +17,7 @@ OTHER = {CENTRED: CENTRED, OWNED: THEIRS, THEIRS: OWNED}
 
 @frozen
 class Cube:
-    """A cube: what is at stake, seen by who is on roll, and where it is."""
+    """A cube: what is at stake, seen by the player on roll, and where it is."""
 
     stakes: Stakes
     column: int
@@ -29,17 +29,17 @@ class Cube:
 
     @property
     def turned(self) -> Cube:
-        """The cube once who is on roll has doubled and was taken."""
+        """The cube once the player on roll has doubled and was taken."""
         return Cube(self.stakes.turned, THEIRS)
 
     @property
     def open(self) -> bool:
-        """Whether who is on roll may double."""
+        """Whether the player on roll may double."""
         return self.column != THEIRS and self.stakes.can_double(Owner.PLAYER)
 
 
 def at_once(evaluator: Evaluator, position: Position, cube: Cube) -> float:
-    """Return what a position is worth to who is on roll without looking ahead, doubling where that gains."""
+    """Return what a position is worth to the player on roll without lookahead, doubling where that gains."""
     outcomes = evaluator.evaluate(boards_of([position]))
     return float(cube.stakes.values(outcomes, DEFAULT_EFFICIENCY.of_position(position))[0, cube.column])
 
@@ -56,7 +56,7 @@ def value(evaluator: Evaluator, position: Position, cube: Cube, by: Cube, plies:
 
 
 def no_double_values(evaluator: Evaluator, position: Position, cube: Cube, by: Cube, plies: int) -> float:
-    """Return the same if who is on roll does not double now: the mean over 36 throws."""
+    """Return the same if the player on roll does not double now: the mean over 36 rolls."""
     if plies == 0 or position.over:
         outcomes = evaluator.evaluate(boards_of([position]))
         return float(cube.stakes.no_double_values(outcomes, DEFAULT_EFFICIENCY.of_position(position))[0, cube.column])

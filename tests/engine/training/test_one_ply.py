@@ -26,7 +26,7 @@ LATE = [
 
 
 def by_hand(evaluator: Evaluator, position: Position) -> list[float]:
-    """Return the chances one roll ahead: the mean over 36 throws of what the best play leaves."""
+    """Return the chances one roll ahead: the mean over 36 rolls of what the best play leaves."""
     mean = np.zeros(6)
     for high, low in ROLLS:
         theirs = evaluator.evaluate(boards_of(Position(it).swapped() for it in left_by(position, (high, low))))

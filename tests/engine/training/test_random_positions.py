@@ -29,7 +29,7 @@ def test_they_are_possible_and_not_over(variety: Variety) -> None:
 
 @pytest.mark.slow
 def test_each_follows_from_the_one_before_or_from_the_opening() -> None:
-    """With all positions kept, neighbours are a throw apart; the first throw of a game is no double."""
+    """With all positions kept, neighbours are a roll apart; the first roll of a game is no double."""
     games = 0
     before = Position.start()
     first = {Position(it).swapped() for roll in ROLLS if roll[0] != roll[1] for it in left_by(before, roll)}
