@@ -340,7 +340,7 @@ def pruner_path(folder: Path, number: int) -> Path:
 
 
 def _kept_student(path: Path, new: TDNetwork) -> tuple[TDNetwork, int]:
-    """Read a TD network of the shape of `new` and the number of games it has played; raise NetworkError if it is another."""
+    """Read a TD network shaped like `new` and its number of games; raise NetworkError if the shape differs."""
     arrays = load_arrays(path)
     expected = {"games": (), **{key: weights.shape for key, weights in zip(_TD_KEYS, new, strict=True)}}
     if {name: weights.shape for name, weights in arrays.items()} != expected:
