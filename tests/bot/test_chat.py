@@ -384,7 +384,7 @@ NAMES = st.sampled_from(["ford", "trillian", ME, "RepBotNG", "gnubot", "You", "s
 TEXTS = st.one_of(
     st.sampled_from([topic.value for topic in Topic] + [order.value for order in Order] + ["move", "join", "hello?"]),
     st.text(max_size=100),
-    st.text(st.characters(codec="ascii"), max_size=300),
+    st.text(st.characters(max_codepoint=127), max_size=300),
 )
 LINES = st.tuples(st.sampled_from([*range(12, 21)]), NAMES, TEXTS).map(lambda said: " ".join(map(str, said)))
 STEPS = st.lists(st.one_of(LINES, st.floats(0, 100)), max_size=60)
