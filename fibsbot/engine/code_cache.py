@@ -5,9 +5,9 @@ Files are in `__pycache__` beside the source or, where that cannot be written, i
 if neither can be written, each process compiles for itself. The environment variable FIBSBOT_CODE_CACHE names another
 folder.
 
-The digest of the sources follows imports by a regular expression: lines that begin with `from fibsbot.engine.x import`,
-and strings such as `"fibsbot.engine.x"` (without a second dot). A file with compiled functions must therefore not
-import modules of the engine in any other way (`from fibsbot.engine import x`, or an indented import).
+The digest of the sources follows imports by a regular expression: lines that begin with
+`from fibsbot.engine.<module> import`, and strings of the form `"fibsbot.engine.<module>"`. A file with compiled functions
+must not import modules of the engine in any other way (`from fibsbot.engine import x`, or an indented import).
 """
 
 from __future__ import annotations
