@@ -17,6 +17,7 @@ from fibsbot.bot.command_queue import MOST_CHAT
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import ChatSettings, Timings
 from fibsbot.policy import NamePattern
+from fibsbot.setting import DAY
 from tests.bot.agent_script import AFTER_61, ME, ROLLED_64, TIME, Script, after, board
 
 QUIET = ChatSettings(greet=False)
@@ -392,7 +393,7 @@ STEPS = st.lists(st.one_of(LINES, st.floats(0, 100)), max_size=60)
 
 @given(place=st.sampled_from(["to_lobby", "to_their_turn", "to_my_roll"]), steps=STEPS)
 def test_whatever_is_said_we_stay_polite(place: str, steps: list[Any]) -> None:
-    script = Script(chat=QUIET, timings=Timings(pause=0, keep_alive=10**6))
+    script = Script(chat=QUIET, timings=Timings(pause=0, keep_alive=DAY))
     getattr(script, place)()
     begun, answers = script.now, len(script.sent_so_far)
     for step in steps:
