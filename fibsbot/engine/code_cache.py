@@ -6,7 +6,7 @@ if neither can be written, each process compiles for itself. The environment var
 folder.
 
 The digest of the sources follows imports by a regular expression: lines that begin with
-`from fibsbot.engine.<module> import`, and strings of the form `"fibsbot.engine.<module>"`. A file with compiled functions
+`from fibsbot.engine.<module> import`, and strings of the form `"fibsbot.engine.<module>"`. A file with compiled code
 must not import modules of the engine in any other way (`from fibsbot.engine import x`, or an indented import).
 """
 
