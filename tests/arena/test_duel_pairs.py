@@ -120,7 +120,7 @@ def test_a_judge_that_fails_leaves_the_result_and_says_why() -> None:
     tally = played(evolve(MONEY, cube=False), Racer(), Racer(), 2, Blind())
     report = tally.report(2)
     assert (2, 2, None) == (report["pairs"], report["unjudged"], report["adjusted"])
-    assert "racer cannot judge: RuntimeError: too dark" in report["examples"][0]
+    assert "racer cannot evaluate: RuntimeError: too dark" in report["examples"][0]
 
 
 def test_resigning_a_backgammon_costs_three_points() -> None:

@@ -160,7 +160,7 @@ def test_the_file_of_settings_names_the_store(store: Path, tmp_path: Path) -> No
         (["--account", "zaphod"], "no account is called 'zaphod'; in the store are: marvin, slartibartfast"),
         (["--since", "yesterday"], "'yesterday' does not match the format '%Y-%m-%d'"),
         (["--svg", "/no/such/folder/x.svg"], "there is no folder /no/such/folder for x.svg"),
-        (["--luck", "--engine", "random"], "strategy 'random' is no judge"),
+        (["--luck", "--engine", "random"], "strategy 'random' is not an evaluator"),
         (["--luck", "--engine", "nosuch"], "no strategy is called 'nosuch'"),
     ],
 )
