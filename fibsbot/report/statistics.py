@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from fibsbot.analysis.dice import DOUBLET_CHANCE, ChiSquare, DiceStatistics, dice_statistics
-from fibsbot.analysis.luck import ROLLS
+from fibsbot.analysis.luck import ROLLS, luck_adjusted_result
 from fibsbot.analysis.model import PlayerStatistics
 from fibsbot.draw.markup import clean
 from fibsbot.draw.plot import Bar, Dot, Mark, Series, Theme, Tick, bars_svg, curve_svg
@@ -170,8 +170,8 @@ def _grades(match: MatchTimeline, seat: Seat) -> dict[Grade, int]:
 
 
 def _luck_rows(match: MatchTimeline) -> Iterator[Html]:
-    both, transcript = match.analysis.figures, match.analysis.transcript
-    yield table_row("Luck", *(format_signed(it.luck) for it in both), explained="Normalised equity, over all rolls")
+    both = match.analysis.figures
+    yield table_row("Luck", *(format_signed(it.luck) for it in both), explained="Normalised equity of all rolls")
     yield table_row(
         "Luck in points", *(format_signed(it.luck_in_points, 2) for it in both), explained="Luck times the cube"
     )
@@ -180,13 +180,13 @@ def _luck_rows(match: MatchTimeline) -> Iterator[Html]:
     yield table_row("Points won", *won)
     net = both[0].luck_in_points - both[1].luck_in_points
     adjusted = won[0] - won[1] - net
-    explained = "Points won less points lost, less what luck brought"
+    explained = "Points won minus points lost, minus luck"
     yield table_row(
         "Luck-adjusted points", format_signed(adjusted, 2), format_signed(-adjusted, 2), explained=explained
     )
-    if transcript.length and transcript.winner is not None:
-        chance = (transcript.winner is Seat.A) - both[0].luck_in_chances + both[1].luck_in_chances
-        explained = "The result, 100% or 0%, less what luck brought"
+    chance = luck_adjusted_result(match.analysis, Seat.A)
+    if chance is not None:
+        explained = "The result, 100% or 0%, minus luck"
         yield table_row("Luck-adjusted result", f"{chance:.1%}", f"{1 - chance:.1%}", explained=explained)
 
 

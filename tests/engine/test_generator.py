@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 
 from fibsbot.engine.generator import MOST_PLAYS, generate, plays_and_scratch, successors
-from fibsbot.match import Dice
+from fibsbot.match import ROLLS, Dice
 from fibsbot.notation.position_ids import parse_position_id, position_id
 from fibsbot.position import Position
 from fibsbot.rules.plays import resulting_positions
 from tests.engine.perft import perft
-from tests.engine.toys import ROLLS, board_of, cells, left_by, some_positions
+from tests.engine.toys import board_of, cells, left_by, some_positions
 from tests.hypothesis_strategies import bear_offs, dice, positions
 
 DATA: Final = Path(__file__).parents[1] / "data" / "rules" / "legal_moves.jsonl.gz"

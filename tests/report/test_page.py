@@ -21,9 +21,9 @@ from fibsbot.draw.svg import Theme, ViewOptions, board_svg
 from fibsbot.formats.mat import write_mat
 from fibsbot.formats.sgf import write_sgf
 from fibsbot.report.page import IndexEntry, index_page, report_page
-from fibsbot.report.score_sheet import score_sheet
+from fibsbot.report.score_sheet import BAD_LUCK, GOOD_LUCK, score_sheet
 from fibsbot.report.statistics import equity_graph
-from fibsbot.report.timeline import EntryKind, match_timeline
+from fibsbot.report.timeline import LUCK_THRESHOLD, EntryKind, match_timeline
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import Gap, Transcript
 from tests.formats.simulated_matches import simulate, transcripts
@@ -237,6 +237,29 @@ def test_empty_matches_and_pages_are_rendered() -> None:
 def test_an_analysis_without_luck_does_not_mention_it() -> None:
     text = Page.read(report_page([analysed(eventful(), luck=False)], title="alice and bob")).text
     assert "Luck" not in text.replace("Good luck", "")
+
+
+def test_only_a_completely_seen_match_has_a_luck_adjusted_result() -> None:
+    whole = simulate(0, 3)
+    assert "Luck-adjusted result" in page_of(whole).text
+    assert "Luck-adjusted result" not in page_of(evolve(whole, games=whole.games[1:])).text
+
+
+def test_rolls_are_marked_from_the_luck_threshold_on() -> None:
+    match = analysed(eventful())
+    (roll,) = [it for it in match.games[0].decisions if it.decision.step.turn == 1]
+
+    def sheet(luck: float) -> str:
+        first = evolve(match.games[0], decisions=(evolve(roll, luck=luck),))
+        return str(score_sheet(match_timeline(evolve(match, games=(first, *match.games[1:])))))
+
+    assert LUCK_THRESHOLD == 0.3, "documented in docs/report.md"
+    for luck, marks in ((0.29, ""), (0.3, GOOD_LUCK), (-0.29, ""), (-0.3, BAD_LUCK)):
+        assert marks in sheet(luck)
+        assert marks or not {GOOD_LUCK, BAD_LUCK} & set(sheet(luck))
+    text = page_of(eventful()).text
+    assert f"{GOOD_LUCK} and {BAD_LUCK} mark rolls with luck of 0.3 or more" in text
+    assert "No roll changed the equity by 0.3 or more." in text
 
 
 def test_the_page_explains_grades_and_names_the_evaluator() -> None:

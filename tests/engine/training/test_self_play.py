@@ -10,8 +10,9 @@ from fibsbot.engine.evaluator import is_known
 from fibsbot.engine.pruner import new_pruner_buffers
 from fibsbot.engine.training.labels import FIVE, GAMES_AT_ONCE, Labels, most_disputed, one_ply, play_games, targets
 from fibsbot.engine.training.random_positions import Variety
+from fibsbot.match import ROLLS
 from fibsbot.position import Position
-from tests.engine.toys import ROLLS, left_by, toy_teacher
+from tests.engine.toys import left_by, toy_teacher
 
 pytestmark = pytest.mark.slow
 
