@@ -207,7 +207,7 @@ def analyse_matches(
     process. `tick` is called for each piece of work that is done. Closed or interrupted, it ends its processes at once.
     Raises StrategyError where a strategy is no judge, or takes its process down with it.
     """
-    if not find(judge).is_judge():
+    if not find(judge).is_evaluator():
         raise StrategyError(_NO_EVALUATOR.format(judge))
     left = iter(transcripts)
     known: list[Transcript] = []
