@@ -38,11 +38,11 @@ from fibsbot.strategies.evaluator import CHANCE_NAMES, Chances, CubeValues
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.transcript import Transcript
 
-MOST_ERRORS: Final = 10
+MAX_ERRORS: Final = 10
 """Errors of a match that are listed where nobody says otherwise."""
 READ_AHEAD: Final = 5
 """Matches that are read before the first is studied: if there are fewer, it is known how much there is to do."""
-MOST_COLUMNS: Final = 80
+MAX_COLUMNS: Final = 80
 """Columns that are used, however wide the terminal is."""
 
 
@@ -60,7 +60,7 @@ MOST_COLUMNS: Final = 80
 @click.option(
     "--errors",
     metavar="N",
-    default=MOST_ERRORS,
+    default=MAX_ERRORS,
     show_default=True,
     type=click.IntRange(0),
     help="Errors that are listed.",
@@ -90,7 +90,7 @@ def analyse(  # noqa: PLR0913, PLR0917 - one argument an option
     judge = evaluator_name(strategy, plies)
     sums = PlayerTotals()
     console = Console(highlight=False, soft_wrap=False)
-    console.width = min(console.width, MOST_COLUMNS)
+    console.width = min(console.width, MAX_COLUMNS)
     with _errors_in_one_line(), progress_bar("decisions") as tick:
         work = AnalysisRun(judge, luck, tick)
         found = checked_matches(asked, judge)
@@ -125,7 +125,7 @@ def _errors_in_one_line() -> Iterator[None]:
 
 NAME_WIDTH: Final = 20
 """Columns of a name."""
-MOST_PLAYERS: Final = 20
+MAX_PLAYERS: Final = 20
 """Players that are summed up over several matches."""
 _GRADES: Final = {Grade.DOUBTFUL: "doubtful", Grade.ERROR: "errors", Grade.BLUNDER: "blunders"}
 _STYLES: Final = {Grade.DOUBTFUL: "yellow", Grade.ERROR: "dark_orange", Grade.BLUNDER: "bold red"}
@@ -285,7 +285,7 @@ def totals_table(sums: PlayerTotals, *, luck: bool) -> Table:
     """Sum players up, those with the most matches first."""
     table = _table("player", "matches", "decisions", "loss", "PR", *(["luck"] if luck else []))
     ranked = sorted(sums.players.items(), key=lambda it: (-it[1][0], it[0]))
-    for name, (count, figures) in ranked[:MOST_PLAYERS]:
+    for name, (count, figures) in ranked[:MAX_PLAYERS]:
         cells = [str(count), str(figures.decisions), f"{figures.loss:.3f}", _rating(figures)]
         table.add_row(Text(clean(name, NAME_WIDTH) or "?"), *cells, *([_signed(figures.luck)] if luck else []))
     return table

@@ -15,7 +15,7 @@ from fibsbot.engine.arrays import LOSE, LOSE_GAMMON, WIN, WIN_GAMMON, boards_of
 from fibsbot.engine.bearoff import BearoffTables, MoneyEquities, SideRolls, compute_and_save, load_tables
 from fibsbot.engine.bearoff.storage import (
     DEFAULT_CHECKERS,
-    MOST_CHECKERS,
+    MAX_CHECKERS,
     TableFile,
     UnusableTablesError,
     path_for,
@@ -36,7 +36,7 @@ ESTIMATE_NOTE: Final = "from each side's own throws: 0.1 % off on average, 1.4 %
 @click.option("--build", "to_build", is_flag=True, help="Compute the tables, even if there are good ones.")
 @click.option(
     "--checkers",
-    type=click.IntRange(DEFAULT_CHECKERS, MOST_CHECKERS),
+    type=click.IntRange(DEFAULT_CHECKERS, MAX_CHECKERS),
     help=f"Checkers a side for exact cube equities; {DEFAULT_CHECKERS} if not given.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -69,9 +69,7 @@ def _list(checkers: int | None, *, to_build: bool, as_json: bool) -> None:
         _, built = compute_and_save(checkers or DEFAULT_CHECKERS, None, _note)
         if built is None:
             raise UserError("computed the tables, but could not keep them")
-    counts = (
-        (checkers,) if checkers else (DEFAULT_CHECKERS,) if to_build else range(DEFAULT_CHECKERS, MOST_CHECKERS + 1)
-    )
+    counts = (checkers,) if checkers else (DEFAULT_CHECKERS,) if to_build else range(DEFAULT_CHECKERS, MAX_CHECKERS + 1)
     rows = [row for row in map(_file, counts) if row]
     if as_json:
         click.echo(json.dumps({"path": str(path_for(checkers or DEFAULT_CHECKERS)), "tables": rows}))

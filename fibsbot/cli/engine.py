@@ -108,7 +108,7 @@ class EvalOutput:
             yield f"{plies}-ply {format_chances(it.outcomes)}{worths}{chance}"
 
 
-MOST_PLAYS: Final = 10
+MAX_PLAYS: Final = 10
 """Plays that are listed at most where nobody says otherwise."""
 FEWEST_PLAYS: Final = 3
 """Plays that are listed at least, however far they are behind."""
@@ -121,7 +121,7 @@ FEWEST_PLAYS: Final = 3
     "--count",
     metavar="N",
     type=click.IntRange(1),
-    help=f"Plays to list.  [default: the close ones, {FEWEST_PLAYS} to {MOST_PLAYS}]",
+    help=f"Plays to list.  [default: the close ones, {FEWEST_PLAYS} to {MAX_PLAYS}]",
 )
 @search_options
 def best(  # noqa: PLR0913 - one argument an option
@@ -144,7 +144,7 @@ def best(  # noqa: PLR0913 - one argument an option
     with open_engine(networks, warm=seconds is not None) as engine:
         ranking = engine.rank(state, limits=search_limits(plies, seconds), compared=_plays_to_compare(count))
 
-    sheet = BestOutput(state, ranking, count or MOST_PLAYS)
+    sheet = BestOutput(state, ranking, count or MAX_PLAYS)
     if as_json:
         click.echo(json.dumps({**ids_of(state), "evaluator": engine.name, **sheet.row()}))
         return
@@ -158,7 +158,7 @@ def _plays_to_compare(count: int | None) -> PlayComparison:
     """Return which plays are looked at equally deep: so many, or those that come close to the best."""
     from fibsbot.engine.search import PlayComparison  # noqa: PLC0415 - loads the engine
 
-    return PlayComparison(MOST_PLAYS, FEWEST_PLAYS) if count is None else PlayComparison(count, count)
+    return PlayComparison(MAX_PLAYS, FEWEST_PLAYS) if count is None else PlayComparison(count, count)
 
 
 def with_roll(state: MatchState, dice: str | None) -> MatchState:

@@ -27,7 +27,7 @@ from fibsbot.transcript import Transcript, TranscriptError
 
 STDIO: Final = "-"
 """The file name that stands for the standard input or output."""
-MOST_LINES: Final = 100
+MAX_LINES: Final = 100
 """Files, and things that could not be read, that are listed."""
 FORMATS: Final = click.Choice([kind.value for kind in Format])
 READABLE_FORMATS: Final = click.Choice([kind.value for kind in Format if kind.readable])
@@ -239,10 +239,10 @@ def _write(found: Iterator[_NamedMatch], kind: Format, target: str | None, *, fo
 
 def _list(lines: Sequence[str], *, err: bool = False) -> None:
     """Print lines, if there are many only the first of them."""
-    for line in lines[:MOST_LINES]:
+    for line in lines[:MAX_LINES]:
         click.echo(clean(line, 300), err=err)
-    if len(lines) > MOST_LINES:
-        click.echo(f"... and {len(lines) - MOST_LINES:,} more", err=err)
+    if len(lines) > MAX_LINES:
+        click.echo(f"... and {len(lines) - MAX_LINES:,} more", err=err)
 
 
 def _write_to(found: Iterator[_NamedMatch], writing: _Writer, target: str | None) -> None:

@@ -17,7 +17,7 @@ from fibsbot.analysis.model import MatchAnalysis
 from fibsbot.cli import UserError
 from fibsbot.cli.options import configured_store
 from fibsbot.draw.markup import clean
-from fibsbot.engine import MOST_PLIES
+from fibsbot.engine import MAX_PLIES
 from fibsbot.formats import FormatError
 from fibsbot.records.views import Match
 from fibsbot.replay.match_files import CaptureError
@@ -114,8 +114,8 @@ def match_options(command: _Command) -> _Command:
 plies_option: Final = click.option(
     "--plies",
     metavar="N",
-    type=click.IntRange(0, MOST_PLIES),
-    help=f"Rolls that the engine looks ahead, 0 to {MOST_PLIES}.",
+    type=click.IntRange(0, MAX_PLIES),
+    help=f"Rolls that the engine looks ahead, 0 to {MAX_PLIES}.",
 )
 
 

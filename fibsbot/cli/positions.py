@@ -18,7 +18,7 @@ from rich.console import Console
 from fibsbot.cli import UserError
 from fibsbot.cli.output import spinner
 from fibsbot.draw.text import describe_state, draw_state, styled_board
-from fibsbot.engine import MOST_PLIES
+from fibsbot.engine import MAX_PLIES
 from fibsbot.engine.arrays import Outcomes
 from fibsbot.engine.cube import Stakes
 from fibsbot.match import Dice, MatchState, Phase
@@ -88,8 +88,8 @@ position_argument: Final = click.argument("position", metavar="POSITION")
 plies_option: Final = click.option(
     "--plies",
     metavar="N",
-    type=click.IntRange(0, MOST_PLIES),
-    help=f"Rolls to look ahead, 0 to {MOST_PLIES}.  [default: {DEFAULT_PLIES}]",
+    type=click.IntRange(0, MAX_PLIES),
+    help=f"Rolls to look ahead, 0 to {MAX_PLIES}.  [default: {DEFAULT_PLIES}]",
 )
 time_option: Final = click.option(
     "--time",
@@ -119,7 +119,7 @@ def search_limits(plies: int | None, seconds: float | None) -> SearchLimits:
     from fibsbot.engine.search import SearchLimits  # noqa: PLC0415 - loads the engine
 
     if plies is None:
-        plies = DEFAULT_PLIES if seconds is None else MOST_PLIES
+        plies = DEFAULT_PLIES if seconds is None else MAX_PLIES
     return SearchLimits(plies, seconds)
 
 

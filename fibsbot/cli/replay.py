@@ -52,7 +52,7 @@ SINGULAR: Final = {
     "differences": "difference",
     "gaps": "gap",
 }
-MOST_NOTES_LISTED: Final = 200
+MAX_NOTES_LISTED: Final = 200
 """Differences and gaps that are listed at the end."""
 EXIT_DIFFERENT: Final = 1
 
@@ -283,7 +283,7 @@ class _Summary:
             return
         self.broken += bool(outcome.problem)
         self.tally.add(outcome.tally)
-        self.notes += outcome.notes[: MOST_NOTES_LISTED - len(self.notes)]
+        self.notes += outcome.notes[: MAX_NOTES_LISTED - len(self.notes)]
         self.findings.add(outcome.findings)
         self.worst = most_different([*self.worst, *outcome.worst])
 

@@ -29,7 +29,7 @@ from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.transcript import Transcript
 
-MOST: Final = 100
+MAX_MATCHES: Final = 100
 """Matches on one page: a browser has to bear it."""
 INDEX: Final = "index.html"
 NAME: Final = 40
@@ -87,10 +87,10 @@ def report(  # noqa: PLR0913, PLR0917 - one argument an option
 
 
 def _write_page(target: Path, asked: MatchSelection, work: AnalysisRun) -> str:
-    found = list(itertools.islice(checked_matches(asked, work.engine), MOST + 1))
-    if len(found) > MOST:
+    found = list(itertools.islice(checked_matches(asked, work.engine), MAX_MATCHES + 1))
+    if len(found) > MAX_MATCHES:
         raise UserError(
-            f"expected {MOST} matches at most on a page, got more: use --last N, or -o FOLDER for a page each"
+            f"expected {MAX_MATCHES} matches at most on a page, got more: use --last N, or -o FOLDER for a page each"
         )
     studies = [study for _, study in work.studies(found)]
     _check_any(len(studies))

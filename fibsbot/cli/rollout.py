@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PLAYS: Final = 3
 """Plays that are rolled out where nobody says otherwise."""
-MOST_TRIALS: Final = 1_000_000
+MAX_TRIALS: Final = 1_000_000
 
 
 @click.command()
@@ -62,7 +62,7 @@ MOST_TRIALS: Final = 1_000_000
 )
 @click.option("--cube", "cube_decision", is_flag=True, help="Roll out what doubling is worth, and what rolling is.")
 @click.option(
-    "--trials", metavar="N", default=1296, show_default=True, type=click.IntRange(1, MOST_TRIALS), help="Games, in 36s."
+    "--trials", metavar="N", default=1296, show_default=True, type=click.IntRange(1, MAX_TRIALS), help="Games, in 36s."
 )
 @click.option(
     "--truncate", metavar="N", type=click.IntRange(1, 500), help="Turns after which the network says what is left."

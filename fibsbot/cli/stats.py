@@ -34,7 +34,7 @@ from fibsbot.transcript import Transcript
 if TYPE_CHECKING:
     from fibsbot.records.store import Store
 
-MOST_COLUMNS: Final = 80
+MAX_COLUMNS: Final = 80
 """Columns that are used, however wide the terminal is."""
 
 
@@ -96,7 +96,7 @@ def stats(  # noqa: PLR0913 - one argument an option
         click.echo(f"{public_url(database_url(place))}: no account has written anything yet")
         return
     console = Console(highlight=False, soft_wrap=False)
-    console.width = min(console.width, MOST_COLUMNS)
+    console.width = min(console.width, MAX_COLUMNS)
     for number, (results, it) in enumerate(zip(found, adjusted, strict=True)):
         if number:
             console.print()
@@ -226,7 +226,7 @@ def _draw(target: Path, found: Sequence[AccountResults]) -> None:
 
 NAME_WIDTH: Final = 24
 """Columns of a name."""
-MOST_REASONS: Final = 5
+MAX_REASONS: Final = 5
 """Reasons for lost connections that are told."""
 REASON_WIDTH: Final = 60
 """Columns of such a reason."""
@@ -326,10 +326,10 @@ def _connections(online: ConnectionStatistics) -> Iterator[str]:
             f"online {online.seconds / HOUR:,.1f} of {online.between / HOUR:,.1f} hours ({share}), "
             f"the longest {online.longest / HOUR:,.1f}"
         )
-    for reason, times in itertools.islice(online.reasons.items(), MOST_REASONS):
+    for reason, times in itertools.islice(online.reasons.items(), MAX_REASONS):
         yield f"{times:>6,} x {clean(reason, REASON_WIDTH)}"
-    if len(online.reasons) > MOST_REASONS:
-        yield f"       and {len(online.reasons) - MOST_REASONS} more reasons"
+    if len(online.reasons) > MAX_REASONS:
+        yield f"       and {len(online.reasons) - MAX_REASONS} more reasons"
 
 
 def _rating(results: AccountResults, *, unicode: bool) -> Iterator[str]:

@@ -26,7 +26,7 @@ CREDENTIAL: Final = "password"
 """The credential for a bot that is alone and says nothing else."""
 CREDENTIALS: Final = "CREDENTIALS_DIRECTORY"
 """The variable by which systemd tells where the credentials are."""
-MOST_BYTES: Final = 4096
+MAX_BYTES: Final = 4096
 """Bytes of a file that are read at most."""
 
 
@@ -91,7 +91,7 @@ def _unnamed(name: str | None, *, alone: bool, environment: Mapping[str, str]) -
 def _from_file(path: Path) -> FoundPassword:
     try:
         with path.open("rb") as file:
-            text = _first_line(file.read(MOST_BYTES))
+            text = _first_line(file.read(MAX_BYTES))
     except OSError as error:
         raise _NoPasswordError("a file that can be read", error.strerror or type(error).__name__) from None
     return FoundPassword(_checked(text, "in the first line of the file"), "a file")
@@ -102,7 +102,7 @@ def _from_credential(name: str, environment: Mapping[str, str]) -> FoundPassword
         raise _NoPasswordError(f"a systemd credential, in the folder that ${CREDENTIALS} names", "no such variable")
     try:
         with Path(folder, name).open("rb") as file:
-            text = _first_line(file.read(MOST_BYTES))
+            text = _first_line(file.read(MAX_BYTES))
     except (OSError, ValueError) as error:
         got = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
         raise _NoPasswordError(f"a systemd credential of this name in ${CREDENTIALS}", got) from None

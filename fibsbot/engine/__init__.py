@@ -6,7 +6,7 @@ Nothing in here is imported by a command that needs no engine: numpy and llvmlit
 import os
 from typing import Final
 
-MOST_PLIES: Final = 4
+MAX_PLIES: Final = 4
 """How deep a search may be told to look: each ply takes about thirty times as long."""
 
 BLAS_THREADS: Final = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "BLIS_NUM_THREADS")

@@ -66,7 +66,7 @@ CHECK_INTERVAL: Final = 10.0
 """Seconds between two looks at whether everything is as it should be; less where systemd waits for it."""
 LOGOUT_TIMEOUT: Final = 10.0
 """Seconds that logging out may take once somebody wants to leave at once."""
-MOST_LISTED: Final = 3
+MAX_LISTED: Final = 3
 """So many accounts are told one by one in the status line."""
 
 
@@ -326,7 +326,7 @@ class Service:
         statuses = self.supervisor.statuses()
         if len(statuses) == 1:
             said = statuses[0].sentence
-        elif len(statuses) <= MOST_LISTED:
+        elif len(statuses) <= MAX_LISTED:
             said = "; ".join(f"{it.account} {it.sentence}" for it in statuses)
         else:
             said = _account_counts(statuses)

@@ -23,7 +23,7 @@ from attrs import define, field, frozen
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.questions import InvalidAnswerError, LastResort, Question, StrategyAnswer
 
-MOST_HANGING: Final = 8
+MAX_HANGING: Final = 8
 """So many instances of a strategy may hang at the same time before no further one is made."""
 
 StrategyFactory: TypeAlias = Callable[[], Strategy]
@@ -139,7 +139,7 @@ class PooledStrategy:
 
     def may_grow(self) -> bool:
         """Whether another instance may be made."""
-        return self.make is not None and self.late < MOST_HANGING
+        return self.make is not None and self.late < MAX_HANGING
 
 
 @define(eq=False)

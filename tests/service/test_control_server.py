@@ -21,7 +21,7 @@ from structlog.testing import capture_logs
 from fibsbot.bot.orders import Order
 from fibsbot.service import control_server as control_module
 from fibsbot.service.control_client import ControlError, send_order
-from fibsbot.service.control_server import LONGEST, MOST_CLIENTS, ControlServer, parse_request
+from fibsbot.service.control_server import LONGEST, MAX_CLIENTS, ControlServer, parse_request
 
 Client = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -155,13 +155,13 @@ async def test_clients_that_say_nothing_keep_nobody_out(tmp_path: Path) -> None:
     path = tmp_path / "socket"
     talker = await asyncio.open_unix_connection(path)
     clients = []
-    for _ in range(3 * MOST_CLIENTS):
+    for _ in range(3 * MAX_CLIENTS):
         clients.append(await asyncio.open_unix_connection(path))
         assert [{"ok": True, "accounts": ["all"]}] == await said(path, b'{"order": "pause"}\n')
         talker[1].write(b'{"order": "pause"}\n')
         assert b"accounts" in await talker[0].readline(), "who speaks stays"
     async with asyncio.timeout(10):
-        for reader, _ in clients[:MOST_CLIENTS]:
+        for reader, _ in clients[:MAX_CLIENTS]:
             assert not await reader.read(), "the longest silent ones have gone"
     await hang_up([talker, *clients])
 

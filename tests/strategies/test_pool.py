@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.pool import MOST_HANGING, PooledStrategy, StrategyChain, StrategyPool, TimedAnswer
+from fibsbot.strategies.pool import MAX_HANGING, PooledStrategy, StrategyChain, StrategyPool, TimedAnswer
 from fibsbot.strategies.questions import AcceptAnswer, LastResort, Question, StrategyAnswer
 
 SOON = 5.0
@@ -175,13 +175,13 @@ async def test_what_hangs_again_and_again_is_passed_over_at_once(release: thread
     factory = Factory()
     pool = StrategyPool(2)
     kind = pool.add("plain", factory)
-    for _ in range(MOST_HANGING):
+    for _ in range(MAX_HANGING):
         await answer(StrategyChain([kind], 0.005), hang(release))
     began = time.monotonic()
     assert "plain hangs" == (await answer(StrategyChain([kind], SOON), YES)).fallback
     assert SOON > time.monotonic() - began
-    assert MOST_HANGING == pool.late
-    await until(lambda: len(factory.made) == MOST_HANGING)  # a thread may begin later than its question is given up
+    assert MAX_HANGING == pool.late
+    await until(lambda: len(factory.made) == MAX_HANGING)  # a thread may begin later than its question is given up
     release.set()
     await until(lambda: pool.late == 0)
     assert (await answer(StrategyChain([kind], SOON), YES)).fallback is None, "it has come back, and is asked again"

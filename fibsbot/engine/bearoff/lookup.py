@@ -73,9 +73,9 @@ def indices_on_boards(boards: Boards) -> tuple[Places, Places, Places]:
 Singles: TypeAlias = npt.NDArray[np.float32]
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 
-MOST_ROLLS: Final = 32
+MAX_ROLLS: Final = 32
 """Columns of the distribution of throws until all are off, which can take 30; 32 fill two cache lines."""
-MOST_ROLLS_TO_FIRST: Final = 12
+MAX_ROLLS_TO_FIRST: Final = 12
 """Columns until the first is off, which can take 10 throws."""
 
 WIN: Final = 0
@@ -111,8 +111,8 @@ def read_only_arrays(throws: Singles, first: Singles, means: Singles, pairs: Sin
 
 
 NO_TABLES: Final = read_only_arrays(
-    np.empty((0, MOST_ROLLS), np.float32),
-    np.empty((0, MOST_ROLLS_TO_FIRST), np.float32),
+    np.empty((0, MAX_ROLLS), np.float32),
+    np.empty((0, MAX_ROLLS_TO_FIRST), np.float32),
     np.empty(0, np.float32),
     np.empty((0, 0, COLUMNS), np.float32),
 )
@@ -143,7 +143,7 @@ def covered_chances(own: Places, opponent: Places, columns: TableArrays) -> Floa
 
 def first_off(numbers: Places, columns: TableArrays) -> Singles:
     """Return the chances that a side needs exactly so many throws until its first checker is off, shape (n, 12)."""
-    first = np.zeros((len(numbers), MOST_ROLLS_TO_FIRST), np.float32)
+    first = np.zeros((len(numbers), MAX_ROLLS_TO_FIRST), np.float32)
     whole = numbers >= FIRST_OF_FIFTEEN
     first[whole] = columns.first[numbers[whole] - FIRST_OF_FIFTEEN]
     first[~whole, 0] = 1

@@ -32,8 +32,8 @@ from fibsbot.engine.arrays import CHANCE_OF_ROLL, CHECKERS, ROLLS
 from fibsbot.engine.bearoff.lookup import (
     CENTRED,
     COLUMNS,
-    MOST_ROLLS,
-    MOST_ROLLS_TO_FIRST,
+    MAX_ROLLS,
+    MAX_ROLLS_TO_FIRST,
     OWNED,
     POINTS,
     THEIRS,
@@ -169,13 +169,13 @@ def _chunks(first: int, last: int) -> Iterator[tuple[int, int]]:
 
 def solve_all(moves: Numbers, show: Callable[[int], None]) -> tuple[Floats, Floats]:
     """Return means and chances of the number of throws until all checkers are off; see `solve`."""
-    return solve(moves, 1, MOST_ROLLS, show)
+    return solve(moves, 1, MAX_ROLLS, show)
 
 
 def solve_first(moves: Numbers, show: Callable[[int], None]) -> Floats:
     """Return the chances of the number of throws until the first is off, for the positions of 15 in their order."""
     fifteen = position_count(CHECKERS - 1)
-    return solve(moves, fifteen, MOST_ROLLS_TO_FIRST, show)[1][fifteen:]
+    return solve(moves, fifteen, MAX_ROLLS_TO_FIRST, show)[1][fifteen:]
 
 
 Pairs: TypeAlias = npt.NDArray[np.float32]

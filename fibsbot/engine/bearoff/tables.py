@@ -11,7 +11,7 @@ from attrs import field, frozen
 from fibsbot.engine.arrays import CELLS, CHECKERS, Board, Boards, position_of
 from fibsbot.engine.bearoff.lookup import (
     CENTRED,
-    MOST_ROLLS,
+    MAX_ROLLS,
     OWNED,
     THEIRS,
     WIN,
@@ -161,7 +161,7 @@ class BearoffTables:
 
     def _side(self, number: int, pips: int) -> SideRolls:
         throws = self.columns.throws[number].astype(float)
-        counts = np.arange(MOST_ROLLS)
+        counts = np.arange(MAX_ROLLS)
         mean = float(self.columns.means[number])
         deviation = float(np.sqrt(max(throws @ counts**2 - (throws @ counts) ** 2, 0.0)))
         return SideRolls(pips, mean, deviation, tuple(np.trim_zeros(throws, "b").tolist()))

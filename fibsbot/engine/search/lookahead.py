@@ -16,7 +16,7 @@ from attrs import define, field, frozen
 from fibsbot.engine.arrays import CELLS, CHANCE_OF_ROLL, OUTCOMES, ROLLS, Boards, Outcomes, other_side
 from fibsbot.engine.cube.janowski import Floats as Worths
 from fibsbot.engine.evaluator import Evaluator
-from fibsbot.engine.generator import MOST_PLAYS
+from fibsbot.engine.generator import MAX_PLAYS
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.pruner import PlayFilter, Pruner, expand, new_pruner_buffers
 from fibsbot.engine.search.cache import Places, PositionCache, distinct, empty, fill, find, forget, new_cache
@@ -180,7 +180,7 @@ class Lookahead:
         The slot is `row * 21 + roll`; they come in their order and none is left out.
         """
         self.clock.check()
-        most = min(chosen.most, MOST_PLAYS)
+        most = min(chosen.most, MAX_PLAYS)
         room = len(boards) * ROLLS * min(most, _USUAL) + most
         while True:
             found, slots = np.empty((room, CELLS), np.int8), np.empty(room, np.int32)

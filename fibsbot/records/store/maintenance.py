@@ -22,7 +22,7 @@ from fibsbot.records.store.reader import CHUNK, Store
 from fibsbot.records.store.schema import ACCOUNTS, DECISIONS, GAMES, MATCHES, METADATA, OPPONENTS
 from fibsbot.records.views import OPEN, Outcome
 
-MOST_PER_KIND: Final = 20
+MAX_PER_KIND: Final = 20
 """Problems of one kind that are told one by one."""
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -51,8 +51,8 @@ def check_integrity(store: Store, progress: Progress = lambda _done, _of: None) 
         looks = [*(_FILE_CHECKS if connection.dialect.name == "sqlite" else ()), *_ROW_CHECKS]
         of = len(looks) + len(tables)
         for look in looks:
-            found = list(itertools.islice(look(connection), MOST_PER_KIND + 1))
-            problems += found[:MOST_PER_KIND] + ["and more of this kind"] * (len(found) > MOST_PER_KIND)
+            found = list(itertools.islice(look(connection), MAX_PER_KIND + 1))
+            problems += found[:MAX_PER_KIND] + ["and more of this kind"] * (len(found) > MAX_PER_KIND)
             progress(next(steps), of)
         counts = {}
         for table in tables:
@@ -85,7 +85,7 @@ def _rule(sentence: str, query: Query) -> Callable[[Connection], Iterator[str]]:
     """Return what yields the sentence for each row of a query, filled with the row's values."""
 
     def look(connection: Connection) -> Iterator[str]:
-        for row in connection.execute(query.limit(MOST_PER_KIND + 1)).mappings():
+        for row in connection.execute(query.limit(MAX_PER_KIND + 1)).mappings():
             yield sentence.format(**row)
 
     return look

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from fibsbot.cli import EXIT_USAGE
-from fibsbot.cli.engine import FEWEST_PLAYS, MOST_PLAYS
+from fibsbot.cli.engine import FEWEST_PLAYS, MAX_PLAYS
 from fibsbot.notation import parse_state
 from fibsbot.rules.plays import legal_plays
 from tests.cli.engine.runner import HOLDING, START, Asking, check
@@ -47,7 +47,7 @@ def test_programs_get_every_legal_play_with_its_loss(ask: Asking) -> None:
 
 def test_all_that_is_listed_is_judged_equally_deep(ask: Asking) -> None:
     row = json.loads(ask.text("best", f"{HOLDING}:0:0:1:43:0:0:0:0:10", "--json", "--plies", "1"))
-    assert FEWEST_PLAYS <= len(row["plays"]) <= MOST_PLAYS
+    assert FEWEST_PLAYS <= len(row["plays"]) <= MAX_PLAYS
     assert {1} == {it["plies"] for it in row["plays"]}
 
 
