@@ -40,6 +40,7 @@ from fibsbot.strategies import base
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.child_process.process import MAX_LINE
 from fibsbot.strategies.child_process.wire_format import decision_of_board, format_steps, state_of_line
+from fibsbot.text import describe_error
 
 CUBE_WORDS: Final = {
     CubeAction.ROLL: "roll",
@@ -106,7 +107,7 @@ class Answerer:
                 answer = question(strategy)
                 fault = fault_of(answer)
             except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
-                fault = f"raised {type(error).__name__}: {' '.join(str(error).split())}"
+                fault = f"raised {describe_error(error)}"
             else:
                 if fault is None:
                     return answer

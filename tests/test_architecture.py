@@ -20,6 +20,7 @@ ROOMS: Final = (
         "fibsbot.files",
         "fibsbot.position",
         "fibsbot.processes",
+        "fibsbot.text",
     ),
     ("fibsbot.match",),
     ("fibsbot.rules",),

@@ -27,6 +27,7 @@ from fibsbot.rules import game as rules
 from fibsbot.strategies import luck_evaluator
 from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, find, load
+from fibsbot.text import describe_error
 from fibsbot.transcript import Game, Step, Throw, Transcript, TranscriptError, decisions, walk
 
 ProgressCallback: TypeAlias = Callable[[int, int], None]
@@ -96,7 +97,7 @@ class MatchAnalyser:
             return self._entry(step, luck=luck)
         except Exception as error:
             place = f"game {step.game}, turn {step.turn}"
-            what = " ".join(f"{type(error).__name__}: {error}".split())
+            what = describe_error(error)
             raise AnalysisError(f"{place}: {self.judge} cannot judge: {what}") from error
 
     def _entry(self, step: Step, *, luck: bool) -> EntryAnalysis:

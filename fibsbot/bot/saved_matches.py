@@ -23,7 +23,7 @@ from fibsbot.bot.invitations import STUCK_MATCH_TEXT, InvitationPurpose, SentInv
 from fibsbot.bot.players import Players
 from fibsbot.fibs import length_from_fibs
 from fibsbot.policy import Direction, RefusalReason, reasons_not_to_resume, reasons_to_refuse
-from fibsbot.policy.rules import format_duration
+from fibsbot.text import format_duration
 
 MAX_SAVED: Final = 1_000
 """Saved matches that we keep in mind; FIBS lets nobody have more than a few dozen."""

@@ -20,6 +20,7 @@ import click
 
 from fibsbot import __version__
 from fibsbot.redaction import redact
+from fibsbot.text import describe_error, one_line
 
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
@@ -164,7 +165,7 @@ def _run() -> int:
         name = context.command_path if context else "fibsbot"
         text = _with_typed_name(error, sys.argv[1:]).format_message()
         for line in text.splitlines() if isinstance(error, ConfigError) else [text]:
-            click.echo(f"{name}: {' '.join(line.split())}", err=True)
+            click.echo(f"{name}: {one_line(line)}", err=True)
         status = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         status = EXIT_INTERRUPTED
@@ -258,6 +259,8 @@ def replace_streams() -> Stream | None:
     return out
 
 
+MAX_ERROR: Final = 200
+"""Characters of an error that are shown; some libraries add pages."""
 _REFUSED: Final = ("can't start new thread", "failed to map segment", "cannot allocate memory", "failed to allocate")
 """What threads, the dynamic linker and OpenBLAS say when they get no memory."""
 
@@ -268,8 +271,7 @@ def memory_shortage(error: BaseException) -> str | None:
         return None
     limit = _limit()
     least = "" if limit is None else f", got at most {limit // 1024} KiB (`ulimit -v`)"
-    said = " ".join(str(error).split())[:200]
-    return f"expected enough memory and threads for this command{least}: {type(error).__name__}{said and f': {said}'}"
+    return f"expected enough memory and threads for this command{least}: {describe_error(error)[:MAX_ERROR]}"
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -36,6 +36,7 @@ from fibsbot.rules.state import Seat
 from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.evaluator import CHANCE_NAMES, Chances, CubeValues
 from fibsbot.strategies.loader import StrategyError
+from fibsbot.text import plural
 from fibsbot.transcript import Transcript
 
 MAX_ERRORS: Final = 10
@@ -162,7 +163,7 @@ def _title(transcript: Transcript) -> str:
     what = f"match to {transcript.length}" if transcript.length else "unlimited match"
     games = len(transcript.games)
     scores = transcript.scores
-    return f"{names}: {what}, {games} game{'' if games == 1 else 's'}, {scores[0]} to {scores[1]}"
+    return f"{names}: {what}, {plural(games, 'game')}, {scores[0]} to {scores[1]}"
 
 
 def _name(transcript: Transcript, seat: Seat) -> str:

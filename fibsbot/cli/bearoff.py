@@ -22,6 +22,7 @@ from fibsbot.engine.bearoff.storage import (
     read_tables,
 )
 from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.text import short_duration
 
 EQUAL: Final = 1e-6
 """Equities that differ by less are equal: the tables keep seven digits."""
@@ -103,18 +104,10 @@ def _table_lines(row: dict[str, Any]) -> dict[str, str]:
         "path": row["path"],
         "size": f"{row['bytes'] / 1e6:.1f} MB",
         "checksum": f"sha256 {row['sha256']}, good",
-        "age": _age(row["age"]),
+        "age": short_duration(row["age"]),
         "chances": "15 checkers a side",
         "cube": f"exact up to {row['checkers']} checkers a side",
     }
-
-
-def _age(seconds: float) -> str:
-    for unit, length in {"day": 86_400, "hour": 3_600, "minute": 60}.items():
-        count = int(seconds // length)
-        if count:
-            return f"{count} {unit}{'s' if count > 1 else ''}"
-    return "less than a minute"
 
 
 def _state(text: str) -> MatchState:

@@ -28,10 +28,10 @@ from fibsbot.policy import (
     unknown_facts,
 )
 from fibsbot.policy.policy import LONGEST_MATCH, UNLIMITED_WORD
-from fibsbot.policy.rules import format_duration, plural
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.views import Opponent, PlayerMemory
 from fibsbot.service.settings import AccountSettings
+from fibsbot.text import format_duration, plural
 
 
 @click.command("check-config")

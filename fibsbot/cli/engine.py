@@ -24,7 +24,6 @@ from fibsbot.cli.positions import (
     format_chances,
     format_equity,
     format_match_chance,
-    format_percent,
     ids_of,
     json_option,
     networks_option,
@@ -43,6 +42,7 @@ from fibsbot.engine.cube import DEFAULT_EFFICIENCY, DoubleAnswer, Market, Stakes
 from fibsbot.engine.search import CubeAnalysis, RankedPlay, Ranking
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation import format_play
+from fibsbot.text import format_percent
 
 if TYPE_CHECKING:
     from fibsbot.engine.search import PlayComparison
@@ -385,9 +385,9 @@ def _market(state: MatchState, stakes: Stakes, outcomes: Outcomes) -> Market | N
 def _market_lines(market: Market) -> Iterator[str]:
     yield "market, by the chance to win, gammons in the same proportion:"
     for name, chance in asdict(market).items():
-        yield f"  {_MARKET_POINTS[name]:24}" + ("never" if chance is None else f"{format_percent(chance):>8}")
+        yield f"  {_MARKET_POINTS[name]:24}" + ("never" if chance is None else f"{format_percent(chance, 2):>8}")
     if market.cash_from is not None:
-        yield f"  {'opponent takes from':24}{format_percent(1 - market.cash_from):>8}"
+        yield f"  {'opponent takes from':24}{format_percent(1 - market.cash_from, 2):>8}"
 
 
 def effort_row(reading: CubeAnalysis) -> dict[str, Any]:

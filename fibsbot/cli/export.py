@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 import click
 from attrs import define, field, frozen
@@ -19,10 +19,11 @@ from fibsbot.cli import UserError
 from fibsbot.cli.options import configured_store, store_errors
 from fibsbot.cli.output import progress_bar
 from fibsbot.draw.markup import clean
+from fibsbot.files import replacing
 from fibsbot.formats import EXTENSIONS, Format, FormatError
 from fibsbot.formats.conversion import ONE_MATCH_FORMATS, lost_details, reading_remarks, write_matches
-from fibsbot.policy.rules import plural
 from fibsbot.replay.match_files import CaptureError, find_format, read_match_file
+from fibsbot.text import plural
 from fibsbot.transcript import Transcript, TranscriptError
 
 STDIO: Final = "-"
@@ -214,9 +215,9 @@ class _Writer:
             raise UserError(f"{path} is there already; --force replaces it")
         before = self.done
         try:
-            with _in_place_of(path) as file:
-                for piece in self.pieces(found):
-                    file.write(piece)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(path) as part, part.open("x", encoding="utf-8", newline="") as file:
+                file.writelines(self.pieces(found))
         except OSError as error:
             raise UserError(f"cannot write {path}: {error.strerror or error}") from None
         self.written.append(f"{path}: {plural(self.done - before, 'match')}")
@@ -265,18 +266,3 @@ def _write_to(found: Iterator[_NamedMatch], writing: _Writer, target: str | None
             writing.file(path if number == 1 else path.with_stem(f"{path.stem}-{number}"), [named])
     else:
         writing.file(path, found)
-
-
-@contextlib.contextmanager
-def _in_place_of(target: Path) -> Iterator[IO[str]]:
-    """Give a file beside the target that takes its name in the end, or leaves nothing."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with part.open("x", encoding="utf-8", newline="") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)

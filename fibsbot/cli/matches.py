@@ -249,8 +249,3 @@ class AnalysisRun:
                 else:
                     self.failed += 1
                     click.echo(f"{it.name} is left out: {clean(str(studied), 300)}", err=True)
-
-
-def count_matches(count: int) -> str:
-    """Write a number of matches."""
-    return f"{count} match{'' if count == 1 else 'es'}"

@@ -43,15 +43,8 @@ from fibsbot.replay.writers import (
     worst_decisions_text,
 )
 from fibsbot.strategies.loader import StrategyError
+from fibsbot.text import plural
 
-SINGULAR: Final = {
-    "files": "file",
-    "matches": "match",
-    "games": "game",
-    "decisions": "decision",
-    "differences": "difference",
-    "gaps": "gap",
-}
 MAX_NOTES_LISTED: Final = 200
 """Differences and gaps that are listed at the end."""
 EXIT_DIFFERENT: Final = 1
@@ -323,9 +316,15 @@ class _Summary:
         if self.task.as_json:
             click.echo(json_line({"kind": "total", **tally.row(), "skipped": self.skipped, "broken": self.broken}))
         megabytes = tally.bytes / 1e6
-        counts = ("files", "matches", "games", "decisions", "differences", "gaps")
-        words = [_counted(getattr(tally, name), name) for name in counts]
-        words.insert(1, f"{megabytes:.1f} MB")
+        words = [
+            plural(tally.files, "file"),
+            f"{megabytes:.1f} MB",
+            plural(tally.matches, "match"),
+            plural(tally.games, "game"),
+            plural(tally.decisions, "decision"),
+            plural(tally.differences, "difference"),
+            plural(tally.gaps, "gap"),
+        ]
         words += [f"{self.skipped:,} skipped"] if self.skipped else []
         speed = f", {megabytes / seconds:.1f} MB/s" if seconds > 0 else ""
         click.echo(f"{', '.join(words)}; {seconds:.1f} s{speed}", err=True)
@@ -338,10 +337,6 @@ class _Summary:
             return
         found = self.findings
         if found.failed:
-            raise _ReplayError(f"the strategy had no answer to {_counted(found.failed, 'decisions')}")
+            raise _ReplayError(f"the strategy had no answer to {plural(found.failed, 'decision')}")
         if found.mean > fail_above:
             raise _ReplayError(f"the mean difference of {found.mean:.4f} is above {fail_above:g}")
-
-
-def _counted(count: int, things: str) -> str:
-    return f"{count:,} {things}" if count != 1 else f"1 {SINGULAR[things]}"

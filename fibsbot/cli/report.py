@@ -16,7 +16,6 @@ from fibsbot.cli.matches import (
     AnalysisRun,
     MatchSelection,
     checked_matches,
-    count_matches,
     evaluator_name,
     match_options,
     plies_option,
@@ -24,9 +23,11 @@ from fibsbot.cli.matches import (
 from fibsbot.cli.options import store_errors
 from fibsbot.cli.output import check_writable, progress_bar
 from fibsbot.draw.markup import clean
+from fibsbot.files import replacing
 from fibsbot.report.page import IndexEntry, index_page, report_page
 from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.loader import StrategyError
+from fibsbot.text import plural
 from fibsbot.transcript import Transcript
 
 MAX_MATCHES: Final = 100
@@ -95,7 +96,7 @@ def _write_page(target: Path, asked: MatchSelection, work: AnalysisRun) -> str:
     studies = [study for _, study in work.studies(found)]
     _check_any(len(studies))
     _write(target, report_page(studies, title=_title([it.transcript for it in studies])))
-    return f"{target}: {count_matches(len(studies))}, {target.stat().st_size // 1000} kB"
+    return f"{target}: {plural(len(studies), 'match')}, {target.stat().st_size // 1000} kB"
 
 
 def _write_folder(target: Path, asked: MatchSelection, work: AnalysisRun) -> str:
@@ -107,8 +108,8 @@ def _write_folder(target: Path, asked: MatchSelection, work: AnalysisRun) -> str
         _write(target / name, report_page([study], title=_title([study.transcript])))
         listed.append(_line(study, name))
     _check_any(len(listed))
-    _write(target / INDEX, index_page(listed, title=count_matches(len(listed))))
-    return f"{target / INDEX}: {count_matches(len(listed))}"
+    _write(target / INDEX, index_page(listed, title=plural(len(listed), "match")))
+    return f"{target / INDEX}: {plural(len(listed), 'match')}"
 
 
 def _line(study: MatchAnalysis, href: str) -> IndexEntry:
@@ -119,7 +120,7 @@ def _line(study: MatchAnalysis, href: str) -> IndexEntry:
 
 def _title(transcripts: list[Transcript]) -> str:
     if len(transcripts) != 1:
-        return count_matches(len(transcripts))
+        return plural(len(transcripts), "match")
     a, b = transcripts[0].players
     return f"{clean(a.name, NAME)} \N{EN DASH} {clean(b.name, NAME)}"
 
@@ -149,11 +150,8 @@ def _make_folder(target: Path) -> None:
 
 
 def _write(target: Path, page: str) -> None:
-    """Write a page, which appears under its name once it is whole."""
-    part = target.with_name(f".{target.name}.part")
     try:
-        part.write_text(page, "utf-8")
-        part.replace(target)
+        with replacing(target) as part:
+            part.write_text(page, "utf-8")
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise UserError(f"cannot write {target}: {error.strerror}") from None

@@ -29,6 +29,7 @@ from fibsbot.draw.themes import SERIES
 from fibsbot.records.views import Fact, Match
 from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.loader import StrategyError
+from fibsbot.text import format_percent, plural
 from fibsbot.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -261,26 +262,26 @@ def length_name(length: int | None) -> str:
     """Say what a match is played for."""
     if length is None:
         return "unknown"
-    return f"{length} point{'s' if length > 1 else ''}" if length else "unlimited"
+    return plural(length, "point") if length else "unlimited"
 
 
 def _summary(results: AccountResults) -> Iterator[str]:
     total = results.total
     if total.matches and results.first and results.last:
         yield (
-            f"{_counted(total.matches, 'match', 'matches')} from {results.first:%Y-%m-%d} to {results.last:%Y-%m-%d}: "
+            f"{plural(total.matches, 'match')} from {results.first:%Y-%m-%d} to {results.last:%Y-%m-%d}: "
             f"{total.wins} won, {total.losses} lost"
         )
-        yield f"won {_percent(total.share or 0.0)}, with 95 % confidence {_interval(*total.interval)}"
+        yield f"won {format_percent(total.share or 0.0)}, with 95 % confidence {_interval(*total.interval)}"
     else:
         yield "no match has been finished"
     if total.rated:
         of = f"of {total.rated} with known ratings, " if total.rated < total.matches else ""
         yield f"to be expected by the ratings: {of}{total.expected:.1f} won; it was {total.rated_wins}"
     more = [
-        _counted(results.open, "match", "matches") + " may go on" if results.open else "",
-        _counted(results.unseen, "result", "results") + " nobody knows" if results.unseen else "",
-        _counted(results.resumed, "resumption", "resumptions") if results.resumed else "",
+        plural(results.open, "match") + " may go on" if results.open else "",
+        plural(results.unseen, "result") + " nobody knows" if results.unseen else "",
+        plural(results.resumed, "resumption") if results.resumed else "",
     ]
     if any(more):
         yield ", ".join(filter(None, more))
@@ -296,7 +297,7 @@ def _scores(name: str, rows: Sequence[tuple[str, WinLossRecord]], top: int | Non
             Text(label),
             str(score.matches),
             str(score.wins),
-            _percent(score.share or 0.0),
+            format_percent(score.share or 0.0),
             _interval(*score.interval),
             expected,
         )
@@ -310,18 +311,18 @@ def _breaks(results: AccountResults, top: int) -> list[RenderableType]:
         table.add_row(Text(clean(breaks.opponent, NAME_WIDTH)), *(str(breaks.times[fact]) for fact in BREAK_FACTS))
     sums = {fact: sum(it.times[fact] for it in results.breaks) for fact in (Fact.LEFT, Fact.DROPPED)}
     told = Text(
-        f"{_counted(len(results.breaks), 'opponent', 'opponents')} left {sums[Fact.LEFT]} and dropped "
+        f"{plural(len(results.breaks), 'opponent')} left {sums[Fact.LEFT]} and dropped "
         f"{sums[Fact.DROPPED]}; counted since they were first met"
     )
     return ["", Text("Drops and resumes", style="bold"), table, *_more(results.breaks, top), told]
 
 
 def _connections(online: ConnectionStatistics) -> Iterator[str]:
-    vain = f", {_counted(online.attempts, 'vain attempt', 'vain attempts')}" if online.attempts else ""
+    vain = f", {plural(online.attempts, 'vain attempt')}" if online.attempts else ""
     unseen = f", {online.unseen} open or without a known end" if online.unseen else ""
-    yield f"{_counted(online.connections, 'connection', 'connections')}{vain}{unseen}"
+    yield f"{plural(online.connections, 'connection')}{vain}{unseen}"
     if online.between:
-        share = _percent(min(online.seconds / online.between, 1.0))
+        share = format_percent(min(online.seconds / online.between, 1.0))
         yield (
             f"online {online.seconds / HOUR:,.1f} of {online.between / HOUR:,.1f} hours ({share}), "
             f"the longest {online.longest / HOUR:,.1f}"
@@ -348,7 +349,7 @@ def _rating(results: AccountResults, *, unicode: bool) -> Iterator[str]:
 def _luck(adjusted: LuckAdjustedResults) -> Iterator[str]:
     count = len(adjusted.actual)
     left = f"; {adjusted.left_out} not seen from the first throw to the last" if adjusted.left_out else ""
-    yield f"{_counted(count, 'match', 'matches')} with the luck taken out{left}"
+    yield f"{plural(count, 'match')} with the luck taken out{left}"
     if adjusted.won:
         yield _with_interval("won", *adjusted.won)
     if adjusted.without_luck:
@@ -373,16 +374,8 @@ def _more(rows: Sequence[object], top: int | None) -> Iterable[Text]:
     return [Text(f"and {left:,} more; --top shows them")] if left > 0 else []
 
 
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
 def _with_interval(what: str, share: float, low: float, high: float) -> str:
-    return f"{what:<13}{_percent(share):>7}, with 95 % confidence {_interval(low, high)}"
+    return f"{what:<13}{format_percent(share):>7}, with 95 % confidence {_interval(low, high)}"
 
 
 def _interval(low: float, high: float) -> str:

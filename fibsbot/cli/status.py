@@ -17,7 +17,8 @@ from fibsbot.bot.orders import Order, parse_order
 from fibsbot.cli import ConfigError, UserError
 from fibsbot.config import Config, ConfigProblemsError, load_config
 from fibsbot.config.fields import format_problems
-from fibsbot.service.control_client import ControlError, send_order, short_duration
+from fibsbot.service.control_client import ControlError, send_order
+from fibsbot.text import short_duration
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from attrs import define, field, frozen
 from attrs.validators import ge, gt
 
+from fibsbot.text import one_line
+
 
 @frozen
 class TlsSettings:
@@ -38,7 +40,7 @@ def connection_error_text(error: BaseException) -> str:
             return error.strerror or "unknown host"
         case OSError(errno=int(number)) if number > 0:
             return os.strerror(number)
-    return " ".join(str(error).split()) or type(error).__name__
+    return one_line(error)
 
 
 @frozen

@@ -22,12 +22,13 @@ from fibsbot.bot.orders import Order
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store import Store, StoreError, StoreWriter
 from fibsbot.service.account import AccountStatus, BotAccount, Hooks, NoteDecision
-from fibsbot.service.control_client import ControlError, short_duration
+from fibsbot.service.control_client import ControlError
 from fibsbot.service.control_server import ControlServer, remove_stale_socket
 from fibsbot.service.settings import HOST, AccountSettings, ServiceSettings
 from fibsbot.service.supervisor import ReloadResult, StrategyLoader, Supervisor
 from fibsbot.service.systemd import SystemdNotifier
 from fibsbot.strategies.pool import TimedAnswer
+from fibsbot.text import short_duration
 
 if TYPE_CHECKING:
     from fibsbot.service.live import LivePage

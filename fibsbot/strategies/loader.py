@@ -20,6 +20,7 @@ from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies import base
 from fibsbot.strategies.base import Opponent, Strategy
 from fibsbot.strategies.evaluator import Evaluator
+from fibsbot.text import describe_error, one_line
 
 ENTRY_POINT_GROUP: Final = "fibsbot.strategies"
 """The entry-point group that a plug-in registers its strategies in."""
@@ -49,10 +50,10 @@ class InstalledStrategy:
             factory: object = self._entry_point.load()
         except (Exception, SystemExit) as error:
             raise StrategyError(
-                f"strategy {self.name!r} ({self.place}) cannot be imported: {_one_line(error)}"
+                f"strategy {self.name!r} ({self.place}) cannot be imported: {describe_error(error)}"
             ) from error
         if not callable(factory):
-            raise StrategyError(f"strategy {self.name!r} ({self.place}) is no class, but {_one_line(factory)}")
+            raise StrategyError(f"strategy {self.name!r} ({self.place}) is no class, but {factory!r}")
         return factory
 
     def description(self) -> str:
@@ -108,10 +109,12 @@ def load(name: str, **options: Any) -> Strategy:
         strategy: object = factory(*([argument] if colon else []), **options)
     except ValueError as error:
         if not colon:
-            raise StrategyError(f"strategy {name!r} ({origin.place}) cannot be made: {_one_line(error)}") from error
-        raise StrategyError(f"strategy {name!r}: {' '.join(str(error).split())}") from error
+            raise StrategyError(
+                f"strategy {name!r} ({origin.place}) cannot be made: {describe_error(error)}"
+            ) from error
+        raise StrategyError(f"strategy {name!r}: {one_line(error)}") from error
     except (Exception, SystemExit) as error:
-        raise StrategyError(f"strategy {name!r} ({origin.place}) cannot be made: {_one_line(error)}") from error
+        raise StrategyError(f"strategy {name!r} ({origin.place}) cannot be made: {describe_error(error)}") from error
     if not isinstance(strategy, Strategy):
         missing = ", ".join(sorted(_interface_names() - set(dir(strategy))))
         raise StrategyError(f"strategy {name!r} ({origin.place}) is no Strategy: it lacks {missing}")
@@ -129,7 +132,7 @@ def check(strategy: Strategy) -> tuple[str, ...]:
         try:
             fault = ask()
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
-            fault = f"raised {_one_line(error)}"
+            fault = f"raised {describe_error(error)}"
         if fault:
             faults.append(f"{question}: {fault}")
     return tuple(faults)
@@ -202,8 +205,3 @@ def _installed(point: EntryPoint) -> InstalledStrategy:
 
 def _interface_names() -> set[str]:
     return {name for name in (*vars(Strategy), *Strategy.__annotations__) if not name.startswith("_")}
-
-
-def _one_line(thing: object) -> str:
-    text = " ".join(str(thing).split())
-    return f"{type(thing).__name__}: {text}" if isinstance(thing, BaseException) else repr(thing)

@@ -22,6 +22,7 @@ from attrs import define, field, frozen
 
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.questions import InvalidAnswerError, LastResort, Question, StrategyAnswer
+from fibsbot.text import describe_error
 
 MAX_HANGING: Final = 8
 """So many instances of a strategy may hang at the same time before no further one is made."""
@@ -349,7 +350,7 @@ class _Worker:
             try:
                 self._strategy.close()
             except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
-                _log.warning("strategy cannot be closed", strategy=self._kind.name, error=_one_line(error))
+                _log.warning("strategy cannot be closed", strategy=self._kind.name, error=describe_error(error))
 
     def _outcome(self, job: PoolJob) -> StrategyAnswer | StrategyFailedError:
         """Ask, whatever it takes and whatever comes of it."""
@@ -363,11 +364,7 @@ class _Worker:
         except InvalidAnswerError as error:
             return StrategyFailedError(f"answered nonsense: {error}")
         except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything, SystemExit too
-            return StrategyFailedError(f"raised {_one_line(error)}")
+            return StrategyFailedError(f"raised {describe_error(error)}")
         finally:
             if not self.late:
                 job.seconds = time.monotonic() - began
-
-
-def _one_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -6,7 +6,6 @@ it has seen to that.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from fibsbot.analysis.match_analysis import AnalysisError, MatchAnalyser
 from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics
 from fibsbot.arena.duel.plan import DuelError, DuelPlan, GameDice
 from fibsbot.arena.duel.results import PairResult, StrategyStats
+from fibsbot.files import replacing
 from fibsbot.formats.mat import write_mat
 from fibsbot.match import CubeAction, Dice, MatchState
 from fibsbot.position import Play
@@ -250,10 +250,8 @@ def _leg_result(plan: DuelPlan, transcript: Transcript, seat: Seat, study: Match
 
 
 def _write_mat_file(path: Path, transcript: Transcript) -> None:
-    """Write a file, or replace it, as a whole."""
-    unfinished = path.with_suffix(f".{os.getpid()}.part")
     try:
-        unfinished.write_text(write_mat(transcript), "utf-8")
-        unfinished.replace(path)
+        with replacing(path) as part:
+            part.write_text(write_mat(transcript), "utf-8")
     except OSError as error:
         raise DuelError(f"cannot write {path}: {error.strerror}") from None

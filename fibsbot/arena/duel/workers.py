@@ -26,6 +26,7 @@ from fibsbot.processes import WorkerLostError, map_unordered
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, load
 from fibsbot.strategies.questions import InvalidAnswerError, LastResort, PlayQuestion, Question, StrategyAnswer
+from fibsbot.text import describe_error, one_line
 
 START_TIMEOUT: Final = 300.0
 """Seconds for a strategy to be made: it may load networks and compile."""
@@ -143,7 +144,7 @@ def _serve(hand: _ThreadQueues, make: MakeStrategy) -> None:
     try:
         strategy = make()
     except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
-        hand.outbox.put((_Fault(str(error) if isinstance(error, StrategyError) else _one_line(error)), 0.0))
+        hand.outbox.put((_Fault(str(error) if isinstance(error, StrategyError) else describe_error(error)), 0.0))
         return
     hand.outbox.put((None, 0.0))
     while (question := hand.inbox.get()) is not None:
@@ -158,13 +159,9 @@ def _ask_strategy(question: Question, strategy: Strategy) -> StrategyAnswer | _F
     try:
         return question.put_to(strategy)
     except InvalidAnswerError as error:
-        return _Fault(f"answered nonsense: {' '.join(str(error).split())}")
+        return _Fault(f"answered nonsense: {one_line(error)}")
     except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything, SystemExit too
-        return _Fault(f"raised {_one_line(error)}")
-
-
-def _one_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+        return _Fault(f"raised {describe_error(error)}")
 
 
 STOP_SIGNAL: Final = signal.SIGUSR1

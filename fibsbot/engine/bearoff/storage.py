@@ -15,7 +15,6 @@ import hashlib
 import json
 import mmap
 import os
-import secrets
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,6 +27,7 @@ from attrs import frozen
 from fibsbot.engine.arrays import CHECKERS
 from fibsbot.engine.bearoff.lookup import COLUMNS, MAX_ROLLS, MAX_ROLLS_TO_FIRST, TableArrays, position_count
 from fibsbot.engine.bearoff.tables import BearoffTables
+from fibsbot.files import replacing
 
 FORMAT: Final = "fibsbot bear-off tables"
 VERSION: Final = 1
@@ -76,15 +76,10 @@ def write_tables(tables: BearoffTables, path: Path) -> TableFile:
     checksum = _checksum(arrays)
     head = {"format": FORMAT, "version": VERSION, "checkers": tables.checkers, "sha256": checksum}
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with unfinished.open("xb") as file:
-            file.write(json.dumps(head).encode().ljust(HEADER_SIZE - 1) + b"\n")
-            for array in arrays:
-                file.write(array.data)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with replacing(path) as part, part.open("xb") as file:
+        file.write(json.dumps(head).encode().ljust(HEADER_SIZE - 1) + b"\n")
+        for array in arrays:
+            file.write(array.data)
     return _kept(path, tables.checkers, checksum, path.stat())
 
 

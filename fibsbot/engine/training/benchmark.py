@@ -20,6 +20,7 @@ from fibsbot.engine.arrays import Boards, boards_of, cubeless_equity, swapped
 from fibsbot.engine.evaluator import Evaluator
 from fibsbot.engine.generator import successors
 from fibsbot.notation.position_ids import parse_position_id
+from fibsbot.text import one_line
 
 Floats = npt.NDArray[np.float64]
 
@@ -56,7 +57,7 @@ class CheckerBenchmark:
             with gzip.open(path, "rt", encoding="utf-8") as file:
                 decisions = [_decision(json.loads(line)) for number, line in enumerate(file) if number]
         except (ValueError, KeyError, TypeError, EOFError, RecursionError, gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(f"{path}: expected rated decisions, found {' '.join(str(error).split())}") from error
+            raise ValueError(f"{path}: expected rated decisions, found {one_line(error)}") from error
         if not decisions:
             raise ValueError(f"{path}: expected rated decisions, found none")
         return cls(decisions)

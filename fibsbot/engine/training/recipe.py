@@ -13,6 +13,7 @@ from attrs.validators import and_, deep_iterable, ge, gt, le
 
 from fibsbot.engine.pruner import PlayFilter
 from fibsbot.engine.training.random_positions import Variety
+from fibsbot.text import one_line
 
 MAX_UNITS: Final = 8192
 """Hidden units of a layer, at most."""
@@ -183,7 +184,7 @@ def read_recipe(path: Path) -> Recipe:
         raise RecipeError(f"{path}: expected a recipe in TOML, found {error}") from error
     except (cattrs.BaseValidationError, ValueError) as error:
         flaws = cattrs.transform_error(error, path="recipe", format_exception=_flaw)
-        raise RecipeError(f"{path}: {' '.join('; '.join(flaws).split())}") from error
+        raise RecipeError(f"{path}: {one_line('; '.join(flaws))}") from error
 
 
 def structure(page: dict[str, Any]) -> Recipe:
