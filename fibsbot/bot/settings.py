@@ -71,7 +71,7 @@ class ChatSettings:
     window: float = field(default=300.0, validator=ge(0))
     """Seconds in which the same person gets one answer to the same question."""
     operators: tuple[str, ...] = ()
-    """Players whose tells are commands: `status`, `pause`, `resume`, `last`, `quit`."""
+    """Players whose tells are commands: `status`, `pause`, `resume`, `finish`, `quit`."""
     ignore: tuple[NamePattern, ...] = (NamePattern("RepBot*"), NamePattern("MissManners"))
     """Players who are never answered, besides other bots: reputation services."""
 

@@ -146,13 +146,13 @@ class PlayerHistory:
 @click.command("explain-invite")
 @click.argument("name", callback=_name)
 @click.argument("length", callback=_length)
-@click.option("--config", "path", metavar="FILE", type=click.Path(path_type=Path), help="File of settings.")
-@click.option("--account", metavar="NAME", help="Account of that file, if it has several.")
-@click.option("--rating", type=FiniteRange(min=0), help="The other's rating.")
-@click.option("--experience", type=click.IntRange(min=0), help="The other's experience.")
-@click.option("--client", help="What the other's program calls itself.")
-@click.option("--saved", "saved_games", type=click.IntRange(min=0), help="How many saved games the other has.")
-@click.option("--ours", is_flag=True, help="Explain whether the bot would invite, not accept.")
+@click.option("--config", "path", metavar="FILE", type=click.Path(path_type=Path), help="Configuration file.")
+@click.option("--account", metavar="NAME", help="Account of the configuration file, if it has several.")
+@click.option("--rating", type=FiniteRange(min=0), help="Rating of the other player.")
+@click.option("--experience", type=click.IntRange(min=0), help="Experience of the other player.")
+@click.option("--client", help="Client program of the other player.")
+@click.option("--saved-games", type=click.IntRange(min=0), help="Number of saved games of the other player.")
+@click.option("--outgoing", is_flag=True, help="Explain whether the bot would send the invitation, not accept it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def explain_invite(  # noqa: PLR0913, PLR0917 - one argument an option
     name: str,
@@ -164,7 +164,7 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument an option
     client: str | None,
     saved_games: int | None,
     *,
-    ours: bool,
+    outgoing: bool,
     as_json: bool,
 ) -> None:
     """Tell whether an invitation would be accepted, and all that speaks against it.
@@ -178,7 +178,7 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument an option
         policy = config.policy_of(account)
     except UnknownAccountError as error:
         raise UserError(f"{path or 'no file of settings'}: {error}") from None
-    direction = Direction.OURS if ours else Direction.THEIRS
+    direction = Direction.OURS if outgoing else Direction.THEIRS
     given = MatchRequest(name, length, direction, rating, experience, client, saved_games)
     known, trouble = _look_up(config, account, name) if path else (None, None)
     request = known.add_to(given) if known else given

@@ -118,23 +118,23 @@ FEWEST_PLAYS: Final = 3
 @position_argument
 @click.option("--dice", metavar="31", help="The roll, if the position has none or another one.")
 @click.option(
-    "--count",
+    "--plays",
     metavar="N",
     type=click.IntRange(1),
-    help=f"Plays to list.  [default: the close ones, {FEWEST_PLAYS} to {MAX_PLAYS}]",
+    help=f"Number of plays to list.  [default: the close ones, {FEWEST_PLAYS} to {MAX_PLAYS}]",
 )
 @search_options
 def best(  # noqa: PLR0913 - one argument an option
     position: str,
     *,
     dice: str | None,
-    count: int | None,
+    plays: int | None,
     plies: int | None,
     seconds: float | None,
     networks: Path | None,
     as_json: bool,
 ) -> None:
-    """Rank the plays of a throw.
+    """Rank the plays of a roll.
 
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. Each play is listed with
     how deep it was looked at, its equity with the cube, what it loses against the best one, and the chances that it
@@ -142,9 +142,9 @@ def best(  # noqa: PLR0913 - one argument an option
     """
     state = with_roll(read_position(position), dice)
     with open_engine(networks, warm=seconds is not None) as engine:
-        ranking = engine.rank(state, limits=search_limits(plies, seconds), compared=_plays_to_compare(count))
+        ranking = engine.rank(state, limits=search_limits(plies, seconds), compared=_plays_to_compare(plays))
 
-    sheet = BestOutput(state, ranking, count or MAX_PLAYS)
+    sheet = BestOutput(state, ranking, plays or MAX_PLAYS)
     if as_json:
         click.echo(json.dumps({**ids_of(state), "evaluator": engine.name, **sheet.row()}))
         return
@@ -234,7 +234,7 @@ class BestOutput:
             yield f"{'':13}{_chances(it)}   cubeless {format_equity(it.cubeless)}"
         left = len(ranking.plays) - len(self.listed)
         if left > 0:
-            yield f"and {left} more; --count shows them"
+            yield f"and {left} more; --plays shows them"
 
 
 def _chances(it: RankedPlay) -> str:

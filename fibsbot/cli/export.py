@@ -44,12 +44,14 @@ class _NamedMatch:
 
 @click.command()
 @click.argument("source", metavar="[FILE]", required=False)
-@click.option("--match", "number", metavar="N", type=click.IntRange(1), help="Only this match of FILE or the store.")
-@click.option("--format", "kind", type=FORMATS, help="What to write.  [default: as OUT's name ends]")
-@click.option("-o", "--output", "target", metavar="OUT", help="A file, or a folder for a file a match; else stdout.")
-@click.option("--db", "place", metavar="PLACE", help="The store to take matches from: a file or a URL.")
-@click.option("--config", metavar="FILE", type=click.Path(path_type=Path), help="Settings that name the store.")
-@click.option("--force", is_flag=True, help="Replace files that are there.")
+@click.option("--match", "number", metavar="N", type=click.IntRange(1), help="Export one match of FILE or the store.")
+@click.option("--format", "kind", type=FORMATS, help="Output format.  [default: by OUT's extension]")
+@click.option("-o", "--output", "target", metavar="OUT", help="Write to a file, or to a folder with a file per match.")
+@click.option("--store", "place", metavar="PLACE", help="Read matches from this store, a file or a URL.")
+@click.option(
+    "--config", metavar="FILE", type=click.Path(path_type=Path), help="Configuration file that names the store."
+)
+@click.option("--force", is_flag=True, help="Replace existing files.")
 def export(  # noqa: PLR0913, PLR0917 - one argument an option
     source: str | None,
     number: int | None,
@@ -68,9 +70,9 @@ def export(  # noqa: PLR0913, PLR0917 - one argument an option
     to OUT-2, OUT-3 and so on. What a format cannot say is told on stderr.
     """
     if source is not None and (place or config):
-        raise UserError("expected FILE, or a store with --db or --config, got both")
+        raise UserError("expected FILE, or a store with --store or --config, got both")
     if source is None and not (number or place or config):
-        raise UserError("expected FILE, or a match of the store with --match, or the store with --db or --config")
+        raise UserError("expected FILE, or a match of the store with --match, or the store with --store or --config")
     wanted = _kind(kind, target, "--format")
     if source is None:
         _write(_from_store(place or configured_store(config), number), wanted, target, force=force)
@@ -81,10 +83,10 @@ def export(  # noqa: PLR0913, PLR0917 - one argument an option
 @click.command()
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@click.option("--from", "given", type=READABLE_FORMATS, help="What IN is.  [default: as it looks]")
-@click.option("--to", "kind", type=FORMATS, help="What to write.  [default: as OUT's name ends]")
-@click.option("--match", "number", metavar="N", type=click.IntRange(1), help="Only this match of IN.")
-@click.option("--force", is_flag=True, help="Replace files that are there.")
+@click.option("--from", "given", type=READABLE_FORMATS, help="Format of IN.  [default: by its content]")
+@click.option("--to", "kind", type=FORMATS, help="Format of OUT.  [default: by its extension]")
+@click.option("--match", "number", metavar="N", type=click.IntRange(1), help="Convert one match of IN.")
+@click.option("--force", is_flag=True, help="Replace existing files.")
 def convert(  # noqa: PLR0913 - one argument an option
     source: str, target: str, given: str | None, kind: str | None, number: int | None, *, force: bool
 ) -> None:

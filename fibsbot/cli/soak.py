@@ -44,8 +44,8 @@ PAIRS: Final = {False: 1, True: CHAOS_DEFAULTS.pairs}
     "--seed", default=1, show_default=True, type=int, help="Of dice and faults, so that a run can be repeated."
 )
 @click.option("--pairs", type=click.IntRange(1, 500), help="Pairs playing at once: 1, with --chaos 6.")
-@click.option("--strategy", default=FALLBACK_STRATEGY, show_default=True, help="Who decides for the one bot ...")
-@click.option("--opponent", default=FALLBACK_STRATEGY, show_default=True, help="... and who for the other.")
+@click.option("--strategy", default=FALLBACK_STRATEGY, show_default=True, help="Strategy of one bot of each pair.")
+@click.option("--opponent-strategy", default=FALLBACK_STRATEGY, show_default=True, help="Strategy of the other bot.")
 @click.option(
     "--stall",
     default=60.0,
@@ -90,7 +90,7 @@ def soak(  # noqa: PLR0913, PLR0917 - one argument an option
     seed: int,
     pairs: int | None,
     strategy: str,
-    opponent: str,
+    opponent_strategy: str,
     stall: float,
     log_dir: Path | None,
     *,
@@ -113,7 +113,7 @@ def soak(  # noqa: PLR0913, PLR0917 - one argument an option
     """
     _check_options(context, chaotic=chaotic)
     configure_log(level=LogLevel.ERROR)
-    strategies = strategy, opponent
+    strategies = strategy, opponent_strategy
     points, count = length or LENGTHS[chaotic], pairs or PAIRS[chaotic]
     if chaotic and count < chaos.MIN_PAIRS:
         raise click.UsageError(f"expected at least {chaos.MIN_PAIRS} pairs with --chaos, got {count}", context)

@@ -20,6 +20,7 @@ from rich.text import Text
 from fibsbot.analysis.luck import LuckAdjustedResults
 from fibsbot.analysis.results import BREAK_FACTS, AccountResults, ConnectionStatistics, WinLossRecord, account_results
 from fibsbot.cli import UserError
+from fibsbot.cli.matches import evaluator_option, jobs_option
 from fibsbot.cli.options import configured_store, store_errors
 from fibsbot.cli.output import check_writable, progress_bar
 from fibsbot.config import Config
@@ -27,7 +28,6 @@ from fibsbot.draw.markup import clean
 from fibsbot.draw.plot import Scale, Series, curve_svg, curve_text, seconds
 from fibsbot.draw.themes import SERIES
 from fibsbot.records.views import Fact, Match
-from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.text import format_percent, plural
 from fibsbot.transcript import Transcript
@@ -40,55 +40,59 @@ MAX_COLUMNS: Final = 80
 
 
 @click.command()
-@click.option("--db", metavar="PLACE", help=f"The store: a file or a URL.  [default: {Config().service.store}]")
 @click.option(
-    "--config", metavar="FILE", type=click.Path(path_type=Path), help="File of settings that names the store."
-)
-@click.option("--account", metavar="NAME", help="This account only.")
-@click.option(
-    "--since", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="Only what happened from that day on, UTC."
+    "--store", "location", metavar="PLACE", help=f"Match store: a file or a URL.  [default: {Config().service.store}]"
 )
 @click.option(
-    "--top", metavar="N", default=20, show_default=True, type=click.IntRange(1), help="Opponents that are listed."
+    "--config", metavar="FILE", type=click.Path(path_type=Path), help="Configuration file that names the store."
 )
-@click.option("--luck", is_flag=True, help="Take the luck out of the results: studies every match, which takes long.")
+@click.option("--account", metavar="NAME", help="Show only this account.")
 @click.option(
-    "--engine", metavar="NAME", default=DEFAULT_STRATEGY, show_default=True, help="The strategy that judges luck."
+    "--since", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="Ignore everything before this day (UTC)."
 )
+@click.option(
+    "--top", metavar="N", default=20, show_default=True, type=click.IntRange(1), help="Number of opponents to list."
+)
+@click.option(
+    "--luck/--no-luck", default=False, help="Adjust the results for luck: analyses every match, which takes long."
+)
+@evaluator_option
+@jobs_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--svg", metavar="FILE", type=click.Path(path_type=Path), help="Draw the rating as a picture, too.")
+@click.option("--plot", metavar="FILE", type=click.Path(path_type=Path), help="Draw the rating as SVG, too.")
 def stats(  # noqa: PLR0913 - one argument an option
     *,
-    db: str | None,
+    location: str | None,
     config: Path | None,
     account: str | None,
     since: dt.datetime | None,
     top: int,
-    engine: str,
-    svg: Path | None,
+    evaluator: str,
+    plot: Path | None,
+    jobs: int | None,
     luck: bool,
     as_json: bool,
 ) -> None:
-    """Tell how the matches of a store went.
+    """Summarise match results.
 
-    Results by opponent, by length and by month, with 95 % confidence intervals and what was to be expected by the
-    ratings; matches that broke off; connections; the rating as a curve. The store may be in use meanwhile.
+    Results by opponent, by length and by month, with 95 % confidence intervals and the results that the ratings
+    predict; matches that broke off; connections; the rating as a curve. Bots may use the store meanwhile.
     """
     from fibsbot.records.store import Store  # noqa: PLC0415 - SQLAlchemy is slow to import
     from fibsbot.records.store.database import database_url, public_url  # noqa: PLC0415
 
-    place = db or configured_store(config)
+    place = location or configured_store(config)
     begin = since.replace(tzinfo=dt.UTC) if since else None
-    if svg:
-        check_writable(svg)
+    if plot:
+        check_writable(plot)
     with store_errors(), Store.open(place) as store:
         names = _accounts(store, account)
-        if svg and len(names) > len(SERIES):
-            raise UserError(f"expected --account with --svg: no more than {len(SERIES)} curves can be told apart")
+        if plot and len(names) > len(SERIES):
+            raise UserError(f"expected --account with --plot: no more than {len(SERIES)} curves can be told apart")
         found = [account_results(store, name, since=begin) for name in names]
-        adjusted = [_adjusted(store, name, begin, engine) if luck else None for name in names]
-    if svg:
-        _draw(svg, found)
+        adjusted = [_adjusted(store, name, begin, evaluator, jobs) if luck else None for name in names]
+    if plot:
+        _draw(plot, found)
     if as_json:
         rows = [_row(results, it) for results, it in zip(found, adjusted, strict=True)]
         click.echo(json.dumps({"store": public_url(database_url(place)), "accounts": rows}))
@@ -101,7 +105,9 @@ def stats(  # noqa: PLR0913 - one argument an option
     for number, (results, it) in enumerate(zip(found, adjusted, strict=True)):
         if number:
             console.print()
-        console.print(account_tables(results, it, engine=engine, top=top, unicode=console.encoding.startswith("utf")))
+        console.print(
+            account_tables(results, it, engine=evaluator, top=top, unicode=console.encoding.startswith("utf"))
+        )
 
 
 def _accounts(store: Store, wanted: str | None) -> list[str]:
@@ -138,7 +144,9 @@ class _TranscriptReader:
                 yield transcript
 
 
-def _adjusted(store: Store, account: str, since: dt.datetime | None, engine: str) -> LuckAdjustedResults:
+def _adjusted(
+    store: Store, account: str, since: dt.datetime | None, evaluator: str, jobs: int | None
+) -> LuckAdjustedResults:
     """Study every match to some length that was finished; nothing of an unlimited one can be adjusted."""
     from fibsbot.analysis.match_analysis import analyse_matches  # noqa: PLC0415 - only --luck needs what studies
 
@@ -155,7 +163,7 @@ def _adjusted(store: Store, account: str, since: dt.datetime | None, engine: str
     try:
         with (
             progress_bar(f"studying {account}") as show,
-            contextlib.closing(analyse_matches(reader.transcripts(), engine, tick=tick)) as studies,
+            contextlib.closing(analyse_matches(reader.transcripts(), evaluator, cores=jobs, tick=tick)) as studies,
         ):
             show(0, len(matches))
             found = LuckAdjustedResults.of(studies)

@@ -227,7 +227,7 @@ class ChatConfig:
     operators: tuple[str, ...] = setting_of(
         ChatSettings,
         "operators",
-        "Players whose tells are orders: `status`, `pause`, `resume`, `last`, `quit`.",
+        "Players whose tells are orders: `status`, `pause`, `resume`, `finish`, `quit`.",
         example=("zaphod",),
         **_PLAYER,
     )

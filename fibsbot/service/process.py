@@ -259,7 +259,7 @@ class Service:
         if self._orders == 1:
             _log.info("asked to end", signal=number.name, what="matches are finished first; once more: leave at once")
             self._notifier.stopping()
-            self.supervisor.order(Order.LAST)
+            self.supervisor.order(Order.FINISH)
             return
         _log.warning("asked to end at once", signal=number.name, what="the server saves the matches")
         for other in (signal.SIGINT, signal.SIGTERM):

@@ -341,7 +341,7 @@ def test_an_operator_pauses_and_resumes() -> None:
 
 def test_last_finishes_the_match_first() -> None:
     script = Script(chat=OPERATED).to_their_turn()
-    assert ["Playing ford, 0-0 of 5, then leaving."] == asked(script, "last", "slarti")
+    assert ["Playing ford, 0-0 of 5, then leaving."] == asked(script, "finish", "slarti")
     assert [] == script.hang_ups
     assert ["bye"] == script.server("ford wins the 5 point match 5-0 .")
 

@@ -57,7 +57,7 @@ def test_every_option_has_a_help_text(name: str) -> None:
         (["perft", "--depth", "x"], "fibsbot perft: Invalid value for '--depth': 'x' is not a valid integer range."),
         (["parse", "/no/such/file"], "fibsbot: cannot read /no/such/file: No such file or directory"),
         (["demo", "--strategy", "nosuch"], "fibsbot: no strategy is called 'nosuch'"),
-        (["soak", "--opponent", "nosuch"], "fibsbot: no strategy is called 'nosuch'"),
+        (["soak", "--opponent-strategy", "nosuch"], "fibsbot: no strategy is called 'nosuch'"),
         (["demo", "--log-dir", "/dev/null/x"], "fibsbot: cannot make the folder /dev/null/x: Not a directory"),
     ],
 )

@@ -58,7 +58,7 @@ IMPORTED: Final = {
     "train --help": "",
     "ubgi --help": "asyncio structlog",
     "analyse match.mat --strategy random": "",
-    "analyse match.mat --strategy heuristic --no-luck": "",
+    "analyse match.mat --evaluator heuristic --no-luck": "",
     "bearoff": "numpy",
     "best nothing": "",
     "check-config nothing.toml": "",

@@ -171,7 +171,7 @@ async def test_orders_come_in_at_the_control_socket(server: Server, tmp_path: Pa
         assert found["web"].startswith("http://127.0.0.1:")
         alone = (await asyncio.to_thread(send_order, path, Order.STATUS, "ford"))["status"]
         assert ["ford"] == [account["account"] for account in alone["accounts"]]
-        assert (await asyncio.to_thread(send_order, path, Order.LAST))["ok"]
+        assert (await asyncio.to_thread(send_order, path, Order.FINISH))["ok"]
         async with asyncio.timeout(SOON):
             accounts = await task
     assert {End.FINISHED} == {account.end for account in accounts.values()}
