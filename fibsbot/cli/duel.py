@@ -43,7 +43,7 @@ REFRESH_INTERVAL: Final = 0.5
 @click.option(
     "--evaluator",
     metavar="NAME",
-    help=f"Strategy that evaluates luck and errors.  [default: {luck_evaluator(DEFAULT_STRATEGY)}, if A or B evaluates]",
+    help=f"Strategy that evaluates luck and errors.  [default: {luck_evaluator(DEFAULT_STRATEGY)}, if A or B can]",
 )
 @click.option("--luck/--no-luck", default=True, help="Analyse luck and errors, which takes longer.")
 @click.option("-j", "--jobs", type=click.IntRange(1, 1024), help="Number of processes.  [default: one per core]")
