@@ -42,7 +42,7 @@ ESTIMATE_NOTE: Final = "from each side's own throws: 0.1 % off on average, 1.4 %
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def bearoff(position: str | None, *, to_build: bool, checkers: int | None, as_json: bool) -> None:
-    """Show the bear-off tables, or what they say of a position.
+    """Show the bear-off tables, or what they say about a position.
 
     XGID is eXtreme Gammon's ID or GNU Backgammon's PositionID:MatchID of a position with all checkers home. Without it,
     the tables that are kept are listed. They are kept in FIBSBOT_CACHE or in the user's cache folder.

@@ -37,7 +37,7 @@ from fibsbot.text import format_duration, plural
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--strict", is_flag=True, help="Fail with status 1 if there are warnings.")
 def check_config(file: Path, *, strict: bool) -> None:
-    """Tell what is wrong with a file of settings, and what it will do.
+    """Validate a configuration file and summarise what it does.
 
     Every problem is told at once, a line each, and the exit status is 78. Settings that are legal but useless are
     warned of. Passwords are looked for, and never shown.
@@ -166,7 +166,7 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument an option
     outgoing: bool,
     as_json: bool,
 ) -> None:
-    """Tell whether an invitation would be accepted, and all that speaks against it.
+    """Explain whether an invitation would be accepted, with all reasons against it.
 
     NAME is the other player, LENGTH points or `unlimited`. The policy is that of the file of settings, without one that
     of a bot whose settings were left as they are. Of what the options do not say, the bot's store may know something.

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 @networks_option
 @json_option
 def evaluate(position: str, *, plies: int | None, networks: Path | None, as_json: bool) -> None:
-    """Tell what a position is worth before the throw, at each ply.
+    """Evaluate a position before the roll, at each ply.
 
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. All figures are those of
     the player on roll: the chances to win, to win a gammon or more and a backgammon, and the same lost; points per
@@ -246,7 +246,7 @@ def _chances(it: RankedPlay) -> str:
 @position_argument
 @search_options
 def cube(position: str, *, plies: int | None, seconds: float | None, networks: Path | None, as_json: bool) -> None:
-    """Tell what to do with the cube.
+    """Recommend a cube action.
 
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. Before a throw that is
     whether to double and what the opponent should answer; where a double is pending (D in an XGID), whether to take.

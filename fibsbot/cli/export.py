@@ -62,7 +62,7 @@ def export(  # noqa: PLR0913, PLR0917 - one argument an option
     *,
     force: bool,
 ) -> None:
-    """Write matches as files of other programs.
+    """Export matches to other formats.
 
     FILE is whatever shows matches: a session log, a capture of any client, .mat, SGF, oldmoves, our own JSON, or `-`.
     Without FILE the matches come from the store. mat, sgf, oldmoves and json are whole matches, gnubg-ids, xgid and
@@ -90,7 +90,7 @@ def export(  # noqa: PLR0913, PLR0917 - one argument an option
 def convert(  # noqa: PLR0913 - one argument an option
     source: str, target: str, given: str | None, kind: str | None, number: int | None, *, force: bool
 ) -> None:
-    """Make one format of another.
+    """Convert between match formats.
 
     IN is whatever shows matches: .mat, SGF, oldmoves, our own JSON, a session log, a capture of any client. Several
     matches in it become what `fibsbot export` makes of them. `-` is the standard input or output.

@@ -48,7 +48,7 @@ def load_with_fallback(name: str | None) -> Sequence[Strategy]:
 @strategy_option
 @click.option("--jacoby/--no-jacoby", default=True, show_default=True, help="The rule in unlimited matches.")
 def external(port: int, strategy: str | None, *, jacoby: bool) -> None:
-    """Be a player for gnubg, by its external interface.
+    """Run as an external player for gnubg.
 
     In gnubg, `set player 1 external localhost:PORT` lets this one play, at this machine only. Ctrl-C ends it.
     """
@@ -86,7 +86,7 @@ async def _serve(player: ExternalPlayer, listening: socket.socket, name: str) ->
 @strategy_option
 @click.option("-v", "--verbose", is_flag=True, help="Print on stderr why a line is answered by sorry.")
 def ubgi(strategy: str | None, *, verbose: bool) -> None:
-    """Be an engine that speaks UBGI on stdin and stdout.
+    """Run as a UBGI engine on stdin and stdout.
 
     UBGI is the Universal Backgammon Interface, draft 0.01: after `ubgi` every XGID and every raw board of FIBS is
     answered by a play, roll, double, take or drop, and what is not understood by sorry. `quit` ends it.

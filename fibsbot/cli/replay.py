@@ -296,7 +296,7 @@ class _Summary:
         if not self.findings.matches and self.findings.left_out:
             if deciding.sides.name is not None:
                 raise UserError(f"no match has a player called {clean(deciding.sides.name, 40)!r}")
-            raise UserError("nobody knows whose log this is: expected --side NAME or --both")
+            raise UserError("nobody knows whose log this is: expected --player NAME or --both")
         if self.task.as_json:
             click.echo(json_line(totals_row(self.findings, deciding.strategy, deciding.judge_name)))
             return

@@ -41,7 +41,7 @@ def soak(  # noqa: PLR0913 - one argument per option
     log_dir: Path | None,
     as_json: bool,
 ) -> None:
-    """Play many matches, bot against bot, and report what went wrong.
+    """Play many matches, bot against bot, and report failures.
 
     Everything happens on an embedded server in this process, over real TCP. With one pair, the same seed gives the same
     matches. The exit status is 1 unless every match was finished, no command was refused, and no agent's state ever

@@ -111,7 +111,7 @@ def test_a_match_of_the_store(tmp_path: Path) -> None:
         ([], "expected FILE, or a match of the store with --match"),
         (["/no/such/file"], "cannot read /no/such/file"),
         (["--store", "/no/such/store"], "there is no store /no/such/store"),
-        (["match.mat", "--plies", "1"], "expected --plies with the strategy engine, got it with 'heuristic'"),
+        (["match.mat", "--plies", "1"], "expected --plies with the evaluator engine, got it with 'heuristic'"),
         (["match.mat", "--evaluator", "random"], "strategy 'random' is no judge"),
         (["match.mat", "--player", "nobody"], "expected a match at least, found none that can be studied"),
     ],

@@ -57,7 +57,7 @@ IMPORTED: Final = {
     "strategies --help": "",
     "train --help": "",
     "ubgi --help": "asyncio structlog",
-    "analyse match.mat --strategy random": "",
+    "analyse match.mat --evaluator random": "",
     "analyse match.mat --evaluator heuristic --no-luck": "",
     "bearoff": "numpy",
     "best nothing": "",
