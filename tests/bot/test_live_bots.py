@@ -110,7 +110,7 @@ async def test_an_account_that_exists_is_not_registered_again(tmp_path: Path) ->
         (ended,) = (it for it in records if isinstance(it, Event) and it.name == "registration_ended")
         before = records[: records.index(ended)]
         outcomes.append((ended.fields["outcome"], sum(isinstance(it, Sent) and b"**" in it.data for it in before)))
-    assert [("", 2), ("the name is taken", 0)] == outcomes, "how it ended, and how often the password was sent"
+    assert [("", 2), ("the name 'marvin' is taken", 0)] == outcomes, "how it ended, and how often the password was sent"
 
 
 async def test_an_account_that_cannot_be_made_says_why() -> None:
