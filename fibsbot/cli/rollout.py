@@ -132,7 +132,14 @@ def rollout(  # noqa: PLR0913 - one argument an option
     from fibsbot.engine.rollout import RolloutError, RolloutPlan  # noqa: PLC0415 - loads the engine
     from fibsbot.engine.rollout import rollout as roll_out  # noqa: PLC0415 - loads the engine
 
-    plan = RolloutPlan(trials=trials, truncated=truncate, cubeful=not cubeless, seed=seed, error=max_error, apart=jsd)
+    plan = RolloutPlan(
+        trials=trials,
+        truncated=truncate,
+        cubeful=not cubeless,
+        seed=seed,
+        stop_at_error=max_error,
+        stop_at_deviations=jsd,
+    )
     with open_engine(networks) as engine:
         candidates = _candidates(engine, asked)
         name = engine.name
@@ -142,7 +149,13 @@ def rollout(  # noqa: PLR0913 - one argument an option
         with _progress(plan) as show, sigterm_as_interrupt():
             found.take(
                 roll_out(
-                    make, candidates, plan, jobs=jobs, file=output, engine=name, show=lambda it: show(found.take(it))
+                    make,
+                    candidates,
+                    plan,
+                    jobs=jobs,
+                    file=output,
+                    engine=name,
+                    on_progress=lambda it: show(found.take(it)),
                 )
             )
     except KeyboardInterrupt:
@@ -222,7 +235,7 @@ def _progress(plan: RolloutPlan) -> Iterator[Callable[[RolloutResult], None]]:
     task = bar.add_task("", total=plan.trials, running="")
 
     def show(result: RolloutResult) -> None:
-        bar.update(task, completed=result.rolled[0].count, running=running_result(result))
+        bar.update(task, completed=result.results[0].count, running=running_result(result))
 
     with bar:
         yield show
@@ -277,7 +290,7 @@ class RolloutOutput:
         """What to do with the cube; None where that was not asked."""
         if not self.cube:
             return None
-        no_double, double_take = self.result.rolled
+        no_double, double_take = self.result.results
         return CubeVerdict.of(self.stakes, self.state.owner, no_double.equity, double_take.equity)
 
     # -- for programs ---------------------------------------------------------------------------------------------
@@ -287,7 +300,7 @@ class RolloutOutput:
         plan, verdict = self.result.plan, self.verdict
         return {
             "finished": self.finished,
-            "games": self.result.rolled[0].count,
+            "games": self.result.results[0].count,
             "wanted": plan.trials,
             "truncated": plan.truncated,
             "cubeful": plan.cubeful,
@@ -315,7 +328,7 @@ class RolloutOutput:
         }
 
     def _ordered(self) -> list[CandidateResult]:
-        return list(self.result.rolled) if self.cube else self.result.ranked()
+        return list(self.result.results) if self.cube else self.result.ranked()
 
     # -- for people -----------------------------------------------------------------------------------------------
 
@@ -345,8 +358,8 @@ class RolloutOutput:
         yield f"{'':5}± {_six(it.outcome_errors)}"
 
     def _conditions(self) -> Iterator[str]:
-        plan, count = self.result.plan, self.result.rolled[0].count
-        each = " of each" if len(self.result.rolled) > 1 else ""
+        plan, count = self.result.plan, self.result.results[0].count
+        each = " of each" if len(self.result.results) > 1 else ""
         time = f"{self.result.seconds:.3g} s"
         cut = f", cut after {plan.truncated} turns" if plan.truncated else ""
         cube = "" if plan.cubeful else ", without a cube"
