@@ -127,7 +127,7 @@ class Account:
     """As last saved; a user who is logged in has a copy that changes."""
 
     @property
-    def standing(self) -> RatedPlayer:
+    def rated_player(self) -> RatedPlayer:
         """What the rating formula needs."""
         return RatedPlayer(self.name, self.rating, self.experience)
 

@@ -61,7 +61,7 @@ class DiceTest:
 
     def __init__(self) -> None:
         """Begin with nothing thrown."""
-        self.throws = 0
+        self.rolls = 0
         self._pairs = [[0] * 6 for _ in range(6)]
         self._runs = [[0] * (MAX_RUN + 1) for _ in range(6)]
         self._face = 0
@@ -72,7 +72,7 @@ class DiceTest:
 
     def count(self, dice: Dice) -> None:
         """Count a throw of two dice."""
-        self.throws += 1
+        self.rolls += 1
         self._pairs[dice[0] - 1][dice[1] - 1] += 1
         for face in dice:
             if face == self._face:
@@ -98,7 +98,7 @@ class DiceTest:
 
     def lines(self) -> Iterator[str]:
         """Yield the lines between the first and the last of `dicetest`."""
-        yield f"*** Rolled {self.throws} times with 2 dice"
+        yield f"*** Rolled {self.rolls} times with 2 dice"
         for first, row in enumerate(self._pairs, 1):
             yield "  ".join(f"{first}-{second} {count:>6}" for second, count in enumerate(row, 1))
         yield "unit n-sphere tests for n=1,2,3:"
@@ -112,7 +112,7 @@ class DiceTest:
         for face, runs in enumerate(self._runs, 1):
             yield f"{face}: " + "".join(f"{n:>7}" for n in runs[1:]) + f" S:{sum(n * i for i, n in enumerate(runs))}"
         sums = [sum(runs[n] for runs in self._runs) for n in range(1, MAX_RUN + 1)]
-        yield "S: " + "".join(f"{n:>7}" for n in sums) + f" S:{2 * self.throws}"
+        yield "S: " + "".join(f"{n:>7}" for n in sums) + f" S:{2 * self.rolls}"
         # A run of exactly n has n equal dice between two others: (1/6)^(n-1) * (5/6)^2 of all dice begin one.
         shares = [(1 / 6) ** (n - 1) * (5 / 6) ** 2 for n in range(1, MAX_RUN)] + [(1 / 6) ** (MAX_RUN - 1) * (5 / 6)]
-        yield "T: " + "".join(f"{round(2 * self.throws * share):>7}" for share in shares)
+        yield "T: " + "".join(f"{round(2 * self.rolls * share):>7}" for share in shares)
