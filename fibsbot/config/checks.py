@@ -198,7 +198,7 @@ def _account_warnings(config: Config) -> Iterator[str]:
     (account,) = config.accounts
     for part in _CHECKS:
         yield from (text for doubtful, text in part(config, account) if doubtful)
-    yield from (f"policy.{text}" for text in build_from(Policy, config.policy).useless())
+    yield from (f"policy.{text}" for text in build_from(Policy, config.policy).warnings())
 
 
 def _server(config: Config, _: AccountConfig) -> Conditions:
@@ -237,7 +237,7 @@ def _chat(config: Config, account: AccountConfig) -> Conditions:
     chat = config.chat
     for name in chat.operators:
         yield name == account.name, f"chat.operators has the account itself, {name}, which does not hear itself"
-        blocked = any(rule.fits(name) and rule.theirs for rule in config.policy.block)
+        blocked = any(rule.matches(name) and rule.from_them for rule in config.policy.block)
         yield blocked, f"chat.operators has {name}, whom policy.block keeps from playing"
 
 

@@ -1,4 +1,4 @@
-"""With whom we play: a policy, and small pure rules that say why not."""
+"""The policy about opponents and match lengths, and the rules that refuse matches."""
 
 from fibsbot.policy.policy import Direction, Lengths, MatchRequest, NamePattern, Policy, RefusalReason, is_bot
 from fibsbot.policy.rules import describe_policy, reasons_not_to_resume, reasons_to_refuse, unknown_facts

@@ -33,7 +33,7 @@ class ListedDice:
         self.listed = list(dice)
         self._coin = coin
 
-    def dice(self, match: str, throw: int) -> Dice:  # noqa: ARG002 - the list is the same for all matches
+    def dice(self, match: str, roll: int) -> Dice:  # noqa: ARG002 - the list is the same for all matches
         """Return the next two dice."""
         return self.listed.pop(0) if self.listed else (3, 1)
 
