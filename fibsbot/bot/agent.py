@@ -26,9 +26,11 @@ from fibsbot.bot.interface import (
     Action,
     Connected,
     ConnectionLost,
+    DecisionKey,
     End,
     Event,
     FinishRequested,
+    InvitationKey,
     MessageReceived,
     PauseRequested,
     QuitRequested,
@@ -43,7 +45,6 @@ from fibsbot.bot.recovery import Recovery
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.timeouts import AWAITED_BY_TIMER, Awaited, Timeouts
 from fibsbot.bot.tracked_match import Difference, TrackedMatch, without_match
-from fibsbot.strategies.questions import DecisionKey, InvitationKey
 
 LOGIN_WAITS: Final = frozenset({Awaited.PROMPT, Awaited.SWITCHES, Awaited.SETTLED})
 REPLACED: Final = "another login of the same name has taken our place"

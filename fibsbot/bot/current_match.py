@@ -221,7 +221,7 @@ class Matches:
         self._desk.record("match_ended", opponent=self.current.opponent, length=length, won=won, score=list(score))
         self._lobby.match_ended(self.current.opponent)
         self._end()
-        limit = self._desk.settings.matches
+        limit = self._desk.settings.play.matches
         if limit is not None and self._desk.counters.matches >= limit:
             self._desk.finishing = True
 

@@ -22,12 +22,12 @@ from fibs_protocol.messages import Message
 from fibsbot.bot.chat_text import chat_line
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Feature
-from fibsbot.bot.interface import Ask
+from fibsbot.bot.interface import Ask, InvitationKey
 from fibsbot.bot.players import Players
 from fibsbot.fibs import length_to_fibs
 from fibsbot.policy import Direction, RefusalReason, reasons_to_refuse
 from fibsbot.strategies.base import Opponent
-from fibsbot.strategies.questions import AcceptAnswer, InvitationKey, InvitationQuestion, StrategyAnswer
+from fibsbot.strategies.questions import AcceptAnswer, InvitationQuestion, StrategyAnswer
 
 STUCK_MATCH_TEXT: Final = (
     "Our saved match got stuck on this server, so I can't go on with it. You can invite me to a new one."
@@ -373,7 +373,7 @@ class OpponentSearch:
     def wishes(self) -> bool:
         """Whether we would like to invite somebody."""
         settings = self._desk.settings
-        return not self._desk.paused and (settings.invite is not None or settings.seek.after is not None)
+        return not self._desk.paused and (settings.play.invite is not None or settings.seek.after is not None)
 
     def busy(self) -> None:
         """Take note that there is something else to do."""
@@ -395,7 +395,7 @@ class OpponentSearch:
             self._seek(saved)
 
     def _invite_wanted(self, saved: Container[str]) -> bool:
-        name, length = self._desk.settings.invite, self._desk.settings.length
+        name, length = self._desk.settings.play.invite, self._desk.settings.play.invite_length
         if name is None or not self._people.is_free(name):
             return False
         if name in saved and self._desk.memory.of(name).stuck is None:

@@ -14,11 +14,12 @@ from fibs_protocol.words import Departure
 
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext
+from fibsbot.bot.interface import InvitationKey
 from fibsbot.bot.invitations import InvitationPurpose, OpponentSearch, ReceivedInvitations, SentInvitations
 from fibsbot.bot.players import Players
 from fibsbot.bot.saved_matches import SavedMatches, SavedMatchState
 from fibsbot.fibs import length_from_fibs
-from fibsbot.strategies.questions import InvitationKey, StrategyAnswer
+from fibsbot.strategies.questions import StrategyAnswer
 
 
 class Lobby:

@@ -260,7 +260,7 @@ def test_nothing_that_holds_the_password_shows_it(tmp_path: Path, monkeypatch: p
     (tmp_path / "bot.toml").write_text(text)
     config = parse_config(text)
     (plan,) = account_settings(config)
-    agent = plan.run.agent
+    agent = plan.agent
     assert SECRET == agent.password
     things = [
         config,
