@@ -351,7 +351,7 @@ def test_a_game_is_always_seen_from_the_same_seat() -> None:
     names = ("marvin", "ford")
     assert "the game begins" == said(parsed(game_svg(begun, Seat.A, names=names)), "title")
     after = parsed(game_svg(first.after, Seat.A, names=names, last=first))
-    assert "marvin threw 3-1, played 8/5 6/5; ford to roll" == said(after, "title")
+    assert "marvin rolled 3-1, played 8/5 6/5; ford to roll" == said(after, "title")
     dice = parsed(game_svg(rules.roll(first.after, Seat.B, (6, 2)), Seat.A, names=names))
     assert "ford to play 6-2" == said(dice, "title")
     assert discs(after) == discs(dice)
