@@ -50,20 +50,20 @@ class Chat:
 
     def __init__(  # noqa: PLR0913 - the parts that it speaks about or acts through
         self,
-        desk: AgentContext,
-        outbox: CommandQueue,
+        context: AgentContext,
+        queue: CommandQueue,
         lobby: Lobby,
         matches: Matches,
         *,
-        turns: DecisionFlow,
+        decisions: DecisionFlow,
         carry_out: Callable[[OperatorEvent], None],
     ) -> None:
         """Have said nothing; `carry_out` does what an operator orders."""
-        self._desk = desk
-        self._outbox = outbox
+        self._context = context
+        self._queue = queue
         self._lobby = lobby
         self._matches = matches
-        self._turns = turns
+        self._decisions = decisions
         self._carry_out = carry_out
         self._began: float | None = None
         self._told: dict[tuple[str, Topic | None], float] = {}
@@ -79,7 +79,7 @@ class Chat:
 
     def on_message(self, message: Message) -> None:
         """Listen."""
-        self._began = self._desk.now if self._began is None else self._began
+        self._began = self._context.now if self._began is None else self._began
         self._follow_match(message)
         match message:
             case m.Says(name=name, text=text):
@@ -92,23 +92,23 @@ class Chat:
             case m.WatchesYou(name=name):
                 self._welcome(name)
             case m.LoggedOut(name=name):
-                self._outbox.hush(name)
+                self._queue.drop_chat(name)
 
     @property
     def _settings(self) -> ChatSettings:
-        return self._desk.settings.chat
+        return self._context.settings.chat
 
     def _listens_to(self, name: str) -> bool:
         """Whether this is somebody to talk to: no bot, no reputation service, not ourselves."""
-        info = self._lobby.who.get(name)
-        if name == self._desk.settings.name or is_bot(name, info.client if info else None):
+        info = self._lobby.users.get(name)
+        if name == self._context.settings.name or is_bot(name, info.client if info else None):
             return False
         return not any(rule.fits(name) for rule in self._settings.ignore)
 
     def _hear(self, name: str, text: str, *, direct: bool) -> None:
-        own_name = self._desk.settings.name
+        own_name = self._context.settings.name
         if name == self._opponent and (nudge := nudge_of(text, own_name)):
-            self._look_again(nudge)
+            self._on_nudge(nudge)
         elif self._settings.answer and self._listens_to(name):
             if topic := topic_of(text, own_name):
                 self._tell_once(name, topic, self._answer(name, topic))
@@ -118,20 +118,20 @@ class Chat:
     # -- answering ----------------------------------------------------------------------------------------------
 
     def _answer(self, name: str, topic: Topic) -> str:
-        desk = self._desk
+        context = self._context
         match topic:
             case Topic.HELP:
                 return chat_text.help_text(operator=name in self._settings.operators)
             case Topic.SETTINGS:
-                return describe_policy(desk.settings.policy)
+                return describe_policy(context.settings.policy)
             case Topic.STATS:
-                return chat_text.stats_text(desk.counters, desk.now - (self._began or desk.now))
+                return chat_text.stats_text(context.counters, context.now - (self._began or context.now))
             case Topic.SCORE:
-                status = bot_status(desk, self._matches, self._lobby)
+                status = bot_status(context, self._matches, self._lobby)
                 to_opponent = name == status.opponent
                 return chat_text.score_text(status.opponent, status.length, status.score, to_opponent=to_opponent)
             case Topic.WHO:
-                return chat_text.who_text(desk.settings.client)
+                return chat_text.who_text(context.settings.client)
 
     def _hint(self, name: str) -> None:
         """Say where to find help, unless we have told this player anything lately."""
@@ -140,11 +140,11 @@ class Chat:
 
     def _was_told(self, name: str, topic: Topic | None) -> bool:
         at = self._told.get((name, topic))
-        return at is not None and self._desk.now < at + self._settings.window
+        return at is not None and self._context.now < at + self._settings.window
 
     def _tell_once(self, name: str, topic: Topic | None, text: str) -> None:
         """Tell somebody something, unless it was told lately, or too much was told to everybody."""
-        now = self._desk.now
+        now = self._context.now
         flooded = len(self._answers) == MOST_A_MINUTE and now < self._answers[0] + 60
         if flooded or self._was_told(name, topic) or not self._say(c.Tell(name, chat_text.chat_line(text))):
             return
@@ -153,10 +153,10 @@ class Chat:
         if len(self._told) >= MOST_TOLD:
             del self._told[next(iter(self._told))]
         self._told[name, topic] = now
-        self._desk.record("answered", to=name, topic=topic.value if topic else "hint")
+        self._context.record("answered", to=name, topic=topic.value if topic else "hint")
 
     def _say(self, line: c.Tell | c.Kibitz) -> bool:
-        return self._outbox.talk(line, fresh=REPLY_MAX_AGE)
+        return self._queue.send_chat(line, max_age=REPLY_MAX_AGE)
 
     # -- the match ----------------------------------------------------------------------------------------------
 
@@ -171,7 +171,7 @@ class Chat:
             self._greeted.pop(opponent or "", None)
         if opponent == self._opponent and not begins:
             return
-        self._outbox.hush()  # what was to be kibitzed belongs to the match that is over
+        self._queue.drop_chat()  # what was to be kibitzed belongs to the match that is over
         self._watchers.clear()
         self._opponent = opponent
         if opponent is not None:
@@ -193,22 +193,22 @@ class Chat:
             self._watchers.add(watcher)
             self._say(c.Tell(watcher, chat_text.WELCOME))
 
-    def _look_again(self, nudge: Nudge) -> None:
-        now = self._desk.now
+    def _on_nudge(self, nudge: Nudge) -> None:
+        now = self._context.now
         if self._nudged is None or now >= self._nudged + NUDGE_PAUSE:
             self._nudged = now
-            self._desk.record("nudged", by=self._opponent, word=nudge.value)
-            self._turns.look_again(join=nudge is Nudge.JOIN)
+            self._context.record("nudged", by=self._opponent, word=nudge.value)
+            self._decisions.on_nudge(join=nudge is Nudge.JOIN)
 
     # -- obeying ------------------------------------------------------------------------------------------------
 
     def _obey(self, operator: str, order: Order) -> None:
-        desk = self._desk
-        desk.record("ordered", by=operator, order=order.value)
-        if order is Order.QUIT and desk.session.state in LOGGED_IN:
-            self._outbox.say_at_once(c.Tell(operator, chat_text.QUITTING))  # there is no later
-        if wish := event_for_order(order, desk.now):
+        context = self._context
+        context.record("ordered", by=operator, order=order.value)
+        if order is Order.QUIT and context.session.state in LOGGED_IN:
+            self._queue.send_now(c.Tell(operator, chat_text.QUITTING))  # there is no later
+        if wish := event_for_order(order, context.now):
             self._carry_out(wish)
         if order is not Order.QUIT:
-            status = bot_status(desk, self._matches, self._lobby)
+            status = bot_status(context, self._matches, self._lobby)
             self._say(c.Tell(operator, chat_text.chat_line(chat_text.as_sentence(status.sentence))))

@@ -66,7 +66,7 @@ _WORD: Final = re.compile(r"[a-z0-9_]+")
 
 def topic_of(text: str, own_name: str) -> Topic | None:
     """Return what somebody asks about; None if it is no question that we answer."""
-    return _TOPICS.get(_core(text, own_name)) if len(text) <= LONGEST_QUESTION else None
+    return _TOPICS.get(_without_padding(text, own_name)) if len(text) <= LONGEST_QUESTION else None
 
 
 def nudge_of(text: str, own_name: str) -> Nudge | None:
@@ -74,7 +74,7 @@ def nudge_of(text: str, own_name: str) -> Nudge | None:
     if len(text) > LONGEST_QUESTION:
         return None
     called = "?" in text and " ".join(_words(text, own_name)) in _CALLS
-    return Nudge.LOOK if called else _NUDGES.get(_core(text, own_name))
+    return Nudge.LOOK if called else _NUDGES.get(_without_padding(text, own_name))
 
 
 def is_courtesy(text: str, own_name: str) -> bool:
@@ -89,7 +89,7 @@ def _words(text: str, own_name: str) -> list[str]:
     return [word for word, _ in groupby(word for word in words if word != own_name.lower())]
 
 
-def _core(text: str, own_name: str) -> str:
+def _without_padding(text: str, own_name: str) -> str:
     """Return the words without what only leads to them or follows them."""
     words = _words(text, own_name)
     while len(words) > 1 and words[0] in _PADDING:

@@ -78,31 +78,31 @@ class QueuedCommand:
 class CommandOutcome:
     """A command that was in flight, and what became of it."""
 
-    errand: QueuedCommand
+    queued: QueuedCommand
     message: Message | None
     """The answer; None when none came in time. An unknown line is one when no other came."""
 
     @property
     def refused(self) -> bool:
         """Whether the server refused the command."""
-        return self.message is not None and _refuses(self.errand.command, self.message)
+        return self.message is not None and _refuses(self.queued.command, self.message)
 
     @property
-    def lacking(self) -> bool:
+    def unsupported(self) -> bool:
         """Whether the server has no such command, or answers it in a form that is not known."""
         return isinstance(self.message, m.UnknownCommand | m.CommandNotImplemented | m.Unknown) and not _tells_time(
-            self.errand.command, self.message
+            self.queued.command, self.message
         )
 
 
 class CommandQueue:
     """Commands to be sent, and the one in flight."""
 
-    def __init__(self, desk: AgentContext) -> None:
+    def __init__(self, context: AgentContext) -> None:
         """Have nothing to send."""
-        self._desk = desk
+        self._context = context
         self._waiting: deque[QueuedCommand] = deque()
-        self._talk: deque[tuple[ChatCommand, float]] = deque()
+        self._chat: deque[tuple[ChatCommand, float]] = deque()
         self._sent: deque[float] = deque()
         """When commands were sent, the last one and all within a minute."""
         self.in_flight: QueuedCommand | None = None
@@ -112,59 +112,59 @@ class CommandQueue:
     def clear(self) -> None:
         """Forget everything but when we sent what: the connection is gone."""
         self._waiting.clear()
-        self._talk.clear()
+        self._chat.clear()
         self.in_flight = None
 
-    def say(self, command: Command, key: DecisionKey | None = None) -> None:
+    def send(self, command: Command, key: DecisionKey | None = None) -> None:
         """Have a command sent as soon as may be; one that is on its way already is not sent twice."""
-        errand = QueuedCommand(command, key)
-        if errand == self.in_flight or errand in self._waiting:
+        queued = QueuedCommand(command, key)
+        if queued == self.in_flight or queued in self._waiting:
             return
         if key is not None:
-            self._waiting.appendleft(errand)
+            self._waiting.appendleft(queued)
         elif len(self._waiting) < MOST_WAITING:
-            self._waiting.append(errand)
+            self._waiting.append(queued)
 
-    def say_at_once(self, command: Command) -> None:
+    def send_now(self, command: Command) -> None:
         """Send a last word before everything else, without the pause; if a command may be sent at all now."""
-        if self._desk.now >= self._free_at(pause=0.0):
-            self._send(QueuedCommand(command))
+        if self._context.now >= self._free_at(pause=0.0):
+            self._send_command(QueuedCommand(command))
 
-    def talk(self, line: ChatCommand, *, fresh: float) -> bool:
+    def send_chat(self, line: ChatCommand, *, max_age: float) -> bool:
         """Have something said when there is time, within so many seconds or never; False when too much waits."""
         self._forget_stale()
-        if len(self._talk) >= MOST_CHAT:
+        if len(self._chat) >= MOST_CHAT:
             return False
-        self._talk.append((line, self._desk.now + fresh))
+        self._chat.append((line, self._context.now + max_age))
         return True
 
-    def hush(self, name: str | None = None) -> None:
+    def drop_chat(self, name: str | None = None) -> None:
         """Take back what waits to be told to this player; without a name, to those at the board."""
-        self._talk = deque(
-            (line, until) for line, until in self._talk if (line.name if isinstance(line, c.Tell) else None) != name
+        self._chat = deque(
+            (line, until) for line, until in self._chat if (line.name if isinstance(line, c.Tell) else None) != name
         )
 
     def _forget_stale(self) -> None:
-        if self._talk:
-            self._talk = deque((line, until) for line, until in self._talk if until >= self._desk.now)
+        if self._chat:
+            self._chat = deque((line, until) for line, until in self._chat if until >= self._context.now)
 
-    def withdraw(self, but: DecisionKey | None) -> None:
+    def keep_only(self, key: DecisionKey | None) -> None:
         """Take back what carries out a decision that is no longer open; `but` is the one that is."""
         if self._waiting:
-            self._waiting = deque(errand for errand in self._waiting if errand.key in (None, but))
+            self._waiting = deque(queued for queued in self._waiting if queued.key in (None, key))
 
     def drop(self, *kinds: type[Command]) -> None:
         """Take back the waiting commands of these kinds."""
-        self._waiting = deque(errand for errand in self._waiting if not isinstance(errand.command, kinds))
+        self._waiting = deque(queued for queued in self._waiting if not isinstance(queued.command, kinds))
 
-    def has(self, *kinds: type[Command]) -> bool:
+    def has_kind(self, *kinds: type[Command]) -> bool:
         """Whether a command of one of these kinds is waiting or in flight."""
-        errands = [*self._waiting, *([self.in_flight] if self.in_flight else [])]
-        return any(isinstance(errand.command, kinds) for errand in errands)
+        commands = [*self._waiting, *([self.in_flight] if self.in_flight else [])]
+        return any(isinstance(queued.command, kinds) for queued in commands)
 
-    def holds(self, command: Command) -> bool:
+    def has_command(self, command: Command) -> bool:
         """Whether this very command is waiting or in flight."""
-        return any(errand.command == command for errand in (*self._waiting, self.in_flight) if errand)
+        return any(queued.command == command for queued in (*self._waiting, self.in_flight) if queued)
 
     @property
     def idle(self) -> bool:
@@ -172,12 +172,12 @@ class CommandQueue:
         return self.in_flight is None and not self._waiting
 
     @property
-    def silent(self) -> bool:
+    def empty(self) -> bool:
         """Whether it is idle, and nothing waits to be said either."""
         self._forget_stale()
-        return self.idle and not self._talk
+        return self.idle and not self._chat
 
-    def take_answer(self, message: Message) -> CommandOutcome | None:
+    def match_reply(self, message: Message) -> CommandOutcome | None:
         """Return the command that a message answers; the next one may go."""
         if self.in_flight is None or (self.in_flight.key is not None and isinstance(message, CHAT_REFUSALS)):
             return None
@@ -187,7 +187,7 @@ class CommandQueue:
             return self._finish(message)
         if isinstance(message, m.Unknown) and self.in_flight.key is None and feature_of(command):
             self._unusual = message
-            self._desk.hasten("reply", self._desk.settings.timings.watchdog / LACKING_DIVISOR)
+            self._context.shorten_timer("reply", self._context.settings.timings.watchdog / LACKING_DIVISOR)
         return None
 
     def decision_closed(self, still_open: DecisionKey | None) -> None:
@@ -200,66 +200,66 @@ class CommandQueue:
         if key not in (None, still_open) and not covered:
             self._finish(None)
 
-    def take_overdue(self) -> CommandOutcome | None:
+    def pop_overdue(self) -> CommandOutcome | None:
         """Return the command that got no answer in time, or none in a form that is known."""
         return self._finish(self._unusual) if self.in_flight else None
 
     def _finish(self, message: Message | None) -> CommandOutcome:
         if self.in_flight is None:
             raise ValueError("expected a command in flight")
-        answered = CommandOutcome(self.in_flight, message)
+        outcome = CommandOutcome(self.in_flight, message)
         self.in_flight = None
-        self._desk.cancel("reply")
-        return answered
+        self._context.cancel_timer("reply")
+        return outcome
 
     def flush(self) -> QueuedCommand | None:
         """Send the next command if its time has come; return it if it was sent."""
-        desk = self._desk
+        context = self._context
         if not self._may_send():
             return None
-        free_at = self._free_at(desk.settings.timings.pause)
-        if desk.now < free_at:
-            desk.wake("pause", free_at - desk.now)
+        free_at = self._free_at(context.settings.timings.pause)
+        if context.now < free_at:
+            context.set_timer("pause", free_at - context.now)
             return None
-        errand = self._waiting.popleft() if self._waiting else QueuedCommand(self._talk.popleft()[0])
-        if not desk.session.may_say(errand.command):
-            desk.record("held_back", command=errand.command.kind(), state=desk.session.state.value)
+        queued = self._waiting.popleft() if self._waiting else QueuedCommand(self._chat.popleft()[0])
+        if not context.session.may_say(queued.command):
+            context.record("held_back", command=queued.command.kind(), state=context.session.state.value)
             return self.flush()
-        self._send(errand)
-        return errand
+        self._send_command(queued)
+        return queued
 
-    def _send(self, errand: QueuedCommand) -> None:
-        desk, timings = self._desk, self._desk.settings.timings
-        desk.session.client_says(errand.command)
-        desk.act(Send(errand.command))
-        desk.counters.commands += 1
+    def _send_command(self, queued: QueuedCommand) -> None:
+        context, timings = self._context, self._context.settings.timings
+        context.session.client_says(queued.command)
+        context.do(Send(queued.command))
+        context.counters.commands += 1
         self._unusual = None
-        feature = feature_of(errand.command)
-        hurry = LACKING_DIVISOR if feature is not None and desk.lacks(feature) else 1
-        desk.wake("reply", TIMEOUT_RULES[awaited_of(errand.command)].seconds(timings) / hurry)
-        desk.wake("keep_alive", timings.keep_alive)
-        while self._sent and self._sent[0] <= desk.now - MINUTE:
+        feature = feature_of(queued.command)
+        divisor = LACKING_DIVISOR if feature is not None and context.lacks(feature) else 1
+        context.set_timer("reply", TIMEOUT_RULES[awaited_of(queued.command)].seconds(timings) / divisor)
+        context.set_timer("keep_alive", timings.keep_alive)
+        while self._sent and self._sent[0] <= context.now - MINUTE:
             self._sent.popleft()
-        self._sent.append(desk.now)
-        self.in_flight = errand
+        self._sent.append(context.now)
+        self.in_flight = queued
 
     def _free_at(self, pause: float) -> float:
         """Return when the next command may be sent at the earliest."""
-        limit, sent = self._desk.settings.commands_a_minute, self._sent
-        free_at = sent[-1] + pause if sent else self._desk.now
+        limit, sent = self._context.settings.commands_a_minute, self._sent
+        free_at = sent[-1] + pause if sent else self._context.now
         if limit is not None and len(sent) >= limit:
             free_at = max(free_at, sent[-limit] + MINUTE)
         return free_at
 
     def _may_send(self) -> bool:
         """Whether something waits whose turn it is; a decision does not wait for the echo of what was said."""
-        if self._desk.hung_up:
+        if self._context.disconnecting:
             return False
         if self.in_flight is not None:
             overtakes = bool(self._waiting) and self._waiting[0].key is not None
             return overtakes and isinstance(self.in_flight.command, ChatCommand)
         self._forget_stale()
-        return bool(self._waiting or (self._talk and self._desk.session.state in CHAT_STATES))
+        return bool(self._waiting or (self._chat and self._context.session.state in CHAT_STATES))
 
 
 def _refuses(command: Command, message: Message) -> bool:

@@ -100,11 +100,11 @@ class AgentMemory:
     lacking: set[Feature] = field(factory=set)
     """What the server lacks of what FIBS does, as far as we know."""
 
-    def of(self, name: str) -> PlayerHistory:
+    def history_of(self, name: str) -> PlayerHistory:
         """Return what is known of a player, which may be nothing."""
         return self._known.get(name) or PlayerHistory()
 
-    def recall(
+    def load(
         self,
         name: str,
         matches: Iterable[float] = (),
@@ -119,22 +119,22 @@ class AgentMemory:
         known.broke_off = broke_off if known.broke_off is None else known.broke_off
         known.stuck = stuck if known.stuck is None else known.stuck
 
-    def played(self, name: str, now: float) -> None:
+    def note_played(self, name: str, now: float) -> None:
         """Remember the end of a match."""
         known = self._keep(name)
         known.matches = [*(at for at in known.matches if at > now - DAY), now]
         known.broke_off = None
 
-    def was_broken_off(self, name: str, now: float) -> None:
+    def note_broken_off(self, name: str, now: float) -> None:
         """Remember since when a match waits to go on."""
         self._keep(name).broke_off = now
 
-    def was_stuck(self, name: str, at: float | None) -> None:
+    def note_stuck(self, name: str, at: float | None) -> None:
         """Remember when a match with a player was given up; None: there is no such match any more."""
-        if at is not None or self.of(name).stuck is not None:
+        if at is not None or self.history_of(name).stuck is not None:
             self._keep(name).stuck = at
 
-    def was_refused(self, name: str, now: float) -> None:
+    def note_refusal(self, name: str, now: float) -> None:
         """Remember that a player refused to play us."""
         self._keep(name).refused = now
 
@@ -192,13 +192,13 @@ class AgentContext:
 
     settings: AgentSettings
     session: Session = field(factory=Session)
-    track: TrackedMatch = field(init=False)
+    tracked: TrackedMatch = field(init=False)
     counters: Counters = field(factory=Counters)
     memory: AgentMemory = field(factory=AgentMemory)
-    chance: random.Random = field(init=False)
+    rng: random.Random = field(init=False)
     rating: tuple[float, int] | None = None
     """Our own rating and experience, as the server told them last."""
-    hung_up: bool = False
+    disconnecting: bool = False
     """Whether we have closed the connection: nothing more is said on it."""
     ended: bool = False
     """Whether the run is over."""
@@ -212,18 +212,18 @@ class AgentContext:
     _asked: float | None = None
 
     def __attrs_post_init__(self) -> None:
-        self.track = TrackedMatch(user=self.settings.name)
-        self.chance = random.Random(self.settings.seed)
+        self.tracked = TrackedMatch(user=self.settings.name)
+        self.rng = random.Random(self.settings.seed)
 
-    def act(self, action: Action) -> None:
+    def do(self, action: Action) -> None:
         """Have something done."""
         self.actions.append(action)
 
     def record(self, name: str, /, **fields: Any) -> None:
         """Have something remembered."""
-        self.act(Record(name, fields))
+        self.do(Record(name, fields))
 
-    def rated(self, rating: float, experience: int) -> None:
+    def note_rating(self, rating: float, experience: int) -> None:
         """Take note of our own rating; a new one is remembered."""
         if self.rating != (rating, experience):
             self.rating = rating, experience
@@ -232,8 +232,8 @@ class AgentContext:
     def disconnect(self, reason: str, end: End | None = None, *, restarting: bool = False) -> None:
         """Have the connection closed; for good if this is the end of the run. `restarting`: the server goes away."""
         self.record("disconnecting", reason=reason, end=end.value if end else None)
-        self.act(Disconnect(reason, end, restarting))
-        self.hung_up = True
+        self.do(Disconnect(reason, end, restarting))
+        self.disconnecting = True
         self.ended = self.ended or end is not None
 
     # -- the server's features ------------------------------------------------------------------------------------
@@ -258,32 +258,32 @@ class AgentContext:
 
     # -- timers -------------------------------------------------------------------------------------------------
 
-    def wake(self, name: str, delay: float) -> None:
+    def set_timer(self, name: str, delay: float) -> None:
         """Set a timer by its name; it replaces the one that has this name."""
         self._timers[name] = self.now + delay
 
-    def hasten(self, name: str, delay: float) -> None:
+    def shorten_timer(self, name: str, delay: float) -> None:
         """Let a timer that runs run out after this delay at the latest."""
         if name in self._timers:
             self._timers[name] = min(self._timers[name], self.now + delay)
 
-    def is_set(self, name: str) -> bool:
+    def has_timer(self, name: str) -> bool:
         """Whether this timer runs."""
         return name in self._timers
 
-    def cancel(self, name: str) -> None:
+    def cancel_timer(self, name: str) -> None:
         """Stop a timer, if it runs."""
         self._timers.pop(name, None)
 
-    def cancel_all(self) -> None:
+    def cancel_timers(self) -> None:
         """Stop all timers."""
         self._timers.clear()
 
-    def woken(self) -> None:
+    def on_woken(self) -> None:
         """Take note that the wake-up that was asked for has come, perhaps a little early."""
         self._asked = None
 
-    def take_due(self) -> list[str]:
+    def pop_due_timers(self) -> list[str]:
         """Return the timers whose time has come, the earliest first; they run no more."""
         if min(self._timers.values(), default=math.inf) > self.now:
             return []  # as after most messages
@@ -292,11 +292,11 @@ class AgentContext:
             del self._timers[name]
         return [name for _, name in due]
 
-    def take_actions(self) -> list[Action]:
+    def pop_actions(self) -> list[Action]:
         """Return what is to be done now, with a WakeAt if the next timer is another than before."""
         earliest = min(self._timers.values(), default=None)
         if earliest is not None and earliest != self._asked:
-            self.act(WakeAt(earliest))
+            self.do(WakeAt(earliest))
         self._asked = earliest
         actions, self.actions = self.actions, []
         return actions

@@ -26,7 +26,7 @@ class CurrentMatch:
     """Points, 0 for unlimited; None for a resumed match before its first board."""
     agreed: int | None
     """The length that we agreed to; None where anything within our limits will do."""
-    swapped: bool = False
+    wrong_length: bool = False
     """Whether it is another match than the one that we agreed to, which we leave."""
     unwanted: bool = False
     """Whether it was given up before, and goes on against our will."""
@@ -39,10 +39,10 @@ class CurrentMatch:
 class Matches:
     """Starts, joins, counts and ends matches and their games."""
 
-    def __init__(self, desk: AgentContext, outbox: CommandQueue, lobby: Lobby) -> None:
+    def __init__(self, context: AgentContext, queue: CommandQueue, lobby: Lobby) -> None:
         """Be in no match."""
-        self._desk = desk
-        self._outbox = outbox
+        self._context = context
+        self._queue = queue
         self._lobby = lobby
         self.current: CurrentMatch | None = None
 
@@ -58,7 +58,7 @@ class Matches:
                 self._start(message.name, length_from_fibs(message.length), ours=ours)
             case m.OpponentResumed() | m.YouResumed():
                 self._start(message.name, None, ours=isinstance(message, m.OpponentResumed))
-                self._outbox.say(c.ShowBoard())
+                self._queue.send(c.ShowBoard())
             case m.Board() if message.state.player == YOU:
                 self._on_board(message)
             case m.GameStarts():
@@ -66,11 +66,11 @@ class Matches:
             case m.GameWon() | m.GaveUp() | m.ResignAccepted():
                 self._on_game_won(message)
             case m.JoinNextGame():
-                self._outbox.say(c.Join())
+                self._queue.send(c.Join())
             case m.MatchWon():
                 self._on_match_won(message)
             case m.LoggedOut() if self.current and message.name == self.current.opponent and not self.final_score:
-                self._outbox.say(c.ShowBoard())  # some servers say nothing else about the match
+                self._queue.send(c.ShowBoard())  # some servers say nothing else about the match
             case m.OpponentGone() | m.YourGameSaved() | m.YouLeft() | m.NotPlaying() | m.NobodyToLeave() | m.JoinWho():
                 self._break_off(message.kind(), message.how if isinstance(message, m.OpponentGone) else None)
 
@@ -78,14 +78,14 @@ class Matches:
         """Begin a match; without a length, go on with a saved one. `ours`: the other has accepted our invitation."""
         if self.current is not None:
             self._break_off("another match began")
-        memory, resumed = self._desk.memory, length is None
+        memory, resumed = self._context.memory, length is None
         agreed = self._lobby.agreed_length(opponent, resumed=resumed, ours=ours)
         if not resumed:
-            memory.was_stuck(opponent, None)  # the server has thrown the saved match away
-        self.current = CurrentMatch(opponent, length, agreed, unwanted=memory.of(opponent).stuck is not None)
+            memory.note_stuck(opponent, None)  # the server has thrown the saved match away
+        self.current = CurrentMatch(opponent, length, agreed, unwanted=memory.history_of(opponent).stuck is not None)
         self._lobby.match_started(opponent)
-        info = self._lobby.who.get(opponent)
-        self._desk.record(
+        info = self._lobby.users.get(opponent)
+        self._context.record(
             "match_started",
             opponent=opponent,
             length=length,
@@ -101,12 +101,12 @@ class Matches:
         board = message.state
         length = length_from_fibs(board.length)
         if self.current is None:
-            if self._desk.session.state in (State.LOBBY, State.WATCHING):
+            if self._context.session.state in (State.LOBBY, State.WATCHING):
                 return
             self._start_unannounced(board.opponent, length, begun=board.score + board.opponent_score > 0)
         if self.current and self.current.length is None:
             self.current = evolve(self.current, length=length)
-            self._desk.record(
+            self._context.record(
                 "match_resumed", opponent=board.opponent, length=length, score=[board.score, board.opponent_score]
             )
             if self.current.game_began:
@@ -131,31 +131,31 @@ class Matches:
             self._record_game(self.current)
 
     def _record_game(self, match: CurrentMatch) -> None:
-        self._desk.record("game_started", opponent=match.opponent, game=self._desk.track.game)
+        self._context.record("game_started", opponent=match.opponent, game=self._context.tracked.game)
 
     def _check_length(self, length: int) -> None:
         """Leave a match of another length than we agreed to: somebody swapped the invitation (pitfall 15)."""
         match = self.current
         if match is None:
             return
-        fits = match.agreed == length or (match.agreed is None and length in self._desk.settings.policy.lengths)
+        fits = match.agreed == length or (match.agreed is None and length in self._context.settings.policy.lengths)
         if not fits:
-            self.current = evolve(match, swapped=True)
-            self._desk.record("length_swapped", opponent=match.opponent, agreed=match.agreed, length=length)
-            self._outbox.say(c.Leave())
+            self.current = evolve(match, wrong_length=True)
+            self._context.record("length_swapped", opponent=match.opponent, agreed=match.agreed, length=length)
+            self._queue.send(c.Leave())
 
     def _on_game_won(self, message: m.GameWon | m.GaveUp | m.ResignAccepted) -> None:
         if self.current is None:
             return
-        self._desk.counters.games += 1
-        track = self._desk.track
-        self._desk.record(
+        self._context.counters.games += 1
+        tracked = self._context.tracked
+        self._context.record(
             "game_ended",
             winner=message.winner,
             points=message.points,
             how=message.kind(),
-            cube=track.state.cube if track.state else None,
-            score=list(track.state.score) if track.state else None,
+            cube=tracked.state.cube if tracked.state else None,
+            score=list(tracked.state.score) if tracked.state else None,
         )
 
     # -- the end ------------------------------------------------------------------------------------------------
@@ -166,11 +166,11 @@ class Matches:
 
         Where all checkers of one side are off, and no line says that the game is over, it is worth the cube at least.
         """
-        state, track = self._desk.track.state, self._desk.track
+        state, tracked = self._context.tracked.state, self._context.tracked
         if state is None or not state.length or self.current is None:
             return None
         mine, theirs = state.score
-        if track.running and state.position.over:
+        if tracked.running and state.position.over:
             won = state.position.off > state.position.opponent_off
             mine, theirs = (mine + state.cube, theirs) if won else (mine, theirs + state.cube)
         return (mine, theirs) if max(mine, theirs) >= state.length else None
@@ -185,14 +185,14 @@ class Matches:
 
         Where only a board says so, the server may keep the match: it is not gone on with again.
         """
-        score, state, match = self.final_score, self._desk.track.state, self.current
+        score, state, match = self.final_score, self._context.tracked.state, self.current
         if score is None or state is None or match is None:
             return False
-        if self._desk.track.running:
+        if self._context.tracked.running:
             self.current = evolve(match, final=score)
             self.note_stuck(match.opponent, match.length, "the server does not end a match that is over")
             return True
-        self._desk.session.state = State.LOBBY
+        self._context.session.state = State.LOBBY
         self._over(state.length, score)
         return False
 
@@ -203,10 +203,10 @@ class Matches:
 
     def note_stuck(self, opponent: str, length: int | None, why: str) -> None:
         """Remember that this server cannot go on with our match with this player, and that we do not rejoin it."""
-        if self._desk.memory.of(opponent).stuck is None:
-            self._desk.memory.was_stuck(opponent, self._desk.now)
-            self._desk.counters.stuck += 1
-            self._desk.record("match_stuck", opponent=opponent, length=length, why=why)
+        if self._context.memory.history_of(opponent).stuck is None:
+            self._context.memory.note_stuck(opponent, self._context.now)
+            self._context.counters.stuck += 1
+            self._context.record("match_stuck", opponent=opponent, length=length, why=why)
 
     def _on_match_won(self, message: m.MatchWon) -> None:
         points = message.winner_points, message.loser_points
@@ -216,36 +216,36 @@ class Matches:
         if self.current is None:
             return
         won = score[0] > score[1]
-        self._desk.counters.matches += 1
-        self._desk.counters.wins += won
-        self._desk.record("match_ended", opponent=self.current.opponent, length=length, won=won, score=list(score))
+        self._context.counters.matches += 1
+        self._context.counters.wins += won
+        self._context.record("match_ended", opponent=self.current.opponent, length=length, won=won, score=list(score))
         self._lobby.match_ended(self.current.opponent)
         self._end()
-        limit = self._desk.settings.matches
-        if limit is not None and self._desk.counters.matches >= limit:
-            self._desk.finishing = True
+        limit = self._context.settings.matches
+        if limit is not None and self._context.counters.matches >= limit:
+            self._context.finishing = True
 
     def _break_off(self, why: str, how: Departure | None = None) -> None:
         """Take the match for saved. `how` is how the opponent went, if it was the opponent.
 
         A match that has been won is over, although the line that says so got lost.
         """
-        match, state = self.current, self._desk.track.state
+        match, state = self.current, self._context.tracked.state
         if match is None:
             return
         if state and (score := match.final or self.final_score):
             self._over(state.length, score)
             return
-        self._desk.counters.interruptions += 1
-        self._desk.record(
+        self._context.counters.interruptions += 1
+        self._context.record(
             "match_saved", opponent=match.opponent, length=match.length, why=why, how=how.value if how else None
         )
-        self._lobby.match_saved(match.opponent, match.length, swapped=match.swapped, how=how)
+        self._lobby.match_saved(match.opponent, match.length, wrong_length=match.wrong_length, how=how)
         self._end()
 
     def _end(self) -> None:
         """Take back what was only about this match."""
-        self._outbox.drop(c.Join, c.ShowBoard)
+        self._queue.drop(c.Join, c.ShowBoard)
         self.current = None
 
 
@@ -288,19 +288,19 @@ class BotStatus:
         return {**asdict(self), "sentence": self.sentence}
 
 
-def bot_status(desk: AgentContext, matches: Matches, lobby: Lobby) -> BotStatus:
+def bot_status(context: AgentContext, matches: Matches, lobby: Lobby) -> BotStatus:
     """Look at an agent's parts."""
-    match, state = matches.current, desk.track.state
+    match, state = matches.current, context.tracked.state
     return BotStatus(
-        account=desk.settings.name,
-        state=desk.session.state.name,
+        account=context.settings.name,
+        state=context.session.state.name,
         opponent=match.opponent if match else None,
         length=match.length if match else None,
         score=state.score if match and state else None,
-        paused=desk.paused,
-        finishing=desk.finishing,
+        paused=context.paused,
+        finishing=context.finishing,
         saved=len(lobby.saved),
-        stuck=sum(desk.memory.of(name).stuck is not None for name in lobby.saved),
+        stuck=sum(context.memory.history_of(name).stuck is not None for name in lobby.saved),
         invitations=lobby.waiting,
-        counters=desk.counters.as_dict(),
+        counters=context.counters.as_dict(),
     )

@@ -76,7 +76,7 @@ class DecisionStage(enum.Enum):
     ANSWERED = "answered"
     """The command waits to be sent."""
     SENT = "sent"
-    IN_DOUBT = "in doubt"
+    UNCONFIRMED = "in doubt"
     """The command was refused, or got no answer; a board has to tell whether the decision is still open."""
     REFUSED = "refused"
     """The command was refused, and there is no other: it goes out again when something new has happened."""
@@ -104,15 +104,15 @@ class PendingDecision:
     question: Question | None = None
     """None for a decision that has only one answer."""
     stage: DecisionStage = DecisionStage.SEEN
-    thought: float = 0.0
+    think_time: float = 0.0
     """How long it should seem to be thought about, in seconds since it was seen."""
     due: float = 0.0
     """When it may go out at the earliest."""
     reply: DecisionCommand | None = None
-    made: AnswerDetails | None = None
+    details: AnswerDetails | None = None
     """What is to be remembered of the reply; None once it is."""
     attempts: int = 0
-    looks: int = 0
+    boards_seen: int = 0
     """Boards that were seen since it is in doubt."""
 
     @property
@@ -126,60 +126,68 @@ class PendingDecision:
 class CachedKey:
     """What was there to be decided when we looked last."""
 
-    track: TrackedMatch
+    tracked: TrackedMatch
     state: State
     rest: tuple[int, bool]
     """The least level that we may offer to resign, and whether an offer of the opponent's still waits."""
     key: DecisionKey | None
 
 
-def _state_of(track: TrackedMatch) -> State:
+def _state_of(tracked: TrackedMatch) -> State:
     """Return who has to do what in a game whose board is known and in which nothing is offered."""
-    if not track.running or not track.board_seen or track.doubled_by or track.resigned_by or track.turn is None:
+    if (
+        not tracked.running
+        or not tracked.board_seen
+        or tracked.doubled_by
+        or tracked.resigned_by
+        or tracked.turn is None
+    ):
         return State.UNCLEAR
-    if track.turn is PlayerSide.OPPONENT:
+    if tracked.turn is PlayerSide.OPPONENT:
         return State.THEIR_TURN
-    return State.MY_MOVE if track.dice else State.MY_ROLL
+    return State.MY_MOVE if tracked.dice else State.MY_ROLL
 
 
 class DecisionFlow:
     """Makes our decisions in a game, and notices when the server does not go on."""
 
-    def __init__(self, desk: AgentContext, outbox: CommandQueue, recovery: Recovery) -> None:
+    def __init__(self, context: AgentContext, queue: CommandQueue, recovery: Recovery) -> None:
         """Have nothing to decide."""
-        self._desk = desk
-        self._outbox = outbox
+        self._context = context
+        self._queue = queue
         self._recovery = recovery
         self._decisions: dict[DecisionKey, PendingDecision] = {}
         self._open: PendingDecision | None = None
-        self._seen: CachedKey | None = None
-        self._asked = 0
+        self._cached_key: CachedKey | None = None
+        self._questions_open = 0
         self._resign_from = 1
         self._cube_closed: int | None = None
         self._refused: dict[Hashable, dict[str, int]] = {}
         """By situation, the answers that the server has refused, and how much had happened then."""
-        self._standing = False
+        self._resignation_pending = False
         """Whether an offer to resign waits for our answer, although the opponent has played on."""
-        self._news = 0
+        self._progress = 0
         """Counts what may change the server's mind about a command that it has refused."""
 
     def disconnected(self) -> None:
         """Forget all decisions; a new connection may change the server's mind."""
         self._decisions.clear()
         self._refused.clear()
-        self._standing = False
+        self._resignation_pending = False
         self._open = None
-        self._asked = 0
+        self._questions_open = 0
 
     # -- what the server says -----------------------------------------------------------------------------------
 
     def on_message(self, message: Message) -> None:
         """Take note of what bears on decisions."""
-        self._news += isinstance(message, PROGRESS_MESSAGES) or (isinstance(message, m.Rolls) and message.player != YOU)
+        self._progress += isinstance(message, PROGRESS_MESSAGES) or (
+            isinstance(message, m.Rolls) and message.player != YOU
+        )
         if isinstance(message, RESIGNATION_SETTLED_MESSAGES):
-            self._standing = False
+            self._resignation_pending = False
         match message:
-            case m.GameStarts() if not self._desk.track.turns:
+            case m.GameStarts() if not self._context.tracked.turn_count:
                 self._decisions.clear()
                 self._refused.clear()
                 self._resign_from = 1
@@ -192,9 +200,9 @@ class DecisionFlow:
                 self._note_resignation()
                 # The same offer may come again on the same turn: it is a new one, and wants a new answer.
                 self._decisions = {key: it for key, it in self._decisions.items() if key.phase is not Phase.RESIGNED}
-                self._outbox.say(c.ShowBoard())
-            case m.MovePrompt() if not self._desk.track.board_seen:
-                self._outbox.say(c.ShowBoard())
+                self._queue.send(c.ShowBoard())
+            case m.MovePrompt() if not self._context.tracked.board_seen:
+                self._queue.send(c.ShowBoard())
 
     def _note_resignation(self) -> None:
         """Remember what we offered: who rejects it once is not asked again for as little in this game."""
@@ -202,75 +210,75 @@ class DecisionFlow:
         if isinstance(command, c.Resign):
             self._resign_from = 1 + next(number for number, level in RESIGN_LEVELS.items() if level is command.level)
 
-    def on_answered(self, answered: CommandOutcome) -> None:
+    def on_answered(self, outcome: CommandOutcome) -> None:
         """Go on after a command was answered or refused, or got no answer in time (message None)."""
-        command = answered.errand.command
-        decision = self._decisions.get(answered.errand.key) if answered.errand.key else None
+        command = outcome.queued.command
+        decision = self._decisions.get(outcome.queued.key) if outcome.queued.key else None
         if decision is not None:
-            self._doubt(decision, refused=answered.refused)
-        elif isinstance(command, c.ShowBoard) and isinstance(answered.message, m.Board):
+            self._mark_unconfirmed(decision, refused=outcome.refused)
+        elif isinstance(command, c.ShowBoard) and isinstance(outcome.message, m.Board):
             self._on_board()
-        elif isinstance(command, c.ShowBoard) and isinstance(answered.message, m.UnknownCommand):
+        elif isinstance(command, c.ShowBoard) and isinstance(outcome.message, m.UnknownCommand):
             self._on_no_board()
-        elif isinstance(command, c.Time) and (answered.message is not None or self._doubted):
-            self._believe_board()
+        elif isinstance(command, c.Time) and (outcome.message is not None or self._unconfirmed):
+            self._act_on_board()
         elif (
-            answered.message is None
+            outcome.message is None
             and not isinstance(command, c.ShowBoard | c.Leave)
-            and self._desk.session.state in IN_MATCH
+            and self._context.session.state in IN_MATCH
         ):
-            self._outbox.say(c.ShowBoard())
+            self._queue.send(c.ShowBoard())
 
     def _on_board(self) -> None:
         """Take a board that was asked for; it may be an older one, but what answers the next question is not."""
-        decision = self._doubted
-        if decision is None or (decision.looks and self._desk.lacks(Feature.TIME)):
-            self._believe_board()
+        decision = self._unconfirmed
+        if decision is None or (decision.boards_seen and self._context.lacks(Feature.TIME)):
+            self._act_on_board()
             return
-        decision.looks += 1
-        self._outbox.say(c.ShowBoard() if self._desk.lacks(Feature.TIME) else c.Time())
+        decision.boards_seen += 1
+        self._queue.send(c.ShowBoard() if self._context.lacks(Feature.TIME) else c.Time())
 
     def _on_no_board(self) -> None:
         """Go by the last board that came: some servers show one after each step, and know no `board`.
 
         A decision whose command got no answer is not made again by that: the board may be older than the command.
         """
-        if self._desk.session.state is State.UNCLEAR:
-            self._desk.session.state = _state_of(self._desk.track)
-        decision = self._doubted
+        if self._context.session.state is State.UNCLEAR:
+            self._context.session.state = _state_of(self._context.tracked)
+        decision = self._unconfirmed
         if decision is None or decision.situation in self._refused:
-            self._believe_board()
+            self._act_on_board()
 
     @property
-    def _doubted(self) -> PendingDecision | None:
+    def _unconfirmed(self) -> PendingDecision | None:
         """The decision that seems open although its command went out."""
         key = self._open_key()
         decision = self._decisions.get(key) if key else None
         return (
             decision
-            if decision is not None and decision.stage in (DecisionStage.IN_DOUBT, DecisionStage.REFUSED)
+            if decision is not None and decision.stage in (DecisionStage.UNCONFIRMED, DecisionStage.REFUSED)
             else None
         )
 
-    def _doubt(self, decision: PendingDecision, *, refused: bool) -> None:
-        self._standing = False  # it has been answered, as far as we know
-        decision.stage = DecisionStage.IN_DOUBT
-        decision.looks = 0
-        self._outbox.say(c.ShowBoard())
+    def _mark_unconfirmed(self, decision: PendingDecision, *, refused: bool) -> None:
+        self._resignation_pending = False  # it has been answered, as far as we know
+        decision.stage = DecisionStage.UNCONFIRMED
+        decision.boards_seen = 0
+        self._queue.send(c.ShowBoard())
         if refused and decision.reply:
-            self._refused.setdefault(decision.situation, {})[decision.reply.shown] = self._news
+            self._refused.setdefault(decision.situation, {})[decision.reply.text] = self._progress
             if isinstance(decision.reply.command, c.Double):
                 self._cube_closed = decision.key.turn
                 decision.reply = DecisionCommand(c.Roll(), "roll")
 
-    def _believe_board(self) -> None:
+    def _act_on_board(self) -> None:
         """Go by a board that was asked for: what is open after it is open.
 
         Boards look alike: while lines come late, the first board after `board` may be one that was on its way before.
         A decision that is in doubt is sent again only when the answer to a further command has come: by then the board
         that was asked for has come, too. A refusal makes no difference: it may have been that of another command.
         """
-        decision = self._doubted
+        decision = self._unconfirmed
         if decision is None or decision.reply is None:
             self._recovery.on_board()
         elif decision.attempts >= MOST_ATTEMPTS:
@@ -283,18 +291,18 @@ class DecisionFlow:
         refused = self._refused.get(decision.situation, {})
         decision.reply, decision.stage = reply, DecisionStage.ANSWERED
         if reply.play is None:
-            if refused.get(reply.shown) == self._news:
+            if refused.get(reply.text) == self._progress:
                 decision.stage = DecisionStage.REFUSED
-        elif reply.shown in refused:
+        elif reply.text in refused:
             replies = (
                 command_for(decision.key, PlayAnswer(play), decision.direction) for play in self._plays(decision)
             )
-            another = next((other for other in replies if other.shown not in refused), None)
+            another = next((other for other in replies if other.text not in refused), None)
             if another is None or len(refused) >= MOST_REFUSED:
                 decision.stage = DecisionStage.REFUSED
                 self._recovery.stall("the server refuses our plays")
             else:
-                decision.reply, decision.made = (
+                decision.reply, decision.details = (
                     another,
                     AnswerDetails(self._seconds(decision), None, "the play was refused"),
                 )
@@ -303,113 +311,117 @@ class DecisionFlow:
         return legal_plays(decision.key.position, decision.key.dice or (1, 1))
 
     def _seconds(self, decision: PendingDecision) -> float:
-        return round(self._desk.now - decision.seen, 6)
+        return round(self._context.now - decision.seen, 6)
 
     # -- deciding -----------------------------------------------------------------------------------------------
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Find out which decision is open now, and have it made."""
-        key = None if self._recovery.held else self._open_key()
-        self._outbox.decision_closed(key)
-        if self._leaves_offer(key):
-            self._standing = True
+        key = None if self._recovery.deciding_suspended else self._open_key()
+        self._queue.decision_closed(key)
+        if self._opponent_played_on(key):
+            self._resignation_pending = True
             key = self._open_key()
         if key is None:
             self._open = None
         elif self._open is None or self._open.key != key:
             self._open = self._decisions.get(key) or self._begin(key)
-        self._outbox.withdraw(but=key)
+        self._queue.keep_only(key=key)
         if self._open:
-            self._go_on(self._open)
+            self._advance(self._open)
         open_one = self._open
         sent = open_one is not None and (open_one.attempts > 0 or open_one.situation in self._refused)
         self._recovery.watch(open_one.situation if open_one else None, sent=sent)
 
-    def _leaves_offer(self, key: DecisionKey | None) -> bool:
+    def _opponent_played_on(self, key: DecisionKey | None) -> bool:
         """Whether the opponent has played on before we answered an offer to resign."""
         last = self._open
-        if last is None or last.key.phase is not Phase.RESIGNED or last.attempts or self._recovery.held:
+        if last is None or last.key.phase is not Phase.RESIGNED or last.attempts or self._recovery.deciding_suspended:
             return False
         later = key is None or (key.phase is not Phase.RESIGNED and key.game == last.key.game)
-        return later and self._desk.session.state in RESIGNATION_WAITS_STATES and last.key in self._decisions
+        return later and self._context.session.state in RESIGNATION_WAITS_STATES and last.key in self._decisions
 
-    def _go_on(self, decision: PendingDecision) -> None:
-        if decision.stage is DecisionStage.SEEN and decision.question and self._asked < MOST_ASKED:
+    def _advance(self, decision: PendingDecision) -> None:
+        if decision.stage is DecisionStage.SEEN and decision.question and self._questions_open < MOST_ASKED:
             decision.stage = DecisionStage.ASKED
-            self._asked += 1
-            self._desk.act(Ask(decision.key, decision.question))
+            self._questions_open += 1
+            self._context.do(Ask(decision.key, decision.question))
         elif decision.stage is DecisionStage.ANSWERED and decision.reply:
-            if decision.due <= self._desk.now:
-                self._outbox.say(decision.reply.command, decision.key)
+            if decision.due <= self._context.now:
+                self._queue.send(decision.reply.command, decision.key)
             else:
-                self._desk.wake("think", decision.due - self._desk.now)
+                self._context.set_timer("think", decision.due - self._context.now)
 
     def _open_key(self) -> DecisionKey | None:
         """Return what is to be decided now; that is worked out again only when something has changed."""
-        track, state, rest = self._desk.track, self._desk.session.state, (self._resign_from, self._standing)
-        seen = self._seen
-        if seen is None or seen.track is not track or seen.state is not state or seen.rest != rest:
-            key = open_decision_key(track, state, self._resign_from, standing=self._standing)
-            self._seen = seen = CachedKey(track, state, rest, key)
+        tracked, state, rest = (
+            self._context.tracked,
+            self._context.session.state,
+            (self._resign_from, self._resignation_pending),
+        )
+        seen = self._cached_key
+        if seen is None or seen.tracked is not tracked or seen.state is not state or seen.rest != rest:
+            key = open_decision_key(tracked, state, self._resign_from, resignation_pending=self._resignation_pending)
+            self._cached_key = seen = CachedKey(tracked, state, rest, key)
         return seen.key
 
     def _begin(self, key: DecisionKey) -> PendingDecision:
-        track, desk = self._desk.track, self._desk
+        tracked, context = self._context.tracked, self._context
         if len(self._decisions) >= MOST_DECISIONS:
             self._decisions.clear()
-        decision = PendingDecision(key, track.direction or -1, desk.now, track.decision(key.phase))
+        decision = PendingDecision(key, tracked.direction or -1, context.now, tracked.decision_state(key.phase))
         self._decisions[key] = decision
-        answer = obvious_answer(track, key.phase)
+        answer = obvious_answer(tracked, key.phase)
         if answer is not None:
             self._answer(decision, answer)
             return decision
-        closed = self._cube_closed == track.turns
+        closed = self._cube_closed == tracked.turn_count
         decision.question = question_for(
-            track, key.phase, desk.settings, cube_closed=closed, resign_from=self._resign_from
+            tracked, key.phase, context.settings, cube_closed=closed, resign_from=self._resign_from
         )
-        timings = desk.settings.timings
-        decision.thought = desk.chance.uniform(timings.think_least, max(timings.think_least, timings.think_most))
+        timings = context.settings.timings
+        decision.think_time = context.rng.uniform(timings.think_least, max(timings.think_least, timings.think_most))
         return decision
 
     def on_answer(self, key: DecisionKey, answer: StrategyAnswer, fallback: str | None) -> None:
         """Take the strategy's answer, unless it comes too late."""
-        self._asked = max(self._asked - 1, 0)
+        self._questions_open = max(self._questions_open - 1, 0)
         decision = self._decisions.get(key)
         if decision is None or decision.stage is not DecisionStage.ASKED or decision.question is None:
-            self._desk.counters.late_answers += 1
-            self._desk.record("late_answer", phase=key.phase.value)
+            self._context.counters.late_answers += 1
+            self._context.record("late_answer", phase=key.phase.value)
             return
         if fault := decision.question.fault(answer):
             answer, fallback = decision.question.put_to(LastResort()), fault
         if fallback:
-            self._desk.counters.fallbacks += 1
-            self._desk.record("fallback", phase=key.phase.value, reason=fallback)
+            self._context.counters.fallbacks += 1
+            self._context.record("fallback", phase=key.phase.value, reason=fallback)
         self._answer(decision, answer, fallback)
 
     def _answer(self, decision: PendingDecision, answer: StrategyAnswer, fallback: str | None = None) -> None:
         reply = command_for(decision.key, answer, decision.direction)
         if not isinstance(reply.command, c.Roll):
-            decision.due = decision.seen + decision.thought
-        decision.made = AnswerDetails(self._seconds(decision), getattr(answer, "equity", None), fallback)
+            decision.due = decision.seen + decision.think_time
+        decision.details = AnswerDetails(self._seconds(decision), getattr(answer, "equity", None), fallback)
         self._send_unless_refused(decision, reply)
 
-    def on_sent(self, errand: QueuedCommand) -> None:
+    def on_sent(self, queued: QueuedCommand) -> None:
         """Take note that a command went out."""
-        decision = self._decisions.get(errand.key) if errand.key else None
+        decision = self._decisions.get(queued.key) if queued.key else None
         if decision is None or decision.reply is None:
             return
         decision.stage = DecisionStage.SENT
         decision.attempts += 1
-        self._desk.track = evolve(self._desk.track, own_play=decision.reply.play)
-        made, decision.made = decision.made, None
-        if made is not None:
-            self._remember(decision, decision.reply, made)
+        self._context.tracked = evolve(self._context.tracked, own_play=decision.reply.play)
+        details, decision.details = decision.details, None
+        if details is not None:
+            self._remember(decision, decision.reply, details)
 
-    def _remember(self, decision: PendingDecision, reply: DecisionCommand, made: AnswerDetails) -> None:
+    def _remember(self, decision: PendingDecision, reply: DecisionCommand, details: AnswerDetails) -> None:
         """Have a decision remembered: only what went out is one, whatever a server has made us think about."""
         key = decision.key
-        self._desk.counters.decisions += 1
-        self._desk.record(
+        self._context.counters.decisions += 1
+        self._context.record(
             "decision",
             phase=key.phase.value,
             game=key.game,
@@ -417,15 +429,15 @@ class DecisionFlow:
             xgid=xgid_of(decision.state),
             dice=key.dice,
             offer=key.offer,
-            answer=reply.shown,
-            equity=made.equity,
-            seconds=made.seconds,
-            fallback=made.fallback,
+            answer=reply.text,
+            equity=details.equity,
+            seconds=details.seconds,
+            fallback=details.fallback,
         )
 
     # -- waiting ------------------------------------------------------------------------------------------------
 
-    def look_again(self, *, join: bool) -> None:
+    def on_nudge(self, *, join: bool) -> None:
         """Look because the opponent waits for us (pitfall 12), unless we know that we are to act and are about to.
 
         `join`: the opponent waits for the next game.
@@ -436,7 +448,7 @@ class DecisionFlow:
             DecisionStage.ANSWERED,
         ):
             return
-        if join and self._desk.session.state is State.BETWEEN_GAMES and self._desk.track.game:
-            self._outbox.say(c.Join())
-        elif self._desk.session.state in IN_MATCH:
+        if join and self._context.session.state is State.BETWEEN_GAMES and self._context.tracked.game:
+            self._queue.send(c.Join())
+        elif self._context.session.state in IN_MATCH:
             self._recovery.probe()

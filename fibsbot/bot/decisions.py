@@ -55,13 +55,13 @@ class DecisionCommand:
     """An answer, ready to be sent."""
 
     command: Command
-    shown: str
+    text: str
     """The answer as people write it."""
     play: Play | None = None
 
 
 def open_decision_key(
-    track: TrackedMatch, state: State, resign_from: int, *, standing: bool = False
+    tracked: TrackedMatch, state: State, resign_from: int, *, resignation_pending: bool = False
 ) -> DecisionKey | None:
     """Return the key of the decision that we have to make now; None when there is none, or too little is known.
 
@@ -69,34 +69,34 @@ def open_decision_key(
     `standing`: the opponent has played on before we answered an offer to resign, which still waits for our answer.
     A throw is not played before its board came: the board is the truth, and it comes first (pitfall 10).
     """
-    phase = Phase.RESIGNED if standing and state in RESIGNATION_WAITS_STATES else _PHASES.get(state)
-    if phase is None or track.state is None or not track.running or track.player != YOU:
+    phase = Phase.RESIGNED if resignation_pending and state in RESIGNATION_WAITS_STATES else _PHASES.get(state)
+    if phase is None or tracked.state is None or not tracked.running or tracked.player != YOU:
         return None
-    mine = track.turn is PlayerSide.PLAYER
+    mine = tracked.turn is PlayerSide.PLAYER
     ready, offer = {
-        Phase.ROLL: (mine and track.prompted and track.dice is None, resign_from),
-        Phase.MOVE: (mine and track.board_seen and track.dice is not None and not cannot_move(track), 0),
-        Phase.DOUBLED: (track.doubled_by is PlayerSide.OPPONENT, track.offered),
-        Phase.RESIGNED: (standing or track.resigned_by is PlayerSide.OPPONENT, track.resigned_points),
+        Phase.ROLL: (mine and tracked.roll_prompted and tracked.dice is None, resign_from),
+        Phase.MOVE: (mine and tracked.board_seen and tracked.dice is not None and not cannot_move(tracked), 0),
+        Phase.DOUBLED: (tracked.doubled_by is PlayerSide.OPPONENT, tracked.offered_cube),
+        Phase.RESIGNED: (resignation_pending or tracked.resigned_by is PlayerSide.OPPONENT, tracked.resigned_points),
     }[phase]
     if not ready:
         return None
     return DecisionKey(
-        match=track.match,
-        game=track.game,
-        turn=track.turns,
+        match=tracked.match,
+        game=tracked.game,
+        turn=tracked.turn_count,
         phase=phase,
-        score=track.state.score,
-        position=track.state.position,
-        dice=track.dice,
-        cube=track.state.cube,
+        score=tracked.state.score,
+        position=tracked.state.position,
+        dice=tracked.dice,
+        cube=tracked.state.cube,
         offer=offer,
     )
 
 
-def obvious_answer(track: TrackedMatch, phase: Phase) -> StrategyAnswer | None:
+def obvious_answer(tracked: TrackedMatch, phase: Phase) -> StrategyAnswer | None:
     """Return the answer to a decision that needs no thought: a forced play, a resignation that wins the match."""
-    return obvious_answer_in(track.decision(phase), track.resigned_points)
+    return obvious_answer_in(tracked.decision_state(phase), tracked.resigned_points)
 
 
 def obvious_answer_in(state: MatchState, resigned_points: int) -> StrategyAnswer | None:
@@ -113,13 +113,13 @@ def obvious_answer_in(state: MatchState, resigned_points: int) -> StrategyAnswer
 
 
 def question_for(
-    track: TrackedMatch, phase: Phase, settings: AgentSettings, *, cube_closed: bool, resign_from: int
+    tracked: TrackedMatch, phase: Phase, settings: AgentSettings, *, cube_closed: bool, resign_from: int
 ) -> Question:
     """Return the question to put to the strategy.
 
     `cube_closed`: the server has refused a double on this turn. `resign_from` is the least level that may be offered.
     """
-    return question_of_state(track.decision(phase), settings, cube_closed=cube_closed, resign_from=resign_from)
+    return question_of_state(tracked.decision_state(phase), settings, cube_closed=cube_closed, resign_from=resign_from)
 
 
 def question_of_state(state: MatchState, settings: AgentSettings, *, cube_closed: bool, resign_from: int) -> Question:

@@ -69,7 +69,7 @@ DEFAULT_LIMIT: Final = RateLimit(100, 0.2)
 
 @define
 class _Bucket:
-    allowance: RateLimit
+    limit: RateLimit
     left: float
     at: float
     """When `left` was true."""
@@ -102,7 +102,7 @@ class RecordLimiter:
         bucket.closed = bucket.left < 1
         yield record
 
-    def settle(self) -> Iterator[Record]:
+    def pop_suppressed(self) -> Iterator[Record]:
         """Yield the counts of what was not let through and not told yet."""
         for name, bucket in self._buckets.items():
             if bucket.suppressed:
@@ -112,11 +112,11 @@ class RecordLimiter:
         now = self._clock()
         bucket = self._buckets.get(name)
         if bucket is None:
-            allowance = MATCH_LIMIT if name in MATCH_RECORDS else DEFAULT_LIMIT
-            bucket = self._buckets[name] = _Bucket(allowance, allowance.burst, now)
-        bucket.left = min(bucket.left + (now - bucket.at) * bucket.allowance.per_second, bucket.allowance.burst)
+            limit = MATCH_LIMIT if name in MATCH_RECORDS else DEFAULT_LIMIT
+            bucket = self._buckets[name] = _Bucket(limit, limit.burst, now)
+        bucket.left = min(bucket.left + (now - bucket.at) * bucket.limit.per_second, bucket.limit.burst)
         bucket.at = now
-        bucket.closed = bucket.closed and bucket.left < bucket.allowance.burst
+        bucket.closed = bucket.closed and bucket.left < bucket.limit.burst
         return bucket
 
 
@@ -141,13 +141,13 @@ class Driver:
     """Brings events to a handler and does its actions, in order and without anything in between."""
 
     handler: EventHandler
-    thinker: StrategyChain
+    strategies: StrategyChain
     clock: Callable[[], float]
     session_log: SessionLogWriter | None = None
     on_message: Callable[[Message], None] = field(default=lambda _: None)
     on_sent: Callable[[Command], None] = field(default=lambda _: None)
     on_record: Callable[[Record], None] = field(default=lambda _: None)
-    on_thought: Callable[[TimedAnswer, float], None] = field(default=lambda _, __: None)
+    on_strategy_answer: Callable[[TimedAnswer, float], None] = field(default=lambda _, __: None)
     silence: Callable[[], float | None] = field(default=lambda: None)
     """Tells after how many seconds without a byte the connection is taken for dead; None: never."""
     ended: Disconnect | None = None
@@ -159,16 +159,16 @@ class Driver:
     _error: Exception | None = None
     _since: float = 0.0
     """When the bytes that are being looked at were read."""
-    _sent: list[Command] = field(factory=list)
+    _unreported: list[Command] = field(factory=list)
     """What went out and is still to be shown: whoever watches sees the message first that made us say it."""
     _traces: bool = True
     """Whether anybody wants to see each line; asking that for each would take longer than all else about it."""
     _timer: asyncio.TimerHandle | None = None
-    _inquiries: set[PendingQuestion] = field(factory=set)
-    _sieve: RecordLimiter = field(init=False)
+    _pending: set[PendingQuestion] = field(factory=set)
+    _limiter: RecordLimiter = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._sieve = RecordLimiter(self.clock)
+        self._limiter = RecordLimiter(self.clock)
 
     async def drive(self, connection: Connection) -> str:
         """Drive the handler until the connection ends; return why it ended.
@@ -196,8 +196,8 @@ class Driver:
         reason = self._reason or failure or "closed by the server"
         self.dispatch(ConnectionLost(self.clock(), reason, by_server=not (self._reason or failure)))
         self._clear()
-        for record in self._sieve.settle():
-            self._write_down(record)
+        for record in self._limiter.pop_suppressed():
+            self._write_record(record)
         if self._error is not None:
             raise self._error
         return reason
@@ -211,16 +211,16 @@ class Driver:
             self._trace(">>", received.text)
             self._handle(MessageReceived(self.clock(), received.message))
             self.on_message(received.message)
-            self._show_sent()
+            self._report_sent()
 
     def dispatch(self, event: Event) -> None:
         """Give the handler an event and do what it wants done."""
         self._handle(event)
-        self._show_sent()
+        self._report_sent()
 
-    def _show_sent(self) -> None:
-        while self._sent:
-            self.on_sent(self._sent.pop(0))
+    def _report_sent(self) -> None:
+        while self._unreported:
+            self.on_sent(self._unreported.pop(0))
 
     def _handle(self, event: Event) -> None:
         if self._error is not None:
@@ -236,7 +236,7 @@ class Driver:
         match action:
             case Send(command):
                 if self._send(*_sent_and_shown(command)):
-                    self._sent.append(command)
+                    self._unreported.append(command)
             case SendLine(line):
                 self._send(line)
             case SendSecret(line):
@@ -254,10 +254,10 @@ class Driver:
 
     def note(self, record: Record) -> None:
         """Write a record into the logs and show it to whoever watches; of a flood only the beginning and the number."""
-        for admitted in self._sieve.admit(record):
-            self._write_down(admitted)
+        for admitted in self._limiter.admit(record):
+            self._write_record(admitted)
 
-    def _write_down(self, record: Record) -> None:
+    def _write_record(self, record: Record) -> None:
         if self.session_log:
             self.session_log.event(record.name, **record.fields)
         # Decisions are in the session log and the store; between them nobody would find the other lines.
@@ -283,13 +283,13 @@ class Driver:
     def _ask(self, ask: Ask) -> None:
         since = self._since
 
-        def take(thought: TimedAnswer) -> None:
-            self._inquiries.discard(inquiry)
-            self.dispatch(StrategyAnswered(self.clock(), ask.key, thought.answer, thought.fallback))
-            self.on_thought(thought, self.clock() - since)
+        def take(answer: TimedAnswer) -> None:
+            self._pending.discard(pending)
+            self.dispatch(StrategyAnswered(self.clock(), ask.key, answer.answer, answer.fallback))
+            self.on_strategy_answer(answer, self.clock() - since)
 
-        inquiry = self.thinker.ask(ask.question, take)
-        self._inquiries.add(inquiry)
+        pending = self.strategies.ask(ask.question, take)
+        self._pending.add(pending)
 
     def _set_timer(self, at: float) -> None:
         if self._timer:
@@ -311,9 +311,9 @@ class Driver:
         if self._timer:
             self._timer.cancel()
             self._timer = None
-        for inquiry in self._inquiries:
-            inquiry.cancel()
-        self._inquiries.clear()
+        for pending in self._pending:
+            pending.cancel()
+        self._pending.clear()
 
 
 def _encoded(text: str) -> bytes:

@@ -24,25 +24,25 @@ from fibsbot.strategies.questions import InvitationKey, StrategyAnswer
 class Lobby:
     """Whom we know, who wants to play, and whom we invite."""
 
-    def __init__(self, desk: AgentContext, outbox: CommandQueue) -> None:
+    def __init__(self, context: AgentContext, queue: CommandQueue) -> None:
         """Know nobody."""
-        self._desk = desk
-        self._outbox = outbox
-        self._people = Players(desk, outbox)
-        self._inviting = SentInvitations(desk, outbox)
-        self._resuming = SavedMatches(desk, outbox, self._people, self._inviting)
-        self._invitations = ReceivedInvitations(desk, outbox, self._people)
-        self._seeking = OpponentSearch(desk, self._people, self._inviting)
+        self._context = context
+        self._queue = queue
+        self._players = Players(context, queue)
+        self._sent_invitations = SentInvitations(context, queue)
+        self._saved_matches = SavedMatches(context, queue, self._players, self._sent_invitations)
+        self._invitations = ReceivedInvitations(context, queue, self._players)
+        self._search = OpponentSearch(context, self._players, self._sent_invitations)
 
     @property
-    def who(self) -> dict[str, m.WhoInfo]:
+    def users(self) -> dict[str, m.WhoInfo]:
         """Who is logged in, as far as we know."""
-        return self._people.who
+        return self._players.users
 
     @property
     def saved(self) -> dict[str, SavedMatchState]:
         """Our saved matches, by opponent."""
-        return self._resuming.matches
+        return self._saved_matches.matches
 
     @property
     def waiting(self) -> int:
@@ -53,11 +53,11 @@ class Lobby:
 
     def disconnected(self) -> None:
         """Forget who was there."""
-        self._people.disconnected()
-        self._inviting.disconnected()
-        self._resuming.disconnected()
+        self._players.disconnected()
+        self._sent_invitations.disconnected()
+        self._saved_matches.disconnected()
         self._invitations.clear()
-        self._seeking.busy()
+        self._search.reset_idle()
 
     def agreed_length(self, name: str, *, resumed: bool, ours: bool) -> int | None:
         """Return the length of the match that we have agreed to play with somebody; None if it is not known.
@@ -65,48 +65,48 @@ class Lobby:
         `ours`: it begins because the other has accepted our invitation.
         """
         if resumed:
-            return self._resuming.agreed_length(name)
-        return (self._inviting if ours else self._invitations).agreed_length(name)
+            return self._saved_matches.agreed_length(name)
+        return (self._sent_invitations if ours else self._invitations).agreed_length(name)
 
     def match_started(self, opponent: str) -> None:
         """Forget all other invitations."""
         self._invitations.clear()
-        self._inviting.match_started(opponent)
-        self._seeking.met(opponent)
+        self._sent_invitations.match_started(opponent)
+        self._search.match_started(opponent)
 
     def match_ended(self, opponent: str) -> None:
         """Take note that a match was played to its end."""
-        self._resuming.finished(opponent)
-        self._desk.memory.played(opponent, self._desk.now)
+        self._saved_matches.finished(opponent)
+        self._context.memory.note_played(opponent, self._context.now)
 
-    def match_saved(self, opponent: str, length: int | None, *, swapped: bool, how: Departure | None) -> None:
+    def match_saved(self, opponent: str, length: int | None, *, wrong_length: bool, how: Departure | None) -> None:
         """Take note that a match broke off. `swapped`: it was not the one agreed on; `how`: the opponent has gone."""
-        self._desk.memory.was_broken_off(opponent, self._desk.now)
-        self._resuming.broke_off(opponent, length, swapped=swapped, how=how)
+        self._context.memory.note_broken_off(opponent, self._context.now)
+        self._saved_matches.broke_off(opponent, length, wrong_length=wrong_length, how=how)
 
     # -- what the server says -------------------------------------------------------------------------------------
 
     def on_message(self, message: Message) -> None:
         """Keep up with who is there and who invites whom."""
-        came_free = self._people.on_message(message)
+        came_free = self._players.on_message(message)
         if came_free is not None:
-            self._inviting.came_back(came_free)
-        self._resuming.on_message(message)
-        self._inviting.on_message(message)
+            self._sent_invitations.on_came_back(came_free)
+        self._saved_matches.on_message(message)
+        self._sent_invitations.on_message(message)
         match message:
             case m.LoggedOut():
-                self._invitations.withdraw(message.name)
+                self._invitations.remove(message.name)
             case m.SavedCount():
                 self._invitations.on_count(message.name, message.count)
-            case m.Invitation() | m.ResumeInvitation() if self._desk.session.state is State.LOBBY:
+            case m.Invitation() | m.ResumeInvitation() if self._context.session.state is State.LOBBY:
                 self._on_invitation(message)
             case m.SavedMatchWarning() if (name := self._invitations.last) is not None:
-                self._resuming.note(name, length_from_fibs(message.length))
+                self._saved_matches.note(name, length_from_fibs(message.length))
                 self._go_on_instead(name)
 
     def _on_invitation(self, message: m.Invitation | m.ResumeInvitation) -> None:
         length = length_from_fibs(message.length) if isinstance(message, m.Invitation) else None
-        self._desk.record("invited", by=message.name, length=length)
+        self._context.record("invited", by=message.name, length=length)
         if length is None:
             self._resume_for(message.name)
         else:
@@ -114,67 +114,67 @@ class Lobby:
 
     def _resume_for(self, name: str, *, joinable: bool = True) -> None:
         """Go on with a saved match because the opponent wants to, or wanted another; that one is not `joinable`."""
-        if found := self._resuming.asked(name, joinable=joinable):
+        if found := self._saved_matches.resume_requested(name, joinable=joinable):
             self._invitations.refuse(name, None, found)
         else:
-            self._desk.record("invitation_accepted", by=name, length=None)
+            self._context.record("invitation_accepted", by=name, length=None)
 
     def on_answer(self, key: InvitationKey, answer: StrategyAnswer) -> None:
         """Take the strategy's answer to an invitation."""
         self._invitations.on_answer(key, answer)
 
-    def on_invitation_ripe(self) -> None:
+    def on_invitation_complete(self) -> None:
         """Take note that no more lines of the invitations are to be expected."""
-        self._invitations.on_ripe()
+        self._invitations.on_complete()
 
-    def on_overdue(self, answered: CommandOutcome) -> None:
+    def on_overdue(self, outcome: CommandOutcome) -> None:
         """Deal with a command that got no answer in time."""
-        if answered.errand.command == c.Rawwho():
-            self._people.on_unanswered()
-        self._invitations.on_unanswered(answered)
-        self._inviting.on_overdue(answered)
+        if outcome.queued.command == c.Rawwho():
+            self._players.on_unanswered()
+        self._invitations.on_unanswered(outcome)
+        self._sent_invitations.on_overdue(outcome)
 
-    def on_unusual(self, answered: CommandOutcome) -> None:
+    def on_unusual(self, outcome: CommandOutcome) -> None:
         """Deal with a command that was answered in a form that is not known."""
-        self._invitations.on_unanswered(answered)
+        self._invitations.on_unanswered(outcome)
 
-    def on_refusal(self, answered: CommandOutcome) -> None:
+    def on_refusal(self, outcome: CommandOutcome) -> None:
         """Give up what the server refused."""
-        match answered.message:
+        match outcome.message:
             case m.NoSuchUser(name=name) | m.CantFindPlayer(name=name):
-                self._people.note_gone(name)
+                self._players.remove(name)
             case m.RefusesGames(name=name) | m.AlreadyPlayingOther(name=name):
-                self._people.note_busy(name)
-        self._invitations.on_unanswered(answered)
-        self._resuming.on_refusal(answered)
-        self._inviting.on_refusal(answered)
+                self._players.note_busy(name)
+        self._invitations.on_unanswered(outcome)
+        self._saved_matches.on_refusal(outcome)
+        self._sent_invitations.on_refusal(outcome)
 
     # -- what is done next ----------------------------------------------------------------------------------------
 
     def step(self) -> None:
         """Go on to the next match, if there is nothing else to do."""
-        self._inviting.expire()
-        if self._desk.session.state is not State.LOBBY or not self._outbox.idle or self._resuming.listing:
+        self._sent_invitations.expire()
+        if self._context.session.state is not State.LOBBY or not self._queue.idle or self._saved_matches.listing:
             return  # whoever does not know all saved matches might throw one away by an invitation
-        if self._resuming.answer():
+        if self._saved_matches.answer():
             return
-        if self._people.ask(fresh=bool(self.saved) or self._seeking.wishes):
+        if self._players.request_list(fresh=bool(self.saved) or self._search.wants_to_invite):
             return
-        ours = self._inviting.waiting
-        if ours is not None and ours.why is InvitationPurpose.RESUME:
+        ours = self._sent_invitations.waiting
+        if ours is not None and ours.purpose is InvitationPurpose.RESUME:
             return
-        if ours is None and self._resuming.step(again=False):
+        if ours is None and self._saved_matches.step(again=False):
             return
         if (name := self._invitations.ready()) is not None:
             if not self._go_on_instead(name):
-                self._outbox.say(c.Join(name))
-        elif ours is None and not self._invitations.waiting and not self._resuming.step(again=True):
-            self._seeking.step(self.saved)
+                self._queue.send(c.Join(name))
+        elif ours is None and not self._invitations.waiting and not self._saved_matches.step(again=True):
+            self._search.step(self.saved)
 
     def _go_on_instead(self, name: str) -> bool:
         """Go on with the saved match, if there is one: to join another would throw it away."""
-        goes_on = self._resuming.goes_on(name)
-        if goes_on:
-            self._invitations.withdraw(name)
+        is_resumable = self._saved_matches.is_resumable(name)
+        if is_resumable:
+            self._invitations.remove(name)
             self._resume_for(name, joinable=False)
-        return goes_on
+        return is_resumable

@@ -24,11 +24,11 @@ MOST_MISSED: Final = 1
 class Players:
     """The users of the server, as its `5` lines describe them."""
 
-    def __init__(self, desk: AgentContext, outbox: CommandQueue) -> None:
+    def __init__(self, context: AgentContext, queue: CommandQueue) -> None:
         """Know nobody."""
-        self._desk = desk
-        self._outbox = outbox
-        self.who: dict[str, m.WhoInfo] = {}
+        self._context = context
+        self._queue = queue
+        self.users: dict[str, m.WhoInfo] = {}
         self._listed: float | None = None
         """When a whole list came last; not every login brings one, and lines get lost."""
         self._seen: set[str] | None = None
@@ -40,7 +40,7 @@ class Players:
 
     def disconnected(self) -> None:
         """Forget who was there."""
-        self.who.clear()
+        self.users.clear()
         self._listed = None
         self._missed = 0
         self._seen = None
@@ -53,55 +53,55 @@ class Players:
                 return self._on_who(message)
             case m.WhoEnd():
                 self._on_end()
-            case m.LoggedIn() if message.name not in self.who and len(self._announced) < MOST_USERS:
+            case m.LoggedIn() if message.name not in self.users and len(self._announced) < MOST_USERS:
                 self._announced.add(message.name)
-                self._desk.wake("who", self._desk.settings.timings.invitation)
+                self._context.set_timer("who", self._context.settings.timings.invitation)
             case m.LoggedOut():
-                self.who.pop(message.name, None)
+                self.users.pop(message.name, None)
                 self._announced.discard(message.name)
         return None
 
     def _on_who(self, info: m.WhoInfo) -> str | None:
-        if info.name == self._desk.settings.name:
-            self._desk.rated(info.rating, info.experience)
+        if info.name == self._context.settings.name:
+            self._context.note_rating(info.rating, info.experience)
         self._announced.discard(info.name)
         if self._seen is not None:
             self._seen.add(info.name)
-        if info.name not in self.who and len(self.who) >= MOST_USERS:
+        if info.name not in self.users and len(self.users) >= MOST_USERS:
             return None
         was_free = self.is_free(info.name)
-        self.who[info.name] = info
+        self.users[info.name] = info
         return info.name if self.is_free(info.name) and not was_free else None
 
     def _on_end(self) -> None:
         """Forget who is not on the list that we asked for. Some servers end each single `5` line as a list, too."""
-        self._listed = self._desk.now
+        self._listed = self._context.now
         self._missed = 0
-        if self._seen is not None and self._desk.settings.name in self._seen:
-            self.who = {name: info for name, info in self.who.items() if name in self._seen}
+        if self._seen is not None and self._context.settings.name in self._seen:
+            self.users = {name: info for name, info in self.users.items() if name in self._seen}
             self._seen = None
 
     def is_free(self, name: str) -> bool:
         """Whether somebody else is there, ready to play, and plays with nobody."""
-        info = self.who.get(name)
-        return info is not None and info.ready and info.opponent is None and name != self._desk.settings.name
+        info = self.users.get(name)
+        return info is not None and info.ready and info.opponent is None and name != self._context.settings.name
 
-    def ask(self, *, fresh: bool) -> bool:
+    def request_list(self, *, fresh: bool) -> bool:
         """Ask for the list of users if it is not complete; return whether it was asked for.
 
         `fresh`: there is somebody whom we would like to play, so that it must not be old either.
         """
-        if self._desk.lacks(Feature.RAWWHO):
+        if self._context.lacks(Feature.RAWWHO):
             return False
-        now, age = self._desk.now, LIST_MAX_AGE * self._desk.settings.timings.retry
-        missing = self._listed is None or (self._announced and not self._desk.is_set("who"))
+        now, age = self._context.now, LIST_MAX_AGE * self._context.settings.timings.retry
+        missing = self._listed is None or (self._announced and not self._context.has_timer("who"))
         if not missing and self._listed is not None and not (fresh and now >= self._listed + age):
-            if fresh and not self._desk.is_set("list"):
-                self._desk.wake("list", self._listed + age - now)
+            if fresh and not self._context.has_timer("list"):
+                self._context.set_timer("list", self._listed + age - now)
             return False
         self._announced.clear()
         self._seen = set()
-        self._outbox.say(c.Rawwho())
+        self._queue.send(c.Rawwho())
         return True
 
     def on_unanswered(self) -> None:
@@ -112,26 +112,26 @@ class Players:
             self._listed = None
         else:
             self._missed = 0
-            self._listed = self._desk.now
+            self._listed = self._context.now
 
     def note_busy(self, name: str) -> None:
         """Take note that a player is not free, whatever the last line about him said."""
-        if info := self.who.get(name):
-            self.who[name] = evolve(info, ready=False)
+        if info := self.users.get(name):
+            self.users[name] = evolve(info, ready=False)
 
-    def note_gone(self, name: str) -> None:
+    def remove(self, name: str) -> None:
         """Take note that a player is not there, whatever we have heard."""
-        self.who.pop(name, None)
+        self.users.pop(name, None)
 
     def is_bot(self, name: str) -> bool:
         """Whether a player seems to be a program."""
-        info = self.who.get(name)
+        info = self.users.get(name)
         return is_bot(name, info.client if info else None)
 
     def request(self, name: str, length: int, direction: Direction, saved_games: int | None = None) -> MatchRequest:
         """Put together what is known of a match that could be played."""
-        desk, info = self._desk, self.who.get(name)
-        known = desk.memory.of(name)
+        context, info = self._context, self.users.get(name)
+        known = context.memory.history_of(name)
         return MatchRequest(
             name=name,
             length=length,
@@ -140,8 +140,8 @@ class Players:
             experience=info.experience if info else None,
             client=info.client if info else None,
             saved_games=saved_games,
-            since_last=known.since_last(desk.now),
-            matches_today=known.matches_today(desk.now),
-            paused=desk.paused,
-            finishing=desk.finishing,
+            since_last=known.since_last(context.now),
+            matches_today=known.matches_today(context.now),
+            paused=context.paused,
+            finishing=context.finishing,
         )

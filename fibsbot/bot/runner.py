@@ -41,7 +41,7 @@ class Observer:
     def on_record(self, record: Record, agent: Agent) -> None:
         """See what the agent thinks worth remembering: decisions, ends of games, differences and so on."""
 
-    def on_thought(self, thought: TimedAnswer, seconds: float, agent: Agent) -> None:
+    def on_strategy_answer(self, answer: TimedAnswer, seconds: float, agent: Agent) -> None:
         """See how long a decision took, from the bytes that opened it to its command, written or waiting its turn."""
 
 
@@ -82,22 +82,22 @@ class Runner:
         self._connect = connect_to or self._connect_tcp
         self._backoff = Backoff(settings.pauses, random.Random())
         self._shares = isinstance(strategy, StrategyChain)
-        self._thinker = (
+        self._strategies = (
             strategy
             if isinstance(strategy, StrategyChain)
             else StrategyChain([strategy, *([fallback] if fallback else [])], settings.deadline)
         )
         self._driver = Driver(
             self.agent,
-            self._thinker,
+            self._strategies,
             time.monotonic,
             silence=lambda: self.agent.settings.timings.silence,
             on_message=lambda message: self._observer.on_message(message, self.agent),
             on_sent=lambda command: self._observer.on_sent(command, self.agent),
             on_record=lambda record: self._observer.on_record(record, self.agent),
-            on_thought=lambda thought, seconds: self._observer.on_thought(thought, seconds, self.agent),
+            on_strategy_answer=lambda answer, seconds: self._observer.on_strategy_answer(answer, seconds, self.agent),
         )
-        self._stirred = asyncio.Event()
+        self._end_requested = asyncio.Event()
 
     async def _connect_tcp(self) -> Connection:
         run = self._settings
@@ -105,17 +105,17 @@ class Runner:
 
     def finish(self) -> None:
         """Ask for an end: after the match, or at once if there is none."""
-        self.tell(FinishRequested(time.monotonic()))
+        self.dispatch(FinishRequested(time.monotonic()))
 
     def quit(self) -> None:
         """Ask for an end at once; the server saves the match."""
-        self.tell(QuitRequested(time.monotonic()))
+        self.dispatch(QuitRequested(time.monotonic()))
 
-    def tell(self, event: Event) -> None:
+    def dispatch(self, event: Event) -> None:
         """Let the agent know what its operator wants."""
         self._driver.dispatch(event)
         if isinstance(event, FinishRequested | QuitRequested):
-            self._stirred.set()
+            self._end_requested.set()
 
     async def run(self) -> SessionResult:
         """Play until the agent says that it is over.
@@ -126,7 +126,7 @@ class Runner:
         with contextlib.ExitStack() as stack:
             stack.enter_context(password_hidden(self._settings.agent.password, self._settings.agent.name))
             if not self._shares:
-                stack.callback(self._thinker.close)
+                stack.callback(self._strategies.close)
             if self._settings.log_path:
                 server = f"{self._settings.host}:{self._settings.port}"
                 name = self._settings.agent.name
@@ -138,7 +138,7 @@ class Runner:
     async def _register(self) -> None:
         account = self._settings.agent
         registration = Registration(account.name, account.password, self._settings.connect_timeout)
-        driver = Driver(registration, self._thinker, time.monotonic, self._driver.session_log)
+        driver = Driver(registration, self._strategies, time.monotonic, self._driver.session_log)
         await driver.drive(await self._connect())
         if self._driver.session_log:
             self._driver.session_log.event("registration_ended", outcome=registration.outcome)
@@ -169,24 +169,27 @@ class Runner:
 
     async def _connect_unless_ended(self) -> Connection | None:
         """Connect; None if somebody has asked for an end before a connection was made."""
-        self._stirred.clear()
-        connecting, stirred = asyncio.ensure_future(self._connect()), asyncio.ensure_future(self._stirred.wait())
+        self._end_requested.clear()
+        connecting, end_requested = (
+            asyncio.ensure_future(self._connect()),
+            asyncio.ensure_future(self._end_requested.wait()),
+        )
         try:
-            await asyncio.wait({connecting, stirred}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({connecting, end_requested}, return_when=asyncio.FIRST_COMPLETED)
             if self._driver.ended is None or connecting.done():
                 return await connecting
             return None
         finally:
             connecting.cancel()
-            stirred.cancel()
+            end_requested.cancel()
 
     async def _pause(self, seconds: float) -> None:
         """Wait before the next attempt, unless somebody asks for an end."""
         self._driver.note(Record("reconnecting", {"pause": round(seconds, 3)}))
-        self._stirred.clear()
+        self._end_requested.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._stirred.wait()
+                await self._end_requested.wait()
 
 
 async def play_session(

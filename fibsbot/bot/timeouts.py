@@ -22,13 +22,13 @@ class Awaited(enum.Enum):
     """What is waited for."""
 
     PROMPT = "the login prompt, then the answer to the login"
-    SWITCHES = "how the switches stand"
-    SETTLED = "the answers to what is asked after the login"
+    TOGGLES = "how the switches stand"
+    LOGIN_DONE = "the answers to what is asked after the login"
     QUESTION = "the answer to a question"
     REPLY = "the answer to any other command"
     LEAVE = "the answer to `leave`"
-    WORD = "any word at all, while commands are unanswered"
-    VIEW = "a board that was asked for"
+    ANY_LINE = "any word at all, while commands are unanswered"
+    REQUESTED_BOARD = "a board that was asked for"
     DECISION = "a decision of ours to be taken"
     BOARD = "a board, or a line that says what is open"
     ROLL = "the dice, or the question whether we double"
@@ -61,7 +61,7 @@ class TimeoutRule:
     """The field of Timings that says how long it is waited for."""
     factor: float
     """How many of these times."""
-    again: int
+    retries: int
     """How often it is waited for again."""
     ask: str
     """What is asked for before each further wait."""
@@ -73,18 +73,18 @@ class TimeoutRule:
 
     def bound(self, timings: Timings) -> float:
         """Return how long it takes at most, in seconds, before the consequence follows."""
-        return (1 + self.again) * self.seconds(timings)
+        return (1 + self.retries) * self.seconds(timings)
 
 
 TIMEOUT_RULES: Final[Mapping[Awaited, TimeoutRule]] = {
     Awaited.PROMPT: TimeoutRule("watchdog", 4, 0, "", Consequence.RECONNECT),
-    Awaited.SWITCHES: TimeoutRule("watchdog", 1, 1, "`show saved`, `set`, `toggle`", Consequence.GO_ON),
-    Awaited.SETTLED: TimeoutRule("watchdog", 2.5, 0, "", Consequence.GO_ON),
+    Awaited.TOGGLES: TimeoutRule("watchdog", 1, 1, "`show saved`, `set`, `toggle`", Consequence.GO_ON),
+    Awaited.LOGIN_DONE: TimeoutRule("watchdog", 2.5, 0, "", Consequence.GO_ON),
     Awaited.QUESTION: TimeoutRule("watchdog", 0.5, 1, "the same again", Consequence.GO_ON),
     Awaited.REPLY: TimeoutRule("watchdog", 1, 0, "", Consequence.GO_ON),
     Awaited.LEAVE: TimeoutRule("watchdog", 1, 1, "`leave`", Consequence.RECONNECT),
-    Awaited.WORD: TimeoutRule("watchdog", 1, 2, "", Consequence.RECONNECT),
-    Awaited.VIEW: TimeoutRule("watchdog", 1, 4, "`board`", Consequence.REJOIN),
+    Awaited.ANY_LINE: TimeoutRule("watchdog", 1, 2, "", Consequence.RECONNECT),
+    Awaited.REQUESTED_BOARD: TimeoutRule("watchdog", 1, 4, "`board`", Consequence.REJOIN),
     Awaited.DECISION: TimeoutRule("watchdog", 3, 2, "`board`", Consequence.REJOIN),
     Awaited.BOARD: TimeoutRule("watchdog", 1, 4, "`board`; once `move` alone where we cannot move", Consequence.REJOIN),
     Awaited.ROLL: TimeoutRule("watchdog", 1, 4, "`board`, then `roll`", Consequence.REJOIN),
@@ -107,7 +107,7 @@ def markdown_table() -> str:
     rows = ["| For | How long | Again | Before that | Then |", "|---|---|---|---|---|"]
     for awaited, row in TIMEOUT_RULES.items():
         times = f"{row.factor:g} " if row.factor != 1 else ""
-        rows.append(f"| {awaited.value} | {times}`{row.timing}` | {row.again or ''} | {row.ask} | {row.then.value} |")
+        rows.append(f"| {awaited.value} | {times}`{row.timing}` | {row.retries or ''} | {row.ask} | {row.then.value} |")
     return "\n".join(rows)
 
 
@@ -129,16 +129,16 @@ class _OpenWait:
     """A wait that has begun."""
 
     subject: object
-    passed: int = 0
+    expired_count: int = 0
     """How often it has passed."""
 
 
 class Timeouts:
     """The waits that are open now."""
 
-    def __init__(self, desk: AgentContext) -> None:
+    def __init__(self, context: AgentContext) -> None:
         """Wait for nothing."""
-        self._desk = desk
+        self._context = context
         self._open: dict[Awaited, _OpenWait] = {}
         self._missed: defaultdict[tuple[Awaited, Hashable], float] = defaultdict(float)
         """Answers that did not come, by what was asked."""
@@ -146,53 +146,55 @@ class Timeouts:
     def clear(self) -> None:
         """Wait for nothing."""
         for awaited in list(self._open):
-            self.met(awaited)
+            self.stop(awaited)
         self._missed.clear()
 
-    def expect(self, awaited: Awaited, subject: object = None, *, hurry: float = 1) -> None:
+    def start(self, awaited: Awaited, subject: object = None, *, divisor: float = 1) -> None:
         """Wait for something; where the same is waited for already, that goes on. `hurry`: so many times less long."""
         known = self._open.get(awaited)
         if known is None or known.subject != subject:
             self._open[awaited] = _OpenWait(subject)
-            self._desk.wake(awaited.timer, TIMEOUT_RULES[awaited].seconds(self._desk.settings.timings) / hurry)
+            self._context.set_timer(
+                awaited.timer, TIMEOUT_RULES[awaited].seconds(self._context.settings.timings) / divisor
+            )
 
-    def met(self, awaited: Awaited) -> None:
+    def stop(self, awaited: Awaited) -> None:
         """Wait for this no more."""
         self._missed.pop((awaited, None), None)
         if self._open.pop(awaited, None) is not None:
-            self._desk.cancel(awaited.timer)
+            self._context.cancel_timer(awaited.timer)
 
-    def only(self, awaited: Awaited | None, among: frozenset[Awaited]) -> None:
+    def stop_others(self, awaited: Awaited | None, among: frozenset[Awaited]) -> None:
         """Wait for nothing else of these."""
         for other in among - {awaited}:
-            self.met(other)
+            self.stop(other)
 
-    def waits_for(self, awaited: Awaited) -> bool:
+    def is_waiting_for(self, awaited: Awaited) -> bool:
         """Whether this is waited for."""
         return awaited in self._open
 
-    def passed(self, awaited: Awaited) -> int:
+    def expired_count(self, awaited: Awaited) -> int:
         """Return how often this wait has passed."""
-        return self._open[awaited].passed if awaited in self._open else 0
+        return self._open[awaited].expired_count if awaited in self._open else 0
 
     def on_time(self, awaited: Awaited) -> bool:
         """Note that a wait has passed; return whether it was the last time. Otherwise it is waited for again."""
         known = self._open[awaited]
         row = TIMEOUT_RULES[awaited]
-        known.passed += 1
-        if known.passed > row.again:
-            self.met(awaited)
+        known.expired_count += 1
+        if known.expired_count > row.retries:
+            self.stop(awaited)
             return True
-        self._desk.wake(awaited.timer, row.seconds(self._desk.settings.timings))
+        self._context.set_timer(awaited.timer, row.seconds(self._context.settings.timings))
         return False
 
-    def missed(self, awaited: Awaited, subject: Hashable = None, *, weight: float = 1) -> bool:
+    def note_missed(self, awaited: Awaited, subject: Hashable = None, *, weight: float = 1) -> bool:
         """Count an answer that did not come in time; return whether it was the last time that it is asked for.
 
         `weight`: how many of the row's waits it was waited for.
         """
         self._missed[awaited, subject] += weight
-        if self._missed[awaited, subject] > TIMEOUT_RULES[awaited].again:
+        if self._missed[awaited, subject] > TIMEOUT_RULES[awaited].retries:
             del self._missed[awaited, subject]
             return True
         return False

@@ -51,7 +51,7 @@ from fibsbot.bot.agent import Agent
 handle = Agent.handle
 
 def crash(self, event):
-    if self.track.user == "marvin" and self.counters.decisions == 4 and not crash.done:
+    if self.tracked.user == "marvin" and self.counters.decisions == 4 and not crash.done:
         crash.done = True
         secret = self._desk.settings.password
         raise SystemError(f"made up, with {secret} inside")
