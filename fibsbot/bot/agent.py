@@ -5,8 +5,7 @@ The same agent runs live, in replay and in tests; only what brings the events an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, Protocol
+from typing import Final
 
 from attrs import evolve
 from fibs_protocol import commands as c
@@ -19,7 +18,7 @@ from fibs_protocol.words import YOU
 
 from fibsbot.bot.chat import Chat
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
-from fibsbot.bot.context import AgentContext, AgentMemory, Counters, Feature
+from fibsbot.bot.context import AgentContext, AgentMemory, Counters, DispatchTable, Feature, on
 from fibsbot.bot.current_match import BotStatus, Matches, bot_status
 from fibsbot.bot.decision_flow import DecisionFlow
 from fibsbot.bot.interface import (
@@ -36,10 +35,13 @@ from fibsbot.bot.interface import (
     StrategyAnswered,
     Woken,
 )
+from fibsbot.bot.invitations import ReceivedInvitations, SentInvitations
 from fibsbot.bot.lobby import Lobby
 from fibsbot.bot.login import LoginSequence, Logout
 from fibsbot.bot.match_tracker import apply_message, is_late_start
+from fibsbot.bot.players import Players
 from fibsbot.bot.recovery import Recovery
+from fibsbot.bot.saved_matches import SavedMatches
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.timeouts import AWAITED_BY_TIMER, Awaited, Timeouts
 from fibsbot.bot.tracked_match import Difference, TrackedMatch, without_match
@@ -57,40 +59,36 @@ class DifferenceError(Exception):
         self.differences = differences
 
 
-class MessageListener(Protocol):
-    """A part of the agent that heeds what the server says."""
-
-    def on_message(self, message: Message) -> None:
-        """Take note of a message."""
-
-
 class Agent:
     """One account's player. Its state is nobody else's business; `handle` is all that it does."""
 
     def __init__(self, settings: AgentSettings, memory: AgentMemory | None = None) -> None:
         """Wait for the first event; `memory` is what is known of other players and the server from earlier runs."""
-        self._context = AgentContext(settings, memory=memory or AgentMemory())
-        self._queue = CommandQueue(self._context)
-        self._timeouts = Timeouts(self._context)
-        self._login = LoginSequence(self._context, self._queue, self._timeouts)
-        self._lobby = Lobby(self._context, self._queue)
-        self._matches = Matches(self._context, self._queue, self._lobby)
-        self._recovery = Recovery(self._context, self._queue, self._timeouts, self._matches)
-        self._decisions = DecisionFlow(self._context, self._queue, self._recovery)
-        self._logout = Logout(self._context, self._queue, self._matches)
+        context = self._context = AgentContext(settings, memory=memory or AgentMemory())
+        queue = self._queue = CommandQueue(context)
+        timeouts = self._timeouts = Timeouts(context)
+        self._login = LoginSequence(context, queue, timeouts)
+        self._players = players = Players(context, queue)
+        sent = SentInvitations(context, queue)
+        self._saved_matches = SavedMatches(context, queue, players, sent)
+        self._invitations = ReceivedInvitations(context, queue, players)
+        self._lobby = Lobby(context, queue, players, sent=sent, received=self._invitations, saved=self._saved_matches)
+        self._matches = Matches(context, queue, self._lobby)
+        self._recovery = Recovery(context, queue, timeouts, self._matches)
+        self._decisions = DecisionFlow(context, queue, self._matches, self._recovery)
+        self._logout = Logout(context, queue, self._matches)
         self._chat = Chat(
-            *(self._context, self._queue, self._lobby, self._matches),
+            *(context, queue, players, self._matches),
             decisions=self._decisions,
+            status=lambda: self.status,
             carry_out=self._on_operator,
         )
-        self._listeners = (
-            *(self._login, self._matches, self._lobby, self._decisions, self._recovery, self._logout, self._chat),
+        self._handlers = DispatchTable(
+            (
+                *(self, self._login, self._matches, players, self._saved_matches, sent),
+                *(self._decisions, self._recovery, self._lobby, self._logout, self._chat),
+            )
         )
-        # They come in bursts, to all bots of a process at once. Who begins to heed them is to be added here.
-        self._news_listeners: Mapping[type[Message], tuple[MessageListener, ...]] = {
-            m.WhoInfo: (self._login, self._lobby, self._recovery),
-            m.WhoEnd: (self._lobby, self._recovery),
-        }
         self._replaced = False
         self._closed_by_server = False
         self._recorded_flaws: set[str] = set()
@@ -121,7 +119,7 @@ class Agent:
     @property
     def status(self) -> BotStatus:
         """What an operator wants to know now."""
-        return bot_status(self._context, self._matches, self._lobby)
+        return bot_status(self._context, self._matches, self._saved_matches, self._invitations)
 
     # -- the function -------------------------------------------------------------------------------------------
 
@@ -137,9 +135,9 @@ class Agent:
             case StrategyAnswered(key=DecisionKey() as key):
                 self._decisions.on_answer(key, event.answer, event.fallback)
             case StrategyAnswered(key=InvitationKey() as key):
-                self._lobby.on_answer(key, event.answer)
+                self._invitations.on_answer(key, event.answer)
             case Connected():
-                self._on_connected()
+                self._on_connected(event)
             case ConnectionLost():
                 self._on_lost(event)
             case Woken():
@@ -153,11 +151,14 @@ class Agent:
 
     def _after_event(self) -> None:
         self._decisions.update()
-        if self._login.done and not self._logout.ending and not self._recovery.searching_for_match:
+        ending = self._logout.ending
+        in_lobby = self._context.session.state is State.LOBBY and self._login.done
+        if in_lobby and not ending and not self._recovery.searching_for_match:
             self._lobby.step()
         self._flush()
-        self._logout.step()  # by now no command waits that makes no sense any more
-        self._flush()
+        if ending:  # by now no command waits that makes no sense any more
+            self._logout.step()
+            self._flush()
 
     def _flush(self) -> None:
         if queued := self._queue.flush():
@@ -176,15 +177,14 @@ class Agent:
             case SettingsChanged(settings=settings):
                 context.settings = evolve(settings, name=context.settings.name, password=context.settings.password)
 
-    def _on_connected(self) -> None:
+    def _on_connected(self, event: Connected) -> None:
         self._context.session = Session()
         self._context.disconnecting = False
         self._context.counters.connections += 1
         self._replaced = False
         self._recorded_flaws.clear()
         self._context.set_timer("keep_alive", self._context.settings.timings.keep_alive)
-        for part in (self._login, self._recovery, self._logout):
-            part.connected()
+        self._dispatch(event)
 
     def _on_lost(self, event: ConnectionLost) -> None:
         self._context.record("connection_lost", reason=event.reason, state=self.state.value)
@@ -193,33 +193,39 @@ class Agent:
         self._context.session = Session()
         self._context.cancel_timers()
         self._queue.clear()
-        self._matches.disconnected()
-        self._decisions.disconnected()
-        self._recovery.disconnected()
-        self._lobby.disconnected()
+        self._dispatch(event)
         self._context.tracked = without_match(self._context.tracked)
         if self._replaced:
             self._context.disconnect(REPLACED, End.REPLACED)
 
+    def _dispatch(self, item: Message | Event) -> None:
+        for handler in self._handlers[type(item)]:
+            handler(item)
+
     def _on_message(self, message: Message) -> None:
-        context = self._context
+        context, queue = self._context, self._queue
         context.counters.messages += 1
-        context.counters.unknown += self._is_unknown(message)
         if isinstance(message, m.Board):
-            self._count_board(message)
-        if not self._is_stray(message):
+            stray = self._is_stray_board(message)
+        else:
+            stray = isinstance(message, m.GameStarts) and is_late_start(context.tracked, message)
+        if not stray:
             context.session.server_says(message)
             context.tracked = apply_message(context.tracked, message)
         if context.tracked.differences:
             self._on_differences(context.tracked.differences)
         if isinstance(message, Refusal):
             context.counters.refusals += 1
-            in_flight = self._queue.in_flight
-            context.record("refused", text=write(message), command=in_flight.command.kind() if in_flight else None)
-        self._detect_other_login(message)
-        outcome = self._queue.match_reply(message)
-        for part in self._news_listeners.get(type(message), self._listeners):
-            part.on_message(message)
+            command = queue.in_flight.command.kind() if queue.in_flight else None
+            context.record("refused", text=write(message), command=command)
+        outcome = queue.match_reply(message) if queue.in_flight else None
+        for handler in self._handlers[type(message)]:
+            handler(message)
+        self._timeouts.stop(Awaited.ANY_LINE)
+        if context.session.state is State.WATCHING:
+            queue.send(c.Unwatch())  # we never watch anybody
+        if self._matches.current is not self._chat.match:
+            self._chat.on_match_changed(message)
         if outcome:
             self._on_answered(outcome)
 
@@ -232,39 +238,36 @@ class Agent:
         elif outcome.unsupported:
             self._lobby.on_unusual(outcome)
 
-    def _count_board(self, board: m.Board) -> None:
+    def _is_stray_board(self, message: m.Board) -> bool:
+        """Count a board; return whether it must not lead anywhere: a copy of the last board after the match is over.
+
+        While we log in a board does lead into a match (pitfall 5), and so does one that we have asked for.
+        """
         self._context.counters.boards += 1
-        if board.repaired is not None:
+        if message.repaired is not None:
             self._context.counters.corrected += 1
-            kind = board.repaired.partition(":")[0]
+            kind = message.repaired.partition(":")[0]
             if kind not in self._recorded_flaws:
                 self._recorded_flaws.add(kind)
-                self._context.record("board_corrected", flaw=board.repaired)
+                self._context.record("board_corrected", flaw=message.repaired)
+        in_lobby = message.state.player == YOU and self._context.session.state is State.LOBBY
+        return in_lobby and self._login.done and not self._recovery.board_requested
 
-    def _is_unknown(self, message: Message) -> bool:
-        """Whether a line is one that the grammar should know; until we are answered a server greets everybody."""
-        return isinstance(message, m.Unknown | m.RefusedBoard) and self._login.server_has_answered
+    @on(m.Unknown, m.RefusedBoard)
+    def _on_unknown(self, _: m.Unknown | m.RefusedBoard) -> None:
+        """Count a line that the grammar should know; before the first answer come lines for everybody, such as news."""
+        self._context.counters.unknown += self._login.server_has_answered
 
-    def _detect_other_login(self, message: Message) -> None:
-        """Notice that somebody else plays under our name (pitfall 4).
+    @on(m.LoggedIn, m.LoggedOut)
+    def _on_other_login(self, message: m.LoggedIn | m.LoggedOut) -> None:
+        """Notice that somebody else logs in under our name (pitfall 4)."""
+        self._replaced = self._replaced or (message.name == self._context.settings.name and self._login.done)
 
-        Not every server says so. But one that has closed our connection and then takes us for logged in means another.
-        """
-        match message:
-            case m.LoggedIn(name=name) | m.LoggedOut(name=name):
-                self._replaced = self._replaced or (name == self._context.settings.name and self._login.done)
-            case m.AlreadyLoggedIn() if self._closed_by_server:
-                self._context.disconnect(REPLACED, End.REPLACED)
-
-    def _is_stray(self, message: Message) -> bool:
-        """Whether a message must not lead anywhere: a copy of the last board after the match is over, a late start.
-
-        While we log in a board does lead into one (pitfall 5), and so does one that we have asked for.
-        """
-        if is_late_start(self._context.tracked, message):
-            return True
-        own = isinstance(message, m.Board) and message.state.player == YOU
-        return own and self.state is State.LOBBY and self._login.done and not self._recovery.board_requested
+    @on(m.AlreadyLoggedIn)
+    def _on_already_logged_in(self, _: m.AlreadyLoggedIn) -> None:
+        """Notice another login that no line has announced: the server has closed our connection, and has one of us."""
+        if self._closed_by_server:
+            self._context.disconnect(REPLACED, End.REPLACED)
 
     def _on_differences(self, differences: tuple[Difference, ...]) -> None:
         self._context.counters.differences += len(differences)
@@ -286,7 +289,7 @@ class Agent:
             case "finish" | "restart":
                 self._logout.on_time()
             case "invitation":
-                self._lobby.on_invitation_complete()
+                self._invitations.on_complete()
             case "keep_alive":
                 self._context.set_timer("keep_alive", self._context.settings.timings.keep_alive)
                 self._queue.send(c.ShowBoard() if self.state in IN_MATCH else self._keep_alive())

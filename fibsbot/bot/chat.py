@@ -18,12 +18,12 @@ from fibs_protocol.session import LOGGED_IN
 from fibsbot.bot import chat_text
 from fibsbot.bot.chat_text import Nudge, Topic, is_courtesy, nudge_of, topic_of
 from fibsbot.bot.command_queue import CommandQueue
-from fibsbot.bot.context import AgentContext
-from fibsbot.bot.current_match import Matches, bot_status
+from fibsbot.bot.context import AgentContext, on
+from fibsbot.bot.current_match import BotStatus, CurrentMatch, Matches
 from fibsbot.bot.decision_flow import DecisionFlow
-from fibsbot.bot.interface import FinishRequested, PauseRequested, QuitRequested, event_for_order
-from fibsbot.bot.lobby import Lobby
+from fibsbot.bot.interface import Connected, FinishRequested, PauseRequested, QuitRequested, event_for_order
 from fibsbot.bot.orders import Order, parse_order
+from fibsbot.bot.players import Players
 from fibsbot.bot.settings import ChatSettings
 from fibsbot.policy import describe_policy, is_bot
 
@@ -52,24 +52,27 @@ class Chat:
         self,
         context: AgentContext,
         queue: CommandQueue,
-        lobby: Lobby,
+        players: Players,
         matches: Matches,
         *,
         decisions: DecisionFlow,
+        status: Callable[[], BotStatus],
         carry_out: Callable[[OperatorEvent], None],
     ) -> None:
         """Have said nothing; `carry_out` does what an operator orders."""
         self._context = context
         self._queue = queue
-        self._lobby = lobby
+        self._players = players
         self._matches = matches
         self._decisions = decisions
+        self._status = status
         self._carry_out = carry_out
         self._began: float | None = None
         self._told: dict[tuple[str, Topic | None], float] = {}
         """When who was told what; None is the hint."""
         self._answers: deque[float] = deque(maxlen=MOST_A_MINUTE)
-        self._opponent: str | None = None
+        self.match: CurrentMatch | None = None
+        """The match that the chat was last told of."""
         self._greeted: dict[str, None] = {}
         """Opponents who were greeted, and whose match is not over yet."""
         self._watchers: set[str] = set()
@@ -77,22 +80,29 @@ class Chat:
 
     # -- listening ----------------------------------------------------------------------------------------------
 
-    def on_message(self, message: Message) -> None:
-        """Listen."""
+    @on(Connected)
+    def _on_connected(self, _: Connected) -> None:
         self._began = self._context.now if self._began is None else self._began
-        self._follow_match(message)
-        match message:
-            case m.Says(name=name, text=text):
-                if name in self._settings.operators and (order := parse_order(text)):
-                    self._obey(name, order)
-                else:
-                    self._hear(name, text, direct=True)
-            case m.Kibitzes(name=name, text=text) if name == self._opponent:
-                self._hear(name, text, direct=False)
-            case m.WatchesYou(name=name):
-                self._welcome(name)
-            case m.LoggedOut(name=name):
-                self._queue.drop_chat(name)
+
+    @on(m.Says)
+    def _on_says(self, message: m.Says) -> None:
+        if message.name in self._settings.operators and (order := parse_order(message.text)):
+            self._obey(message.name, order)
+        else:
+            self._hear(message.name, message.text, direct=True)
+
+    @on(m.Kibitzes)
+    def _on_kibitzes(self, message: m.Kibitzes) -> None:
+        if message.name == self._opponent:
+            self._hear(message.name, message.text, direct=False)
+
+    @on(m.LoggedOut)
+    def _on_logged_out(self, message: m.LoggedOut) -> None:
+        self._queue.drop_chat(message.name)
+
+    @property
+    def _opponent(self) -> str | None:
+        return self._matches.current.opponent if self._matches.current else None
 
     @property
     def _settings(self) -> ChatSettings:
@@ -100,7 +110,7 @@ class Chat:
 
     def _listens_to(self, name: str) -> bool:
         """Whether this is somebody to talk to: no bot, no reputation service, not ourselves."""
-        info = self._lobby.users.get(name)
+        info = self._players.users.get(name)
         if name == self._context.settings.name or is_bot(name, info.client if info else None):
             return False
         return not any(rule.fits(name) for rule in self._settings.ignore)
@@ -127,7 +137,7 @@ class Chat:
             case Topic.STATS:
                 return chat_text.stats_text(context.counters, context.now - (self._began or context.now))
             case Topic.SCORE:
-                status = bot_status(context, self._matches, self._lobby)
+                status = self._status()
                 to_opponent = name == status.opponent
                 return chat_text.score_text(status.opponent, status.length, status.score, to_opponent=to_opponent)
             case Topic.WHO:
@@ -160,20 +170,19 @@ class Chat:
 
     # -- the match ----------------------------------------------------------------------------------------------
 
-    def _follow_match(self, message: Message) -> None:
-        """Notice that a match begins, goes on or ends."""
-        current = self._matches.current
-        opponent = current.opponent if current else None
+    def on_match_changed(self, message: Message) -> None:
+        """Greet a new opponent; drop what was to be said in a match that is over."""
+        last, self.match = self.match, self._matches.current
+        last_opponent, opponent = last.opponent if last else None, self._opponent
         begins = isinstance(message, m.OpponentJoined | m.YouJoined)
         if isinstance(message, m.MatchWon):
-            self._greeted.pop(self._opponent or "", None)
+            self._greeted.pop(last_opponent or "", None)
         elif begins:
             self._greeted.pop(opponent or "", None)
-        if opponent == self._opponent and not begins:
+        if opponent == last_opponent and not begins:
             return
-        self._queue.drop_chat()  # what was to be kibitzed belongs to the match that is over
+        self._queue.drop_chat()
         self._watchers.clear()
-        self._opponent = opponent
         if opponent is not None:
             self._greet(opponent)
 
@@ -185,8 +194,10 @@ class Chat:
                 del self._greeted[next(iter(self._greeted))]
             self._greeted[opponent] = None
 
-    def _welcome(self, watcher: str) -> None:
+    @on(m.WatchesYou)
+    def _on_watches_you(self, message: m.WatchesYou) -> None:
         """Greet somebody who watches our match, once."""
+        watcher = message.name
         if self._opponent is None or not self._settings.greet_watchers or not self._listens_to(watcher):
             return
         if watcher not in self._watchers and len(self._watchers) < MOST_WATCHERS:
@@ -210,5 +221,5 @@ class Chat:
         if wish := event_for_order(order, context.now):
             self._carry_out(wish)
         if order is not Order.QUIT:
-            status = bot_status(context, self._matches, self._lobby)
+            status = self._status()
             self._say(c.Tell(operator, chat_text.chat_line(chat_text.as_sentence(status.sentence))))

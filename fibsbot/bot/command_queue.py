@@ -132,7 +132,7 @@ class CommandQueue:
 
     def send_chat(self, line: ChatCommand, *, max_age: float) -> bool:
         """Have something said when there is time, within so many seconds or never; False when too much waits."""
-        self._forget_stale()
+        self._drop_stale_chat()
         if len(self._chat) >= MOST_CHAT:
             return False
         self._chat.append((line, self._context.now + max_age))
@@ -144,9 +144,8 @@ class CommandQueue:
             (line, until) for line, until in self._chat if (line.name if isinstance(line, c.Tell) else None) != name
         )
 
-    def _forget_stale(self) -> None:
-        if self._chat:
-            self._chat = deque((line, until) for line, until in self._chat if until >= self._context.now)
+    def _drop_stale_chat(self) -> None:
+        self._chat = deque((line, until) for line, until in self._chat if until >= self._context.now)
 
     def keep_only(self, key: DecisionKey | None) -> None:
         """Take back what carries out a decision that is no longer open; `but` is the one that is."""
@@ -174,7 +173,7 @@ class CommandQueue:
     @property
     def empty(self) -> bool:
         """Whether it is idle, and nothing waits to be said either."""
-        self._forget_stale()
+        self._drop_stale_chat()
         return self.idle and not self._chat
 
     def match_reply(self, message: Message) -> CommandOutcome | None:
@@ -213,10 +212,21 @@ class CommandQueue:
         return outcome
 
     def flush(self) -> QueuedCommand | None:
-        """Send the next command if its time has come; return it if it was sent."""
-        context = self._context
-        if not self._may_send():
+        """Send the next command if its time has come; return it if it was sent.
+
+        A decision does not wait for the echo of what was said.
+        """
+        context, in_flight = self._context, self.in_flight
+        if context.disconnecting:
             return None
+        if in_flight is not None:
+            if not self._waiting or self._waiting[0].key is None or not isinstance(in_flight.command, ChatCommand):
+                return None
+        elif not self._waiting:
+            if self._chat:
+                self._drop_stale_chat()
+            if not self._chat or context.session.state not in CHAT_STATES:
+                return None
         free_at = self._free_at(context.settings.timings.pause)
         if context.now < free_at:
             context.set_timer("pause", free_at - context.now)
@@ -250,16 +260,6 @@ class CommandQueue:
         if limit is not None and len(sent) >= limit:
             free_at = max(free_at, sent[-limit] + MINUTE)
         return free_at
-
-    def _may_send(self) -> bool:
-        """Whether something waits whose turn it is; a decision does not wait for the echo of what was said."""
-        if self._context.disconnecting:
-            return False
-        if self.in_flight is not None:
-            overtakes = bool(self._waiting) and self._waiting[0].key is not None
-            return overtakes and isinstance(self.in_flight.command, ChatCommand)
-        self._forget_stale()
-        return bool(self._waiting or (self._chat and self._context.session.state in CHAT_STATES))
 
 
 def _refuses(command: Command, message: Message) -> bool:

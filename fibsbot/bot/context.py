@@ -9,17 +9,49 @@ from __future__ import annotations
 import enum
 import math
 import random
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TypeVar
 
 from attrs import asdict, define, field
 from fibs_protocol import commands as c
 from fibs_protocol.commands import Command
+from fibs_protocol.messages import Message
 from fibs_protocol.session import Session
 
-from fibsbot.bot.interface import Action, Disconnect, End, Record, WakeAt
+from fibsbot.bot.interface import Action, Disconnect, End, Event, Record, WakeAt
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import TrackedMatch
+
+_Method = TypeVar("_Method", bound=Callable[..., None])
+
+
+def on(*types: type[Message | Event]) -> Callable[[_Method], _Method]:
+    """Register a method of one of the agent's parts for messages and events of these types."""
+
+    def register(method: _Method) -> _Method:
+        method.__dict__["handles"] = types
+        return method
+
+    return register
+
+
+class DispatchTable(dict[type, tuple[Callable[[Any], None], ...]]):
+    """The handlers of each type of message or event, in the order of the parts and of the methods in them."""
+
+    def __init__(self, parts: Iterable[object]) -> None:
+        """Collect what the methods of these parts are registered for."""
+        super().__init__()
+        self._registered = [
+            (method.handles, getattr(part, name))
+            for part in parts
+            for name, method in vars(type(part)).items()
+            if hasattr(method, "handles")
+        ]
+
+    def __missing__(self, kind: type) -> tuple[Callable[[Any], None], ...]:
+        """Find the handlers of a type when the first of that type comes."""
+        self[kind] = found = tuple(handler for types, handler in self._registered if issubclass(kind, types))
+        return found
 
 
 class Feature(enum.Enum):

@@ -12,8 +12,11 @@ from fibs_protocol.session import State
 from fibs_protocol.words import YOU, Departure
 
 from fibsbot.bot.command_queue import CommandQueue
-from fibsbot.bot.context import AgentContext
+from fibsbot.bot.context import AgentContext, on
+from fibsbot.bot.interface import ConnectionLost
+from fibsbot.bot.invitations import ReceivedInvitations
 from fibsbot.bot.lobby import Lobby
+from fibsbot.bot.saved_matches import SavedMatches
 from fibsbot.fibs import length_from_fibs
 
 
@@ -46,33 +49,32 @@ class Matches:
         self._lobby = lobby
         self.current: CurrentMatch | None = None
 
-    def disconnected(self) -> None:
-        """Take the match for saved: the server does that when a connection breaks."""
+    @on(ConnectionLost)
+    def _on_connection_lost(self, _: ConnectionLost) -> None:
+        """Count the match as saved: the server does that when a connection breaks."""
         self._break_off("connection lost")
 
-    def on_message(self, message: Message) -> None:
-        """Follow a match."""
-        match message:
-            case m.OpponentJoined() | m.YouJoined():
-                ours = isinstance(message, m.OpponentJoined)
-                self._start(message.name, length_from_fibs(message.length), ours=ours)
-            case m.OpponentResumed() | m.YouResumed():
-                self._start(message.name, None, ours=isinstance(message, m.OpponentResumed))
-                self._queue.send(c.ShowBoard())
-            case m.Board() if message.state.player == YOU:
-                self._on_board(message)
-            case m.GameStarts():
-                self._on_game_starts()
-            case m.GameWon() | m.GaveUp() | m.ResignAccepted():
-                self._on_game_won(message)
-            case m.JoinNextGame():
-                self._queue.send(c.Join())
-            case m.MatchWon():
-                self._on_match_won(message)
-            case m.LoggedOut() if self.current and message.name == self.current.opponent and not self.final_score:
-                self._queue.send(c.ShowBoard())  # some servers say nothing else about the match
-            case m.OpponentGone() | m.YourGameSaved() | m.YouLeft() | m.NotPlaying() | m.NobodyToLeave() | m.JoinWho():
-                self._break_off(message.kind(), message.how if isinstance(message, m.OpponentGone) else None)
+    @on(m.OpponentJoined, m.YouJoined)
+    def _on_joined(self, message: m.OpponentJoined | m.YouJoined) -> None:
+        self._start(message.name, length_from_fibs(message.length), ours=isinstance(message, m.OpponentJoined))
+
+    @on(m.OpponentResumed, m.YouResumed)
+    def _on_resumed(self, message: m.OpponentResumed | m.YouResumed) -> None:
+        self._start(message.name, None, ours=isinstance(message, m.OpponentResumed))
+        self._queue.send(c.ShowBoard())
+
+    @on(m.JoinNextGame)
+    def _on_join_next_game(self, _: m.JoinNextGame) -> None:
+        self._queue.send(c.Join())
+
+    @on(m.LoggedOut)
+    def _on_logged_out(self, message: m.LoggedOut) -> None:
+        if self.current and message.name == self.current.opponent and not self.final_score:
+            self._queue.send(c.ShowBoard())  # some servers say nothing else about the match
+
+    @on(m.OpponentGone, m.YourGameSaved, m.YouLeft, m.NotPlaying, m.NobodyToLeave, m.JoinWho)
+    def _on_interrupted(self, message: Message) -> None:
+        self._break_off(message.kind(), message.how if isinstance(message, m.OpponentGone) else None)
 
     def _start(self, opponent: str, length: int | None, *, ours: bool) -> None:
         """Begin a match; without a length, go on with a saved one. `ours`: the other has accepted our invitation."""
@@ -84,7 +86,7 @@ class Matches:
             memory.note_stuck(opponent, None)  # the server has thrown the saved match away
         self.current = CurrentMatch(opponent, length, agreed, unwanted=memory.history_of(opponent).stuck is not None)
         self._lobby.match_started(opponent)
-        info = self._lobby.users.get(opponent)
+        info = self._lobby.players.users.get(opponent)
         self._context.record(
             "match_started",
             opponent=opponent,
@@ -97,8 +99,11 @@ class Matches:
         if length is not None:
             self._check_length(length)
 
+    @on(m.Board)
     def _on_board(self, message: m.Board) -> None:
         board = message.state
+        if board.player != YOU or (self.current and self.current.length is not None):
+            return
         length = length_from_fibs(board.length)
         if self.current is None:
             if self._context.session.state in (State.LOBBY, State.WATCHING):
@@ -124,7 +129,8 @@ class Matches:
                 return
         self._start(opponent, None, ours=False)
 
-    def _on_game_starts(self) -> None:
+    @on(m.GameStarts)
+    def _on_game_starts(self, _: m.GameStarts) -> None:
         if self.current and self.current.length is None:
             self.current = evolve(self.current, game_began=True)
         elif self.current:
@@ -144,6 +150,7 @@ class Matches:
             self._context.record("length_swapped", opponent=match.opponent, agreed=match.agreed, length=length)
             self._queue.send(c.Leave())
 
+    @on(m.GameWon, m.GaveUp, m.ResignAccepted)
     def _on_game_won(self, message: m.GameWon | m.GaveUp | m.ResignAccepted) -> None:
         if self.current is None:
             return
@@ -175,11 +182,6 @@ class Matches:
             mine, theirs = (mine + state.cube, theirs) if won else (mine, theirs + state.cube)
         return (mine, theirs) if max(mine, theirs) >= state.length else None
 
-    @property
-    def unwanted(self) -> bool:
-        """Whether we are in a match that was given up, and goes on against our will."""
-        return self.current is not None and self.current.unwanted
-
     def conclude(self) -> bool:
         """Take a match for over although the line that says so did not come; return whether we still have to leave it.
 
@@ -208,6 +210,7 @@ class Matches:
             self._context.counters.stuck += 1
             self._context.record("match_stuck", opponent=opponent, length=length, why=why)
 
+    @on(m.MatchWon)
     def _on_match_won(self, message: m.MatchWon) -> None:
         points = message.winner_points, message.loser_points
         self._over(length_from_fibs(message.length), points if message.winner == YOU else points[::-1])
@@ -288,7 +291,9 @@ class BotStatus:
         return {**asdict(self), "sentence": self.sentence}
 
 
-def bot_status(context: AgentContext, matches: Matches, lobby: Lobby) -> BotStatus:
+def bot_status(
+    context: AgentContext, matches: Matches, saved: SavedMatches, invitations: ReceivedInvitations
+) -> BotStatus:
     """Look at an agent's parts."""
     match, state = matches.current, context.tracked.state
     return BotStatus(
@@ -299,8 +304,8 @@ def bot_status(context: AgentContext, matches: Matches, lobby: Lobby) -> BotStat
         score=state.score if match and state else None,
         paused=context.paused,
         finishing=context.finishing,
-        saved=len(lobby.saved),
-        stuck=sum(context.memory.history_of(name).stuck is not None for name in lobby.saved),
-        invitations=lobby.waiting,
+        saved=len(saved.matches),
+        stuck=sum(context.memory.history_of(name).stuck is not None for name in saved.matches),
+        invitations=invitations.waiting,
         counters=context.counters.as_dict(),
     )

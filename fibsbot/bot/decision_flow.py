@@ -22,7 +22,8 @@ from fibs_protocol.session import IN_MATCH, State
 from fibs_protocol.words import YOU
 
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedCommand
-from fibsbot.bot.context import AgentContext, Feature
+from fibsbot.bot.context import AgentContext, Feature, on
+from fibsbot.bot.current_match import Matches
 from fibsbot.bot.decisions import (
     RESIGN_LEVELS,
     RESIGNATION_WAITS_STATES,
@@ -33,7 +34,7 @@ from fibsbot.bot.decisions import (
     question_for,
     xgid_of,
 )
-from fibsbot.bot.interface import Ask
+from fibsbot.bot.interface import Ask, ConnectionLost
 from fibsbot.bot.recovery import Recovery
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.match import MatchState, Phase
@@ -151,10 +152,11 @@ def _state_of(tracked: TrackedMatch) -> State:
 class DecisionFlow:
     """Makes our decisions in a game, and notices when the server does not go on."""
 
-    def __init__(self, context: AgentContext, queue: CommandQueue, recovery: Recovery) -> None:
+    def __init__(self, context: AgentContext, queue: CommandQueue, matches: Matches, recovery: Recovery) -> None:
         """Have nothing to decide."""
         self._context = context
         self._queue = queue
+        self._matches = matches
         self._recovery = recovery
         self._decisions: dict[DecisionKey, PendingDecision] = {}
         self._open: PendingDecision | None = None
@@ -169,7 +171,8 @@ class DecisionFlow:
         self._progress = 0
         """Counts what may change the server's mind about a command that it has refused."""
 
-    def disconnected(self) -> None:
+    @on(ConnectionLost)
+    def _on_connection_lost(self, _: ConnectionLost) -> None:
         """Forget all decisions; a new connection may change the server's mind."""
         self._decisions.clear()
         self._refused.clear()
@@ -179,30 +182,42 @@ class DecisionFlow:
 
     # -- what the server says -----------------------------------------------------------------------------------
 
-    def on_message(self, message: Message) -> None:
-        """Take note of what bears on decisions."""
-        self._progress += isinstance(message, PROGRESS_MESSAGES) or (
-            isinstance(message, m.Rolls) and message.player != YOU
-        )
-        if isinstance(message, RESIGNATION_SETTLED_MESSAGES):
-            self._resignation_pending = False
-        match message:
-            case m.GameStarts() if not self._context.tracked.turn_count:
-                self._decisions.clear()
-                self._refused.clear()
-                self._resign_from = 1
-                self._cube_closed = None
-            case m.GameWon() | m.GaveUp() | m.ResignAccepted() | m.OpponentGone() | m.YouLeft():
-                self._decisions.clear()
-            case m.ResignOffer(player=player) if player == YOU:
-                self._note_resignation()
-            case m.ResignRejected():
-                self._note_resignation()
-                # The same offer may come again on the same turn: it is a new one, and wants a new answer.
-                self._decisions = {key: it for key, it in self._decisions.items() if key.phase is not Phase.RESIGNED}
-                self._queue.send(c.ShowBoard())
-            case m.MovePrompt() if not self._context.tracked.board_seen:
-                self._queue.send(c.ShowBoard())
+    @on(*PROGRESS_MESSAGES, m.Rolls)
+    def _count_progress(self, message: Message) -> None:
+        self._progress += not isinstance(message, m.Rolls) or message.player != YOU
+
+    @on(*RESIGNATION_SETTLED_MESSAGES)
+    def _on_resignation_settled(self, _: Message) -> None:
+        self._resignation_pending = False
+
+    @on(m.GameStarts)
+    def _on_game_starts(self, _: m.GameStarts) -> None:
+        if not self._context.tracked.turn_count:
+            self._decisions.clear()
+            self._refused.clear()
+            self._resign_from = 1
+            self._cube_closed = None
+
+    @on(m.GameWon, m.GaveUp, m.ResignAccepted, m.OpponentGone, m.YouLeft)
+    def _on_game_over(self, _: Message) -> None:
+        self._decisions.clear()
+
+    @on(m.ResignOffer)
+    def _on_resign_offer(self, message: m.ResignOffer) -> None:
+        if message.player == YOU:
+            self._note_resignation()
+
+    @on(m.ResignRejected)
+    def _on_resign_rejected(self, _: m.ResignRejected) -> None:
+        self._note_resignation()
+        # The same offer may come again on the same turn: it is a new one, and wants a new answer.
+        self._decisions = {key: it for key, it in self._decisions.items() if key.phase is not Phase.RESIGNED}
+        self._queue.send(c.ShowBoard())
+
+    @on(m.MovePrompt)
+    def _on_move_prompt(self, _: m.MovePrompt) -> None:
+        if not self._context.tracked.board_seen:
+            self._queue.send(c.ShowBoard())
 
     def _note_resignation(self) -> None:
         """Remember what we offered: who rejects it once is not asked again for as little in this game."""
@@ -317,9 +332,12 @@ class DecisionFlow:
 
     def update(self) -> None:
         """Find out which decision is open now, and have it made."""
-        key = None if self._recovery.deciding_suspended else self._open_key()
+        match_over = self._matches.final_score is not None
+        suspended = match_over or self._recovery.leave_reason is not None
+        key = None if suspended else self._open_key()
         self._queue.decision_closed(key)
-        if self._opponent_played_on(key):
+        last = self._open
+        if last and last.key.phase is Phase.RESIGNED and not suspended and self._opponent_played_on(last, key):
             self._resignation_pending = True
             key = self._open_key()
         if key is None:
@@ -331,15 +349,13 @@ class DecisionFlow:
             self._advance(self._open)
         open_one = self._open
         sent = open_one is not None and (open_one.attempts > 0 or open_one.situation in self._refused)
-        self._recovery.watch(open_one.situation if open_one else None, sent=sent)
+        self._recovery.watch(open_one.situation if open_one else None, sent=sent, match_over=match_over)
 
-    def _opponent_played_on(self, key: DecisionKey | None) -> bool:
+    def _opponent_played_on(self, last: PendingDecision, key: DecisionKey | None) -> bool:
         """Whether the opponent has played on before we answered an offer to resign."""
-        last = self._open
-        if last is None or last.key.phase is not Phase.RESIGNED or last.attempts or self._recovery.deciding_suspended:
-            return False
         later = key is None or (key.phase is not Phase.RESIGNED and key.game == last.key.game)
-        return later and self._context.session.state in RESIGNATION_WAITS_STATES and last.key in self._decisions
+        unanswered = not last.attempts and last.key in self._decisions
+        return later and unanswered and self._context.session.state in RESIGNATION_WAITS_STATES
 
     def _advance(self, decision: PendingDecision) -> None:
         if decision.stage is DecisionStage.SEEN and decision.question and self._questions_open < MOST_ASKED:
@@ -369,16 +385,15 @@ class DecisionFlow:
         tracked, context = self._context.tracked, self._context
         if len(self._decisions) >= MOST_DECISIONS:
             self._decisions.clear()
-        decision = PendingDecision(key, tracked.direction or -1, context.now, tracked.decision_state(key.phase))
+        state = tracked.decision_state(key.phase)
+        decision = PendingDecision(key, tracked.direction or -1, context.now, state)
         self._decisions[key] = decision
-        answer = obvious_answer(tracked, key.phase)
+        answer = obvious_answer(state, tracked.resigned_points)
         if answer is not None:
             self._answer(decision, answer)
             return decision
         closed = self._cube_closed == tracked.turn_count
-        decision.question = question_for(
-            tracked, key.phase, context.settings, cube_closed=closed, resign_from=self._resign_from
-        )
+        decision.question = question_for(state, context.settings, cube_closed=closed, resign_from=self._resign_from)
         timings = context.settings.timings
         decision.think_time = context.rng.uniform(timings.think_least, max(timings.think_least, timings.think_most))
         return decision

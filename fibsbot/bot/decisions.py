@@ -94,13 +94,11 @@ def open_decision_key(
     )
 
 
-def obvious_answer(tracked: TrackedMatch, phase: Phase) -> StrategyAnswer | None:
-    """Return the answer to a decision that needs no thought: a forced play, a resignation that wins the match."""
-    return obvious_answer_in(tracked.decision_state(phase), tracked.resigned_points)
+def obvious_answer(state: MatchState, resigned_points: int) -> StrategyAnswer | None:
+    """Return the answer to a decision that needs no thought, such as a forced play; None for any other.
 
-
-def obvious_answer_in(state: MatchState, resigned_points: int) -> StrategyAnswer | None:
-    """Return the answer to a decision that needs no thought; an offered resignation is worth so many points."""
+    `resigned_points` is what an offered resignation is worth; 0 if that is not known.
+    """
     if state.phase is Phase.MOVE and state.dice:
         plays = () if has_choice(state.position.points, state.dice) else legal_plays(state.position, state.dice)
         return PlayAnswer(plays[0]) if plays else None
@@ -112,18 +110,11 @@ def obvious_answer_in(state: MatchState, resigned_points: int) -> StrategyAnswer
     return None
 
 
-def question_for(
-    tracked: TrackedMatch, phase: Phase, settings: AgentSettings, *, cube_closed: bool, resign_from: int
-) -> Question:
+def question_for(state: MatchState, settings: AgentSettings, *, cube_closed: bool, resign_from: int) -> Question:
     """Return the question to put to the strategy.
 
     `cube_closed`: the server has refused a double on this turn. `resign_from` is the least level that may be offered.
     """
-    return question_of_state(tracked.decision_state(phase), settings, cube_closed=cube_closed, resign_from=resign_from)
-
-
-def question_of_state(state: MatchState, settings: AgentSettings, *, cube_closed: bool, resign_from: int) -> Question:
-    """Return the question that a decision is."""
     match state.phase:
         case Phase.MOVE:
             return PlayQuestion(state)

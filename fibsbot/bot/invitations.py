@@ -17,12 +17,11 @@ from attrs import define, frozen
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import write
-from fibs_protocol.messages import Message
 
 from fibsbot.bot.chat_text import chat_line
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
-from fibsbot.bot.context import AgentContext, Feature
-from fibsbot.bot.interface import Ask
+from fibsbot.bot.context import AgentContext, Feature, on
+from fibsbot.bot.interface import Ask, ConnectionLost
 from fibsbot.bot.players import Players
 from fibsbot.fibs import length_to_fibs
 from fibsbot.policy import Direction, RefusalReason, reasons_to_refuse
@@ -87,7 +86,8 @@ class SentInvitations:
         self._announced_resumes: dict[str, float] = {}
         """Whom the server has told since the last match that we want to go on with theirs, and when."""
 
-    def disconnected(self) -> None:
+    @on(ConnectionLost)
+    def _on_connection_lost(self, _: ConnectionLost) -> None:
         """Begin anew: the server forgets invitations, and nobody knows who waits for us."""
         self._close()
         self._last = None
@@ -163,13 +163,14 @@ class SentInvitations:
         self.reset_attempts(opponent)
         self._queue.drop(c.Invite)
 
-    def on_message(self, message: Message) -> None:
-        """Follow what becomes of our invitation."""
-        match message:
-            case m.YouInvitedToResume():
-                self._announced_resumes[message.name] = self._context.now
-            case m.Says() if self._last and self._last.open and self._last.name == message.name:
-                self._last.words = message.text
+    @on(m.YouInvitedToResume)
+    def _on_announced(self, message: m.YouInvitedToResume) -> None:
+        self._announced_resumes[message.name] = self._context.now
+
+    @on(m.Says)
+    def _on_says(self, message: m.Says) -> None:
+        if self._last and self._last.open and self._last.name == message.name:
+            self._last.words = message.text
 
     def on_overdue(self, outcome: CommandOutcome) -> None:
         """Do not count an invitation that may have got lost."""

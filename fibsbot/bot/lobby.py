@@ -8,54 +8,44 @@ from __future__ import annotations
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
-from fibs_protocol.messages import Message
 from fibs_protocol.session import State
 from fibs_protocol.words import Departure
 
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
-from fibsbot.bot.context import AgentContext
+from fibsbot.bot.context import AgentContext, on
+from fibsbot.bot.interface import ConnectionLost
 from fibsbot.bot.invitations import InvitationPurpose, OpponentSearch, ReceivedInvitations, SentInvitations
 from fibsbot.bot.players import Players
-from fibsbot.bot.saved_matches import SavedMatches, SavedMatchState
+from fibsbot.bot.saved_matches import SavedMatches
 from fibsbot.fibs import length_from_fibs
-from fibsbot.strategies.questions import InvitationKey, StrategyAnswer
 
 
 class Lobby:
     """Whom we know, who wants to play, and whom we invite."""
 
-    def __init__(self, context: AgentContext, queue: CommandQueue) -> None:
-        """Know nobody."""
+    def __init__(  # noqa: PLR0913 - the parts among which it decides
+        self,
+        context: AgentContext,
+        queue: CommandQueue,
+        players: Players,
+        *,
+        sent: SentInvitations,
+        received: ReceivedInvitations,
+        saved: SavedMatches,
+    ) -> None:
         self._context = context
         self._queue = queue
-        self._players = Players(context, queue)
-        self._sent_invitations = SentInvitations(context, queue)
-        self._saved_matches = SavedMatches(context, queue, self._players, self._sent_invitations)
-        self._invitations = ReceivedInvitations(context, queue, self._players)
-        self._search = OpponentSearch(context, self._players, self._sent_invitations)
-
-    @property
-    def users(self) -> dict[str, m.WhoInfo]:
-        """Who is logged in, as far as we know."""
-        return self._players.users
-
-    @property
-    def saved(self) -> dict[str, SavedMatchState]:
-        """Our saved matches, by opponent."""
-        return self._saved_matches.matches
-
-    @property
-    def waiting(self) -> int:
-        """How many invitations wait for our answer."""
-        return self._invitations.waiting
+        self.players = players
+        self._sent_invitations = sent
+        self._invitations = received
+        self._saved_matches = saved
+        self._search = OpponentSearch(context, players, sent)
+        players.on_free = sent.on_came_back
 
     # -- matches begin and end ------------------------------------------------------------------------------------
 
-    def disconnected(self) -> None:
-        """Forget who was there."""
-        self._players.disconnected()
-        self._sent_invitations.disconnected()
-        self._saved_matches.disconnected()
+    @on(ConnectionLost)
+    def _on_connection_lost(self, _: ConnectionLost) -> None:
         self._invitations.clear()
         self._search.reset_idle()
 
@@ -86,31 +76,30 @@ class Lobby:
 
     # -- what the server says -------------------------------------------------------------------------------------
 
-    def on_message(self, message: Message) -> None:
-        """Keep up with who is there and who invites whom."""
-        came_free = self._players.on_message(message)
-        if came_free is not None:
-            self._sent_invitations.on_came_back(came_free)
-        self._saved_matches.on_message(message)
-        self._sent_invitations.on_message(message)
-        match message:
-            case m.LoggedOut():
-                self._invitations.remove(message.name)
-            case m.SavedCount():
-                self._invitations.on_count(message.name, message.count)
-            case m.Invitation() | m.ResumeInvitation() if self._context.session.state is State.LOBBY:
-                self._on_invitation(message)
-            case m.SavedMatchWarning() if (name := self._invitations.last) is not None:
-                self._saved_matches.note(name, length_from_fibs(message.length))
-                self._go_on_instead(name)
+    @on(m.LoggedOut)
+    def _on_logged_out(self, message: m.LoggedOut) -> None:
+        self._invitations.remove(message.name)
 
+    @on(m.SavedCount)
+    def _on_saved_count(self, message: m.SavedCount) -> None:
+        self._invitations.on_count(message.name, message.count)
+
+    @on(m.Invitation, m.ResumeInvitation)
     def _on_invitation(self, message: m.Invitation | m.ResumeInvitation) -> None:
+        if self._context.session.state is not State.LOBBY:
+            return
         length = length_from_fibs(message.length) if isinstance(message, m.Invitation) else None
         self._context.record("invited", by=message.name, length=length)
         if length is None:
             self._resume_for(message.name)
         else:
             self._invitations.invited(message.name, length)
+
+    @on(m.SavedMatchWarning)
+    def _on_saved_match_warning(self, message: m.SavedMatchWarning) -> None:
+        if (name := self._invitations.last) is not None:
+            self._saved_matches.note(name, length_from_fibs(message.length))
+            self._go_on_instead(name)
 
     def _resume_for(self, name: str, *, joinable: bool = True) -> None:
         """Go on with a saved match because the opponent wants to, or wanted another; that one is not `joinable`."""
@@ -119,18 +108,10 @@ class Lobby:
         else:
             self._context.record("invitation_accepted", by=name, length=None)
 
-    def on_answer(self, key: InvitationKey, answer: StrategyAnswer) -> None:
-        """Take the strategy's answer to an invitation."""
-        self._invitations.on_answer(key, answer)
-
-    def on_invitation_complete(self) -> None:
-        """Take note that no more lines of the invitations are to be expected."""
-        self._invitations.on_complete()
-
     def on_overdue(self, outcome: CommandOutcome) -> None:
         """Deal with a command that got no answer in time."""
         if outcome.queued.command == c.Rawwho():
-            self._players.on_unanswered()
+            self.players.on_unanswered()
         self._invitations.on_unanswered(outcome)
         self._sent_invitations.on_overdue(outcome)
 
@@ -142,9 +123,9 @@ class Lobby:
         """Give up what the server refused."""
         match outcome.message:
             case m.NoSuchUser(name=name) | m.CantFindPlayer(name=name):
-                self._players.remove(name)
+                self.players.remove(name)
             case m.RefusesGames(name=name) | m.AlreadyPlayingOther(name=name):
-                self._players.note_busy(name)
+                self.players.note_busy(name)
         self._invitations.on_unanswered(outcome)
         self._saved_matches.on_refusal(outcome)
         self._sent_invitations.on_refusal(outcome)
@@ -158,7 +139,7 @@ class Lobby:
             return  # whoever does not know all saved matches might throw one away by an invitation
         if self._saved_matches.answer():
             return
-        if self._players.request_list(fresh=bool(self.saved) or self._search.wants_to_invite):
+        if self.players.request_list(fresh=bool(self._saved_matches.matches) or self._search.wants_to_invite):
             return
         ours = self._sent_invitations.waiting
         if ours is not None and ours.purpose is InvitationPurpose.RESUME:
@@ -169,7 +150,7 @@ class Lobby:
             if not self._go_on_instead(name):
                 self._queue.send(c.Join(name))
         elif ours is None and not self._invitations.waiting and not self._saved_matches.step(again=True):
-            self._search.step(self.saved)
+            self._search.step(self._saved_matches.matches)
 
     def _go_on_instead(self, name: str) -> bool:
         """Go on with the saved match, if there is one: to join another would throw it away."""

@@ -13,7 +13,7 @@ from fibs_protocol.session import LOGGED_IN, State
 from fibs_protocol.words import Setting, Toggle
 
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
-from fibsbot.bot.context import AgentContext, Feature, feature_of
+from fibsbot.bot.context import AgentContext, Feature, feature_of, on
 from fibsbot.bot.current_match import Matches
 from fibsbot.bot.interface import (
     Action,
@@ -71,8 +71,8 @@ class LoginSequence:
         """Whether we go on without what the server has not answered."""
         self._seen_kinds: set[type[Message]] = set()
 
-    def connected(self) -> None:
-        """Begin with a new connection."""
+    @on(Connected)
+    def _on_connected(self, _: Connected) -> None:
         self._attempts = {}
         self._toggles_known = False
         self._answers = 0
@@ -89,32 +89,35 @@ class LoginSequence:
         throwing = self._queue.has_kind(c.ToggleCommand, c.SetCommand)
         return not throwing and not self._queue.has_command(c.Show(c.ShowWhat.SAVED))
 
-    def on_message(self, message: Message) -> None:
-        """Follow the login."""
-        match message:
-            case m.LoginPrompt():
-                self._on_prompt()
-            case m.Welcome():
-                self._on_let_in()
-                self._timeouts.start(Awaited.TOGGLES)
-                if self._is_new(message):
-                    self._context.record("logged_in", name=message.name)
-            case m.OwnInfo():
-                self._on_let_in()
-                self._context.note_rating(message.rating, message.experience)
-                self._ask_for_saved_matches()
-                self._set_toggles({toggle: bool(getattr(message, toggle.value)) for toggle in WANTED_TOGGLES})
-            case m.ToggleSet():
-                self._set_toggles({message.toggle: message.value})
-            case m.ToggleValue():
-                self._toggles_known = True
-                self._set_toggles({message.toggle: message.value})
-            case m.WhoInfo(ready=False) if message.name == self._context.settings.name and self._toggles_known:
-                self._set_toggles(
-                    {Toggle.READY: False}
-                )  # somebody, or a line that was no answer, has thrown the switch
-            case m.AlreadyLoggedIn() if self._is_new(message):
-                self._context.record("already_logged_in")
+    @on(m.Welcome)
+    def _on_welcome(self, message: m.Welcome) -> None:
+        self._on_let_in()
+        self._timeouts.start(Awaited.TOGGLES)
+        if self._is_new(message):
+            self._context.record("logged_in", name=message.name)
+
+    @on(m.OwnInfo)
+    def _on_own_info(self, message: m.OwnInfo) -> None:
+        self._on_let_in()
+        self._context.note_rating(message.rating, message.experience)
+        self._ask_for_saved_matches()
+        self._set_toggles({toggle: bool(getattr(message, toggle.value)) for toggle in WANTED_TOGGLES})
+
+    @on(m.ToggleSet, m.ToggleValue)
+    def _on_toggle(self, message: m.ToggleSet | m.ToggleValue) -> None:
+        self._toggles_known = self._toggles_known or isinstance(message, m.ToggleValue)
+        self._set_toggles({message.toggle: message.value})
+
+    @on(m.WhoInfo)
+    def _on_who(self, message: m.WhoInfo) -> None:
+        """Set `ready` again: another login, or a line that was no answer, has changed it."""
+        if not message.ready and message.name == self._context.settings.name and self._toggles_known:
+            self._set_toggles({Toggle.READY: False})
+
+    @on(m.AlreadyLoggedIn)
+    def _on_already_logged_in(self, message: m.AlreadyLoggedIn) -> None:
+        if self._is_new(message):
+            self._context.record("already_logged_in")
 
     @property
     def server_has_answered(self) -> bool:
@@ -133,7 +136,8 @@ class LoginSequence:
         self._seen_kinds.add(type(message))
         return True
 
-    def _on_prompt(self) -> None:
+    @on(m.LoginPrompt)
+    def _on_prompt(self, _: m.LoginPrompt) -> None:
         settings = self._context.settings
         if self._context.session.state is State.REFUSED:
             self._context.disconnect("the server refuses this name and password", End.REFUSED)
@@ -285,8 +289,8 @@ class Logout:
         self._matches = matches
         self._going_down = False
 
-    def connected(self) -> None:
-        """Begin with a new connection."""
+    @on(Connected)
+    def _on_connected(self, _: Connected) -> None:
         self._going_down = False
 
     @property
@@ -311,21 +315,25 @@ class Logout:
 
     # -- the server ---------------------------------------------------------------------------------------------
 
-    def on_message(self, message: Message) -> None:
-        """Notice that the server goes away, or has let us go."""
-        match message:
-            case m.RestartNotice():
-                if not self._going_down:
-                    self._going_down = True
-                    margin = RESTART_MARGIN * self._context.settings.timings.watchdog
-                    self._context.set_timer("restart", max(_restart_delay(message.delay) - margin, 0.0))
-            case m.Shutdown():
-                self._going_down = True
-                self._disconnect("the server shuts down")
-            case m.Goodbye():
-                self._disconnect("logged out before the server restarts" if self._going_down else "logged out")
-            case m.ConnectionTimedOut():
-                self._disconnect("put out as idle")
+    @on(m.RestartNotice)
+    def _on_restart_notice(self, message: m.RestartNotice) -> None:
+        if not self._going_down:
+            self._going_down = True
+            margin = RESTART_MARGIN * self._context.settings.timings.watchdog
+            self._context.set_timer("restart", max(_restart_delay(message.delay) - margin, 0.0))
+
+    @on(m.Shutdown)
+    def _on_shutdown(self, _: m.Shutdown) -> None:
+        self._going_down = True
+        self._disconnect("the server shuts down")
+
+    @on(m.Goodbye)
+    def _on_goodbye(self, _: m.Goodbye) -> None:
+        self._disconnect("logged out before the server restarts" if self._going_down else "logged out")
+
+    @on(m.ConnectionTimedOut)
+    def _on_timed_out(self, _: m.ConnectionTimedOut) -> None:
+        self._disconnect("put out as idle")
 
     def on_overdue(self, outcome: CommandOutcome) -> None:
         """Go without a goodbye."""

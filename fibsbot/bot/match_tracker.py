@@ -135,12 +135,10 @@ def _differences(tracked: TrackedMatch, board: BoardState, theirs: MatchState) -
 
 def _turn_of(board: BoardState) -> tuple[PlayerSide, Dice | None]:
     if board.turn == board.colour:
-        return PlayerSide.PLAYER, _thrown(board.dice)
-    return PlayerSide.OPPONENT, _thrown(board.opponent_dice)
-
-
-def _thrown(dice: Dice) -> Dice | None:
-    return None if dice == (0, 0) else dice
+        side, dice = PlayerSide.PLAYER, board.dice
+    else:
+        side, dice = PlayerSide.OPPONENT, board.opponent_dice
+    return side, None if dice == (0, 0) else dice
 
 
 def _adopt_board(

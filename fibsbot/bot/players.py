@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from attrs import evolve
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
-from fibs_protocol.messages import Message
 
 from fibsbot.bot.command_queue import CommandQueue
-from fibsbot.bot.context import AgentContext, Feature
+from fibsbot.bot.context import AgentContext, Feature, on
+from fibsbot.bot.interface import ConnectionLost
 from fibsbot.policy import Direction, MatchRequest, is_bot
 
 MOST_USERS: Final = 10_000
@@ -29,6 +30,8 @@ class Players:
         self._context = context
         self._queue = queue
         self.users: dict[str, m.WhoInfo] = {}
+        self.on_free: Callable[[str], None] = lambda _: None
+        """Called with the name of a player who has just become free to play."""
         self._listed: float | None = None
         """When a whole list came last; not every login brings one, and lines get lost."""
         self._seen: set[str] | None = None
@@ -38,42 +41,41 @@ class Players:
         self._announced: set[str] = set()
         """Who has logged in, but was not described yet."""
 
-    def disconnected(self) -> None:
-        """Forget who was there."""
+    @on(ConnectionLost)
+    def _on_connection_lost(self, _: ConnectionLost) -> None:
         self.users.clear()
         self._listed = None
         self._missed = 0
         self._seen = None
         self._announced.clear()
 
-    def on_message(self, message: Message) -> str | None:
-        """Keep up with who is there; return the name of somebody who has just become free to play."""
-        match message:
-            case m.WhoInfo():
-                return self._on_who(message)
-            case m.WhoEnd():
-                self._on_end()
-            case m.LoggedIn() if message.name not in self.users and len(self._announced) < MOST_USERS:
-                self._announced.add(message.name)
-                self._context.set_timer("who", self._context.settings.timings.invitation)
-            case m.LoggedOut():
-                self.users.pop(message.name, None)
-                self._announced.discard(message.name)
-        return None
+    @on(m.LoggedIn)
+    def _on_logged_in(self, message: m.LoggedIn) -> None:
+        if message.name not in self.users and len(self._announced) < MOST_USERS:
+            self._announced.add(message.name)
+            self._context.set_timer("who", self._context.settings.timings.invitation)
 
-    def _on_who(self, info: m.WhoInfo) -> str | None:
+    @on(m.LoggedOut)
+    def _on_logged_out(self, message: m.LoggedOut) -> None:
+        self.users.pop(message.name, None)
+        self._announced.discard(message.name)
+
+    @on(m.WhoInfo)
+    def _on_who(self, info: m.WhoInfo) -> None:
         if info.name == self._context.settings.name:
             self._context.note_rating(info.rating, info.experience)
         self._announced.discard(info.name)
         if self._seen is not None:
             self._seen.add(info.name)
         if info.name not in self.users and len(self.users) >= MOST_USERS:
-            return None
+            return
         was_free = self.is_free(info.name)
         self.users[info.name] = info
-        return info.name if self.is_free(info.name) and not was_free else None
+        if self.is_free(info.name) and not was_free:
+            self.on_free(info.name)
 
-    def _on_end(self) -> None:
+    @on(m.WhoEnd)
+    def _on_end(self, _: m.WhoEnd) -> None:
         """Forget who is not on the list that we asked for. Some servers end each single `5` line as a list, too."""
         self._listed = self._context.now
         self._missed = 0

@@ -23,8 +23,9 @@ from fibs_protocol.session import IN_MATCH, State
 from fibs_protocol.words import YOU
 
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
-from fibsbot.bot.context import AgentContext, Feature
+from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.current_match import Matches
+from fibsbot.bot.interface import Connected, ConnectionLost
 from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, Consequence, Timeouts, awaited_of
 from fibsbot.bot.tracked_match import PlayerSide, cannot_move
 
@@ -79,7 +80,7 @@ class Recovery:
         self._probing = False
         self._joined = False
         self._postponed = 0
-        self._leave_reason: str | None = None
+        self.leave_reason: str | None = None
         """Why we are leaving the match that is on."""
         self._steps_taken: dict[str, int] = {}
         """How many steps of the ladder were taken with each opponent since the match made progress."""
@@ -98,54 +99,65 @@ class Recovery:
         self._reconnects_for_unseen: Counter[str] = Counter()
         """New connections made for a match that only our own `5` line speaks of."""
 
-    def connected(self) -> None:
-        """Begin with a new connection."""
+    @on(Connected)
+    def _on_connected(self, _: Connected) -> None:
         self._own_line_opponent = self._opponent_line = None
 
-    def disconnected(self) -> None:
+    @on(ConnectionLost)
+    def _on_connection_lost(self, _: ConnectionLost) -> None:
         """Wait for nothing; the situations of the match are not forgotten, for it may go on."""
         self._timeouts.clear()
         self._probing = self._joined = False
-        self._leave_reason = None
+        self.leave_reason = None
 
     # -- what the server says -----------------------------------------------------------------------------------
 
-    def on_message(self, message: Message) -> None:
-        """Take note of what bears on who has to act, and on where we are."""
-        self._timeouts.stop(Awaited.ANY_LINE)
-        state = self._context.session.state
-        if state is State.WATCHING:
-            self._queue.send(c.Unwatch())  # we never watch anybody
-        match message:
-            case m.WhoInfo():
-                self._on_who(message)
-            case m.Board():
-                self._timeouts.stop(Awaited.REQUESTED_BOARD)
-            case m.GameStarts() | m.GameWon() | m.GaveUp() | m.ResignAccepted() | m.OpponentGone() | m.YouLeft():
-                self._joined = False
-            case m.WaitForJoin():
-                self._joined = True
-            case m.LoggedIn() if message.name == self._context.tracked.opponent:
-                self._note_opponent_sign()
-            case m.Moves() if message.player == self._context.tracked.opponent:
-                self._opponent_left_suspected = False
-            case m.Rolls(player=player) if player == YOU and self._timeouts.is_waiting_for(Awaited.ROLL):
-                self._context.note_feature(Feature.ROLL)
-        if state is State.LOBBY:
-            self._detect_match(message)
+    @on(m.GameStarts, m.GameWon, m.GaveUp, m.ResignAccepted, m.OpponentGone, m.YouLeft)
+    def _on_no_wait_for_join(self, _: Message) -> None:
+        self._joined = False
 
-    def _detect_match(self, message: Message) -> None:
-        """Look for signs of a match that we do not know of."""
-        match message:
-            case m.GameStarts() | m.OpeningRoll() | m.FirstMove():
-                self._start_match_search()
-            case m.Board() if message.state.player == YOU:
-                self._start_match_search()
-            case m.NotPlaying() if self._listed_opponent:
-                self._start_match_search()
-            case m.YouArePlaying() | m.TwoGamesAtOnce():
-                self._queue.send(c.ShowBoard())
+    @on(m.WaitForJoin)
+    def _on_wait_for_join(self, _: m.WaitForJoin) -> None:
+        self._joined = True
 
+    @on(m.LoggedIn)
+    def _on_logged_in(self, message: m.LoggedIn) -> None:
+        if message.name == self._context.tracked.opponent:
+            self._note_opponent_sign()
+
+    @on(m.Moves)
+    def _on_moves(self, message: m.Moves) -> None:
+        if message.player == self._context.tracked.opponent:
+            self._opponent_left_suspected = False
+
+    @on(m.Rolls)
+    def _on_rolls(self, message: m.Rolls) -> None:
+        if message.player == YOU and self._timeouts.is_waiting_for(Awaited.ROLL):
+            self._context.note_feature(Feature.ROLL)
+
+    @on(m.Board)
+    def _on_any_board(self, message: m.Board) -> None:
+        self._timeouts.stop(Awaited.REQUESTED_BOARD)
+        if message.state.player == YOU and self._context.session.state is State.LOBBY:
+            self._start_match_search()
+
+    @on(m.GameStarts, m.OpeningRoll, m.FirstMove)
+    def _on_sign_of_match(self, _: Message) -> None:
+        """Find out whether we are in a match that we do not know of."""
+        if self._context.session.state is State.LOBBY:
+            self._start_match_search()
+
+    @on(m.NotPlaying)
+    def _on_not_playing(self, message: m.NotPlaying) -> None:
+        if self._listed_opponent:
+            self._on_sign_of_match(message)
+
+    @on(m.YouArePlaying, m.TwoGamesAtOnce)
+    def _on_playing(self, _: Message) -> None:
+        if self._context.session.state is State.LOBBY:
+            self._queue.send(c.ShowBoard())
+
+    @on(m.WhoInfo)
     def _on_who(self, info: m.WhoInfo) -> None:
         us, before = self._context.settings.name, self._listed_opponent
         if info.name == us:
@@ -233,23 +245,19 @@ class Recovery:
 
     # -- in a match: waiting ------------------------------------------------------------------------------------
 
-    @property
-    def deciding_suspended(self) -> bool:
-        """Whether no decision is to be made: the match is over, or we leave it."""
-        return self._leave_reason is not None or self._matches.final_score is not None
-
-    def watch(self, deciding: Hashable | None, *, sent: bool) -> None:
+    def watch(self, deciding: Hashable | None, *, sent: bool, match_over: bool) -> None:
         """Find out who has to act, and until when. `deciding`: the open decision of ours; `sent`: it went out."""
         state = self._context.session.state
         if state not in IN_MATCH:
-            self._leave_reason = None
+            self.leave_reason = None
             self._opponent_left_suspected = False
         if state is not State.LOBBY:
             self._timeouts.stop(Awaited.MATCH)
         self._note_progress()
-        if self._matches.unwanted and self._leave_reason is None and not self._context.disconnecting:
+        match = self._matches.current
+        if match is not None and match.unwanted and self.leave_reason is None and not self._context.disconnecting:
             self.leave("this server could not go on with the match")
-        awaited = None if self._leave_reason is not None else self._next(deciding, sent=sent)
+        awaited = None if self.leave_reason is not None else self._next(deciding, sent=sent, match_over=match_over)
         self._timeouts.stop_others(awaited, IN_MATCH_WAITS)
         if awaited is None:
             return
@@ -260,10 +268,10 @@ class Recovery:
         divisor = ROLL_WAIT_DIVISOR if awaited is Awaited.ROLL and self._context.lacks(Feature.ROLL) else 1
         self._timeouts.start(awaited, subject, divisor=divisor)
 
-    def _next(self, deciding: Hashable | None, *, sent: bool) -> Awaited | None:
+    def _next(self, deciding: Hashable | None, *, sent: bool, match_over: bool) -> Awaited | None:
         """Return what has to come next; None outside of matches, and while we think."""
         state, tracked = self._context.session.state, self._context.tracked
-        if state in IN_MATCH and self._matches.final_score is not None:
+        if state in IN_MATCH and match_over:
             return Awaited.END
         if deciding is not None:
             return Awaited.DECISION if sent else None
@@ -356,7 +364,7 @@ class Recovery:
     def stall(self, why: str, first: RecoveryStep = RecoveryStep.REJOIN) -> None:
         """Take the next step for a match that makes no progress, or `first` if that comes later."""
         match, context = self._matches.current, self._context
-        if context.disconnecting or self._leave_reason is not None:
+        if context.disconnecting or self.leave_reason is not None:
             return
         if match is None:
             context.disconnect(why)
@@ -377,7 +385,7 @@ class Recovery:
 
     def leave(self, why: str) -> None:
         """Leave the match; the server saves it, and whatever else waits to be said is not said."""
-        self._leave_reason = why
+        self.leave_reason = why
         self._queue.drop(c.Command)
         self._queue.send(c.Leave())
 
@@ -394,7 +402,7 @@ class Recovery:
             self._steps_taken[match.opponent] = max(
                 self._steps_taken.get(match.opponent, 0), RECOVERY_STEPS.index(RecoveryStep.GIVE_UP)
             )
-        self._context.disconnect(self._leave_reason or "the server does not let us leave the match")
+        self._context.disconnect(self.leave_reason or "the server does not let us leave the match")
 
     def _give_up_over(self) -> None:
         """Leave a match of which the server says that it is over, and does not say how it ended."""

@@ -18,7 +18,8 @@ from fibs_protocol.messages import Message
 from fibs_protocol.words import Departure
 
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
-from fibsbot.bot.context import AgentContext
+from fibsbot.bot.context import AgentContext, on
+from fibsbot.bot.interface import ConnectionLost
 from fibsbot.bot.invitations import STUCK_MATCH_TEXT, InvitationPurpose, SentInvitations
 from fibsbot.bot.players import Players
 from fibsbot.fibs import length_from_fibs
@@ -74,7 +75,8 @@ class SavedMatches:
         """Opponents in the server's list, as far as it has come."""
         self._told: dict[str, float] = {}
 
-    def disconnected(self) -> None:
+    @on(ConnectionLost)
+    def _on_connection_lost(self, _: ConnectionLost) -> None:
         """Expect the server's list again."""
         self._listing = None
         for saved in self.matches.values():
@@ -82,25 +84,7 @@ class SavedMatches:
 
     # -- which there are ----------------------------------------------------------------------------------------
 
-    def on_message(self, message: Message) -> None:
-        """Keep up with the list of saved matches, and with opponents who come back."""
-        self._follow_list(message)
-        match message:
-            case m.SavedStart() | m.NoSavedGames():
-                # What broke off in this run is kept: an invitation will show whether the server still has it.
-                self.matches = {name: saved for name, saved in self.matches.items() if saved.since is not None}
-            case m.SavedMatch():
-                self._on_listed(message)
-            case m.NoSavedMatch():
-                self.matches.pop(message.name, None)
-            case m.LoggedIn() | m.LoggedOut() if saved := self.matches.get(message.name):
-                saved.renew()
-                saved.opponent_waits = False
-            case m.SavedMatchCorrupt() if (
-                ours := self._sent_invitations.waiting
-            ) and ours.purpose is InvitationPurpose.RESUME:
-                self.matches.pop(ours.name, None)
-
+    @on(Message)
     def _follow_list(self, message: Message) -> None:
         """Tell which matches the server keeps, once its list is whole: no line says that it is, but the next does."""
         if isinstance(message, m.SavedMatch) and self._listing is not None and len(self._listing) < MOST_SAVED:
@@ -111,6 +95,27 @@ class SavedMatches:
                 self._context.record("saved_matches", opponents=listed)
             self._listing = [] if isinstance(message, m.SavedStart) else None
 
+    @on(m.SavedStart, m.NoSavedGames)
+    def _on_list(self, _: m.SavedStart | m.NoSavedGames) -> None:
+        # What broke off in this run is kept: an invitation will show whether the server still has it.
+        self.matches = {name: saved for name, saved in self.matches.items() if saved.since is not None}
+
+    @on(m.NoSavedMatch)
+    def _on_no_match(self, message: m.NoSavedMatch) -> None:
+        self.matches.pop(message.name, None)
+
+    @on(m.LoggedIn, m.LoggedOut)
+    def _on_login_or_logout(self, message: m.LoggedIn | m.LoggedOut) -> None:
+        if saved := self.matches.get(message.name):
+            saved.renew()
+            saved.opponent_waits = False
+
+    @on(m.SavedMatchCorrupt)
+    def _on_corrupt(self, _: m.SavedMatchCorrupt) -> None:
+        if (ours := self._sent_invitations.waiting) and ours.purpose is InvitationPurpose.RESUME:
+            self.matches.pop(ours.name, None)
+
+    @on(m.SavedMatch)
     def _on_listed(self, row: m.SavedMatch) -> None:
         self.note(row.name, length_from_fibs(row.length))
         saved = self.matches[row.name]

@@ -166,8 +166,9 @@ class Timeouts:
 
     def stop_others(self, awaited: Awaited | None, among: frozenset[Awaited]) -> None:
         """Wait for nothing else of these."""
-        for other in among - {awaited}:
-            self.stop(other)
+        for other in self._open.keys() & among:
+            if other is not awaited:
+                self.stop(other)
 
     def is_waiting_for(self, awaited: Awaited) -> bool:
         """Whether this is waited for."""

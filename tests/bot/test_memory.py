@@ -95,17 +95,17 @@ def test_strangers_without_number_leave_no_trace() -> None:
             f"{stranger} wants to resume a saved match with you.",
             f"12 {stranger} hello",
         )
-    lobby = script.agent._lobby
+    agent = script.agent
     sizes = {
-        "who": len(lobby.users),
-        "saved": len(lobby.saved),
-        "offers": lobby.waiting,
-        "told": len(lobby._invitations._told),
-        "tries": len(lobby._sent_invitations._attempts),
-        "taken": len(lobby._sent_invitations._announced_resumes),
-        "announced": len(lobby._players._announced),
+        "who": len(agent._players.users),
+        "saved": len(agent._saved_matches.matches),
+        "offers": agent._invitations.waiting,
+        "told": len(agent._invitations._told),
+        "tries": len(agent._saved_matches._sent_invitations._attempts),
+        "taken": len(agent._saved_matches._sent_invitations._announced_resumes),
+        "announced": len(agent._players._announced),
         "known": len(script.agent._context.memory._known),
     }
     bounds = {"who": MOST_USERS, "saved": 1_000, "offers": 100, "told": 2_000, "tries": 10_000, "known": MOST_PLAYERS}
-    assert "ford" in lobby.saved
+    assert "ford" in agent._saved_matches.matches
     assert {} == {what: size for what, size in sizes.items() if size > bounds.get(what, 0)}

@@ -288,7 +288,7 @@ def test_who_is_not_there_any_more_is_not_invited_again() -> None:
     seeker = Seeker(who("ford"))
     seeker.refusals["ford"] = "** There is no one called ford."
     seeker.wait(62)
-    assert "ford" not in seeker.script.agent._lobby.users
+    assert "ford" not in seeker.script.agent._players.users
     assert [] == seeker.script.events("refused_by")
 
 

@@ -213,14 +213,14 @@ def test_the_list_of_users_is_renewed_while_somebody_is_waited_for() -> None:
         script.server(TIME)
     assert 1300 == pytest.approx(script.now, abs=11)
     assert ["invite ford"] == script.server(who(ME), who("ford"), "6"), "the line that freed him got lost"
-    assert {ME, "ford"} == set(script.agent._lobby.users)
+    assert {ME, "ford"} == set(script.agent._players.users)
 
 
 def test_a_saved_match_that_is_corrupt_is_forgotten() -> None:
     script = Script().to_lobby(saved=SAVED)
     script.server(who("ford"), TOOK)
     script.server("** ERROR: Saved match is corrupt. Please start another one.")
-    assert {} == script.agent._lobby.saved
+    assert {} == script.agent._saved_matches.matches
 
 
 def test_the_list_of_saved_matches_is_asked_for_again_if_it_gets_lost() -> None:
