@@ -101,10 +101,10 @@ def _without_padding(text: str, own_name: str) -> str:
 
 LONGEST_REPLY: Final = 240
 """Characters of a line; servers cut at 255 or later."""
-HINT: Final = "I am a computer program and understand little. Tell me `help` to see what."
-WELCOME: Final = "Welcome! I am a computer program; tell me `help` for more."
+HINT: Final = "I'm a bot and understand only a few commands. Tell me `help` for a list."
+WELCOME: Final = "Welcome! I'm a bot; tell me `help` for what I understand."
 """For somebody who watches us."""
-QUITTING: Final = "I log out now."
+QUITTING: Final = "Logging out now."
 
 
 def chat_line(text: str) -> str:
@@ -129,29 +129,29 @@ def as_sentence(text: str) -> str:
 def help_text(*, operator: bool) -> str:
     """Say what can be asked, and what an operator can order."""
     topics = ", ".join(topic.value for topic in Topic if topic is not Topic.HELP)
-    asked = f"Tell me one of these: {topics}. If I stop moving in our match, kibitz move, roll or join."
+    asked = f"Tell me one of these: {topics}. If I stop moving, kibitz move, roll or join."
     return asked + (f" Your orders: {', '.join(order.value for order in Order)}." if operator else "")
 
 
 def who_text(program: str) -> str:
     """Say that no person plays here."""
-    return f"I am a computer program ({program}) and play without help. I understand a few words only: tell me help."
+    return f"I'm a bot ({program}) and play without human help. I know only a few commands; tell me `help` for a list."
 
 
 def stats_text(counters: Counters, seconds: float) -> str:
     """Say what happened since the start of the run, so many seconds ago."""
-    since = f"Since I began {format_duration(seconds)} ago I have"
+    since = f"Since I started {format_duration(seconds)} ago I have"
     if not counters.matches:
-        return f"{since} finished no match yet."
+        return f"{since} not finished a match yet."
     return f"{since} finished {plural(counters.matches, 'match')} and won {counters.wins}."
 
 
 def score_text(opponent: str | None, length: int | None, score: tuple[int, int] | None, *, to_opponent: bool) -> str:
     """Say how the match stands; `length` is 0 for unlimited, and the score is ours first. What is None is not known."""
     if opponent is None:
-        return "I am in no match now."
-    match = {None: "a match", 0: "an unlimited match"}.get(length, f"a {length} point match")
-    played = f"we play {match}" if to_opponent else f"I play {match} with {opponent}"
+        return "I'm not in a match right now."
+    match = {None: "a match", 0: "an unlimited match"}.get(length, f"a {length}-point match")
+    played = f"we're playing {match}" if to_opponent else f"I'm playing {match} with {opponent}"
     if score is None:
         return as_sentence(f"{played}; I don't know the score yet")
     ours, theirs = score

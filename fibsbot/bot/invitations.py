@@ -29,9 +29,16 @@ from fibsbot.strategies.base import Opponent
 from fibsbot.strategies.questions import AcceptAnswer, InvitationKey, InvitationQuestion, StrategyAnswer
 
 STUCK_MATCH_TEXT: Final = (
-    "Our saved match got stuck on this server, so I can't go on with it. You can invite me to a new one."
+    "Our saved match is stuck on this server and can't be resumed. You can invite me to a new one."
 )
-"""What an opponent is told who wants to go on with a match that was given up."""
+"""The reply to an opponent who wants to resume a match that was given up."""
+STUCK_MATCH_TEXTS: Final = frozenset(
+    {
+        STUCK_MATCH_TEXT,
+        "Our saved match got stuck on this server, so I can't go on with it. You can invite me to a new one.",
+    }
+)
+"""What other bots of this program say; the second is the older sentence."""
 MOST_DOUBLINGS: Final = 7
 """The wait before inviting the same player again grows to 2 to the power of this many times the first one."""
 MOST_TRIED: Final = 10_000
@@ -201,7 +208,7 @@ class SentInvitations:
 
     def _refused(self, name: str, text: str) -> None:
         self._context.memory.note_refusal(name, self._context.now)
-        if self._last is not None and self._last.purpose is InvitationPurpose.RESUME and text == STUCK_MATCH_TEXT:
+        if self._last is not None and self._last.purpose is InvitationPurpose.RESUME and text in STUCK_MATCH_TEXTS:
             self._context.memory.note_stuck(name, self._context.now)  # another bot: only a new match helps
         self._context.record("refused_by", name=name, text=text)
 

@@ -156,7 +156,7 @@ class SavedMatches:
         if name not in self._told and len(self._told) < MOST_SAVED:
             self._told[name] = now
             pause = format_duration(wait)
-            said = f"You left our match, which is saved. I will invite you once, in {pause}, to go on with it."
+            said = f"You left our match; it is saved. I'll invite you once to resume it, in {pause}."
             self._queue.send_chat(c.Tell(name, said), max_age=REPLY_MAX_AGE)
 
     def finished(self, name: str) -> None:

@@ -12,7 +12,7 @@ from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, Script, board
 from tests.bot.lobby_lines import INVITED, RESUME, SAVED, TIME, saved, who
 
 LEFT = "** Player ford has left the game. The game was saved."
-PROMISE = "tell ford You left our match, which is saved. I will invite you once, in 5 minutes, to go on with it."
+PROMISE = "tell ford You left our match; it is saved. I'll invite you once to resume it, in 5 minutes."
 TOOK = "** You invited ford to resume a saved match."
 
 
