@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # The versions that were tested, from uv.lock. Without them, the newest that pyproject.toml allows: make CONSTRAINTS=
 CONSTRAINTS ?= --constraint config/constraints.txt
 
-.PHONY: demo test test-fast coverage lint format bench lock clean help
+.PHONY: demo test test-fast test-thorough coverage lint format bench lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -22,13 +22,16 @@ demo: $(STAMP) ## Play a whole match on an embedded server
 	@$(BIN)/fibsbot demo
 
 test: $(STAMP) ## Run all tests
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 test-fast: $(STAMP) ## Run the quick tests, with few examples of each property
-	$(BIN)/pytest -n auto -m "not slow" --hypothesis-profile quick
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow" --hypothesis-profile quick
+
+test-thorough: $(STAMP) ## Run all tests, with ten times as many examples of each property
+	$(BIN)/pytest -n auto --dist worksteal --hypothesis-profile thorough
 
 coverage: $(STAMP) ## Run all tests and tell what they never reached; takes about twice as long
-	$(BIN)/pytest -n auto --cov --cov-report=term
+	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term
 
 lint: $(STAMP) ## Check style and types
 	$(BIN)/ruff check .

@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, settings
 
 from fibsbot import redaction
 
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("default", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
 settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=4)
+settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=400)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 # Hundreds of programs are started. Where bytecode is not kept, each of them compiles all that it imports anew.

@@ -57,7 +57,7 @@ ELSEWHERE: Final = {
     "sudo": "changes the machine",
     "systemctl": "needs systemd",
     "fibsbot train": "takes hours; tests/cli/test_train.py trains small networks",
-    "fibsbot soak --chaos": "takes minutes; tests/arena/test_chaos_run.py runs it",
+    "python -m bench.chaos": "takes minutes; tests/chaos/test_command.py runs it",
 }
 """Commands that do not run here, and why."""
 MISSING: Final = [name for name in ("gnubg", "jq") if not shutil.which(name, path=f"{os.environ['PATH']}:/usr/games")]

@@ -25,7 +25,7 @@ from bench.chaos.schedule import ChaosPlan, IncidentLog
 from fibsbot.arena.soak import number_in_letters
 from fibsbot.bot.runner import Runner
 from fibsbot.bot.settings import AgentSettings, RunSettings, Timings
-from fibsbot.client.settings import BackoffSettings
+from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.policy import Lengths, Policy
 from fibsbot.server.server import Server
 from fibsbot.strategies.loader import load
@@ -344,7 +344,7 @@ control = "{folder / "fibsbot.sock"}"
 
 def _lines(settings: AttrsInstance) -> str:
     """Return settings as a section of a configuration has them: by the same names."""
-    return "\n".join(f"{name} = {value}" for name, value in asdict(settings).items())
+    return "\n".join(f"{name} = {value}" for name, value in asdict(settings).items() if value is not None)
 
 
 def _opponent(plan: ChaosPlan, port: int, name: str, password: str, strategy: str) -> Runner:
@@ -354,7 +354,7 @@ def _opponent(plan: ChaosPlan, port: int, name: str, password: str, strategy: st
         policy=Policy(lengths=Lengths(((1, plan.length),))),
         timings=Timings().scaled(1 / plan.speed),
     )
-    settings = RunSettings("127.0.0.1", port, agent, pauses=_pauses(plan), retry_first=True)
+    settings = RunSettings(ServerSettings("127.0.0.1", port), agent, backoff=_pauses(plan), retry_first=True)
     return Runner(settings, load(strategy))
 
 

@@ -14,7 +14,8 @@ from attrs import asdict, define, field, frozen
 from fibsbot.bot.agent import Agent, DifferenceError
 from fibsbot.bot.interface import Record
 from fibsbot.bot.runner import Observer, Runner, SessionResult
-from fibsbot.bot.settings import AgentSettings, RunSettings, Timings
+from fibsbot.bot.settings import AgentSettings, PlaySettings, RunSettings, Timings
+from fibsbot.client.settings import ServerSettings
 from fibsbot.match import Phase
 from fibsbot.policy import Lengths, Policy
 from fibsbot.server.server import Server
@@ -57,14 +58,12 @@ async def play_pair(  # noqa: PLR0913 - what there is to choose about a run
         agent = AgentSettings(
             name=entrant.name,
             password=password,
-            invite=invite,
-            length=length,
+            play=PlaySettings(invite=invite, invite_length=length, matches=matches),
             policy=Policy(lengths=Lengths(((1, max(length, 1)),))),
-            matches=matches,
             strict=strict,
             timings=timings,
         )
-        settings = RunSettings(server.host, server.port, agent, log_path=entrant.log_path)
+        settings = RunSettings(ServerSettings(server.host, server.port), agent, log_path=entrant.log_path)
         return Runner(settings, entrant.strategy, observer=entrant.observer)
 
     async with asyncio.TaskGroup() as group:

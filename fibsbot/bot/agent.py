@@ -25,9 +25,11 @@ from fibsbot.bot.interface import (
     Action,
     Connected,
     ConnectionLost,
+    DecisionKey,
     End,
     Event,
     FinishRequested,
+    InvitationKey,
     MessageReceived,
     PauseRequested,
     QuitRequested,
@@ -45,7 +47,6 @@ from fibsbot.bot.saved_matches import SavedMatches
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.timeouts import AWAITED_BY_TIMER, Awaited, Timeouts
 from fibsbot.bot.tracked_match import Difference, TrackedMatch, without_match
-from fibsbot.strategies.questions import DecisionKey, InvitationKey
 
 LOGIN_WAITS: Final = frozenset({Awaited.PROMPT, Awaited.TOGGLES, Awaited.LOGIN_DONE})
 REPLACED: Final = "another login of the same name has taken our place"

@@ -20,10 +20,9 @@ from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.session import State
 
 from fibsbot.bot.context import AgentContext, feature_of
-from fibsbot.bot.interface import Send
+from fibsbot.bot.interface import DecisionKey, Send
 from fibsbot.bot.timeouts import TIMEOUT_RULES, awaited_of
 from fibsbot.match import Phase
-from fibsbot.strategies.questions import DecisionKey
 
 ChatCommand: TypeAlias = c.Tell | c.Kibitz
 """What is said to people."""
@@ -255,7 +254,7 @@ class CommandQueue:
 
     def _free_at(self, pause: float) -> float:
         """Return when the next command may be sent at the earliest."""
-        limit, sent = self._context.settings.commands_a_minute, self._sent
+        limit, sent = self._context.settings.timings.commands_a_minute, self._sent
         free_at = sent[-1] + pause if sent else self._context.now
         if limit is not None and len(sent) >= limit:
             free_at = max(free_at, sent[-limit] + MINUTE)

@@ -224,7 +224,7 @@ class Matches:
         self._context.record("match_ended", opponent=self.current.opponent, length=length, won=won, score=list(score))
         self._lobby.match_ended(self.current.opponent)
         self._end()
-        limit = self._context.settings.matches
+        limit = self._context.settings.play.matches
         if limit is not None and self._context.counters.matches >= limit:
             self._context.finishing = True
 

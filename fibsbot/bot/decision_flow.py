@@ -34,14 +34,14 @@ from fibsbot.bot.decisions import (
     question_for,
     xgid_of,
 )
-from fibsbot.bot.interface import Ask, ConnectionLost
+from fibsbot.bot.interface import Ask, ConnectionLost, DecisionKey
 from fibsbot.bot.recovery import Recovery
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import PlayAnswer
-from fibsbot.strategies.questions import DecisionKey, LastResort, Question, StrategyAnswer
+from fibsbot.strategies.questions import Question, StrategyAnswer
 
 MOST_ATTEMPTS: Final = 5
 """A decision is sent so often at most; then the match is left."""
@@ -406,8 +406,6 @@ class DecisionFlow:
             self._context.counters.late_answers += 1
             self._context.record("late_answer", phase=key.phase.value)
             return
-        if fault := decision.question.fault(answer):
-            answer, fallback = decision.question.put_to(LastResort()), fault
         if fallback:
             self._context.counters.fallbacks += 1
             self._context.record("fallback", phase=key.phase.value, reason=fallback)

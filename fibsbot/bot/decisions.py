@@ -10,6 +10,7 @@ from fibs_protocol.commands import Command, ResignLevel
 from fibs_protocol.session import State
 from fibs_protocol.words import YOU
 
+from fibsbot.bot.interface import DecisionKey
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch, cannot_move
 from fibsbot.fibs import play_to_fibs
@@ -21,7 +22,6 @@ from fibsbot.rules.plays import check_play, has_choice, legal_plays
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from fibsbot.strategies.questions import (
     AcceptAnswer,
-    DecisionKey,
     PlayQuestion,
     Question,
     ResignAnswer,
@@ -127,9 +127,9 @@ def question_for(state: MatchState, settings: AgentSettings, *, cube_closed: boo
 
 def _most_to_resign(state: MatchState, settings: AgentSettings) -> int:
     """Return the highest level that we may resign, 0 for none: the match itself is only resigned if that is wanted."""
-    if not settings.resign:
+    if not settings.play.resign:
         return 0
-    if settings.resign_match or not state.length:
+    if settings.play.resign_match or not state.length:
         return max(RESIGN_LEVELS)
     return max((level for level in RESIGN_LEVELS if level * state.cube < state.away[1]), default=0)
 

@@ -15,7 +15,41 @@ from fibs_protocol.messages import Message
 
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import AgentSettings
-from fibsbot.strategies.questions import Question, QuestionKey, StrategyAnswer
+from fibsbot.match import Dice, Phase
+from fibsbot.position import Position
+from fibsbot.strategies.questions import Question, StrategyAnswer
+
+
+@frozen
+class DecisionKey:
+    """Identifies a decision (docs/protocol.md, pitfall 9)."""
+
+    match: int
+    """Number of the match since the program started; so is `game`."""
+    game: int
+    turn: int
+    """Number of the roll or pass within the game."""
+    phase: Phase
+    score: tuple[int, int]
+    position: Position
+    dice: Dice | None
+    cube: int
+    offer: int = 0
+    """The cube's offered value, the points of an offered resignation, or the lowest level that we may still offer."""
+
+
+@frozen
+class InvitationKey:
+    """Identifies an invitation."""
+
+    name: str
+    length: int
+    """Points; 0 is unlimited."""
+    number: int
+    """Number of the invitation since the program started."""
+
+
+QuestionKey: TypeAlias = DecisionKey | InvitationKey
 
 
 @frozen

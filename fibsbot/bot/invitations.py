@@ -21,12 +21,12 @@ from fibs_protocol.grammar import write
 from fibsbot.bot.chat_text import chat_line
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, on
-from fibsbot.bot.interface import Ask, ConnectionLost
+from fibsbot.bot.interface import Ask, ConnectionLost, InvitationKey
 from fibsbot.bot.players import Players
 from fibsbot.fibs import length_to_fibs
 from fibsbot.policy import Direction, RefusalReason, reasons_to_refuse
 from fibsbot.strategies.base import Opponent
-from fibsbot.strategies.questions import AcceptAnswer, InvitationKey, InvitationQuestion, StrategyAnswer
+from fibsbot.strategies.questions import AcceptAnswer, InvitationQuestion, StrategyAnswer
 
 STUCK_MATCH_TEXT: Final = (
     "Our saved match is stuck on this server and can't be resumed. You can invite me to a new one."
@@ -392,7 +392,7 @@ class OpponentSearch:
     def wants_to_invite(self) -> bool:
         """Whether we would like to invite somebody."""
         settings = self._context.settings
-        return not self._context.paused and (settings.invite is not None or settings.seek.after is not None)
+        return not self._context.paused and (settings.play.invite is not None or settings.seek.after is not None)
 
     def reset_idle(self) -> None:
         """Take note that there is something else to do."""
@@ -414,7 +414,7 @@ class OpponentSearch:
             self._search_opponent(saved)
 
     def _invite_wanted(self, saved: Container[str]) -> bool:
-        name, length = self._context.settings.invite, self._context.settings.length
+        name, length = self._context.settings.play.invite, self._context.settings.play.invite_length
         if name is None or not self._players.is_free(name):
             return False
         if name in saved and self._context.memory.history_of(name).stuck is None:

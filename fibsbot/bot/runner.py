@@ -80,12 +80,12 @@ class Runner:
         self.agent = Agent(settings.agent, memory)
         self._observer = observer or Observer()
         self._connect = connect_to or self._connect_tcp
-        self._backoff = Backoff(settings.pauses, random.Random())
+        self._backoff = Backoff(settings.backoff, random.Random())
         self._shares = isinstance(strategy, StrategyChain)
         self._strategies = (
             strategy
             if isinstance(strategy, StrategyChain)
-            else StrategyChain([strategy, *([fallback] if fallback else [])], settings.deadline)
+            else StrategyChain([strategy, *([fallback] if fallback else [])], settings.agent.timings.deadline)
         )
         self._driver = Driver(
             self.agent,
@@ -100,8 +100,8 @@ class Runner:
         self._end_requested = asyncio.Event()
 
     async def _connect_tcp(self) -> Connection:
-        run = self._settings
-        return await connect(run.host, run.port, timeout=run.connect_timeout, tls=run.tls)
+        server, timeout = self._settings.server, self._settings.agent.timings.connect
+        return await connect(server.host, server.port, timeout=timeout, tls=server.tls_settings)
 
     def finish(self) -> None:
         """Ask for an end: after the match, or at once if there is none."""
@@ -128,16 +128,15 @@ class Runner:
             if not self._shares:
                 stack.callback(self._strategies.close)
             if self._settings.log_path:
-                server = f"{self._settings.host}:{self._settings.port}"
                 name = self._settings.agent.name
                 path, rotation = self._settings.log_path, self._settings.rotation
-                log = SessionLogWriter(path, rotation=rotation, server=server, user=name)
+                log = SessionLogWriter(path, rotation=rotation, server=self._settings.server.address, user=name)
                 self._driver.session_log = stack.enter_context(log)
             return await self._play()
 
     async def _register(self) -> None:
         account = self._settings.agent
-        registration = Registration(account.name, account.password, self._settings.connect_timeout)
+        registration = Registration(account.name, account.password, account.timings.connect)
         driver = Driver(registration, self._strategies, time.monotonic, self._driver.session_log)
         await driver.drive(await self._connect())
         if self._driver.session_log:
@@ -147,7 +146,7 @@ class Runner:
 
     async def _play(self) -> SessionResult:
         driver, retry = self._driver, self._settings.retry_first
-        unknown = self._settings.register
+        unknown = self._settings.server.register
         while True:
             started = time.monotonic()
             try:

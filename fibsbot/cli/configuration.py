@@ -12,7 +12,7 @@ from typing import Any, Final
 import click
 from attrs import asdict, evolve, frozen
 
-from fibsbot.bot.settings import AgentSettings
+from fibsbot.bot.settings import AgentSettings, RunSettings
 from fibsbot.cli import ConfigError, UserError
 from fibsbot.cli.options import FiniteRange
 from fibsbot.config import Config, ConfigProblemsError, UnknownAccountError, load_config
@@ -31,7 +31,6 @@ from fibsbot.policy.policy import LONGEST_MATCH, UNLIMITED_WORD
 from fibsbot.policy.rules import format_duration, plural
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.views import Opponent, PlayerMemory
-from fibsbot.service.settings import AccountSettings
 
 
 @click.command("check-config")
@@ -59,9 +58,9 @@ def check_config(file: Path, *, strict: bool) -> None:
 def _summary(checked: CheckResult) -> Iterator[str]:
     """Yield what the file will do, a line each."""
     for plan in checked.plans:
-        run, name = plan.run, plan.run.agent.name
-        tls = " through TLS" if run.tls else ""
-        yield f"{name} plays on {run.host}:{run.port}{tls}, strategy {plan.strategy}"
+        name = plan.agent.name
+        tls = " with TLS" if plan.server.tls else ""
+        yield f"{name} plays on {plan.server.address}{tls}, strategy {plan.agent.play.strategy}"
         for line in _account(plan, checked.secrets[name].source):
             yield f"  {line}"
     service = checked.config.service
@@ -71,22 +70,22 @@ def _summary(checked: CheckResult) -> Iterator[str]:
         yield f"metrics and health: 127.0.0.1:{service.web_port or '(a free port)'}"
 
 
-def _account(plan: AccountSettings, source: str) -> Iterator[str]:
-    agent = plan.run.agent
+def _account(plan: RunSettings, source: str) -> Iterator[str]:
+    agent = plan.agent
     yield f"password: from {source}"
     yield f"policy: {describe_policy(agent.policy)}"
     yield from (f"invites: {line}" for line in _invitations(agent))
     if agent.chat.operators:
         yield f"operators: {', '.join(agent.chat.operators)}"
-    if agent.matches is not None:
-        yield f"logs out after {plural(agent.matches, 'match')}"
-    yield f"session log: {plan.run.log_path}"
+    if agent.play.matches is not None:
+        yield f"logs out after {plural(agent.play.matches, 'match')}"
+    yield f"session log: {plan.log_path}"
 
 
 def _invitations(agent: AgentSettings) -> Iterator[str]:
     seek = agent.seek
-    if agent.invite:
-        yield f"{agent.invite} to {plural(agent.length, 'point')}, whenever there is no match"
+    if agent.play.invite:
+        yield f"{agent.play.invite} to {plural(agent.play.invite_length, 'point')}, whenever there is no match"
     if seek.after is not None:
         often = f"at most {seek.per_hour} an hour"
         yield f"somebody to {plural(seek.length, 'point')}, after {seek.after:g} s without a match, {often}"

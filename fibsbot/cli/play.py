@@ -21,20 +21,20 @@ from fibsbot.bot.settings import RunSettings
 from fibsbot.cli import ConfigError, UserError
 from fibsbot.cli.options import FiniteRange
 from fibsbot.client.connection import ConnectionFailedError
-from fibsbot.client.settings import connection_error_text
+from fibsbot.client.settings import ServerSettings, connection_error_text
 from fibsbot.config import Config, ConfigProblemsError, UnknownAccountError, load_config
 from fibsbot.config.build import run_settings
 from fibsbot.config.checks import config_warnings
 from fibsbot.config.fields import format_problems
 from fibsbot.config.passwords import VARIABLE, find_password
-from fibsbot.config.settings import AccountConfig, ServerConfig
+from fibsbot.config.settings import AccountConfig
 from fibsbot.log import LogFormat, LogLevel, configure_log
 from fibsbot.policy import Lengths
 from fibsbot.strategies import FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, check, find, load
 
-DEFAULT_PORT: Final = ServerConfig().port
+DEFAULT_PORT: Final = ServerSettings().port
 """Port of a server that is named without one."""
 _NAME: Final = re.compile(r"[A-Za-z_]{1,20}")
 _log = structlog.get_logger(__name__)
@@ -149,7 +149,7 @@ def play(  # noqa: PLR0913 - one argument an option
     account = _account(config or Config(), user)
     if password_file:
         account = evolve(account, password_file=password_file)
-    chosen = _with_overrides((config or Config()).only(account), options)
+    chosen = _with_overrides((config or Config()).for_account(account), options)
     if server:
         chosen = evolve(chosen, server=evolve(chosen.server, host=server[0], port=server[1]))
     if max_length:
@@ -205,9 +205,8 @@ def _play_account(config: Config) -> None:
     result = _run(settings, strategy, fallback)
     counters = result.counters
     if result.end is End.REFUSED:
-        hint = "" if settings.register else "; --register makes the account if the server has none of this name"
-        place = f"{settings.host}:{settings.port}"
-        raise RunError(f"{place} does not take the name {account.name!r} with this password{hint}")
+        hint = "" if settings.server.register else "; --register makes the account if the server has none of this name"
+        raise RunError(f"{settings.server.address} does not take the name {account.name!r} with this password{hint}")
     click.echo(f"{counters.matches} matches played, {counters.wins} won. Session log: {log_path}")
     if result.end is not End.FINISHED:
         raise RunError(result.reason)
@@ -216,9 +215,10 @@ def _play_account(config: Config) -> None:
 def _check_reachable(settings: RunSettings) -> None:
     """Raise RunError where nobody listens, before the engine gets ready, which may take half a minute."""
     try:
-        socket.create_connection((settings.host, settings.port), settings.connect_timeout).close()
+        address = settings.server.host, settings.server.port
+        socket.create_connection(address, settings.agent.timings.connect).close()
     except (OSError, UnicodeError) as error:
-        raise RunError(f"cannot connect to {settings.host}:{settings.port}: {connection_error_text(error)}") from None
+        raise RunError(f"cannot connect to {settings.server.address}: {connection_error_text(error)}") from None
 
 
 def _find(name: str) -> None:
@@ -243,7 +243,7 @@ def _run(settings: RunSettings, strategy: Strategy, fallback: Strategy | None) -
     try:
         return asyncio.run(_play(settings, strategy, fallback))
     except ConnectionFailedError as error:
-        raise RunError(f"cannot connect to {settings.host}:{settings.port}: {error}") from None
+        raise RunError(f"cannot connect to {settings.server.address}: {error}") from None
     except RegistrationError as error:
         raise RunError(f"cannot register {settings.agent.name!r}: {error}") from None
     except OSError as error:

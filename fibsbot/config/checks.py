@@ -16,13 +16,13 @@ from typing import Any, Final, TypeAlias
 
 from attrs import field, frozen
 
+from fibsbot.bot.settings import RunSettings, SeekSettings
 from fibsbot.config.build import account_paths, account_settings
-from fibsbot.config.fields import ConfigProblem, ConfigProblemsError, build_from
+from fibsbot.config.fields import ConfigProblem, ConfigProblemsError
 from fibsbot.config.parser import config_from_tables, read_toml
 from fibsbot.config.passwords import FoundPassword, find_password
-from fibsbot.config.settings import AccountConfig, Config, SeekConfig
-from fibsbot.policy import Direction, MatchRequest, Policy, reasons_to_refuse
-from fibsbot.service.settings import AccountSettings
+from fibsbot.config.settings import AccountConfig, Config
+from fibsbot.policy import Direction, MatchRequest, reasons_to_refuse
 from fibsbot.strategies import base_name
 from fibsbot.strategies.loader import StrategyError, available, load
 from fibsbot.strategies.loader import check as try_out
@@ -37,7 +37,7 @@ class CheckResult:
     problems: tuple[ConfigProblem, ...]
     config: Config
     """What it says, where it says it rightly."""
-    plans: tuple[AccountSettings, ...] = ()
+    plans: tuple[RunSettings, ...] = ()
     """What the accounts are to do; nothing while there are problems."""
     secrets: Mapping[str, FoundPassword] = field(factory=dict)
     """The passwords that were found, by account."""
@@ -70,7 +70,7 @@ def check(path: Path, *, before_strategies: Callable[[Config], None] | None = No
 
 def _plans(
     config: Config, secrets: Mapping[str, FoundPassword]
-) -> tuple[tuple[AccountSettings, ...], tuple[ConfigProblem, ...]]:
+) -> tuple[tuple[RunSettings, ...], tuple[ConfigProblem, ...]]:
     """Return what the accounts are to do, or what is wrong with it."""
     try:
         return account_settings(config, {name: secret.text for name, secret in secrets.items()}), ()
@@ -95,8 +95,8 @@ def _unusable_resources(config: Config) -> Iterator[ConfigProblem]:
     """Yield what would fail at the start though it is there: strategies that do not work, and the store."""
     paths: dict[str, str] = {}
     for path, account in account_paths(config):
-        own = "strategy" in account.own.get("bot", {})
-        paths.setdefault(config.only(account).bot.strategy, f"{path}.bot.strategy" if own else "bot.strategy")
+        own = "strategy" in account.overrides.get("bot", {})
+        paths.setdefault(config.for_account(account).bot.strategy, f"{path}.bot.strategy" if own else "bot.strategy")
     installed = {origin.name for origin in available()}
     for name, path in paths.items():
         if base_name(name) in installed and (fault := _fault(name)):
@@ -179,7 +179,7 @@ def config_warnings(config: Config, *, process: bool = True) -> tuple[str, ...]:
     said: dict[str, list[str]] = {}
     accounts = list(account_paths(config)) or [("account", AccountConfig())]
     for path, account in accounts:
-        for text in _account_warnings(config.only(account)):
+        for text in _account_warnings(config.for_account(account)):
             said.setdefault(text, []).append(path)
     of_accounts = [
         text if len(paths) == len(accounts) else f"{' and '.join(paths)}: {text}" for text, paths in said.items()
@@ -198,7 +198,7 @@ def _account_warnings(config: Config) -> Iterator[str]:
     (account,) = config.accounts
     for part in _CHECKS:
         yield from (text for doubtful, text in part(config, account) if doubtful)
-    yield from (f"policy.{text}" for text in build_from(Policy, config.policy).useless())
+    yield from (f"policy.{text}" for text in config.policy.useless())
 
 
 def _server(config: Config, _: AccountConfig) -> Conditions:
@@ -216,12 +216,12 @@ def _play(config: Config, account: AccountConfig) -> Conditions:
     yield bot.invite and bot.invite == account.name, "bot.invite is the account itself"
     if bot.invite:
         request = MatchRequest(bot.invite, bot.invite_length, Direction.OURS)
-        codes = ", ".join(reason.code for reason in reasons_to_refuse(build_from(Policy, config.policy), request))
+        codes = ", ".join(reason.code for reason in reasons_to_refuse(config.policy, request))
         yield codes, f"bot.invite is {bot.invite}, whom the policy does not let us invite ({codes})"
 
 
 def _seeking(config: Config, _: AccountConfig) -> Conditions:
-    seek, default = config.seek, SeekConfig()
+    seek, default = config.seek, SeekSettings()
     unused = [it for it in ("length", "per_hour", "forgive", "bots") if getattr(seek, it) != getattr(default, it)]
     yield unused and seek.after is None, f"seek.{' and '.join(unused)} without seek.after: nobody is invited"
     if seek.after is not None:
@@ -279,7 +279,7 @@ def _process(config: Config) -> Conditions:
     service, log = config.service, config.log
     yield 0 < log.max_total_megabytes < log.max_megabytes, "log.max_total_megabytes is below log.max_megabytes"
     for path, account in account_paths(config):
-        own = "deadline" in account.own.get("timing", {})
+        own = "deadline" in account.overrides.get("timing", {})
         yield own, f"{path}.timing.deadline is not looked at by `fibsbot run`: all accounts share what thinks"
     names = [account.name for account in config.accounts if account.name]
     for name in names:
@@ -287,7 +287,7 @@ def _process(config: Config) -> Conditions:
         yield len(twins) > 1 and name == twins[0], f"account: {' and '.join(twins)} differ in case only"
     same = service.store is not None and service.control is not None and Path(service.store) == service.control
     yield same, "service.store and service.control are the same file"
-    servers = [config.only(account).server for account in config.accounts]
+    servers = [config.for_account(account).server for account in config.accounts]
     taken = any(it.port == service.web_port and it.host in LOCAL for it in servers)
     yield taken, "service.web_port is the port of the server"
     yield service.live and service.web_port is None, "service.live has no effect without service.web_port"

@@ -62,11 +62,11 @@ def sample_file() -> str:
             "",
             _SEPARATOR,
             *_comment(_description(section)),
-            *(_comment(_SEVERAL) if section.many else []),
+            *(_comment(_SEVERAL) if section.repeatable else []),
             _SEPARATOR,
         ]
         lines.append(f"[{section.name}]")
-        for setting in settings_of(section.table):
+        for setting in settings_of(section.cls):
             lines += ["", *_comment(_explanation(setting)), _line(setting)]
         lines.append("")
     lines += ["", _SEPARATOR, *_comment(_END), _SEPARATOR]
@@ -75,20 +75,20 @@ def sample_file() -> str:
 
 
 def _description(section: Section) -> str:
-    return inspect.cleandoc(section.table.__doc__ or "")
+    return inspect.cleandoc(section.cls.__doc__ or "")
 
 
 def _line(setting: Setting) -> str:
     missing = setting.default is None
-    return f"{'# ' if missing else ''}{setting.name} = {_toml(setting.about.example if missing else setting.default)}"
+    return f"{'# ' if missing else ''}{setting.name} = {_toml(setting.info.example if missing else setting.default)}"
 
 
 def _explanation(setting: Setting) -> str:
     """Return what a setting is about, with an example and its bounds where they are needed."""
-    about = setting.about
-    parts = [about.help]
-    if about.example is not None and setting.default is not None:
-        parts.append(f"For example {_unbreakable(_toml(about.example))}.")
+    info = setting.info
+    parts = [info.help]
+    if info.example is not None and setting.default is not None:
+        parts.append(f"For example {_unbreakable(_toml(info.example))}.")
     if bounds := _bounds(setting):
         parts.append(_unbreakable(f"[{bounds}]"))
     if setting.optional and setting.default is not None:
@@ -98,20 +98,20 @@ def _explanation(setting: Setting) -> str:
 
 def _bounds(setting: Setting) -> str:
     """Return the values that a setting takes, in few words; nothing where that goes without saying."""
-    about = setting.about
-    if issubclass(setting.kind, enum.Enum):
-        return " or ".join(f'"{choice.value}"' for choice in setting.kind)
-    if about.longest is not None:
-        return f"at most {about.longest} characters"
+    info = setting.info
+    if issubclass(setting.type, enum.Enum):
+        return " or ".join(f'"{choice.value}"' for choice in setting.type)
+    if info.max_length is not None:
+        return f"at most {info.max_length} characters"
     parts = []
-    if about.above is not None:
-        parts.append(f"above {about.above:.10g}")
-    if about.least is not None:
-        parts.append(f"{about.least:.10g}" if about.most is not None else f"at least {about.least:.10g}")
-    if about.most is not None:
-        parts.append(f"to {about.most:.10g}")
-    if parts and about.unit and about.unit != "seconds":
-        parts.append(about.unit)
+    if info.above is not None:
+        parts.append(f"above {info.above:.10g}")
+    if info.minimum is not None:
+        parts.append(f"{info.minimum:.10g}" if info.maximum is not None else f"at least {info.minimum:.10g}")
+    if info.maximum is not None:
+        parts.append(f"to {info.maximum:.10g}")
+    if parts and info.unit and info.unit != "seconds":
+        parts.append(info.unit)
     return " ".join(parts)
 
 
@@ -162,16 +162,16 @@ _INTRODUCTION: Final = Path(__file__).with_name("introduction.md")
 def settings_page() -> str:
     """Return the documentation of all settings, in Markdown."""
     parts = list(sections_of(Config))
-    names = [f"`{it.name}`" for it in parts if it.apart]
+    names = [f"`{it.name}`" for it in parts if it.per_account]
     introduction = _INTRODUCTION.read_text(encoding="utf-8").rstrip()
     lines = [introduction.replace("APART", f"{', '.join(names[:-1])} and {names[-1]}")]
     for section in parts:
         lines += ["", f"## [{section.name}]", "", _description(section), "", _TABLE_HEAD]
-        lines += [_row(setting) for setting in settings_of(section.table)]
+        lines += [_row(setting) for setting in settings_of(section.cls)]
     return "\n".join(lines) + "\n"
 
 
 def _row(setting: Setting) -> str:
     default = "" if setting.default is None else f"`{_toml(setting.default)}`"
-    mark = " †" if setting.about.fixed else ""
-    return f"| `{setting.name}`{mark} | {default} | {setting.expected} | {setting.about.help} |"
+    mark = " †" if setting.info.needs_restart else ""
+    return f"| `{setting.name}`{mark} | {default} | {setting.expected} | {setting.info.help} |"

@@ -20,7 +20,6 @@ from fibsbot.config.fields import (
     ConfigProblem,
     ConfigProblemsError,
     Setting,
-    SettingsClass,
     format_value,
     sections_of,
     settings_of,
@@ -28,39 +27,40 @@ from fibsbot.config.fields import (
 from fibsbot.config.passwords import VARIABLE
 from fibsbot.config.settings import AccountConfig, Config
 from fibsbot.policy import Lengths, NamePattern
+from fibsbot.setting import SettingsClass
 
 
 def parse_value(setting: Setting, value: Any) -> Any:
     """Return the value of a setting. Raises ConfigProblemsError, with paths that begin at the setting."""
     if setting.optional and value is False:
         return None
-    if setting.many or setting.kind is Lengths:
+    if setting.is_list or setting.type is Lengths:
         return _parse_list(setting, value)
     taken = _parse_one(setting, value)
     if taken is None:
-        got = "something else" if setting.about.hidden else format_value(value)
+        got = "something else" if setting.info.secret else format_value(value)
         raise ConfigProblemsError([ConfigProblem("", setting.expected, got)])
     return taken
 
 
 def _parse_one(setting: Setting, value: Any) -> Any:
     """Return the value, None if the file's is of another kind or out of bounds."""
-    if issubclass(setting.kind, enum.Enum):
-        return next((choice for choice in setting.kind if choice.value == value), None)
-    taken = _parse_text(value) if setting.about.blanks else _PARSERS[setting.kind](value)
-    return taken if taken is not None and setting.allows(taken) else None
+    if issubclass(setting.type, enum.Enum):
+        return next((choice for choice in setting.type if choice.value == value), None)
+    taken = _parse_text(value) if setting.info.blanks else _PARSERS[setting.type](value)
+    return taken if taken is not None and setting.info.allows(taken) else None
 
 
 def _parse_list(setting: Setting, values: Any) -> Any:
     if not isinstance(values, list):
         raise ConfigProblemsError([ConfigProblem("", setting.expected, format_value(values))])
-    taken: list[Any] = [_parse_length(it) if setting.kind is Lengths else _parse_one(setting, it) for it in values]
+    taken: list[Any] = [_parse_length(it) if setting.type is Lengths else _parse_one(setting, it) for it in values]
     wrong = [number for number, it in enumerate(taken) if it is None]
     if wrong:
         raise ConfigProblemsError(
-            ConfigProblem(f"[{n + 1}]", setting.expected_of_one, format_value(values[n])) for n in wrong
+            ConfigProblem(f"[{n + 1}]", setting.expected_item, format_value(values[n])) for n in wrong
         )
-    return Lengths.parse(taken) if setting.kind is Lengths else tuple(taken)
+    return Lengths.parse(taken) if setting.type is Lengths else tuple(taken)
 
 
 def _parse_length(value: Any) -> str | None:
@@ -118,7 +118,7 @@ _PARSERS: Final[dict[type, Callable[[Any], Any]]] = {
 
 
 T = TypeVar("T")
-ACCOUNT_SECTIONS: Final = {it.name: it.table for it in sections_of(Config) if it.apart}
+ACCOUNT_SECTIONS: Final = {it.name: it.cls for it in sections_of(Config) if it.per_account}
 """The sections that an account may have for itself."""
 ACCOUNT: Final = "account"
 PASSWORD: Final = "password"  # noqa: S105 - the word
@@ -162,14 +162,15 @@ def _converter() -> Converter:
     converter = Converter(forbid_extra_keys=True)
     for section in sections_of(Config):
         hooks: dict[str, Any] = {
-            it.name: override(struct_hook=_hook(parse_value, it)) for it in settings_of(section.table)
+            it.name: override(struct_hook=_hook(parse_value, it)) for it in settings_of(section.cls)
         }
-        if section.many:
-            hooks["own"] = override(omit=True)
-        converter.register_structure_hook(section.table, make_dict_structure_fn(section.table, converter, **hooks))
+        if section.repeatable:
+            hooks["overrides"] = override(omit=True)
+        converter.register_structure_hook(section.cls, make_dict_structure_fn(section.cls, converter, **hooks))
     hooks = {
         it.attribute: override(
-            rename=it.name, struct_hook=_hook(_accounts, converter) if it.many else _hook(_table, converter, it.table)
+            rename=it.name,
+            struct_hook=_hook(_accounts, converter) if it.repeatable else _hook(_table, converter, it.cls),
         )
         for it in sections_of(Config)
     }
@@ -210,7 +211,7 @@ def _accounts(converter: Converter, value: Any) -> tuple[AccountConfig, ...]:
         try:
             accounts.append(_account(converter, table))
         except ConfigProblemsError as error:
-            problems += [it.below(f"[{number}]") for it in error.problems]
+            problems += [it.prefixed(f"[{number}]") for it in error.problems]
     if problems:
         raise ConfigProblemsError(problems)
     return tuple(accounts)
@@ -229,12 +230,12 @@ def _account(converter: Converter, table: dict[str, Any]) -> AccountConfig:
         try:
             settings = _table(converter, ACCOUNT_SECTIONS[name], part)
         except ConfigProblemsError as error:
-            problems += [it.below(name) for it in error.problems]
+            problems += [it.prefixed(name) for it in error.problems]
         else:
             own[name] = {key: getattr(settings, key) for key in part}
     if problems:
         raise ConfigProblemsError(problems)
-    return evolve(account, own=own)
+    return evolve(account, overrides=own)
 
 
 def _duplicate_names(tables: Sequence[dict[str, Any]]) -> Iterator[ConfigProblem]:
@@ -263,7 +264,7 @@ def _problems(error: ClassValidationError) -> Iterator[ConfigProblem]:
         if not isinstance(inner, ConfigProblemsError):
             raise inner
         for problem in inner.problems:
-            yield problem.below(names.get(note.name, note.name))
+            yield problem.prefixed(names.get(note.name, note.name))
     for other in others:
         if not isinstance(other, ForbiddenExtraKeysError):
             raise other

@@ -51,7 +51,7 @@ def find_password(
         found = look()
     except _NoPasswordError as error:
         problem = ConfigProblem(setting, error.expected, error.got)
-        raise ConfigProblemsError([problem.below(path)]) from None
+        raise ConfigProblemsError([problem.prefixed(path)]) from None
     hide_password(found.text, account.name or "")
     return found
 

@@ -9,8 +9,9 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Final, Self
 
-from attrs import field, frozen
-from attrs.validators import ge, optional
+from attrs import frozen
+
+from fibsbot.setting import DAY, MONTH, seconds, setting
 
 _CODE: Final = "="
 """A client that begins so is the code of a player's profile, which only programs have."""
@@ -71,6 +72,14 @@ class NamePattern:
     def __str__(self) -> str:
         """Write what `parse` reads."""
         return self.pattern + ("" if self.theirs and self.ours else ":from" if self.theirs else ":to")
+
+
+_PLAYER_NAME: Final = re.compile(r"[A-Za-z_]{1,20}")
+
+
+def is_player_name(text: str) -> bool:
+    """Whether a text can be the name of a player."""
+    return _PLAYER_NAME.fullmatch(text) is not None
 
 
 LONGEST_MATCH: Final = 99
@@ -137,8 +146,6 @@ class Lengths:
         return any(one[1] >= other[0] for one, other in pairwise(self.spans))
 
 
-_DAY: Final = 86_400.0
-"""Seconds."""
 _EFFECT_OF_BLOCKING_ALL: Final = {
     (True, True): "nobody is played",
     (True, False): "every invitation is refused",
@@ -151,35 +158,46 @@ def _is_inverted(least: float | None, most: float | None) -> bool:
     return least is not None and most is not None and least > most
 
 
+_DIRECTIONS: Final = "`:from` limits a name to their invitations, `:to` to ours."
+
+
 @frozen
 class Policy:
-    """Whom we play, and how long. What is None is not limited."""
+    """Whom to play. A refused player gets the reason; `fibsbot explain-invite` shows it to you."""
 
-    accept: bool = True
-    """Whether to accept invitations to new matches at all."""
-    lengths: Lengths = field(factory=Lengths)
-    """Lengths of the matches that we play, whoever invites."""
-    min_rating: float | None = None
-    max_rating: float | None = None
-    min_experience: int | None = None
-    """Points that the other has played on this server."""
-    max_experience: int | None = None
-    experience_per_point: float = field(default=0.0, validator=ge(0))
-    """The other's experience must be at least so many times the length of the match."""
-    block: tuple[NamePattern, ...] = ()
-    """Who is not played, not even a saved match."""
-    allow: tuple[NamePattern, ...] = ()
-    """If there are any, nobody else is played; those about one direction do not limit the other."""
-    bots: bool = True
-    """Whether to accept invitations of other bots."""
-    people: bool = True
-    """Whether to accept invitations of people."""
-    max_saved_games: int | None = field(default=None, validator=optional(ge(0)))
-    """The other's saved games, at most (`show savedcount`); asked for only if this is set."""
-    cool_down: float = field(default=0.0, validator=ge(0))
-    """Seconds after a match before the next one with the same opponent."""
-    max_per_day: int | None = field(default=None, validator=optional(ge(1)))
-    """New matches with the same opponent within 24 hours."""
+    accept: bool = setting(default=True, help="Whether to accept invitations to new matches at all.")
+    lengths: Lengths = setting(
+        Lengths(),
+        "Match lengths to play: single lengths, ranges, unlimited.",
+        example=Lengths(((1, 9), (11, 11)), unlimited=True),
+    )
+    min_rating: float | None = setting(None, "Lowest rating of the other player.", minimum=0, example=1450.0)
+    max_rating: float | None = setting(None, "Highest rating of the other player.", minimum=0, example=1900.0)
+    min_experience: int | None = setting(
+        None, "Lowest experience of the other player: points played on this server.", minimum=0, example=50
+    )
+    max_experience: int | None = setting(None, "Highest experience of the other player.", minimum=0, example=10_000)
+    experience_per_point: float = setting(
+        0.0, "Experience that the other player needs per point of the match; 0 asks for none.", minimum=0
+    )
+    block: tuple[NamePattern, ...] = setting(
+        (), f"Players who are not played, not even in a saved match. {_DIRECTIONS}", example=("Quitter*", "ford:to")
+    )
+    allow: tuple[NamePattern, ...] = setting(
+        (), f"If not empty, only these players are played. {_DIRECTIONS}", example=("arthur", "tri*:from")
+    )
+    bots: bool = setting(default=True, help="Whether to accept invitations of other bots.")
+    people: bool = setting(default=True, help="Whether to accept invitations of people.")
+    max_saved_games: int | None = setting(
+        None,
+        "Saved games that the other player may have; if set, the server is asked for their number first.",
+        minimum=0,
+        example=8,
+    )
+    cool_down: float = seconds(
+        0.0, "Time after a match before the next one with the same player.", minimum=0, maximum=MONTH
+    )
+    max_per_day: int | None = setting(None, "New matches with the same player within 24 hours.", minimum=1, example=5)
 
     def useless(self) -> tuple[str, ...]:
         """Return what is allowed, but cannot be meant, a sentence each that begins with the setting's name."""
@@ -209,7 +227,7 @@ class Policy:
         for rule in self.allow:
             if rule.is_name and any(other.fits(rule.pattern) and other.covers(rule) for other in self.block):
                 yield f"allow has {rule}, whom block has, too: block counts"
-        if self.max_per_day is not None and self.cool_down * self.max_per_day >= _DAY:
+        if self.max_per_day is not None and self.cool_down * self.max_per_day >= DAY:
             yield "max_per_day makes no difference: cool_down lets no more matches happen in 24 hours"
 
 

@@ -18,7 +18,7 @@ from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
 from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, load
-from fibsbot.strategies.questions import InvalidAnswerError, ResignAnswer
+from fibsbot.strategies.questions import ResignAnswer, StrategyFailedError, ask_strategy
 from fibsbot.strategies.questions import StrategyAnswer as Reply
 from fibsbot.transcript import Decision, Resign, Transcript
 from fibsbot.transcript.model import Answer
@@ -207,11 +207,9 @@ class StrategyComparison:
         resign_from = self._resign_from.get(decision.seat, 1)
         question = question_for(state, DEFAULT_AGENT, cube_closed=False, resign_from=resign_from)
         try:
-            answer = _transcript_answer(question.put_to(self.strategy))
-        except InvalidAnswerError as error:
-            return ComparedDecision(match, decision, None, f"answered nonsense: {error}")
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
-            return ComparedDecision(match, decision, None, f"raised {_one_line(error)}")
+            answer = _transcript_answer(ask_strategy(self.strategy, question))
+        except StrategyFailedError as error:
+            return ComparedDecision(match, decision, None, str(error))
         asked = ComparedDecision(match, decision, answer)
         return asked if asked.same else self._judged(asked, answer)
 

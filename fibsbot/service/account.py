@@ -20,13 +20,13 @@ from fibsbot.bot.context import AgentMemory, Counters
 from fibsbot.bot.current_match import BotStatus
 from fibsbot.bot.interface import End, Event, FinishRequested, PauseRequested, QuitRequested, Record, SettingsChanged
 from fibsbot.bot.runner import Observer, RegistrationError, Runner
+from fibsbot.bot.settings import RunSettings
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.client.settings import Backoff
 from fibsbot.records.session_log import utc_now
 from fibsbot.redaction import hide_password, redact
 from fibsbot.replay.events import MatchEvent
 from fibsbot.service.match_recorder import MatchRecorder
-from fibsbot.service.settings import AccountSettings
 from fibsbot.strategies.pool import StrategyChain, TimedAnswer
 
 SLACK: Final = 60.0
@@ -35,7 +35,7 @@ SLACK: Final = 60.0
 LONGEST: Final = 300
 """Characters of an error that are told; the log has all of it."""
 
-MakeRunner: TypeAlias = Callable[[AccountSettings, StrategyChain, Observer, AgentMemory], Runner]
+MakeRunner: TypeAlias = Callable[[RunSettings, StrategyChain, Observer, AgentMemory], Runner]
 """Makes an account's next run."""
 KeepRecord: TypeAlias = Callable[[str, str, Mapping[str, Any], dt.datetime], None]
 """Takes an account's record to be remembered: account, name, fields, time."""
@@ -49,9 +49,9 @@ HearMessage: TypeAlias = Callable[[str, Message, Agent], None]
 _log = structlog.get_logger(__name__)
 
 
-def make_runner(plan: AccountSettings, thinker: StrategyChain, observer: Observer, memory: AgentMemory) -> Runner:
+def make_runner(plan: RunSettings, thinker: StrategyChain, observer: Observer, memory: AgentMemory) -> Runner:
     """Make a run as it is on a server; tests make others."""
-    return Runner(evolve(plan.run, retry_first=True), thinker, observer=observer, memory=memory)
+    return Runner(evolve(plan, retry_first=True), thinker, observer=observer, memory=memory)
 
 
 @frozen
@@ -70,11 +70,11 @@ class Hooks:
 class BotAccount(Observer):
     """One account's bot. A run that crashes is followed by another one, after a pause that grows."""
 
-    def __init__(self, plan: AccountSettings, thinker: StrategyChain, memory: AgentMemory, hooks: Hooks) -> None:
+    def __init__(self, plan: RunSettings, thinker: StrategyChain, memory: AgentMemory, hooks: Hooks) -> None:
         """Be ready to run."""
         self.plan = plan
-        self.name = plan.run.agent.name
-        hide_password(plan.run.agent.password, self.name)
+        self.name = plan.agent.name
+        hide_password(plan.agent.password, self.name)
         self.end: End | None = None
         """How it ended; None while it goes on."""
         self.reason = ""
@@ -88,7 +88,7 @@ class BotAccount(Observer):
         self._clock = hooks.clock
         self._runner: Runner | None = None
         self._past = Counters()
-        self._backoff = Backoff(plan.run.pauses)
+        self._backoff = Backoff(plan.backoff)
         self._stirred = asyncio.Event()
         self._paused = False
         self._finishing = False
@@ -98,19 +98,19 @@ class BotAccount(Observer):
         self._reconnects = 0
         self._error: tuple[dt.datetime, str] | None = None
         self._resting: float | None = None
-        self._quiet_until = self._started + plan.run.connect_timeout + SLACK
+        self._quiet_until = self._started + plan.agent.timings.connect + SLACK
         self._sheets = self._make_sheets()
         self._steps = 0
         self._stepped = self._started
 
     def _make_sheets(self) -> MatchRecorder | None:
         """Return what writes matches down; None where nobody wants them."""
-        keep, follow, run = self._hooks.keep, self._hooks.follow, self.plan.run
+        keep, follow, run = self._hooks.keep, self._hooks.follow, self.plan
         if keep is None and follow is None:
             return None
         return MatchRecorder(
             self.name,
-            f"{run.host}:{run.port}",
+            run.server.address,
             lambda name, fields, at: keep(self.name, name, fields, at) if keep else None,
             lambda happening: follow(self.name, happening) if follow else None,
         )
@@ -214,7 +214,7 @@ class BotAccount(Observer):
                     self._finishing = True
                     self._stirred.set()
                 case SettingsChanged(settings=settings):
-                    self.plan = evolve(self.plan, run=evolve(self.plan.run, agent=settings))
+                    self.plan = evolve(self.plan, agent=settings)
             if self._runner is not None:
                 self._runner.dispatch(event)
 
@@ -222,7 +222,7 @@ class BotAccount(Observer):
 
     def on_message(self, message: Message, agent: Agent) -> None:
         """Take note that the server is there, and of what it said about our match."""
-        self._expect(self.plan.run.agent.timings.silence)
+        self._expect(self.plan.agent.timings.silence)
         if self._sheets:
             self._sheets.hear(message)
         self._hooks.hear(self.name, message, agent)
@@ -246,12 +246,12 @@ class BotAccount(Observer):
                     self._error = utc_now(), f"connection lost: {record.fields.get('reason')}"
             case "reconnecting":
                 self._reconnects += 1
-                self._expect(float(record.fields.get("pause", 0.0)) + self.plan.run.connect_timeout)
+                self._expect(float(record.fields.get("pause", 0.0)) + self.plan.agent.timings.connect)
                 self.tried.set()
         if self._hooks.keep:
             known = record.fields
             if record.name == "server_feature":
-                known = {**known, "server": f"{self.plan.run.host}:{self.plan.run.port}"}
+                known = {**known, "server": self.plan.server.address}
             self._hooks.keep(self.name, record.name, known, utc_now())
         if self._sheets:
             self._sheets.note(record)
@@ -272,7 +272,7 @@ class BotAccount(Observer):
         steps = self._runner.agent.counters.commands if self._runner else 0
         if steps != self._steps or self._connected is None:
             self._steps, self._stepped = steps, now
-        timings = self.plan.run.agent.timings
+        timings = self.plan.agent.timings
         return now <= self._quiet_until and now - self._stepped <= timings.keep_alive + timings.watchdog + SLACK
 
     # -- telling ------------------------------------------------------------------------------------------------

@@ -19,12 +19,13 @@ from fibsbot import __version__
 from fibsbot.bot.context import AgentMemory, features_named
 from fibsbot.bot.interface import End
 from fibsbot.bot.orders import Order
+from fibsbot.bot.settings import RunSettings
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store import Store, StoreError, StoreWriter
 from fibsbot.service.account import AccountStatus, BotAccount, Hooks, NoteDecision
 from fibsbot.service.control_client import ControlError, short_duration
 from fibsbot.service.control_server import ControlServer, remove_stale_socket
-from fibsbot.service.settings import HOST, AccountSettings, ServiceSettings
+from fibsbot.service.settings import HOST, ServiceSettings
 from fibsbot.service.supervisor import ReloadResult, StrategyLoader, Supervisor
 from fibsbot.service.systemd import SystemdNotifier
 from fibsbot.strategies.pool import TimedAnswer
@@ -91,7 +92,7 @@ class Service:
 
     def __init__(  # noqa: PLR0913 - what a process is made of
         self,
-        plans: Iterable[AccountSettings],
+        plans: Iterable[RunSettings],
         settings: ServiceSettings,
         load: StrategyLoader,
         *,
@@ -115,7 +116,7 @@ class Service:
         """Where the web server is."""
         self._notes: list[NoteDecision] = [hooks.note] if hooks else []
         self.store = StoreWriter(settings.store) if settings.store else None
-        servers = {plan.run.agent.name: f"{plan.run.host}:{plan.run.port}" for plan in plans}
+        servers = {plan.agent.name: plan.server.address for plan in plans}
         memories = recall_memories(settings.store, servers) if settings.store else {}
         hooks = evolve(hooks or Hooks(), note=self._note)
         if self.store:
@@ -127,11 +128,11 @@ class Service:
             plans, settings, load, fallback=fallback, memories=memories, hooks=hooks, reload=reload
         )
 
-    def _make_live(self, plans: Iterable[AccountSettings]) -> LivePage:
+    def _make_live(self, plans: Iterable[RunSettings]) -> LivePage:
         """Return the page that shows the bots; what it needs is imported only here."""
         from fibsbot.service.live import LivePage  # noqa: PLC0415 - slow to import, and rarely wanted
 
-        return LivePage([plan.run.agent.name for plan in plans], lambda: self.supervisor.statuses())  # noqa: PLW0108 - there is none yet
+        return LivePage([plan.agent.name for plan in plans], lambda: self.supervisor.statuses())  # noqa: PLW0108 - there is none yet
 
     def _note(self, account: str, thought: TimedAnswer, seconds: float) -> None:
         for note in self._notes:

@@ -1,25 +1,33 @@
-"""Which strategies are installed, and how one is made: the entry points of the group `fibsbot.strategies`.
+"""Find, load and check strategies: the entry points of the group `fibsbot.strategies`.
 
-A strategy is imported when it is asked for and not before, and whatever a plug-in's import or constructor does wrong
-becomes a StrategyError with one line of text.
+A strategy is imported only when it is used. Errors of a plug-in's import or constructor become a StrategyError with one
+line of text.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator
-from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
 from fibsbot.match import MatchState, Owner, Phase
-from fibsbot.position import Play, Position
+from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies import base
 from fibsbot.strategies.base import Opponent, Strategy
 from fibsbot.strategies.evaluator import Evaluator
+from fibsbot.strategies.questions import (
+    InvitationQuestion,
+    PlayQuestion,
+    Question,
+    ResignationQuestion,
+    RollQuestion,
+    StrategyFailedError,
+    TakeQuestion,
+    ask_strategy,
+)
 
 ENTRY_POINT_GROUP: Final = "fibsbot.strategies"
 """The entry-point group that a plug-in registers its strategies in."""
@@ -119,19 +127,17 @@ def load(name: str, **options: Any) -> Strategy:
 
 
 def check(strategy: Strategy) -> tuple[str, ...]:
-    """Ask every kind of question about known positions and return what is wrong with the answers, a line each.
+    """Ask every kind of question about known positions; return what is wrong with the answers, one line each.
 
-    Meant for the moment before the first connection. Nothing is raised, but a strategy that never answers never lets
-    this return: the caller sets the deadline.
+    Meant for the time before the first connection. It raises nothing, but a strategy that never answers never lets it
+    return: the caller sets the deadline.
     """
     faults = []
-    for question, ask in _questions(strategy):
+    for name, question in _questions():
         try:
-            fault = ask()
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
-            fault = f"raised {_one_line(error)}"
-        if fault:
-            faults.append(f"{question}: {fault}")
+            ask_strategy(strategy, question)
+        except StrategyFailedError as error:
+            faults.append(f"{name}: {error}")
     return tuple(faults)
 
 
@@ -146,47 +152,23 @@ _STATES: Final = {
 _DICE: Final = ((3, 1), (6, 6))
 
 
-def _questions(strategy: Strategy) -> Iterator[tuple[str, Callable[[], str | None]]]:
-    """Yield a name for each question, and a function that asks it and returns what is wrong with the answer."""
+def _questions() -> Iterator[tuple[str, Question]]:
+    """Yield questions of all kinds with their names: the method that is asked, and the position."""
     for name, state in _STATES.items():
         for dice in _DICE:
-            moving = evolve(state, phase=Phase.MOVE, dice=dice)
             plays = legal_plays(state.position, dice)
             if len(plays) > 1:
-                yield f"choose_play, {name}, {dice[0]}-{dice[1]}", partial(_ask_play, strategy, moving, plays)
-        yield f"offer_double, {name}", partial(_ask_offer, strategy, state)
+                moving = evolve(state, phase=Phase.MOVE, dice=dice)
+                yield f"choose_play, {name}, {dice[0]}-{dice[1]}", PlayQuestion(moving, plays)
+        yield f"offer_double, {name}", RollQuestion(state, may_double=True, resign_to=0)
         doubled = evolve(state, phase=Phase.DOUBLED, owner=Owner(-state.owner.value))
-        yield f"answer_double, {name}", partial(_ask_response, strategy, doubled)
-        yield f"resign, {name}", partial(_ask_resignation, strategy, state)
+        yield f"answer_double, {name}", TakeQuestion(doubled)
+        yield f"resign, {name}", RollQuestion(state, may_double=False)
         for level in (1, 2, 3):
             resigned = evolve(state, phase=Phase.RESIGNED, resignation=level)
-            yield f"accept_resignation of {level}, {name}", partial(_ask_acceptance, strategy, resigned)
+            yield f"accept_resignation of {level}, {name}", ResignationQuestion(resigned)
     for opponent in (Opponent("ford"), Opponent("trillian", rating=1623.45, experience=2396, client="fibsbot")):
-        yield f"accept_invitation from {opponent.name}", partial(_ask_invitation, strategy, opponent)
-
-
-def _ask_play(strategy: Strategy, state: MatchState, plays: tuple[Play, ...]) -> str | None:
-    return base.play_fault(plays, strategy.choose_play(state, plays))
-
-
-def _ask_offer(strategy: Strategy, state: MatchState) -> str | None:
-    return base.offer_fault(strategy.offer_double(state))
-
-
-def _ask_response(strategy: Strategy, state: MatchState) -> str | None:
-    return base.response_fault(state, strategy.answer_double(state))
-
-
-def _ask_resignation(strategy: Strategy, state: MatchState) -> str | None:
-    return base.resignation_fault(strategy.resign(state))
-
-
-def _ask_acceptance(strategy: Strategy, state: MatchState) -> str | None:
-    return base.acceptance_fault(strategy.accept_resignation(state))
-
-
-def _ask_invitation(strategy: Strategy, opponent: Opponent) -> str | None:
-    return base.invitation_fault(strategy.accept_invitation(opponent, 5))
+        yield f"accept_invitation from {opponent.name}", InvitationQuestion(opponent, 5)
 
 
 def _installed(point: EntryPoint) -> InstalledStrategy:

@@ -11,10 +11,9 @@ from attrs import evolve
 
 from fibsbot.analysis.luck import luck_adjusted_result
 from fibsbot.analysis.match_analysis import analyse_match
-from fibsbot.arena.duel.games import PairPlayer
 from fibsbot.arena.duel.plan import MONEY_CUBE_LIMIT, DuelError, DuelPlan
 from fibsbot.arena.duel.results import DuelSummary
-from fibsbot.arena.duel.workers import StrategyThread
+from fibsbot.arena.duel.workers import PairPlayer, TimedStrategy
 from fibsbot.formats.mat import read_mats
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import Strategy
@@ -31,7 +30,7 @@ def room(
     plan: DuelPlan, one: Strategy, other: Strategy, judge: Evaluator | None = None, mats: Path | None = None
 ) -> Iterator[PairPlayer]:
     """Have two strategies play."""
-    askers = StrategyThread("one", lambda: one, 60), StrategyThread("other", lambda: other, 60)
+    askers = TimedStrategy("one", lambda: one, 60), TimedStrategy("other", lambda: other, 60)
     yield PairPlayer(plan, askers, judge, mats)
     for asker in askers:
         asker.close()

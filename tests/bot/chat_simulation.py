@@ -28,7 +28,6 @@ from fibsbot.bot.interface import (
     WakeAt,
     Woken,
 )
-from fibsbot.bot.settings import AgentSettings
 from fibsbot.fibs import play_to_fibs, player_position
 from fibsbot.match import MatchState
 from fibsbot.rules.plays import legal_plays
@@ -39,6 +38,7 @@ from fibsbot.server.database import Database
 from fibsbot.server.users import ClientMode, User
 from fibsbot.server.world import Dependencies, Quirks, World
 from fibsbot.strategies.questions import LastResort
+from tests.bot.live_bots import agent_settings
 from tests.server.simulated_world import NOON, ListedDice
 
 HOUR: Final = 3600
@@ -74,7 +74,7 @@ class ChatSimulation:
         self._store = Database(None, self.now)
         self._world = World(Dependencies(self._store, ListedDice(), lambda: self.now, Quirks()))
         self.strategy = Resigning()
-        self._settings = AgentSettings("marvin", "pass_word", strict=True, **settings)
+        self._settings = agent_settings("marvin", "pass_word", strict=True, **settings)
         self.agent = Agent(self._settings)
         self.lines: list[str] = []
         """What people typed and read, each with the time and who it was."""

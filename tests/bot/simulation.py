@@ -39,7 +39,7 @@ from fibsbot.bot.interface import (
     WakeAt,
     Woken,
 )
-from fibsbot.bot.settings import AgentSettings, ChatSettings
+from fibsbot.bot.settings import ChatSettings
 from fibsbot.client.settings import Backoff, BackoffSettings
 from fibsbot.server import dispatch, sessions
 from fibsbot.server.accounts import Account
@@ -49,6 +49,7 @@ from fibsbot.server.dice import SeededDice
 from fibsbot.server.users import ClientMode, User
 from fibsbot.server.world import Dependencies, Quirks, World
 from fibsbot.strategies.base import Strategy
+from tests.bot.live_bots import agent_settings
 
 NOON: Final = 1_795_176_000
 LATENCY: Final = 0.05
@@ -154,7 +155,7 @@ class Simulation:
     def add(self, name: str, strategy: Strategy, pauses: BackoffSettings | None = None, **settings: Any) -> Bot:
         """Put a bot in, which connects at once."""
         settings = {"seed": self._seed, "chat": ChatSettings(greet=False), "matches": 1, **settings}
-        agent = Agent(AgentSettings(name, "pass:word", **settings))
+        agent = Agent(agent_settings(name, "pass:word", **settings))
         self._store.save_accounts(Account(name, PASSWORD_HASH))
         bot = self.bots[name] = Bot(
             name, agent, strategy, Backoff(pauses or BackoffSettings(), random.Random(f"{self._seed}{name}"))

@@ -17,6 +17,7 @@ from fibsbot.bot.command_queue import MOST_CHAT
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import ChatSettings, Timings
 from fibsbot.policy import NamePattern
+from fibsbot.setting import DAY
 from tests.bot.agent_script import AFTER_61, ME, ROLLED_64, TIME, Script, after, board
 
 QUIET = ChatSettings(greet=False)
@@ -149,7 +150,7 @@ def test_the_score_is_told_from_the_point_of_view_of_who_asks() -> None:
     script.server("ford has joined you. Your running match was loaded.")
     script.server(board(turn=-1, score="1:3", cells=AFTER_61))
     assert ["We're playing a 5-point match; you lead 3-1."] == asked(script, "score")
-    assert ["I play a 5 point match with ford; ford leads 3-1."] == asked(script, "score", "arthur")
+    assert ["I'm playing a 5-point match with ford; ford leads 3-1."] == asked(script, "score", "arthur")
 
 
 def test_the_same_question_is_answered_once_in_a_while() -> None:
@@ -384,7 +385,7 @@ NAMES = st.sampled_from(["ford", "trillian", ME, "RepBotNG", "gnubot", "You", "s
 TEXTS = st.one_of(
     st.sampled_from([topic.value for topic in Topic] + [order.value for order in Order] + ["move", "join", "hello?"]),
     st.text(max_size=100),
-    st.text(st.characters(codec="ascii"), max_size=300),
+    st.text(st.characters(max_codepoint=127), max_size=300),
 )
 LINES = st.tuples(st.sampled_from([*range(12, 21)]), NAMES, TEXTS).map(lambda said: " ".join(map(str, said)))
 STEPS = st.lists(st.one_of(LINES, st.floats(0, 100)), max_size=60)
@@ -392,7 +393,7 @@ STEPS = st.lists(st.one_of(LINES, st.floats(0, 100)), max_size=60)
 
 @given(place=st.sampled_from(["to_lobby", "to_their_turn", "to_my_roll"]), steps=STEPS)
 def test_whatever_is_said_we_stay_polite(place: str, steps: list[Any]) -> None:
-    script = Script(chat=QUIET, timings=Timings(pause=0, keep_alive=10**6))
+    script = Script(chat=QUIET, timings=Timings(pause=0, keep_alive=DAY))
     getattr(script, place)()
     begun, answers = script.now, len(script.sent_so_far)
     for step in steps:

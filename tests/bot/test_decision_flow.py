@@ -12,7 +12,7 @@ from fibsbot.bot.settings import Timings
 from fibsbot.match import Owner
 from fibsbot.policy import Lengths, Policy
 from fibsbot.position import Move, Play
-from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
+from fibsbot.strategies.base import CubeAction, PlayAnswer
 from fibsbot.strategies.questions import ResignAnswer, ResignationQuestion, RollQuestion, TakeQuestion
 from tests.bot.agent_script import AFTER_61, ME, PROMPT, ROLLED_64, START_CELLS, TIME, Script, after, board
 
@@ -66,14 +66,6 @@ def test_a_play_that_the_rules_refuse_is_never_sent() -> None:
     illegal = Play((Move(24, 18), Move(24, 19)))
     assert ["move 24-20 24-18"] == script.answer(PlayAnswer(illegal))
     assert 2 == len(legal)
-    assert 1 == script.agent.counters.fallbacks
-
-
-@pytest.mark.parametrize("nonsense", [CubeAnswer(CubeAction.TAKE), ResignAnswer(7), PlayAnswer(Play())])
-def test_an_answer_that_is_none_costs_one_decision(nonsense: PlayAnswer | CubeAnswer | ResignAnswer) -> None:
-    script = Script().to_my_move()
-    assert ["move 24-20 24-18"] == script.answer(nonsense)
-    assert 1 == script.agent.counters.fallbacks
 
 
 def test_a_play_that_the_server_refuses_is_followed_by_another_legal_one() -> None:

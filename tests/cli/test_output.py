@@ -74,7 +74,6 @@ def test_a_folder_that_is_missing_or_a_file_is_named(tmp_path: Path) -> None:
         ["report", str(MATCH), "-o", "page.html"],
         ["report", str(MATCH), "-o", "pages"],
         ["stats", "--luck", "--svg", "rating.svg"],
-        ["soak", "--chaos", "--plot", "chaos.svg"],
     ],
     ids=" ".join,
 )

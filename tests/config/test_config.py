@@ -15,7 +15,7 @@ from fibsbot.log import LogFormat
 from fibsbot.policy import Lengths, NamePattern
 
 NAME = "a name of letters and underscores, at most 20"
-PATTERN = "a name, perhaps with * and ? for anything, perhaps with :from or :to at its end"
+PATTERN = "a name, perhaps with * and ? as wildcards and with :from or :to at its end"
 LENGTH = "a length such as 5, 1-9 or unlimited"
 
 

@@ -61,10 +61,10 @@ def test_the_file_decides_what_no_option_does(tmp_path: Path, runs: list[RunSett
     result = play(tmp_path, FILE, "--max-length", "9", "--server", "localhost:4712")
     (run,) = runs
     assert 1 == result.exit_code
-    assert ("localhost", 4712) == (run.host, run.port)
+    assert ("localhost", 4712) == (run.server.host, run.server.port)
     assert ("marvin", "paranoid") == (run.agent.name, run.agent.password)
     assert (Lengths(((3, 9),), unlimited=True), False) == (run.agent.policy.lengths, run.agent.policy.accept)
-    assert (0.25, 3, 5) == (run.agent.timings.pause, run.agent.timings.watchdog, run.pauses.first)
+    assert (0.25, 3, 5) == (run.agent.timings.pause, run.agent.timings.watchdog, run.backoff.first)
     assert run.log_path
     assert Path("elsewhere") == run.log_path.parent
 
@@ -78,7 +78,7 @@ def test_what_cannot_be_meant_is_warned_of(tmp_path: Path, runs: list[RunSetting
 def test_what_the_file_says_holds_without_options(tmp_path: Path, runs: list[RunSettings]) -> None:
     play(tmp_path, FILE)
     (run,) = runs
-    assert ("127.0.0.1", 4711) == (run.host, run.port)
+    assert ("127.0.0.1", 4711) == (run.server.host, run.server.port)
     assert Lengths(((3, 7),), unlimited=True) == run.agent.policy.lengths
 
 
@@ -127,8 +127,13 @@ def test_every_option_goes_before_the_file(tmp_path: Path, runs: list[RunSetting
     play(tmp_path, FILE, "--register", *(word for option in options.items() for word in option))
     (run,) = runs
     agent = run.agent
-    assert (True, "arthur", 7, 3) == (run.register, agent.invite, agent.length, agent.matches)
-    assert (4, 0.5) == (run.deadline, agent.timings.pause)
+    assert (True, "arthur", 7, 3) == (
+        run.server.register,
+        agent.play.invite,
+        agent.play.invite_length,
+        agent.play.matches,
+    )
+    assert (4, 0.5) == (agent.timings.deadline, agent.timings.pause)
     assert run.log_path
     assert Path("there") == run.log_path.parent
 

@@ -12,6 +12,7 @@ from fibs_protocol.words import YOU, Colour
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import more_examples
 from tests.protocol.message_examples import boards
 
 START = (
@@ -26,6 +27,7 @@ def with_token(index: int, value: str) -> str:
     return ":".join(tokens)
 
 
+@more_examples(2.5)
 @given(boards())
 def test_a_board_is_read_as_it_was_written(board: BoardState) -> None:
     assert board == BoardState.from_line(board.to_line())
@@ -86,6 +88,7 @@ def test_what_servers_leave_stale_is_taken_as_it_comes(index: int) -> None:
     assert isinstance(parse(with_token(index, "9")), m.Board)
 
 
+@more_examples(2.5)
 @given(boards(), st.data())
 def test_no_number_that_was_changed_breaks_the_checksum_unseen(board: BoardState, data: st.DataObject) -> None:
     """One point's number is wrong: then a side has not 15 checkers, or a bar disagrees."""
@@ -113,6 +116,7 @@ def with_cells(board: BoardState, x_bar: int, o_bar: int) -> str:
     return ":".join(tokens)
 
 
+@more_examples(2.5)
 @given(boards())
 def test_a_bar_with_the_wrong_sign_or_in_the_wrong_cell_is_read_by_the_counts(board: BoardState) -> None:
     """JIBS: X's bar as +1 in cell 0, or, as O sees it, in cell 25."""
@@ -124,6 +128,7 @@ def test_a_bar_with_the_wrong_sign_or_in_the_wrong_cell_is_read_by_the_counts(bo
         assert (message.repaired is None) is (line == board.to_line())
 
 
+@more_examples(2.5)
 @given(boards(), st.sampled_from([6, 31, 47, 48]), st.integers(-15, 15))
 def test_one_wrong_number_about_a_bar_is_repaired_and_noted(board: BoardState, index: int, value: int) -> None:
     tokens = board.to_line().split(":")

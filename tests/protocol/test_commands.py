@@ -20,6 +20,7 @@ from fibs_protocol.words import UNLIMITED, FibsMove, Setting, Toggle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import more_examples
 from tests.protocol.message_examples import PRINTABLE, filled, moves, names, points, words
 
 passwords = words.filter(lambda word: ":" not in word)
@@ -75,7 +76,7 @@ def test_every_command_can_be_written() -> None:
     assert kinds() == {form.command for form in COMMAND_FORMS}
 
 
-@settings(max_examples=400)
+@more_examples(10)
 @given(
     st.sampled_from(["", *(form.name for form in COMMAND_FORMS), *SHORT_FORMS, "re", "x", "13-7"]),
     st.text(PRINTABLE, max_size=40) | words.map(lambda word: word * 20) | moves.map(str),

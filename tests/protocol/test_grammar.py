@@ -16,6 +16,7 @@ from fibs_protocol.words import UNLIMITED, YOU, Setting
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import more_examples
 from tests.protocol.message_examples import BY_CONTEXT, KINDS, PRINTABLE, SPOKEN, all_kinds, messages, said, texts
 
 
@@ -40,11 +41,13 @@ def test_every_kind_of_message_has_a_wording() -> None:
     assert all_kinds() == KINDS | set(BY_CONTEXT) | {m.Unknown, m.RefusedBoard}
 
 
+@more_examples(2.5)
 @given(st.text())
 def test_parsing_never_raises(text: str) -> None:
     assert isinstance(parse(text), m.Message)
 
 
+@more_examples(2.5)
 @given(st.sampled_from(WORDINGS), st.lists(texts, min_size=12, max_size=12))
 def test_parsing_never_raises_near_a_wording(wording: Wording[m.Message], fillings: list[str]) -> None:
     """Lines that have a wording's words and anything in its fields."""
@@ -52,6 +55,7 @@ def test_parsing_never_raises_near_a_wording(wording: Wording[m.Message], fillin
     assert isinstance(parse("".join(pieces)), m.Message)
 
 
+@more_examples(2.5)
 @given(messages)
 def test_blanks_and_a_full_stop_at_the_end_do_not_matter(message: m.Message) -> None:
     line = write(message)
@@ -62,6 +66,7 @@ def test_blanks_and_a_full_stop_at_the_end_do_not_matter(message: m.Message) -> 
     assert message == parse(line.rstrip(" .") + " . ")
 
 
+@more_examples(2.5)
 @given(messages)
 def test_the_longest_line_of_the_table_fits_the_splitter(message: m.Message) -> None:
     splitter = LineSplitter()
@@ -74,12 +79,14 @@ def test_the_longest_line_of_the_table_fits_the_splitter(message: m.Message) -> 
 # -- user text ------------------------------------------------------------------------------------------------------
 
 
+@more_examples(2.5)
 @given(st.sampled_from([m.Says, m.Shouts, m.Whispers, m.Kibitzes, m.Alert]), messages, texts)
 def test_user_text_that_imitates_the_server_stays_text(kind: type[m.Says], imitated: m.Message, before: str) -> None:
     said_by_user = kind("villain", before + write(imitated))
     assert said_by_user == parse(write(said_by_user))
 
 
+@more_examples(2.5)
 @given(messages, texts.filter(str.strip))
 def test_a_sentence_is_known_only_from_its_beginning(message: m.Message, before: str) -> None:
     """A user cannot start a line, so what he says before a known sentence must not be passed over."""
@@ -101,6 +108,7 @@ def test_a_text_that_no_line_can_carry_is_refused(text: str) -> None:
         write(m.Shouts("bob", text))
 
 
+@more_examples(2.5)
 @given(messages, st.data())
 def test_a_field_of_the_wrong_type_is_refused_or_left_out(message: m.Message, data: st.DataObject) -> None:
     fields = attrs.fields_dict(type(message))
@@ -232,6 +240,7 @@ _CONTRACTION = re.compile("(?<=[A-Za-z])'(?=[a-z])")
 _CONTRACTED = [it for it in SPOKEN if any(_CONTRACTION.search(part) for part in it.parts if isinstance(part, str))]
 
 
+@more_examples(2.5)
 @given(st.sampled_from(_CONTRACTED), st.sampled_from(["", "''"]), st.data())
 def test_an_apostrophe_within_a_word_may_be_doubled_or_missing(
     wording: Wording[m.Message], apostrophe: str, data: st.DataObject
@@ -254,6 +263,7 @@ def test_the_kinds_differ_in_name() -> None:
     assert len(all_kinds()) == len({kind.kind() for kind in all_kinds()})
 
 
+@more_examples(2.5)
 @given(st.text(PRINTABLE))
 def test_unknown_lines_are_kept(text: str) -> None:
     message = parse(text)

@@ -7,8 +7,10 @@ from itertools import pairwise
 import pytest
 from fibs_protocol.errors import LocalProtocolError
 from fibs_protocol.lines import PROMPTS, Line, LineSplitter
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.examples import more_examples
 
 PIECES = [
     *PROMPTS,
@@ -52,7 +54,7 @@ def texts(data: bytes) -> list[str]:
     return [line.text for line in split([data])]
 
 
-@settings(max_examples=400)
+@more_examples(10)
 @given(data=streams, places=st.lists(st.integers(0, 2000)), prompts=st.booleans())
 def test_any_chunking_gives_the_same_lines(data: bytes, places: list[int], prompts: bool) -> None:  # noqa: FBT001 - given
     whole = split([data], prompts=prompts)

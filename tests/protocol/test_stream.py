@@ -13,6 +13,7 @@ from fibs_protocol.stream import MessageReader, Received, split_glued
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import more_examples
 from tests.protocol.message_examples import BY_CONTEXT, SPOKEN, boards, messages, said, texts
 from tests.protocol.test_board import START
 from tests.protocol.test_lines import cut, streams
@@ -50,6 +51,7 @@ def test_what_was_written_comes_out_however_it_is_cut(said_by_server: list[m.Mes
         assert data[record.offset :].startswith(record.text.encode("ascii"))
 
 
+@more_examples(2.5)
 @given(streams, st.lists(st.integers(0, 2000)))
 def test_any_chunking_of_any_bytes_gives_the_same_messages(data: bytes, places: list[int]) -> None:
     assert read(data) == read(*cut(data, places))
@@ -103,6 +105,7 @@ def test_the_echo_of_our_own_words_is_not_cut_for_less_than_a_message(text: str)
     assert [text] == split_glued(text)
 
 
+@more_examples(2.5)
 @given(boards(), st.sampled_from([m.WhoInfo, m.Says, m.Shouts, m.Kibitzes, m.LoggedIn, m.LoggedOut]), st.data())
 def test_whatever_is_glued_to_a_board_is_found(board: BoardState, kind: type[m.Message], data: st.DataObject) -> None:
     message = data.draw(st.sampled_from([wording for wording in SPOKEN if wording.cls is kind]).flatmap(said))
@@ -111,12 +114,14 @@ def test_whatever_is_glued_to_a_board_is_found(board: BoardState, kind: type[m.M
     assert [m.Board(state), message] == [record.message for record in received]
 
 
+@more_examples(2.5)
 @given(st.sampled_from([m.Says, m.Kibitzes, m.Shouts]), messages, messages)
 def test_user_text_is_never_cut(kind: type[m.Says], first: m.Message, second: m.Message) -> None:
     line = write(kind("villain", f"hm.{write(first)}{write(second)}"))
     assert [line] == split_glued(line)
 
 
+@more_examples(2.5)
 @given(messages, messages, texts)
 def test_a_cut_never_leaves_user_text_before_it(first: m.Message, second: m.Message, text: str) -> None:
     """Only complete messages without free text stand before a cut, and the parts are the whole line."""
@@ -164,6 +169,7 @@ def test_lists_without_an_end_take_only_what_says_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("kind", BY_CONTEXT, ids=lambda kind: kind.__name__)
+@more_examples(2.5)
 @given(data=st.data())
 def test_kinds_known_by_their_context_are_read_back(kind: type[m.Message], data: st.DataObject) -> None:
     opener = data.draw(

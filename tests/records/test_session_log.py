@@ -55,7 +55,7 @@ def test_each_record_is_in_the_file_at_once(tmp_path: Path) -> None:
     log.close()
 
 
-@given(st.lists(st.binary(max_size=40)), st.text(st.characters(codec="ascii", min_codepoint=33), min_size=4))
+@given(st.lists(st.binary(max_size=40)), st.text(st.characters(min_codepoint=33, max_codepoint=127), min_size=4))
 def test_the_bytes_received_are_exact_whatever_their_chunks(
     tmp_path_factory: pytest.TempPathFactory, chunks: list[bytes], secret: str
 ) -> None:

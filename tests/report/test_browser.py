@@ -2,52 +2,67 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import re
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Final
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from fibsbot.report.page import report_page
-from fibsbot.transcript import Transcript
 from tests.browser import chromium, requires_chromium
 from tests.report.example_matches import eventful, studied
 
-pytestmark = [requires_chromium, pytest.mark.slow]
+pytestmark = [requires_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 PHONE: Final = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 HOSTILE: Final = ("</script><script>document.title='taken'</script>", "<img src=x onerror=\"document.title='taken'\">")
 NAMES: Final = ("alice", "bob")
+Write = Callable[..., str]
+Open = Callable[..., AbstractAsyncContextManager[Page]]
 
 
-@pytest.fixture
-def written(tmp_path: Path) -> Callable[..., str]:
-    """Return what writes a page about some matches and returns its address."""
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Write:
+    """Return what writes a page about matches of some players, once, and returns its address."""
+    folder = tmp_path_factory.mktemp("pages")
+    numbers = itertools.count(1)
 
-    def write(*matches: Transcript) -> str:
-        path = tmp_path / "report.html"
-        path.write_text(report_page([studied(it) for it in matches], title="Matches"), "utf-8")
+    @functools.cache
+    def write(*players: tuple[str, str]) -> str:
+        path = folder / f"report{next(numbers)}.html"
+        path.write_text(report_page([studied(eventful(it)) for it in players or (NAMES,)], title="Matches"), "utf-8")
         return path.as_uri()
 
     return write
 
 
-@asynccontextmanager
-async def opened(address: str, **options: Any) -> AsyncIterator[Page]:
-    """Open a page, and look that it asks for nothing else and complains of nothing."""
-    said: list[str] = []
-    asked: list[str] = []
-    async with chromium() as browser:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def opened() -> AsyncIterator[Open]:
+    """Start one browser; return what opens a page in a context of its own, and checks what it asks for and logs."""
+
+    @asynccontextmanager
+    async def opening(address: str, **options: Any) -> AsyncIterator[Page]:
+        said: list[str] = []
+        asked: list[str] = []
         page = await browser.new_page(**options)
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda request: asked.append(request.url))
         await page.goto(address)
-        yield page
-    assert [] == said
-    assert set() == {it.partition("#")[0] for it in asked if not it.startswith("data:")} - {address.partition("#")[0]}
+        try:
+            yield page
+        finally:
+            await page.close()
+        assert [] == said
+        own = address.partition("#")[0]
+        assert set() == {it.partition("#")[0] for it in asked if not it.startswith("data:")} - {own}
+
+    async with chromium() as browser:
+        yield opening
 
 
 async def current(page: Page) -> str:
@@ -67,8 +82,8 @@ async def fits(page: Page) -> bool:
     return bool(await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
 
 
-async def test_the_keyboard_goes_through_the_match(written: Callable[..., str]) -> None:
-    async with opened(written(eventful())) as page:
+async def test_the_keyboard_goes_through_the_match(opened: Open, written: Write) -> None:
+    async with opened(written()) as page:
         assert "m1g1t1" == await current(page)
         assert "m1g1t1" == await press(page, "ArrowLeft")
         assert "m1g1t2" == await press(page, "ArrowRight")
@@ -83,8 +98,8 @@ async def test_the_keyboard_goes_through_the_match(written: Callable[..., str]) 
         assert 0 < await page.locator(".board svg circle").count()
 
 
-async def test_arrows_up_and_down_belong_to_the_score_sheet_alone(written: Callable[..., str]) -> None:
-    async with opened(written(eventful())) as page:
+async def test_arrows_up_and_down_belong_to_the_score_sheet_alone(opened: Open, written: Write) -> None:
+    async with opened(written()) as page:
         assert "m1g1t1" == await press(page, "ArrowDown")
         await page.locator("#m1g1t2").click()
         assert "m1g1t3n" == await press(page, "ArrowDown")
@@ -92,8 +107,8 @@ async def test_arrows_up_and_down_belong_to_the_score_sheet_alone(written: Calla
         assert "m1g3t7" == await page.evaluate("document.activeElement.id")
 
 
-async def test_board_verdict_and_buttons_are_seen_at_once(written: Callable[..., str]) -> None:
-    async with opened(f"{written(eventful())}", viewport={"width": 1366, "height": 768}) as page:
+async def test_board_verdict_and_buttons_are_seen_at_once(opened: Open, written: Write) -> None:
+    async with opened(f"{written()}", viewport={"width": 1366, "height": 768}) as page:
         await page.keyboard.press("n")
         assert 0 == await page.evaluate("scrollY")
         for part in (".told", ".verdict", ".board svg", ".buttons"):
@@ -103,8 +118,8 @@ async def test_board_verdict_and_buttons_are_seen_at_once(written: Callable[...,
             assert box["y"] + box["height"] <= 768, part
 
 
-async def test_only_errors_of_a_player_are_gone_through(written: Callable[..., str]) -> None:
-    async with opened(written(eventful())) as page:
+async def test_only_errors_of_a_player_are_gone_through(opened: Open, written: Write) -> None:
+    async with opened(written()) as page:
         choice = page.locator("select.filter")
         assert ["all decisions", "only errors", "only my errors", "only errors of alice"] == await choice.locator(
             "option"
@@ -119,15 +134,15 @@ async def test_only_errors_of_a_player_are_gone_through(written: Callable[..., s
         assert mine[1] == await press(page, *["ArrowRight"] * (1 if mine[0] == await current(page) else 2))
 
 
-async def test_the_match_is_saved_from_the_page(written: Callable[..., str]) -> None:
-    async with opened(written(eventful())) as page:
+async def test_the_match_is_saved_from_the_page(opened: Open, written: Write) -> None:
+    async with opened(written()) as page:
         async with page.expect_download() as download:
             await page.get_by_role("link", name=".mat").click()
         assert "alice-bob.mat" == (await download.value).suggested_filename
 
 
-async def test_help_opens_and_closes(written: Callable[..., str]) -> None:
-    async with opened(written(eventful())) as page:
+async def test_help_opens_and_closes(opened: Open, written: Write) -> None:
+    async with opened(written()) as page:
         await page.keyboard.press("?")
         await expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
         assert "m1g1t1" == await press(page, "j")
@@ -136,8 +151,8 @@ async def test_help_opens_and_closes(written: Callable[..., str]) -> None:
         assert "m1g1t2" == await press(page, "j")
 
 
-async def test_links_lead_to_a_turn_and_survive_a_reload(written: Callable[..., str]) -> None:
-    address = written(eventful(), eventful(("carol", "dave")))
+async def test_links_lead_to_a_turn_and_survive_a_reload(opened: Open, written: Write) -> None:
+    address = written(NAMES, ("carol", "dave"))
     async with opened(f"{address}#m2g2t2") as page:
         await expect(page.locator(".told")).to_have_text("dave 44: 24/20(2) 13/9(2)")
         await page.keyboard.press("k")
@@ -149,8 +164,8 @@ async def test_links_lead_to_a_turn_and_survive_a_reload(written: Callable[..., 
         await expect(page.locator(".told")).to_have_text("bob 31: 8/5 6/5")
 
 
-async def test_an_index_stands_before_several_matches(written: Callable[..., str]) -> None:
-    async with opened(written(eventful(), eventful(("carol", "dave")))) as page:
+async def test_an_index_stands_before_several_matches(opened: Open, written: Write) -> None:
+    async with opened(written(NAMES, ("carol", "dave"))) as page:
         await expect(page.locator("section.match:visible")).to_have_count(0)
         await page.get_by_role("link", name="carol").click()
         await expect(page.locator("section.match:visible")).to_have_count(1)
@@ -158,8 +173,8 @@ async def test_an_index_stands_before_several_matches(written: Callable[..., str
         assert "m2g1t1" == await current(page)
 
 
-async def test_mouse_graph_and_touch_go_through_the_match(written: Callable[..., str]) -> None:
-    async with opened(written(eventful()), **PHONE) as page:
+async def test_mouse_graph_and_touch_go_through_the_match(opened: Open, written: Write) -> None:
+    async with opened(written(), **PHONE) as page:
         await page.get_by_role("button", name="On (").click()
         assert "m1g1t2" == await current(page)
         await page.locator("#m1g2t1").click()
@@ -193,8 +208,8 @@ async def swipe(page: Page, start: int, end: int) -> None:
     )
 
 
-async def test_the_best_play_is_shown_on_demand(written: Callable[..., str]) -> None:
-    async with opened(f"{written(eventful())}#m1g1t1") as page:
+async def test_the_best_play_is_shown_on_demand(opened: Open, written: Write) -> None:
+    async with opened(f"{written()}#m1g1t1") as page:
         board = page.locator(".board")
         made = await board.inner_html()
         await page.keyboard.press("b")
@@ -204,8 +219,8 @@ async def test_the_best_play_is_shown_on_demand(written: Callable[..., str]) -> 
         assert made == await board.inner_html()
 
 
-async def test_an_id_is_copied(written: Callable[..., str]) -> None:
-    async with opened(written(eventful())) as page:
+async def test_an_id_is_copied(opened: Open, written: Write) -> None:
+    async with opened(written()) as page:
         await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         await page.get_by_role("button", name="Copy the XGID").click()
         await expect(page.get_by_role("button", name="Copy the XGID")).to_have_text("Copied")
@@ -214,25 +229,25 @@ async def test_an_id_is_copied(written: Callable[..., str]) -> None:
         assert shown == await page.evaluate("navigator.clipboard.readText()")
 
 
-async def test_an_id_is_copied_where_the_clipboard_is_closed(written: Callable[..., str]) -> None:
-    async with opened(written(eventful())) as page:
+async def test_an_id_is_copied_where_the_clipboard_is_closed(opened: Open, written: Write) -> None:
+    async with opened(written()) as page:
         await page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('closed')); }")
         await page.get_by_role("button", name="Copy the GNUbg ID").click()
         await expect(page.get_by_role("button", name="Copy the GNUbg ID")).to_have_text("Copied")
 
 
 @pytest.mark.parametrize("names", [NAMES, ("x" * 60, "W" * 60)])
-async def test_a_phone_never_scrolls_sideways(written: Callable[..., str], names: tuple[str, str]) -> None:
-    async with opened(written(eventful(names)), **PHONE) as page:
+async def test_a_phone_never_scrolls_sideways(opened: Open, written: Write, names: tuple[str, str]) -> None:
+    async with opened(written(names), **PHONE) as page:
         assert await fits(page)
         await page.keyboard.press("n")
         assert await fits(page)
-    async with opened(written(eventful(names), eventful(names)), **PHONE) as page:
+    async with opened(written(names, names), **PHONE) as page:
         assert await fits(page)
 
 
-async def test_it_is_light_or_dark_as_wanted(written: Callable[..., str]) -> None:
-    address = written(eventful())
+async def test_it_is_light_or_dark_as_wanted(opened: Open, written: Write) -> None:
+    address = written()
     look = """() => [
         getComputedStyle(document.body).backgroundColor,
         getComputedStyle(document.querySelector(".board .fb-field")).fill,
@@ -244,16 +259,16 @@ async def test_it_is_light_or_dark_as_wanted(written: Callable[..., str]) -> Non
     assert all(light > dark + 300 for light, dark in zip(seen["light"], seen["dark"], strict=True)), seen
 
 
-async def test_without_a_script_score_sheet_and_figures_are_there(written: Callable[..., str]) -> None:
-    async with opened(written(eventful(), eventful()), java_script_enabled=False) as page:
+async def test_without_a_script_score_sheet_and_figures_are_there(opened: Open, written: Write) -> None:
+    async with opened(written(NAMES, NAMES), java_script_enabled=False) as page:
         await expect(page.locator("noscript p")).to_be_visible()
         await expect(page.locator("section.match")).to_have_count(2)
         await expect(page.locator("#m2g2t2")).to_be_visible()
         await expect(page.get_by_text("Performance rating (PR)").last).to_be_visible()
 
 
-async def test_hostile_names_do_nothing(written: Callable[..., str]) -> None:
-    async with opened(written(eventful(HOSTILE))) as page:
+async def test_hostile_names_do_nothing(opened: Open, written: Write) -> None:
+    async with opened(written(HOSTILE)) as page:
         assert await page.title() == "Matches"
         for _ in range(18):
             await page.keyboard.press("j")
@@ -261,16 +276,16 @@ async def test_hostile_names_do_nothing(written: Callable[..., str]) -> None:
         assert 0 == await page.locator("img").count()
 
 
-async def test_the_sheet_is_one_stop_of_the_tab_key(written: Callable[..., str]) -> None:
-    async with opened(written(eventful())) as page:
+async def test_the_sheet_is_one_stop_of_the_tab_key(opened: Open, written: Write) -> None:
+    async with opened(written()) as page:
         assert 1 == await page.locator('.sheet a[tabindex="0"]').count()
         await page.locator("#m1g1t1").focus()
         await page.keyboard.press("Tab")
         assert await page.evaluate("!document.activeElement.closest('.sheet')")
 
 
-async def test_on_paper_there_are_no_buttons_but_the_worst_boards(written: Callable[..., str]) -> None:
-    async with opened(written(eventful())) as page:
+async def test_on_paper_there_are_no_buttons_but_the_worst_boards(opened: Open, written: Write) -> None:
+    async with opened(written()) as page:
         await page.emulate_media(media="print")
         await expect(page.locator(".board-box")).to_be_hidden()
         await expect(page.locator(".thumb svg").first).to_be_visible()

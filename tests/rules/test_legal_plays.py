@@ -17,6 +17,7 @@ from fibsbot.notation.position_ids import parse_position_id, position_id
 from fibsbot.position import OFF, Play, Position
 from fibsbot.rules.errors import IllegalPlayError, InvalidPlayError, Law, ThrowError
 from fibsbot.rules.plays import PERFT_START, PerftCount, check_play, has_choice, legal_plays, perft_count, perft_level
+from tests.examples import more_examples
 from tests.hypothesis_strategies import bear_offs, dice, positions
 
 DATA: Final = Path(__file__).parent.parent / "data" / "rules"
@@ -61,23 +62,27 @@ def test_three_independent_generators_know_the_same_plays() -> None:
     assert [] == differences
 
 
+@more_examples(2.5)
 @given(positions(), dice())
 def test_every_legal_play_is_accepted_in_any_order_of_its_moves(position: Position, roll: Dice) -> None:
     for play in legal_plays(position, roll):
         assert play == check_play(position, roll, Play(reversed(play.moves)))
 
 
+@more_examples(2.5)
 @given(positions() | bear_offs(), dice())
 def test_there_is_a_choice_where_there_are_several_plays(position: Position, roll: Dice) -> None:
     assert (len(legal_plays(position, roll)) > 1) is has_choice(position.points, roll)
 
 
+@more_examples(2.5)
 @given(bear_offs(), dice())
 def test_every_way_to_bear_off_is_accepted_in_any_order_of_its_moves(position: Position, roll: Dice) -> None:
     for play in legal_plays(position, roll):
         assert play == check_play(position, roll, Play(reversed(play.moves)))
 
 
+@more_examples(2.5)
 @given(positions(), dice())
 def test_plays_lead_to_distinct_possible_positions_and_none_stands_still(position: Position, roll: Dice) -> None:
     after = [position.play(play) for play in legal_plays(position, roll)]
@@ -86,6 +91,7 @@ def test_plays_lead_to_distinct_possible_positions_and_none_stands_still(positio
     assert all(not reached.status() for reached in after)
 
 
+@more_examples(2.5)
 @given(positions(), dice())
 def test_a_play_conserves_checkers_and_moves_no_more_pips_than_thrown(position: Position, roll: Dice) -> None:
     for play in legal_plays(position, roll):
@@ -97,12 +103,14 @@ def test_a_play_conserves_checkers_and_moves_no_more_pips_than_thrown(position: 
         assert position.pips - after.pips <= sum(roll) * (2 if roll[0] == roll[1] else 1)
 
 
+@more_examples(2.5)
 @given(positions(), dice())
 def test_the_order_of_the_dice_does_not_matter(position: Position, roll: Dice) -> None:
     reached = {position.play(play) for play in legal_plays(position, roll)}
     assert reached == {position.play(play) for play in legal_plays(position, roll[::-1])}
 
 
+@more_examples(2.5)
 @given(positions(), dice())
 def test_the_empty_play_is_legal_exactly_when_nothing_can_move(position: Position, roll: Dice) -> None:
     if legal_plays(position, roll):
@@ -112,6 +120,7 @@ def test_the_empty_play_is_legal_exactly_when_nothing_can_move(position: Positio
         assert Play() == check_play(position, roll, Play())
 
 
+@more_examples(2.5)
 @given(positions(), dice(), positions(), dice())
 def test_only_plays_to_a_legal_position_are_accepted(
     position: Position, roll: Dice, other: Position, thrown: Dice

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 import pytest
+import pytest_asyncio
 from attrs import evolve
 from playwright.async_api import Browser, Page, expect
 
@@ -17,7 +18,7 @@ from tests.browser import chromium, requires_chromium
 from tests.service.accounts import opponent, plan, until
 from tests.service.live_page import shown, talker
 
-pytestmark = [requires_chromium, pytest.mark.slow]
+pytestmark = [requires_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
 PATIENCE: Final = 30_000.0
 """Milliseconds to wait for something on a page."""
@@ -26,7 +27,14 @@ THINKING: Final = evolve(QUICK, think_least=0.05, think_most=0.06)
 NASTY: Final = "<script>document.title='owned'</script><img src=x onerror=alert(1)>"
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    """Start one browser for all tests; each has contexts of its own in it."""
+    async with chromium() as browser:
+        yield browser
+
+
+@pytest_asyncio.fixture(loop_scope="module")
 async def server() -> AsyncIterator[Server]:
     """Run a server."""
     async with Server(seed=3, limits=CHEAP) as server:
@@ -69,10 +77,9 @@ async def changed(page: Page, before: str, count: int) -> None:
     await page.wait_for_function(script, arg=[before, count])
 
 
-async def test_two_browsers_see_a_bot_play_and_a_third_catches_up(server: Server) -> None:
+async def test_two_browsers_see_a_bot_play_and_a_third_catches_up(browser: Browser, server: Server) -> None:
     marvin = plan(server.port, "marvin", invite="ford", length=9, timings=THINKING)
     async with (
-        chromium() as browser,
         shown(marvin, plan(server.port, "zaphod")) as (_, url),
         opponent(server.port, "ford", timings=THINKING),
         watching(browser, url) as (wide, wide_complaints),
@@ -95,10 +102,9 @@ async def test_two_browsers_see_a_bot_play_and_a_third_catches_up(server: Server
         assert [] == wide_complaints + phone_complaints + late_complaints
 
 
-async def test_a_phone_needs_no_scrolling_to_the_side(server: Server) -> None:
+async def test_a_phone_needs_no_scrolling_to_the_side(browser: Browser, server: Server) -> None:
     marvin = plan(server.port, "marvin", invite="ford", length=9, timings=THINKING)
     async with (
-        chromium() as browser,
         shown(marvin) as (_, url),
         opponent(server.port, "ford", timings=THINKING),
         watching(browser, url, 320) as (page, _complaints),
@@ -109,9 +115,8 @@ async def test_a_phone_needs_no_scrolling_to_the_side(server: Server) -> None:
         assert 250 < width <= 320
 
 
-async def test_what_people_say_is_text_and_nothing_else(server: Server) -> None:
+async def test_what_people_say_is_text_and_nothing_else(browser: Browser, server: Server) -> None:
     async with (
-        chromium() as browser,
         shown(plan(server.port, "marvin")) as (it, url),
         talker(server) as arthur,
         watching(browser, url) as (page, complaints),
@@ -124,9 +129,8 @@ async def test_what_people_say_is_text_and_nothing_else(server: Server) -> None:
         assert [] == complaints
 
 
-async def test_light_and_dark_follow_the_viewer_or_the_button(server: Server) -> None:
+async def test_light_and_dark_follow_the_viewer_or_the_button(browser: Browser, server: Server) -> None:
     async with (
-        chromium() as browser,
         shown(plan(server.port, "marvin", invite="ford", length=9, timings=THINKING)) as (_, url),
         opponent(server.port, "ford", timings=THINKING),
         watching(browser, url, scheme="dark") as (page, _complaints),
@@ -148,9 +152,9 @@ async def test_light_and_dark_follow_the_viewer_or_the_button(server: Server) ->
         assert ("rgb(244, 242, 236)", "rgb(239, 233, 220)") == await colours(), "the choice is kept"
 
 
-async def test_the_page_comes_back_by_itself_when_the_process_does(server: Server) -> None:
+async def test_the_page_comes_back_by_itself_when_the_process_does(browser: Browser, server: Server) -> None:
     marvin = plan(server.port, "marvin")
-    async with chromium() as browser, contextlib.AsyncExitStack() as first:
+    async with contextlib.AsyncExitStack() as first:
         _, url = await first.enter_async_context(shown(marvin))
         async with watching(browser, url) as (page, _complaints):
             await expect(page.locator("#link")).to_have_text("live", timeout=PATIENCE)
