@@ -139,7 +139,7 @@ def match_output(name: str, study: MatchAnalysis, *, luck: bool, most: int) -> I
     sheet = match_timeline(study)
     transcript = study.transcript
     yield Text(_title(transcript), style="bold")
-    yield Text(f"{clean(name, 60)}, judged by {study.judge}")
+    yield Text(f"{clean(name, 60)}, judged by {study.evaluator}")
     if study.details:
         yield Text(clean(study.details, 300))
     yield ""
@@ -147,7 +147,7 @@ def match_output(name: str, study: MatchAnalysis, *, luck: bool, most: int) -> I
     for label, cells in _figures(sheet, luck=luck):
         table.add_row(label, *cells)
     yield table
-    bad = sorted((stop for stop in sheet.stops if stop.grade), key=lambda stop: -stop.loss)
+    bad = sorted((stop for stop in sheet.entries if stop.grade), key=lambda stop: -stop.loss)
     if bad and most:
         yield ""
         yield Text("what cost most:" if len(bad) > 1 else "what cost something:")
@@ -170,7 +170,7 @@ def _name(transcript: Transcript, seat: Seat) -> str:
 
 
 def _figures(sheet: MatchTimeline, *, luck: bool) -> Iterator[tuple[str, Sequence[str]]]:
-    study = sheet.study
+    study = sheet.analysis
     both = study.figures
     yield "performance rating (PR)", [_rating(it) for it in both]
     yield "decisions that count", [str(it.decisions) for it in both]
@@ -191,14 +191,14 @@ def _figures(sheet: MatchTimeline, *, luck: bool) -> Iterator[tuple[str, Sequenc
 
 
 def _counts(sheet: MatchTimeline, seat: Seat) -> dict[Grade, int]:
-    found = [it.grade for it in sheet.stops if it.judged and it.judged.decision.seat is seat]
+    found = [it.grade for it in sheet.entries if it.analysed and it.analysed.decision.seat is seat]
     return {grade: found.count(grade) for grade in Grade}
 
 
 def _error_lines(transcript: Transcript, stop: TimelineEntry) -> Iterator[Text]:
     assert stop.grade  # noqa: S101 - only stops with a grade are told
     assert stop.seat is not None  # noqa: S101 - somebody has erred
-    dice = f"{stop.throw.numbers}: " if stop.throw else ""
+    dice = f"{stop.roll.numbers}: " if stop.roll else ""
     text = Text(f"{stop.loss:6.3f} ")
     text.append(f"{stop.grade.value:2}", style=_STYLES[stop.grade])
     text.append(f"  {_place(stop)}, {_name(transcript, stop.seat)}: {dice}{stop.words}")
@@ -213,7 +213,7 @@ def _error_lines(transcript: Transcript, stop: TimelineEntry) -> Iterator[Text]:
 
 def _evaluation_lines(stop: TimelineEntry) -> Iterator[str]:
     """Write how deep an error was looked at, what it was worth, and the chances of both players."""
-    judged = stop.judged
+    judged = stop.analysed
     if judged and judged.options:
         best, made = judged.options[0], next(it for it in judged.options if it.text == judged.decision.text)
         for label, it in (("best", best), ("made", made)):
@@ -300,19 +300,19 @@ def match_row(name: str, number: int, study: MatchAnalysis, *, luck: bool) -> di
     return {
         "match": name,
         "number": number,
-        "judge": study.judge,
+        "judge": study.evaluator,
         "details": study.details,
         "length": transcript.length,
         "score": list(transcript.scores),
         "games": len(transcript.games),
         "winner": None if transcript.winner is None else transcript.players[transcript.winner].name,
         "players": [_player(sheet, seat, luck=luck) for seat in Seat],
-        "errors": [_error(transcript, stop) for stop in sheet.stops if stop.grade],
+        "errors": [_error(transcript, stop) for stop in sheet.entries if stop.grade],
     }
 
 
 def _player(sheet: MatchTimeline, seat: Seat, *, luck: bool) -> dict[str, Any]:
-    study = sheet.study
+    study = sheet.analysis
     figures = study.figures_of(seat)
     row: dict[str, Any] = {"name": study.transcript.players[seat].name, "pr": _rounded(figures.pr)}
     row |= {key: _rounded(value) for key, value in asdict(figures).items() if luck or not key.startswith("luck")}
@@ -327,14 +327,14 @@ def _error(transcript: Transcript, stop: TimelineEntry) -> dict[str, Any]:
         "turn": stop.step.turn,
         "player": None if stop.seat is None else transcript.players[stop.seat].name,
         "kind": stop.kind.name.lower(),
-        "dice": list(stop.throw.dice) if stop.throw else None,
+        "dice": list(stop.roll.dice) if stop.roll else None,
         "made": stop.words,
         "best": stop.best or None,
         "loss": _rounded(stop.loss),
         "grade": stop.grade.value if stop.grade else None,
-        "plays": [_play(it) for it in stop.judged.options] if stop.judged else [],
-        "cube": _cube(stop.judged.cube) if stop.judged and stop.judged.cube else None,
-        "resigning": _resigning(stop.judged.resigning) if stop.judged and stop.judged.resigning else None,
+        "plays": [_play(it) for it in stop.analysed.options] if stop.analysed else [],
+        "cube": _cube(stop.analysed.cube) if stop.analysed and stop.analysed.cube else None,
+        "resigning": _resigning(stop.analysed.resigning) if stop.analysed and stop.analysed.resigning else None,
         "xgid": ids.get("XGID"),
         "gnubg_id": ids.get("GNUbg ID"),
     }

@@ -52,7 +52,7 @@ def bearoff(position: str | None, *, to_build: bool, checkers: int | None, as_js
     if to_build:
         raise UserError("expected a position or --build, got both")
     state = _state(position)
-    tables = load_tables(compute=True, checkers=checkers, tell=_note)
+    tables = load_tables(compute=True, checkers=checkers, report=_note)
     assert tables is not None  # noqa: S101 - what is not there is computed
     row = _row(state, tables)
     click.echo(json.dumps(row) if as_json else "\n".join(_lines(row)))

@@ -63,7 +63,7 @@ def evaluate(position: str, *, plies: int | None, networks: Path | None, as_json
     state, note = before_roll(read_position(position))
     depths = range((DEFAULT_PLIES if plies is None else plies) + 1)
     with open_engine(networks) as engine:
-        readings = [engine.read(state, search_limits(depth, None)) for depth in depths]
+        readings = [engine.analyse_cube(state, search_limits(depth, None)) for depth in depths]
 
     sheet = EvalOutput(state, readings)
     if as_json:
@@ -258,7 +258,7 @@ def cube(position: str, *, plies: int | None, seconds: float | None, networks: P
     if doubled:
         check_may_double(rolling, "a double by a player who may turn the cube and can use it")
     with open_engine(networks, warm=seconds is not None) as engine:
-        reading = engine.read(rolling, search_limits(plies, seconds))
+        reading = engine.analyse_cube(rolling, search_limits(plies, seconds))
 
     found = take_output(state, reading) if doubled else double_output(rolling, reading)
     shown = state if doubled else rolling

@@ -118,7 +118,9 @@ def rollout(  # noqa: PLR0913 - one argument an option
     from fibsbot.engine.rollout import RolloutError, RolloutPlan  # noqa: PLC0415 - loads the engine
     from fibsbot.engine.rollout import rollout as roll_out  # noqa: PLC0415 - loads the engine
 
-    plan = RolloutPlan(trials=trials, truncated=truncate, cubeful=not no_cube, seed=seed, error=error, apart=apart)
+    plan = RolloutPlan(
+        trials=trials, truncated=truncate, cubeful=not no_cube, seed=seed, stop_at_error=error, stop_at_deviations=apart
+    )
     with open_engine(networks) as engine:
         candidates = _candidates(engine, asked)
         name = engine.name
@@ -127,7 +129,15 @@ def rollout(  # noqa: PLR0913 - one argument an option
     try:
         with _progress(plan) as show, sigterm_as_interrupt():
             found.take(
-                roll_out(make, candidates, plan, jobs=jobs, file=out, engine=name, show=lambda it: show(found.take(it)))
+                roll_out(
+                    make,
+                    candidates,
+                    plan,
+                    jobs=jobs,
+                    file=out,
+                    engine=name,
+                    on_progress=lambda it: show(found.take(it)),
+                )
             )
     except KeyboardInterrupt:
         found.finished = False
@@ -206,7 +216,7 @@ def _progress(plan: RolloutPlan) -> Iterator[Callable[[RolloutResult], None]]:
     task = bar.add_task("", total=plan.trials, running="")
 
     def show(result: RolloutResult) -> None:
-        bar.update(task, completed=result.rolled[0].count, running=running_result(result))
+        bar.update(task, completed=result.results[0].count, running=running_result(result))
 
     with bar:
         yield show
@@ -261,7 +271,7 @@ class RolloutOutput:
         """What to do with the cube; None where that was not asked."""
         if not self.cube:
             return None
-        no_double, double_take = self.result.rolled
+        no_double, double_take = self.result.results
         return CubeVerdict.of(self.stakes, self.state.owner, no_double.equity, double_take.equity)
 
     # -- for programs ---------------------------------------------------------------------------------------------
@@ -271,7 +281,7 @@ class RolloutOutput:
         plan, verdict = self.result.plan, self.verdict
         return {
             "finished": self.finished,
-            "games": self.result.rolled[0].count,
+            "games": self.result.results[0].count,
             "wanted": plan.trials,
             "truncated": plan.truncated,
             "cubeful": plan.cubeful,
@@ -299,7 +309,7 @@ class RolloutOutput:
         }
 
     def _ordered(self) -> list[CandidateResult]:
-        return list(self.result.rolled) if self.cube else self.result.ranked()
+        return list(self.result.results) if self.cube else self.result.ranked()
 
     # -- for people -----------------------------------------------------------------------------------------------
 
@@ -329,8 +339,8 @@ class RolloutOutput:
         yield f"{'':5}± {_six(it.outcome_errors)}"
 
     def _conditions(self) -> Iterator[str]:
-        plan, count = self.result.plan, self.result.rolled[0].count
-        each = " of each" if len(self.result.rolled) > 1 else ""
+        plan, count = self.result.plan, self.result.results[0].count
+        each = " of each" if len(self.result.results) > 1 else ""
         time = f"{self.result.seconds:.3g} s"
         cut = f", cut after {plan.truncated} turns" if plan.truncated else ""
         cube = "" if plan.cubeful else ", without a cube"

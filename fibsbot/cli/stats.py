@@ -176,11 +176,11 @@ def _row(results: AccountResults, adjusted: LuckAdjustedResults | None) -> dict[
         "lengths": [{"length": length, **_score(score)} for length, score in results.lengths],
         "months": [{"month": month, **_score(score)} for month, score in results.months],
         "open": results.open,
-        "unseen": results.unseen,
+        "unseen": results.unknown,
         "resumed": results.resumed,
         "breaks": [
             {"opponent": it.opponent, **{fact.value: times for fact, times in it.times.items()}}
-            for it in results.breaks
+            for it in results.broken_matches
         ],
         "online": asdict(results.online),
         "ratings": [
@@ -248,7 +248,7 @@ def account_tables(
         parts += _scores("opponent", [(clean(name, NAME_WIDTH), score) for name, score in results.opponents], top)
         parts += _scores("length", [(length_name(length), score) for length, score in results.lengths])
         parts += _scores("month", results.months)
-    if results.breaks:
+    if results.broken_matches:
         parts += _breaks(results, top)
     if results.online.connections or results.online.attempts:
         parts += ["", Text("Connections", style="bold"), *map(Text, _connections(results.online))]
@@ -279,7 +279,7 @@ def _summary(results: AccountResults) -> Iterator[str]:
         yield f"to be expected by the ratings: {of}{total.expected:.1f} won; it was {total.rated_wins}"
     more = [
         _counted(results.open, "match", "matches") + " may go on" if results.open else "",
-        _counted(results.unseen, "result", "results") + " nobody knows" if results.unseen else "",
+        _counted(results.unknown, "result", "results") + " nobody knows" if results.unknown else "",
         _counted(results.resumed, "resumption", "resumptions") if results.resumed else "",
     ]
     if any(more):
@@ -306,14 +306,14 @@ def _scores(name: str, rows: Sequence[tuple[str, WinLossRecord]], top: int | Non
 def _breaks(results: AccountResults, top: int) -> list[RenderableType]:
     facts = [fact.value for fact in BREAK_FACTS]
     table = _table("opponent", *facts)
-    for breaks in results.breaks[:top]:
+    for breaks in results.broken_matches[:top]:
         table.add_row(Text(clean(breaks.opponent, NAME_WIDTH)), *(str(breaks.times[fact]) for fact in BREAK_FACTS))
-    sums = {fact: sum(it.times[fact] for it in results.breaks) for fact in (Fact.LEFT, Fact.DROPPED)}
+    sums = {fact: sum(it.times[fact] for it in results.broken_matches) for fact in (Fact.LEFT, Fact.DROPPED)}
     told = Text(
-        f"{_counted(len(results.breaks), 'opponent', 'opponents')} left {sums[Fact.LEFT]} and dropped "
+        f"{_counted(len(results.broken_matches), 'opponent', 'opponents')} left {sums[Fact.LEFT]} and dropped "
         f"{sums[Fact.DROPPED]}; counted since they were first met"
     )
-    return ["", Text("Drops and resumes", style="bold"), table, *_more(results.breaks, top), told]
+    return ["", Text("Drops and resumes", style="bold"), table, *_more(results.broken_matches, top), told]
 
 
 def _connections(online: ConnectionStatistics) -> Iterator[str]:

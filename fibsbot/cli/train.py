@@ -131,7 +131,12 @@ def _read(recipe: Path, benchmark: Path | None) -> tuple[Recipe, CheckerBenchmar
 
 
 def _train(  # noqa: PLR0913, PLR0917 - what a workshop needs
-    recipe: Recipe, folder: Path, jobs: int, teller: _ProgressReporter, benchmark: CheckerBenchmark | None, backend: str
+    recipe: Recipe,
+    folder: Path,
+    jobs: int,
+    listener: _ProgressReporter,
+    benchmark: CheckerBenchmark | None,
+    backend: str,
 ) -> None:
     from fibsbot.engine.bearoff import load_tables  # noqa: PLC0415 - loads numpy
     from fibsbot.engine.network import NetworkError  # noqa: PLC0415 - loads numpy
@@ -140,7 +145,7 @@ def _train(  # noqa: PLR0913, PLR0917 - what a workshop needs
     tables = load_tables(compute=True)
     assert tables is not None  # noqa: S101 - what is not there is computed
     try:
-        Pipeline(recipe, folder, tables.columns, jobs, teller, benchmark, _backend(backend)).follow()
+        Pipeline(recipe, folder, tables.columns, jobs, listener, benchmark, _backend(backend)).run()
     except NetworkError as error:
         raise UserError(str(error)) from error
 

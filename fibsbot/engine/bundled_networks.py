@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from attrs import frozen
 
+from fibsbot.engine.arrays import OUTPUTS
 from fibsbot.engine.features import INPUTS
 from fibsbot.engine.network import Network, NetworkError
 from fibsbot.engine.pruner import Pruner, pruner_of, raw_columns
 from fibsbot.engine.race_network import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork
-from fibsbot.engine.training.td_network import CHANCES
 
 NETWORKS_FOLDER: Final = Path(__file__).parent / "networks"
 CARDS: Final = "cards.toml"
@@ -58,7 +58,7 @@ def load_networks(folder: Path = NETWORKS_FOLDER) -> Networks:
     return Networks(str(cards.get("name", contact.shape)), contact, pruner_of(pruner), race)
 
 
-def _network(folder: Path, name: str, cards: dict[str, object], inputs: int, outputs: int = CHANCES) -> Network:
+def _network(folder: Path, name: str, cards: dict[str, object], inputs: int, outputs: int = OUTPUTS) -> Network:
     path = folder / name
     card = cards.get(path.stem)
     expected = card.get("sha256") if isinstance(card, dict) else None

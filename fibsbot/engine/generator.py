@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from fibsbot.engine.arrays import BAR, CELLS, Board, Boards
+from fibsbot.engine.arrays import BAR, CELLS, CHECKERS, Board, Boards, Floats32
 from fibsbot.engine.jit import compiled, inner
 
 MOST_PLAYS: Final = 3060
@@ -193,3 +193,23 @@ def _double(board: Board, number: int, plays: Boards, scratch: Scratch) -> int:
             depth += 1
             starts = starts << 5 | source
     return count
+
+
+@compiled
+def write_game_over(board: Board, chances: Floats32) -> bool:
+    """If who is not on roll has borne off all checkers, write the chances of the player on roll; else return False."""
+    for cell in range(BAR):
+        if board[cell] < 0:
+            return False
+    left, behind = 0, 0
+    for cell in range(1, CELLS):
+        if board[cell] > 0:
+            left += board[cell]
+            if cell > 18:
+                behind = 1
+    gammon = 1.0 if left == CHECKERS else 0.0
+    for chance in range(3):
+        chances[chance] = 0.0
+    chances[3] = gammon
+    chances[4] = gammon * behind
+    return True

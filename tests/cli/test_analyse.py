@@ -112,7 +112,7 @@ def test_a_match_of_the_store(tmp_path: Path) -> None:
         (["/no/such/file"], "cannot read /no/such/file"),
         (["--db", "/no/such/store"], "there is no store /no/such/store"),
         (["match.mat", "--plies", "1"], "expected --plies with the strategy engine, got it with 'heuristic'"),
-        (["match.mat", "--strategy", "random"], "strategy 'random' is no judge"),
+        (["match.mat", "--strategy", "random"], "strategy 'random' is not an evaluator"),
         (["match.mat", "--opponent", "nobody"], "expected a match at least, found none that can be studied"),
     ],
 )

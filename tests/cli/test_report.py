@@ -61,7 +61,7 @@ def test_a_watched_match_of_a_capture(tmp_path: Path) -> None:
     assert result.stdout.startswith(f"{target}: 1 match, ")
     read = page(target)
     assert "SomeBot_39 \N{EN DASH} player_am" in read.text
-    assert 30 < len(read.data("m1-data")["stops"])
+    assert 30 < len(read.data("m1-data")["entries"])
     assert [target] == list(tmp_path.iterdir())
 
 
@@ -117,7 +117,7 @@ def test_one_match_of_the_store_named_by_the_settings(tmp_path: Path, store: Pat
         (["--db", "STORE", "--match", "77"], "the store has no match 77"),
         (["--db", "STORE", "--match", "5"], "match 5"),
         (["--db", "STORE", "--opponent", "nobody"], "expected a match at least, found none that can be studied"),
-        (["--db", "STORE", "--engine", "random"], "strategy 'random' is no judge"),
+        (["--db", "STORE", "--engine", "random"], "strategy 'random' is not an evaluator"),
         (["--db", "STORE", "--plies", "1"], "expected --plies with the strategy engine, got it with 'heuristic'"),
         (["--db", "STORE", "--engine", "nosuch"], "no strategy is called 'nosuch'"),
         (["--db", "STORE", "-o", "/no/such/report.html"], "there is no folder /no/such for report.html"),
@@ -175,4 +175,4 @@ async def test_what_two_bots_played_is_on_pages(tmp_path: Path) -> None:
     assert (0, "") == (result.exit_code, result.stderr)
     read = page(target)
     assert 2 == read.text.count("Luck-adjusted result")
-    assert all(read.data(f"m{number}-data")["stops"] for number in (1, 2))
+    assert all(read.data(f"m{number}-data")["entries"] for number in (1, 2))

@@ -117,6 +117,7 @@ def test_marks_of_times_are_few_in_order_and_within_the_axis(low: float, size: f
         (0, 12, Scale.NUMBER, ["0.0", "2.5", "5.0", "7.5", "10.0"]),
         (BEGIN, BEGIN + 6 * 3600, Scale.TIME, ["1 Jan", "02:00", "04:00", "06:00"]),
         (BEGIN, BEGIN + 10 * 86_400, Scale.TIME, ["2 Jan", "4 Jan", "6 Jan", "8 Jan", "10 Jan"]),
+        (BEGIN, BEGIN + 35 * 86_400, Scale.TIME, ["3 Jan", "10 Jan", "17 Jan", "24 Jan", "31 Jan"]),  # Mondays
         (BEGIN, BEGIN + 200 * 86_400, Scale.TIME, ["Jan 2000", "Mar 2000", "May 2000", "Jul 2000"]),
         (BEGIN, BEGIN + 9 * 365 * 86_400, Scale.TIME, ["2000", "2002", "2004", "2006", "2008"]),
     ],

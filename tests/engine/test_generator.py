@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import zlib
 from pathlib import Path
@@ -12,12 +13,12 @@ import pytest
 from hypothesis import given
 
 from fibsbot.engine.generator import MOST_PLAYS, generate, plays_and_scratch, successors
-from fibsbot.match import Dice
+from fibsbot.match import ROLLS, Dice
 from fibsbot.notation.position_ids import parse_position_id, position_id
 from fibsbot.position import Position
 from fibsbot.rules.plays import resulting_positions
 from tests.engine.perft import perft
-from tests.engine.toys import ROLLS, board_of, cells, left_by, some_positions
+from tests.engine.toys import board_of, cells, left_by, some_positions
 from tests.hypothesis_strategies import bear_offs, dice, positions
 
 DATA: Final = Path(__file__).parents[1] / "data" / "rules" / "legal_moves.jsonl.gz"
@@ -99,10 +100,10 @@ def checksum(boards: list[tuple[int, ...]]) -> int:
 
 
 @pytest.mark.slow
-def test_both_generators_know_the_same_plays_in_2_000_positions() -> None:
+def test_both_generators_know_the_same_plays_in_400_positions() -> None:
     with gzip.open(DATA, "rt") as lines:
         next(lines)
-        for line in lines:
+        for line in itertools.islice(lines, 0, None, 5):
             position = parse_position_id(json.loads(line)["pos"])
             for roll in ROLLS:
                 found = cells(successors(board_of(position), *roll))

@@ -183,7 +183,7 @@ class PairPlayer:
         if self._mat_folder:
             _write_mat_file(self._mat_folder / f"{leg}.mat", transcript)
         try:
-            analysis = self._analyser.study(transcript) if self._analyser else None
+            analysis = self._analyser.analyse(transcript) if self._analyser else None
         except AnalysisError as error:
             return evolve(_leg_result(plan, transcript, seat), evaluator_error=str(error))
         return _leg_result(plan, transcript, seat, analysis)

@@ -172,7 +172,7 @@ def load_tables(
     compute: bool,
     checkers: int | None = None,
     folder: Path | None = None,
-    tell: Callable[[str], None] = print_to_stderr,
+    report: Callable[[str], None] = print_to_stderr,
 ) -> BearoffTables | None:
     """Return the bear-off tables.
 
@@ -182,12 +182,12 @@ def load_tables(
             starts the others.
         checkers: For how many checkers of each side the two-sided table is to be; None takes the largest that is kept,
             and computes it for 6.
-        folder: Where they are kept, if not where `keeping.cache_folder` says.
-        tell: Gets one line where a file that is there cannot be used, or tables cannot be kept.
+        folder: Where they are kept, if not where `cache_folder` says.
+        report: Gets one line where a file that is there cannot be used, or tables cannot be kept.
 
     Returns:
         The tables; None where there are none and they are not to be computed. An engine works without them: it
-        passes `lookup.NO_COLUMNS` to what is compiled, asks its networks instead, and should say so.
+        passes `NO_TABLES` to what is compiled, asks its networks instead, and should say so.
     """
     for count in range(MOST_CHECKERS, DEFAULT_CHECKERS - 1, -1) if checkers is None else (checkers,):
         path = path_for(count, folder)
@@ -197,15 +197,15 @@ def load_tables(
             continue
         except UnusableTablesError as error:
             then = "; they are computed again" if compute and count == (checkers or DEFAULT_CHECKERS) else ""
-            tell(f"cannot use the bear-off tables {path}: {error}{then}")
+            report(f"cannot use the bear-off tables {path}: {error}{then}")
     if not compute:
         return None
-    tables, _ = compute_and_save(checkers or DEFAULT_CHECKERS, folder, tell)
+    tables, _ = compute_and_save(checkers or DEFAULT_CHECKERS, folder, report)
     return tables
 
 
 def compute_and_save(
-    checkers: int, folder: Path | None, tell: Callable[[str], None]
+    checkers: int, folder: Path | None, report: Callable[[str], None]
 ) -> tuple[BearoffTables, TableFile | None]:
     """Compute the tables and keep them; where that is impossible it is told, and None stands for the file."""
     from fibsbot.engine.bearoff.solver import compute_tables  # noqa: PLC0415 - loads the engine
@@ -216,7 +216,9 @@ def compute_and_save(
     try:
         return tables, write_tables(tables, path)
     except OSError as error:
-        tell(f"cannot keep the bear-off tables as {path}: {error.strerror or error}; they last as long as this program")
+        report(
+            f"cannot keep the bear-off tables as {path}: {error.strerror or error}; they last as long as this program"
+        )
     return tables, None
 
 

@@ -13,15 +13,12 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 import numpy as np
-import numpy.typing as npt
 from attrs import frozen
 
-from fibsbot.engine.arrays import Boards, boards_of, cubeless_equity, swapped
+from fibsbot.engine.arrays import Boards, Floats64, boards_of, cubeless_equity, swapped
 from fibsbot.engine.evaluator import Evaluator
 from fibsbot.engine.generator import successors
 from fibsbot.notation.position_ids import parse_position_id
-
-Floats = npt.NDArray[np.float64]
 
 CLASSES: Final = {1: "over", 2: "bear-off", 3: "race", 4: "crashed", 5: "contact"}
 """What the file's classes are called."""
@@ -34,7 +31,7 @@ class RatedDecision:
     kind: str
     boards: Boards
     """Shape (plays, 26), each seen by the opponent, who is then on roll."""
-    reference: Floats
+    reference: Floats64
     """Shape (plays,): cubeless equities for who moves; a play that the file does not rate is as bad as its worst."""
 
 

@@ -45,7 +45,7 @@ class TDRecipe:
 
 @frozen
 class FitRecipe:
-    """How a network is fitted to labels; see `fitting.Plan`."""
+    """How a network is fitted to labels; see `optimizer.FitPlan`."""
 
     epochs: int = field(validator=[ge(1), le(10_000)])
     rate: float = field(default=1e-3, validator=_rate)
@@ -55,7 +55,7 @@ class FitRecipe:
 
 @frozen
 class DistillRecipe:
-    """A deep network learns what the student says of very many positions, which costs next to nothing."""
+    """A deep network learns what the TD network says of very many positions, which costs next to nothing."""
 
     positions: int = field(validator=[ge(1), le(MOST)])
     hidden: tuple[int, ...] = field(validator=_layers)
@@ -72,7 +72,7 @@ class Round:
     """Fresh positions, each labelled one roll ahead."""
     fit: FitRecipe
     trace: float = field(default=0.9, validator=[ge(0.0), le(1.0)])
-    """How much of what the network misses a turn later is added to a label; see `games.targets`."""
+    """How much of what the network misses a turn later is added to a label; see `labels.targets`."""
     hidden: tuple[int, ...] = field(default=(), validator=_layers)
     """Units of the hidden layers of a new network; without, the last one goes on learning."""
     window: int = field(default=3, validator=ge(1))
@@ -94,7 +94,7 @@ class RaceRound:
     """How many sides are played home."""
     fit: FitRecipe
     trace: float = field(default=1.0, validator=[ge(0.0), le(1.0)])
-    """How much of what the network misses a throw later is added to a label; see `racing`."""
+    """How much of what the network misses a roll later is added to a label; see `races`."""
     hidden: tuple[int, ...] = field(default=(), validator=_layers)
     """Units of the hidden layers of new networks, one in each round; without, the last one goes on learning."""
     times: int = field(default=1, validator=[ge(1), le(1000)])
@@ -103,7 +103,7 @@ class RaceRound:
 
 @frozen
 class RaceRecipe:
-    """A small network that learns races from itself, once the others are there; see `racing`."""
+    """A small network that learns races from itself, once the others are there; see `races`."""
 
     positions: int = field(validator=[ge(1), le(MOST)])
     """Of games, among which races are looked for."""
@@ -113,7 +113,7 @@ class RaceRecipe:
     rounds: tuple[RaceRound, ...]
     variety: Variety = Variety()  # noqa: RUF009 - frozen
 
-    def unrolled(self) -> tuple[RaceRound, ...]:
+    def expanded_rounds(self) -> tuple[RaceRound, ...]:
         """Return the rounds with each repeated as often as it says."""
         return tuple(one for one in self.rounds for _ in range(one.times))
 
@@ -141,14 +141,14 @@ class Recipe:
             raise ValueError("expected fewer than 1000 rounds")
         if any(one.labels > 99_999 * self.chunk for one in self.rounds):
             raise ValueError("expected fewer than 100,000 chunks a round")
-        if self.averaged > max(len(self.unrolled()), 1):
+        if self.averaged > max(len(self.expanded_rounds()), 1):
             raise ValueError(f"expected at least {self.averaged} rounds, whose networks are to be averaged")
-        if any(one.hidden for one in self.unrolled()[1 - self.averaged :] if self.averaged > 1):
+        if any(one.hidden for one in self.expanded_rounds()[1 - self.averaged :] if self.averaged > 1):
             raise ValueError("expected networks that are averaged to have learned on from each other")
-        if self.averaged > 1 and self.unrolled()[-1].checkpoint:
+        if self.averaged > 1 and self.expanded_rounds()[-1].checkpoint:
             raise ValueError("expected no checkpoint in the end, where the mean of networks is packed")
 
-    def unrolled(self) -> tuple[Round, ...]:
+    def expanded_rounds(self) -> tuple[Round, ...]:
         """Return the rounds with each repeated as often as it says.
 
         Only the first of equals begins a new network, only the last is a checkpoint.
@@ -166,13 +166,13 @@ class Recipe:
 
     def learned(self, number: int, window: int) -> range:
         """Return from which rounds' labels is learned after a round: so many, it the last, none before a checkpoint."""
-        rounds = self.unrolled()
+        rounds = self.expanded_rounds()
         first = max((before + 1 for before in range(number) if rounds[before].checkpoint), default=0)
         return range(max(first, number + 1 - window), number + 1)
 
     def chunks(self, number: int) -> int:
         """Return in how many chunks the labels of a round are kept."""
-        return -(-self.unrolled()[number].labels // self.chunk)
+        return -(-self.expanded_rounds()[number].labels // self.chunk)
 
 
 def read_recipe(path: Path) -> Recipe:

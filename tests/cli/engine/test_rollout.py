@@ -54,7 +54,7 @@ def text(sheet: RolloutOutput) -> str:
 def test_plays_stand_with_the_best_first() -> None:
     state = parse_state("XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10")
     check("rollout_plays", text(of_plays(state, RolloutPlan(trials=72, truncated=7, cubeful=False))))
-    check("rollout_stopped", text(of_plays(evolve(state, length=5), RolloutPlan(trials=1296, error=0.1))))
+    check("rollout_stopped", text(of_plays(evolve(state, length=5), RolloutPlan(trials=1296, stop_at_error=0.1))))
     check("rollout_interrupted", text(of_plays(state, RolloutPlan(trials=1296), finished=False)))
 
 

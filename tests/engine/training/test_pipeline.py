@@ -168,7 +168,7 @@ TINY: Final = {
 
 def follow(folder: Path, **other: Any) -> Network:
     recipe = structure({**TINY, **other})
-    return Pipeline(recipe, folder, NO_TABLES, 1, Silent()).follow()
+    return Pipeline(recipe, folder, NO_TABLES, 1, Silent()).run()
 
 
 def test_a_recipe_without_rounds_ends_with_what_the_student_knows(tmp_path: Path) -> None:
