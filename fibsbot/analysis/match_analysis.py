@@ -210,7 +210,7 @@ def analyse_matches(
         cores: number of processes; by default all cores, as far as there is work. With 1 no process is started.
         tick: called after each chunk.
     """
-    if not find(evaluator).is_judge():
+    if not find(evaluator).is_evaluator():
         raise StrategyError(_NO_EVALUATOR.format(evaluator))
     left = iter(transcripts)
     known: list[Transcript] = []

@@ -57,11 +57,11 @@ def check_config(file: Path, *, strict: bool) -> None:
 
 def _summary(checked: CheckResult) -> Iterator[str]:
     """Yield what the file will do, a line each."""
-    for plan in checked.plans:
+    for plan in checked.runs:
         name = plan.agent.name
         tls = " with TLS" if plan.server.tls else ""
         yield f"{name} plays on {plan.server.address}{tls}, strategy {plan.agent.play.strategy}"
-        for line in _account(plan, checked.secrets[name].source):
+        for line in _account(plan, checked.passwords[name].source):
             yield f"  {line}"
     service = checked.config.service
     yield f"store: {service.store or 'none'}"

@@ -94,7 +94,7 @@ async def _play(  # noqa: PLR0913, PLR0917 - what the command was given
 ) -> None:
     timings = evolve(QUICK_TIMINGS, pause=delay)
     async with Server(seed=seed) as server:
-        display.tell(f"A server listens on {server.host}:{server.port}; {BOT} and {OPPONENT} log in.")
+        display.print(f"A server listens on {server.host}:{server.port}; {BOT} and {OPPONENT} log in.")
         bot = Entrant(BOT, strategies[0], Commentator(display, OPPONENT, leads=True), log_path)
         foe = Entrant(OPPONENT, strategies[1], Commentator(display, BOT, leads=False))
         with display:

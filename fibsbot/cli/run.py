@@ -90,11 +90,11 @@ class ConfigFile:
         if checked.problems:
             raise ConfigError(format_problems(self._path, checked.problems))
         self.config = checked.config
-        self._passwords = {plan.agent.name: plan.agent.password for plan in checked.plans}
+        self._passwords = {plan.agent.name: plan.agent.password for plan in checked.runs}
         self._set_up_log()
         for doubt in config_warnings(self.config):
             _log.warning(doubt)
-        return checked.plans
+        return checked.runs
 
     def read_again(self) -> ReloadResult:
         """Read the file anew; where it cannot be used, everything stays as it is."""
