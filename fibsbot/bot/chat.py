@@ -113,7 +113,7 @@ class Chat:
         info = self._players.users.get(name)
         if name == self._context.settings.name or is_bot(name, info.client if info else None):
             return False
-        return not any(rule.fits(name) for rule in self._settings.ignore)
+        return not any(rule.matches(name) for rule in self._settings.ignore)
 
     def _hear(self, name: str, text: str, *, direct: bool) -> None:
         own_name = self._context.settings.name

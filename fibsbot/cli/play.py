@@ -117,7 +117,7 @@ def _override_option(name: str, about: str, kind: Any = None) -> Callable[[Any],
 @_override_option("--length", "Points of the matches to invite to.", click.IntRange(1, 99))
 @click.option(
     "--max-length",
-    show_default=str(Lengths().spans[-1][1]),
+    show_default=str(Lengths().ranges[-1][1]),
     type=click.IntRange(1, 99),
     help="Longest match to be invited to.",
 )
@@ -181,8 +181,8 @@ def _with_overrides(config: Config, options: Mapping[str, Any]) -> Config:
 
 def _limit_lengths(lengths: Lengths, longest: int) -> Lengths:
     """Return the lengths from the shortest that is played anyway up to this one."""
-    shortest = min((least for least, _ in lengths.spans), default=1)
-    return evolve(lengths, spans=((min(shortest, longest), longest),))
+    shortest = min((least for least, _ in lengths.ranges), default=1)
+    return evolve(lengths, ranges=((min(shortest, longest), longest),))
 
 
 def _play_account(config: Config) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -24,9 +25,9 @@ from fibsbot.draw.layout import (
     WIDTH,
     Layout,
 )
-from fibsbot.draw.markup import SANS, coord, escape, text_width
+from fibsbot.draw.markup import coord, escape, svg_document, text_width
 from fibsbot.draw.scene import LEVELS, Scene, Side, ViewOptions, scene_of_game, scene_of_state
-from fibsbot.draw.themes import Role, Theme, paint, root_class, style_element
+from fibsbot.draw.themes import Role, Theme, paint
 from fibsbot.match import MatchState, Owner
 from fibsbot.position import BAR, OFF, Play
 from fibsbot.rules.state import GameState, Seat
@@ -113,15 +114,8 @@ class Board:
 def scene_svg(scene: Scene, look: ViewOptions) -> str:
     """Draw what a scene shows; theme, direction and size are those of the look."""
     layout, theme = Layout(look.left, look.bare), look.theme
-    width = look.width or WIDTH
-    root = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {coord(layout.height)}" width="{width}"'
-        f' height="{coord(layout.height * width / WIDTH)}" role="img" font-family="{SANS}"{root_class(theme)}>'
-    )
     sides = ((scene.below, True), (scene.above, False))
     parts: list[Iterable[str]] = [
-        [root, f"<title>{escape(scene.title)}</title>", f"<desc>{escape(scene.text)}</desc>"],
-        [style_element(_ROLES, theme)],
         _table(layout, theme),
         _points(layout, theme),
         _numbers(scene, layout, theme),
@@ -130,12 +124,10 @@ def scene_svg(scene: Scene, look: ViewOptions) -> str:
         *(_resignation(side, layout, theme, below=below) for side, below in sides),
         draw_arrows(scene.shown, layout, theme) if scene.shown else (),
         *(_dice(side, layout, theme, below=below) for side, below in sides),
-        ()
-        if look.bare
-        else (line for side, below in sides for line in _strip(scene, side, layout, theme, below=below)),
-        ["</svg>"],
+        *(() if look.bare else (_strip(scene, side, layout, theme, below=below) for side, below in sides)),
     ]
-    return "\n".join(line for part in parts for line in part if line) + "\n"
+    body = itertools.chain.from_iterable(parts)
+    return svg_document((WIDTH, layout.height), scene.title, scene.text, body, theme, _ROLES, width=look.width)
 
 
 # -- the table ------------------------------------------------------------------------------------------------------

@@ -333,7 +333,7 @@ def test_an_operator_pauses_and_resumes() -> None:
     script = Script(chat=OPERATED).to_lobby()
     assert ["Waiting for a match, paused."] == asked(script, "pause", "slarti")
     refused = told(script.server("ford wants to play a 5 point match with you."), "ford")
-    assert ["I am taking a break and begin no new match; please try again later."] == refused
+    assert ["I'm taking a break and not starting new matches. Please try again later."] == refused
     script.server("16 ford I am")
     assert ["Waiting for a match."] == asked(script, "resume", "slarti")
     assert [] == script.server("arthur wants to play a 5 point match with you.")

@@ -31,7 +31,7 @@ max_saved_games = 8
 bots = false
 block = ["zaphod", "arthur:from"]
 """
-TOO_LITTLE = "For 9 points I ask for an experience of 90; yours is 45. I would play you up to 4 points."
+TOO_LITTLE = "For a match of 9 points I ask for an experience of at least 90; you have 45. I'd play you up to 4 points."
 
 
 @pytest.fixture
@@ -64,9 +64,12 @@ def test_all_that_speaks_against_a_match_is_listed(explain: Explain) -> None:
     assert 1 == result.exit_code
     assert [
         "ford is refused a match of 9 points:",
-        "  rating_low             I play ratings of at least 1450; yours is 1423.45.",
+        "  rating_low             I only play opponents rated at least 1450; your rating is 1423.45.",
         f"  experience_for_length  {TOO_LITTLE}",
-        "  saved_games            You have 9 saved games, and I play those with at most 8. Please finish some first.",
+        (
+            "  saved_games            "
+            "You have 9 saved games, and I only play opponents with at most 8. Please finish some first."
+        ),
         "client not known: not checked",
         "not checked: earlier matches, as there is no store fibsbot.db",
     ] == result.output.splitlines()
@@ -104,7 +107,7 @@ def test_the_same_as_json(explain: Explain) -> None:
     result = explain("ford", "30", "--rating", "1500", "--json", config=POLICY)
     assert 1 == result.exit_code
     row = json.loads(result.output)
-    assert [{"code": "length", "sentence": "I play matches of 1 to 9 points."}] == row["reasons"]
+    assert [{"code": "length", "sentence": "I only play matches of 1 to 9 points."}] == row["reasons"]
     assert (False, 30, 1500.0, ["experience", "client", "saved_games"]) == (
         *(row["accepted"], row["length"], row["rating"], row["not_known"]),
     )
@@ -158,7 +161,7 @@ def test_what_the_store_remembers_is_used(explain: Explain) -> None:
     assert 1 == result.exit_code
     lines = result.output.splitlines()
     assert ["experience_for_length", "cool_down", "max_per_day"] == [line.split()[0] for line in lines[1:4]]
-    assert lines[2].endswith("I will play you again in 48 minutes.")
+    assert lines[2].endswith("I can play you again in 48 minutes.")
     expected = "from fibsbot.db: rating 1623.45, experience 57, client JavaFIBS, last match 13 minutes ago, 2 matches"
     assert [f"{expected} in 24 hours"] == lines[4:]
 

@@ -130,8 +130,8 @@ async def test_a_match_survives_a_server_that_is_killed(tmp_path: Path) -> None:
         assert (won.winner_points, won.loser_points) == (lost.winner_points, lost.loser_points)
         assert 9 == won.length
         assert [] == [*again[0].refusals, *again[1].refusals]
-        told = await again[0].raw.ask("whois alice", "Experience: 9\r\n")
-        assert "Rating: 1500.00" not in told
+        received = await again[0].raw.ask("whois alice", "Experience: 9\r\n")
+        assert "Rating: 1500.00" not in received
 
 
 async def test_sigterm_tells_everybody_and_ends_with_status_0(tmp_path: Path) -> None:
