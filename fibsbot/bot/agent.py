@@ -61,10 +61,10 @@ class DifferenceError(Exception):
 
 
 class Agent:
-    """One account's player. Its state is nobody else's business; `handle` is all that it does."""
+    """The player of one account. Everything goes through `handle`; all other state is private."""
 
     def __init__(self, settings: AgentSettings, memory: AgentMemory | None = None) -> None:
-        """Wait for the first event; `memory` is what is known of other players and the server from earlier runs."""
+        """Create an agent; `memory` is what is known of other players and the server from earlier runs."""
         context = self._context = AgentContext(settings, memory=memory or AgentMemory())
         queue = self._queue = CommandQueue(context)
         timeouts = self._timeouts = Timeouts(context)
@@ -95,16 +95,16 @@ class Agent:
         self._recorded_flaws: set[str] = set()
         """Kinds of contradictions on boards that were recorded on this connection; some servers make them often."""
 
-    # -- what others may look at --------------------------------------------------------------------------------
+    # -- public state ------------------------------------------------------------------------------------------
 
     @property
     def settings(self) -> AgentSettings:
-        """What the operator has chosen, as it is now."""
+        """The settings, with all changes since the start."""
         return self._context.settings
 
     @property
     def counters(self) -> Counters:
-        """What happened so far."""
+        """Counts of what has happened in this run."""
         return self._context.counters
 
     @property
@@ -119,13 +119,13 @@ class Agent:
 
     @property
     def status(self) -> BotStatus:
-        """What an operator wants to know now."""
+        """A summary for operators."""
         return bot_status(self._context, self._matches, self._saved_matches, self._invitations)
 
     # -- the function -------------------------------------------------------------------------------------------
 
     def handle(self, event: Event) -> list[Action]:
-        """Take an event, return what is to be done about it, in this order.
+        """Return the actions that an event leads to, in the order in which they are to be done.
 
         Raises DifferenceError when the settings are strict, and nothing else.
         """
@@ -157,7 +157,7 @@ class Agent:
         if in_lobby and not ending and not self._recovery.searching_for_match:
             self._lobby.step()
         self._flush()
-        if ending:  # by now no command waits that makes no sense any more
+        if ending:  # only now: commands that make no sense any more have been dropped
             self._logout.step()
             self._flush()
 
@@ -240,7 +240,7 @@ class Agent:
             self._lobby.on_unusual(outcome)
 
     def _is_stray_board(self, message: m.Board) -> bool:
-        """Count a board; return whether it must not lead anywhere: a copy of the last board after the match is over.
+        """Count a board; return whether it is to be ignored: a copy of the last board after the match is over.
 
         While we log in a board does lead into a match (pitfall 5), and so does one that we have asked for.
         """
@@ -296,7 +296,7 @@ class Agent:
                 self._queue.send(c.ShowBoard() if self.state in IN_MATCH else self._keep_alive())
 
     def _keep_alive(self) -> Command:
-        """Return a question that the server answers: its silence would be taken for a dead connection."""
+        """Return a harmless command that the server answers, so that silence means a dead connection."""
         if not self._context.lacks(Feature.TIME):
             return c.Time()
         return c.ToggleCommand() if self._context.lacks(Feature.RAWWHO) else c.Rawwho(self._context.settings.name)

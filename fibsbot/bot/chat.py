@@ -1,7 +1,7 @@
-"""What the bot says to people, and what it understands (docs/chat.md).
+"""Chat with people: greetings, answers to questions, orders of operators (docs/chat.md).
 
-It answers by tell, never shouts, and says nothing to other bots, so that no two of them talk to each other for ever.
-What it says goes out when no decision of ours is due; what could not be said in time is not said at all.
+It answers by `tell`, never shouts, and says nothing to other bots, so that no two of them talk to each other for ever.
+Chat is sent while no decision of ours is due; lines that cannot be sent in time are dropped.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from fibsbot.policy import describe_policy, is_bot
 REPLY_MAX_AGE: Final = 60.0
 """Seconds in which an answer is still one; a line that could not be said by then is dropped."""
 NUDGE_PAUSE: Final = 10.0
-"""Seconds between two looks because the opponent wonders."""
+"""Seconds between two requests of the board because the opponent asks why we do not move."""
 MOST_A_MINUTE: Final = 12
 """Answers within any minute, whoever asks."""
 MOST_TOLD: Final = 2_000
-"""Answers that are kept in mind, so as not to repeat them."""
+"""Answers that are remembered, so as not to repeat them."""
 MOST_GREETED: Final = 1_000
 """Opponents of unfinished matches who need no second greeting."""
 MOST_WATCHERS: Final = 20
@@ -42,11 +42,11 @@ MOST_WATCHERS: Final = 20
 
 
 OperatorEvent: TypeAlias = FinishRequested | QuitRequested | PauseRequested
-"""What an order can come to."""
+"""The events that orders lead to."""
 
 
 class Chat:
-    """Talks to people."""
+    """Greets people, answers their questions and carries out orders."""
 
     def __init__(  # noqa: PLR0913 - the parts that it speaks about or acts through
         self,
@@ -59,7 +59,7 @@ class Chat:
         status: Callable[[], BotStatus],
         carry_out: Callable[[OperatorEvent], None],
     ) -> None:
-        """Have said nothing; `carry_out` does what an operator orders."""
+        """Create the chat; `status` returns a summary of the bot, `carry_out` carries out an operator's order."""
         self._context = context
         self._queue = queue
         self._players = players
@@ -69,7 +69,7 @@ class Chat:
         self._carry_out = carry_out
         self._began: float | None = None
         self._told: dict[tuple[str, Topic | None], float] = {}
-        """When who was told what; None is the hint."""
+        """When each player was last told about each topic; None is the hint."""
         self._answers: deque[float] = deque(maxlen=MOST_A_MINUTE)
         self.match: CurrentMatch | None = None
         """The match that the chat was last told of."""
@@ -109,7 +109,7 @@ class Chat:
         return self._context.settings.chat
 
     def _listens_to(self, name: str) -> bool:
-        """Whether this is somebody to talk to: no bot, no reputation service, not ourselves."""
+        """Whether to answer this player: not a bot, a reputation service or ourselves."""
         info = self._players.users.get(name)
         if name == self._context.settings.name or is_bot(name, info.client if info else None):
             return False
@@ -144,7 +144,7 @@ class Chat:
                 return chat_text.who_text(context.settings.client)
 
     def _hint(self, name: str) -> None:
-        """Say where to find help, unless we have told this player anything lately."""
+        """Say where to find help, unless this player was told something recently."""
         if not any(self._was_told(name, topic) for topic in (None, *Topic)):
             self._tell_once(name, None, chat_text.HINT)
 
@@ -153,7 +153,7 @@ class Chat:
         return at is not None and self._context.now < at + self._settings.window
 
     def _tell_once(self, name: str, topic: Topic | None, text: str) -> None:
-        """Tell somebody something, unless it was told lately, or too much was told to everybody."""
+        """Answer a player, unless the same was said recently, or there were too many answers to anybody."""
         now = self._context.now
         flooded = len(self._answers) == MOST_A_MINUTE and now < self._answers[0] + 60
         if flooded or self._was_told(name, topic) or not self._say(c.Tell(name, chat_text.chat_line(text))):

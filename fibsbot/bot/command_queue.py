@@ -25,19 +25,19 @@ from fibsbot.bot.timeouts import TIMEOUT_RULES, awaited_of
 from fibsbot.match import Phase
 
 ChatCommand: TypeAlias = c.Tell | c.Kibitz
-"""What is said to people."""
+"""Commands that send chat."""
 MINUTE: Final = 60.0
 """Seconds."""
 MOST_WAITING: Final = 100
-"""Commands that wait at most; no server makes a bot say so many that is not up to something."""
+"""Commands that wait at most: a server that makes a bot queue more is hostile."""
 MOST_CHAT: Final = 8
-"""Lines for people that wait at most."""
+"""Chat lines that wait at most."""
 CHAT_STATES: Final = frozenset(
     {State.LOBBY, State.WATCHING, State.BETWEEN_GAMES, State.THEIR_TURN, State.I_DOUBLED, State.I_RESIGNED}
 )
-"""States in which there is time to talk: no decision of ours is due."""
+"""States in which chat may be sent: no decision of ours is due."""
 CHAT_REFUSALS: Final = (m.NoSuchUser, m.WontListen, m.YouDontListen, m.NotWatchingOrPlaying)
-"""Refusals of what was said; no decision is refused so."""
+"""Refusals of chat; a decision is never refused with these."""
 
 REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.Login: (m.Welcome, m.LoginPrompt),
@@ -56,13 +56,13 @@ REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.Time: (m.ServerTime,),
     c.Bye: (m.Goodbye,),
 }
-"""What answers each command, besides a refusal. What answers a decision is that the decision is no longer open."""
+"""The messages that answer each command, besides refusals. A decision is answered when it is no longer open."""
 
 
 LACKING_DIVISOR: Final = 4
-"""What a server is known to lack, or answers in a form that is not known, is waited for so many times less."""
+"""The wait for an answer is divided by this where the server is known to lack the feature or to answer it oddly."""
 _CLOCK: Final = re.compile(r"\b\d{1,2}:\d\d\b")
-"""What is in every answer to `time`, whatever its form."""
+"""A part of every answer to `time`, whatever its form."""
 
 
 @frozen
@@ -75,7 +75,7 @@ class QueuedCommand:
 
 @frozen
 class CommandOutcome:
-    """A command that was in flight, and what became of it."""
+    """The outcome of a command that was in flight."""
 
     queued: QueuedCommand
     message: Message | None
@@ -98,7 +98,6 @@ class CommandQueue:
     """Commands to be sent, and the one in flight."""
 
     def __init__(self, context: AgentContext) -> None:
-        """Have nothing to send."""
         self._context = context
         self._waiting: deque[QueuedCommand] = deque()
         self._chat: deque[tuple[ChatCommand, float]] = deque()
@@ -109,13 +108,13 @@ class CommandQueue:
         """A line that is not known, and came while the command was in flight."""
 
     def clear(self) -> None:
-        """Forget everything but when we sent what: the connection is gone."""
+        """Drop all commands because the connection has ended; the times of sending are kept."""
         self._waiting.clear()
         self._chat.clear()
         self.in_flight = None
 
     def send(self, command: Command, key: DecisionKey | None = None) -> None:
-        """Have a command sent as soon as may be; one that is on its way already is not sent twice."""
+        """Queue a command unless it is already pending."""
         queued = QueuedCommand(command, key)
         if queued == self.in_flight or queued in self._waiting:
             return
@@ -125,12 +124,12 @@ class CommandQueue:
             self._waiting.append(queued)
 
     def send_now(self, command: Command) -> None:
-        """Send a last word before everything else, without the pause; if a command may be sent at all now."""
+        """Send a final command at once, without the pause, unless the limit of commands per minute is reached."""
         if self._context.now >= self._free_at(pause=0.0):
             self._send_command(QueuedCommand(command))
 
     def send_chat(self, line: ChatCommand, *, max_age: float) -> bool:
-        """Have something said when there is time, within so many seconds or never; False when too much waits."""
+        """Queue a chat line, to be dropped after `max_age` seconds; return False when too many wait."""
         self._drop_stale_chat()
         if len(self._chat) >= MOST_CHAT:
             return False
@@ -138,7 +137,7 @@ class CommandQueue:
         return True
 
     def drop_chat(self, name: str | None = None) -> None:
-        """Take back what waits to be told to this player; without a name, to those at the board."""
+        """Drop waiting tells to this player; without a name, waiting kibitzes."""
         self._chat = deque(
             (line, until) for line, until in self._chat if (line.name if isinstance(line, c.Tell) else None) != name
         )
@@ -147,16 +146,16 @@ class CommandQueue:
         self._chat = deque((line, until) for line, until in self._chat if until >= self._context.now)
 
     def keep_only(self, key: DecisionKey | None) -> None:
-        """Take back what carries out a decision that is no longer open; `but` is the one that is."""
+        """Drop commands of all decisions except the open one, `key`."""
         if self._waiting:
             self._waiting = deque(queued for queued in self._waiting if queued.key in (None, key))
 
     def drop(self, *kinds: type[Command]) -> None:
-        """Take back the waiting commands of these kinds."""
+        """Drop the waiting commands of these types."""
         self._waiting = deque(queued for queued in self._waiting if not isinstance(queued.command, kinds))
 
     def has_kind(self, *kinds: type[Command]) -> bool:
-        """Whether a command of one of these kinds is waiting or in flight."""
+        """Whether a command of one of these types is waiting or in flight."""
         commands = [*self._waiting, *([self.in_flight] if self.in_flight else [])]
         return any(isinstance(queued.command, kinds) for queued in commands)
 
@@ -166,17 +165,17 @@ class CommandQueue:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing but talk is waiting, and nothing in flight."""
+        """Whether no command is waiting or in flight; chat may be waiting."""
         return self.in_flight is None and not self._waiting
 
     @property
     def empty(self) -> bool:
-        """Whether it is idle, and nothing waits to be said either."""
+        """Whether no command or chat is waiting or in flight."""
         self._drop_stale_chat()
         return self.idle and not self._chat
 
     def match_reply(self, message: Message) -> CommandOutcome | None:
-        """Return the command that a message answers; the next one may go."""
+        """Return the outcome of the command in flight if a message answers it, which frees the way for the next."""
         if self.in_flight is None or (self.in_flight.key is not None and isinstance(message, CHAT_REFUSALS)):
             return None
         command = self.in_flight.command
@@ -189,7 +188,7 @@ class CommandQueue:
         return None
 
     def decision_closed(self, still_open: DecisionKey | None) -> None:
-        """Take note which decision is open now: the one in flight is answered when it is not open any more.
+        """Finish a decision in flight that is no longer the open one, because it has been answered.
 
         An opponent's offer to resign answers nothing: the server refuses, in another line, what comes after it.
         """
@@ -199,7 +198,7 @@ class CommandQueue:
             self._finish(None)
 
     def pop_overdue(self) -> CommandOutcome | None:
-        """Return the command that got no answer in time, or none in a form that is known."""
+        """Return the outcome of the command in flight, whose time is up; an unknown line counts as an answer."""
         return self._finish(self._unusual) if self.in_flight else None
 
     def _finish(self, message: Message | None) -> CommandOutcome:
@@ -213,7 +212,7 @@ class CommandQueue:
     def flush(self) -> QueuedCommand | None:
         """Send the next command if its time has come; return it if it was sent.
 
-        A decision does not wait for the echo of what was said.
+        A decision does not wait for the answer to chat.
         """
         context, in_flight = self._context, self.in_flight
         if context.disconnecting:

@@ -55,7 +55,7 @@ class DispatchTable(dict[type, tuple[Callable[[Any], None], ...]]):
 
 
 class Feature(enum.Enum):
-    """Something that FIBS does."""
+    """A feature of FIBS that other servers may lack."""
 
     RAWWHO = "rawwho"
     """Lists its users when asked to."""
@@ -99,12 +99,12 @@ def features_named(names: Iterable[str]) -> set[Feature]:
 DAY: Final = 86_400.0
 """Seconds."""
 MOST_PLAYERS: Final = 10_000
-"""Players that are remembered; who was met longest ago is forgotten first."""
+"""Players that are remembered; the one met longest ago is forgotten first."""
 
 
 @define
 class PlayerHistory:
-    """When what happened with one player, in seconds on the agent's clock; before its start they are negative."""
+    """Times of events with one player, in seconds on the agent's clock; negative before its start."""
 
     matches: list[float] = field(factory=list)
     """Ends of matches that we played to their end: those of the last day, and the last one however old it is."""
@@ -126,14 +126,14 @@ class PlayerHistory:
 
 @define
 class AgentMemory:
-    """Everybody whom we remember, and the server."""
+    """What is remembered of other players and of the server."""
 
     _known: dict[str, PlayerHistory] = field(factory=dict)
     lacking: set[Feature] = field(factory=set)
-    """What the server lacks of what FIBS does, as far as we know."""
+    """Features of FIBS that the server is known to lack."""
 
     def history_of(self, name: str) -> PlayerHistory:
-        """Return what is known of a player, which may be nothing."""
+        """Return the history of a player, which may be empty."""
         return self._known.get(name) or PlayerHistory()
 
     def load(
@@ -144,7 +144,7 @@ class AgentMemory:
         broke_off: float | None = None,
         stuck: float | None = None,
     ) -> None:
-        """Take what was known before the run began."""
+        """Add what was known before the run started."""
         known = self._keep(name)
         known.matches = sorted([*matches, *known.matches])
         known.refused = max((at for at in (refused, known.refused) if at is not None), default=None)
@@ -180,7 +180,7 @@ class AgentMemory:
 
 @define
 class Counters:
-    """What happened in a run, counted over all its connections."""
+    """Counters of a run, over all its connections."""
 
     connections: int = 0
     messages: int = 0
@@ -229,15 +229,15 @@ class AgentContext:
     memory: AgentMemory = field(factory=AgentMemory)
     rng: random.Random = field(init=False)
     rating: tuple[float, int] | None = None
-    """Our own rating and experience, as the server told them last."""
+    """Our own rating and experience, as last reported by the server."""
     disconnecting: bool = False
-    """Whether we have closed the connection: nothing more is said on it."""
+    """Whether we have closed the connection, so that nothing more is sent on it."""
     ended: bool = False
     """Whether the run is over."""
     finishing: bool = False
     """Whether to log out once the match is over."""
     paused: bool = False
-    """Whether to begin no new match."""
+    """Whether no new match is to be started."""
     now: float = 0.0
     actions: list[Action] = field(factory=list)
     _timers: dict[str, float] = field(factory=dict)
@@ -248,21 +248,21 @@ class AgentContext:
         self.rng = random.Random(self.settings.seed)
 
     def do(self, action: Action) -> None:
-        """Have something done."""
+        """Add an action for the driver."""
         self.actions.append(action)
 
     def record(self, name: str, /, **fields: Any) -> None:
-        """Have something remembered."""
+        """Add a record."""
         self.do(Record(name, fields))
 
     def note_rating(self, rating: float, experience: int) -> None:
-        """Take note of our own rating; a new one is remembered."""
+        """Store our own rating, and record a change."""
         if self.rating != (rating, experience):
             self.rating = rating, experience
             self.record("rating", rating=rating, experience=experience)
 
     def disconnect(self, reason: str, end: End | None = None, *, restarting: bool = False) -> None:
-        """Have the connection closed; for good if this is the end of the run. `restarting`: the server goes away."""
+        """Close the connection, for good if there is an `end`. `restarting`: the server restarts or shuts down."""
         self.record("disconnecting", reason=reason, end=end.value if end else None)
         self.do(Disconnect(reason, end, restarting))
         self.disconnecting = True
@@ -271,15 +271,15 @@ class AgentContext:
     # -- the server's features ------------------------------------------------------------------------------------
 
     def lacks(self, feature: Feature) -> bool:
-        """Whether the server is known to lack something."""
+        """Whether the server is known to lack a feature."""
         return feature in self.memory.lacking
 
     def note_lack(self, feature: Feature) -> None:
-        """Remember that the server lacks something; what is new is recorded."""
+        """Remember that the server lacks a feature; a change is recorded."""
         self._note(feature, lacking=True)
 
     def note_feature(self, feature: Feature) -> None:
-        """Remember that the server does not lack something after all."""
+        """Remember that the server has a feature; a change is recorded."""
         self._note(feature, lacking=False)
 
     def _note(self, feature: Feature, *, lacking: bool) -> None:
@@ -295,7 +295,7 @@ class AgentContext:
         self._timers[name] = self.now + delay
 
     def shorten_timer(self, name: str, delay: float) -> None:
-        """Let a timer that runs run out after this delay at the latest."""
+        """Make a running timer expire after this delay at the latest."""
         if name in self._timers:
             self._timers[name] = min(self._timers[name], self.now + delay)
 
@@ -312,11 +312,11 @@ class AgentContext:
         self._timers.clear()
 
     def on_woken(self) -> None:
-        """Take note that the wake-up that was asked for has come, perhaps a little early."""
+        """Note that the requested wake-up has come, perhaps a little early."""
         self._asked = None
 
     def pop_due_timers(self) -> list[str]:
-        """Return the timers whose time has come, the earliest first; they run no more."""
+        """Remove and return the timers whose time has come, the earliest first."""
         if min(self._timers.values(), default=math.inf) > self.now:
             return []  # as after most messages
         due = sorted((at, name) for name, at in self._timers.items() if at <= self.now)
@@ -325,7 +325,7 @@ class AgentContext:
         return [name for _, name in due]
 
     def pop_actions(self) -> list[Action]:
-        """Return what is to be done now, with a WakeAt if the next timer is another than before."""
+        """Remove and return the pending actions, with a WakeAt if the next timer has changed."""
         earliest = min(self._timers.values(), default=None)
         if earliest is not None and earliest != self._asked:
             self.do(WakeAt(earliest))

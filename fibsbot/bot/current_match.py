@@ -28,11 +28,11 @@ class CurrentMatch:
     length: int | None
     """Points, 0 for unlimited; None for a resumed match before its first board."""
     agreed: int | None
-    """The length that we agreed to; None where anything within our limits will do."""
+    """The length that we agreed to; None if any length within our limits is accepted."""
     wrong_length: bool = False
-    """Whether it is another match than the one that we agreed to, which we leave."""
+    """Whether it has another length than the one that we agreed to, so that we leave it."""
     unwanted: bool = False
-    """Whether it was given up before, and goes on against our will."""
+    """Whether it was given up before, and was resumed against our will."""
     final: tuple[int, int] | None = None
     """The score at which we have left it, because a board showed that it was over."""
     game_began: bool = False
@@ -43,7 +43,6 @@ class Matches:
     """Starts, joins, counts and ends matches and their games."""
 
     def __init__(self, context: AgentContext, queue: CommandQueue, lobby: Lobby) -> None:
-        """Be in no match."""
         self._context = context
         self._queue = queue
         self._lobby = lobby
@@ -77,13 +76,13 @@ class Matches:
         self._break_off(message.kind(), message.how if isinstance(message, m.OpponentGone) else None)
 
     def _start(self, opponent: str, length: int | None, *, ours: bool) -> None:
-        """Begin a match; without a length, go on with a saved one. `ours`: the other has accepted our invitation."""
+        """Start a match, or resume a saved one (no length). `ours`: the opponent has accepted our invitation."""
         if self.current is not None:
             self._break_off("another match began")
         memory, resumed = self._context.memory, length is None
         agreed = self._lobby.agreed_length(opponent, resumed=resumed, ours=ours)
         if not resumed:
-            memory.note_stuck(opponent, None)  # the server has thrown the saved match away
+            memory.note_stuck(opponent, None)  # the server has deleted the saved match
         self.current = CurrentMatch(opponent, length, agreed, unwanted=memory.history_of(opponent).stuck is not None)
         self._lobby.match_started(opponent)
         info = self._lobby.players.users.get(opponent)
@@ -119,9 +118,10 @@ class Matches:
             self._check_length(length)
 
     def _start_unannounced(self, opponent: str, length: int, *, begun: bool) -> None:
-        """Begin a match of which a board is the first sign: a new one if we have agreed to one of this length.
+        """Start a match whose first sign is a board: a new one if we have agreed to one of this length.
 
-        JIBS tells who joins an invitation no length. `begun`: somebody has points, so that it was saved before.
+        JIBS does not tell the player who joins an invitation its length. `begun`: somebody has points already, as in a
+        saved match.
         """
         for ours in (False, True):
             if not begun and self._lobby.agreed_length(opponent, resumed=False, ours=ours) == length:
@@ -140,7 +140,7 @@ class Matches:
         self._context.record("game_started", opponent=match.opponent, game=self._context.tracked.game)
 
     def _check_length(self, length: int) -> None:
-        """Leave a match of another length than we agreed to: somebody swapped the invitation (pitfall 15)."""
+        """Leave a match of another length than the one agreed to: the invitation was swapped (pitfall 15)."""
         match = self.current
         if match is None:
             return
@@ -183,7 +183,7 @@ class Matches:
         return (mine, theirs) if max(mine, theirs) >= state.length else None
 
     def conclude(self) -> bool:
-        """Take a match for over although the line that says so did not come; return whether we still have to leave it.
+        """End a match that is over although no line has said so; return whether we still have to leave it.
 
         Where only a board says so, the server may keep the match: it is not gone on with again.
         """
@@ -199,12 +199,12 @@ class Matches:
         return False
 
     def give_up(self, why: str) -> None:
-        """Take the match that is on for one that this server cannot go on with."""
+        """Mark the current match as one that this server cannot continue."""
         if self.current is not None:
             self.note_stuck(self.current.opponent, self.current.length, why)
 
     def note_stuck(self, opponent: str, length: int | None, why: str) -> None:
-        """Remember that this server cannot go on with our match with this player, and that we do not rejoin it."""
+        """Remember that this server cannot continue our match with this player, and that we do not rejoin it."""
         if self._context.memory.history_of(opponent).stuck is None:
             self._context.memory.note_stuck(opponent, self._context.now)
             self._context.counters.stuck += 1
@@ -229,9 +229,9 @@ class Matches:
             self._context.finishing = True
 
     def _break_off(self, why: str, how: Departure | None = None) -> None:
-        """Take the match for saved. `how` is how the opponent went, if it was the opponent.
+        """Count the match as saved; `how` is how the opponent left, if the opponent did.
 
-        A match that has been won is over, although the line that says so got lost.
+        A match that somebody has won is over, even if the line that says so was lost.
         """
         match, state = self.current, self._context.tracked.state
         if match is None:
@@ -247,14 +247,14 @@ class Matches:
         self._end()
 
     def _end(self) -> None:
-        """Take back what was only about this match."""
+        """Forget the match, and drop commands that were only about it."""
         self._queue.drop(c.Join, c.ShowBoard)
         self.current = None
 
 
 @frozen
 class BotStatus:
-    """One bot at one moment. Times of the run itself are added by whoever runs it."""
+    """A snapshot of one bot. The times of the run are added by its owner."""
 
     account: str
     state: str
@@ -267,7 +267,7 @@ class BotStatus:
     paused: bool
     finishing: bool
     saved: int
-    """Saved matches that wait to be resumed."""
+    """Saved matches that can be resumed."""
     stuck: int
     """How many of them were given up, because the server could not go on with them."""
     invitations: int
@@ -276,7 +276,7 @@ class BotStatus:
 
     @property
     def sentence(self) -> str:
-        """Say it as people do: `playing ford, 3-2 of 5`."""
+        """The status in words: `playing ford, 3-2 of 5`."""
         if self.opponent is None:
             said = "waiting for a match" if self.state == "LOBBY" else self.state.lower().replace("_", " ")
         else:
@@ -287,14 +287,14 @@ class BotStatus:
         return said + (", then leaving" if self.finishing else ", paused" if self.paused else "")
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON can write it."""
+        """Return the status as a JSON object."""
         return {**asdict(self), "sentence": self.sentence}
 
 
 def bot_status(
     context: AgentContext, matches: Matches, saved: SavedMatches, invitations: ReceivedInvitations
 ) -> BotStatus:
-    """Look at an agent's parts."""
+    """Return the status of an agent, from its parts."""
     match, state = matches.current, context.tracked.state
     return BotStatus(
         account=context.settings.name,

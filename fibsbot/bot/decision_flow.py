@@ -2,7 +2,7 @@
 
 See docs/protocol.md, pitfalls 8 to 14.
 
-After every event `look` finds out which decision is open, so it does not matter which message opened it. A decision
+After every event `update` finds out which decision is open, so it does not matter which message opened it. A decision
 is identified by its key and made once. Its command is sent again only when a board that we asked for shows the
 decision still open: then the server has lost or refused the command. `time` after `board` makes sure that it is that
 board and no older one.
@@ -44,20 +44,20 @@ from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.questions import Question, StrategyAnswer
 
 MOST_ATTEMPTS: Final = 5
-"""A decision is sent so often at most; then the match is left."""
+"""Times that one decision is sent at most; then the match is left."""
 MOST_REFUSED: Final = 5
-"""So many different plays may be refused in one situation; then the match is left."""
+"""Different plays that may be refused in one situation; then the match is left."""
 MOST_DECISIONS: Final = 1000
-"""Decisions of a game that are kept in mind; no real game has so many."""
+"""Decisions of a game that are remembered; no real game has as many."""
 MOST_ASKED: Final = 8
-"""Questions that the strategy may owe us an answer to; a server that makes up positions could pile them up."""
+"""Unanswered questions to the strategy at most; a server that makes up positions could pile them up."""
 
 
 PROGRESS_MESSAGES: Final = (
     *(m.Moves, m.CannotMove, m.ResignOffer, m.ResignRejected, m.NothingToAnswer),
     *(m.DoubleAccepted, m.RedoubleAccepted, m.OpponentDoubles),
 )
-"""After these lines, and after the opponent's throw, a command that was refused may be taken."""
+"""After these lines, and after the opponent's roll, a command that was refused may be accepted."""
 
 
 RESIGNATION_SETTLED_MESSAGES: Final = (
@@ -68,17 +68,17 @@ RESIGNATION_SETTLED_MESSAGES: Final = (
 
 
 class DecisionStage(enum.Enum):
-    """How far a decision is."""
+    """The stages of a decision."""
 
     SEEN = "seen"
-    """The strategy is not asked yet."""
+    """The strategy has not been asked yet."""
     ASKED = "asked"
-    """The strategy thinks."""
+    """The strategy is thinking."""
     ANSWERED = "answered"
     """The command waits to be sent."""
     SENT = "sent"
     UNCONFIRMED = "in doubt"
-    """The command was refused, or got no answer; a board has to tell whether the decision is still open."""
+    """The command was refused, or got no answer; a board has to show whether the decision is still open."""
     REFUSED = "refused"
     """The command was refused, and there is no other: it goes out again when something new has happened."""
 
@@ -88,14 +88,14 @@ class AnswerDetails:
     """How a decision was made."""
 
     seconds: float
-    """From when it was seen to the answer."""
+    """Seconds from when the decision was seen to the answer."""
     equity: float | None
     fallback: str | None
 
 
 @define
 class PendingDecision:
-    """One decision on its way."""
+    """A decision from when it is seen until the server confirms it."""
 
     key: DecisionKey
     direction: int
@@ -106,26 +106,26 @@ class PendingDecision:
     """None for a decision that has only one answer."""
     stage: DecisionStage = DecisionStage.SEEN
     think_time: float = 0.0
-    """How long it should seem to be thought about, in seconds since it was seen."""
+    """Pretended thinking time, in seconds since the decision was seen."""
     due: float = 0.0
-    """When it may go out at the earliest."""
+    """When it may be sent at the earliest."""
     reply: DecisionCommand | None = None
     details: AnswerDetails | None = None
-    """What is to be remembered of the reply; None once it is."""
+    """Details of the reply for the record; None once that is written."""
     attempts: int = 0
     boards_seen: int = 0
-    """Boards that were seen since it is in doubt."""
+    """Boards that have come since it became unconfirmed."""
 
     @property
     def situation(self) -> Hashable:
-        """What a refusal of its command is about: the same throw in the same position may come again."""
+        """The situation that a refusal applies to: the same roll in the same position may occur again."""
         key = self.key
         return key.game, key.phase, key.score, key.position, tuple(sorted(key.dice or ())), key.cube, key.offer
 
 
 @frozen
 class CachedKey:
-    """What was there to be decided when we looked last."""
+    """The open decision as it was last found."""
 
     tracked: TrackedMatch
     state: State
@@ -150,10 +150,9 @@ def _state_of(tracked: TrackedMatch) -> State:
 
 
 class DecisionFlow:
-    """Makes our decisions in a game, and notices when the server does not go on."""
+    """Makes our decisions in a game, from finding them open to their confirmation."""
 
     def __init__(self, context: AgentContext, queue: CommandQueue, matches: Matches, recovery: Recovery) -> None:
-        """Have nothing to decide."""
         self._context = context
         self._queue = queue
         self._matches = matches
@@ -210,7 +209,7 @@ class DecisionFlow:
     @on(m.ResignRejected)
     def _on_resign_rejected(self, _: m.ResignRejected) -> None:
         self._note_resignation()
-        # The same offer may come again on the same turn: it is a new one, and wants a new answer.
+        # The same offer may come again on the same turn: it is a new one and needs a new answer.
         self._decisions = {key: it for key, it in self._decisions.items() if key.phase is not Phase.RESIGNED}
         self._queue.send(c.ShowBoard())
 
@@ -220,13 +219,13 @@ class DecisionFlow:
             self._queue.send(c.ShowBoard())
 
     def _note_resignation(self) -> None:
-        """Remember what we offered: who rejects it once is not asked again for as little in this game."""
+        """Remember the level that we offered: after a rejection no level as low is offered in this game."""
         command = self._open.reply.command if self._open and self._open.reply else None
         if isinstance(command, c.Resign):
             self._resign_from = 1 + next(number for number, level in RESIGN_LEVELS.items() if level is command.level)
 
     def on_answered(self, outcome: CommandOutcome) -> None:
-        """Go on after a command was answered or refused, or got no answer in time (message None)."""
+        """React to a command that was answered or refused, or got no answer in time (message None)."""
         command = outcome.queued.command
         decision = self._decisions.get(outcome.queued.key) if outcome.queued.key else None
         if decision is not None:
@@ -266,7 +265,7 @@ class DecisionFlow:
 
     @property
     def _unconfirmed(self) -> PendingDecision | None:
-        """The decision that seems open although its command went out."""
+        """The decision that seems to be open although its command was sent."""
         key = self._open_key()
         decision = self._decisions.get(key) if key else None
         return (
@@ -287,10 +286,10 @@ class DecisionFlow:
                 decision.reply = DecisionCommand(c.Roll(), "roll")
 
     def _act_on_board(self) -> None:
-        """Go by a board that was asked for: what is open after it is open.
+        """Rely on a board that we asked for: a decision that is still open after it is open.
 
         Boards look alike: while lines come late, the first board after `board` may be one that was on its way before.
-        A decision that is in doubt is sent again only when the answer to a further command has come: by then the board
+        An unconfirmed decision is sent again only when the answer to a further command has come: by then the board
         that was asked for has come, too. A refusal makes no difference: it may have been that of another command.
         """
         decision = self._unconfirmed
@@ -302,7 +301,7 @@ class DecisionFlow:
             self._send_unless_refused(decision, decision.reply)
 
     def _send_unless_refused(self, decision: PendingDecision, reply: DecisionCommand) -> None:
-        """Have an answer sent, or another play where the server has refused this one; nothing is refused twice."""
+        """Queue an answer, or another play where the server has refused this one before."""
         refused = self._refused.get(decision.situation, {})
         decision.reply, decision.stage = reply, DecisionStage.ANSWERED
         if reply.play is None:
@@ -331,7 +330,7 @@ class DecisionFlow:
     # -- deciding -----------------------------------------------------------------------------------------------
 
     def update(self) -> None:
-        """Find out which decision is open now, and have it made."""
+        """Find the decision that is open now, and take its next step."""
         match_over = self._matches.final_score is not None
         suspended = match_over or self._recovery.leave_reason is not None
         key = None if suspended else self._open_key()
@@ -369,7 +368,7 @@ class DecisionFlow:
                 self._context.set_timer("think", decision.due - self._context.now)
 
     def _open_key(self) -> DecisionKey | None:
-        """Return what is to be decided now; that is worked out again only when something has changed."""
+        """Return the key of the open decision; computed again only when something has changed."""
         tracked, state, rest = (
             self._context.tracked,
             self._context.session.state,
@@ -399,7 +398,7 @@ class DecisionFlow:
         return decision
 
     def on_answer(self, key: DecisionKey, answer: StrategyAnswer, fallback: str | None) -> None:
-        """Take the strategy's answer, unless it comes too late."""
+        """Accept the strategy's answer, unless it comes too late."""
         self._questions_open = max(self._questions_open - 1, 0)
         decision = self._decisions.get(key)
         if decision is None or decision.stage is not DecisionStage.ASKED or decision.question is None:
@@ -419,7 +418,7 @@ class DecisionFlow:
         self._send_unless_refused(decision, reply)
 
     def on_sent(self, queued: QueuedCommand) -> None:
-        """Take note that a command went out."""
+        """Note that the command of a decision was sent."""
         decision = self._decisions.get(queued.key) if queued.key else None
         if decision is None or decision.reply is None:
             return
@@ -431,7 +430,7 @@ class DecisionFlow:
             self._remember(decision, decision.reply, details)
 
     def _remember(self, decision: PendingDecision, reply: DecisionCommand, details: AnswerDetails) -> None:
-        """Have a decision remembered: only what went out is one, whatever a server has made us think about."""
+        """Record a decision; only those that were sent count, whatever a server has made us think about."""
         key = decision.key
         self._context.counters.decisions += 1
         self._context.record(
@@ -451,7 +450,7 @@ class DecisionFlow:
     # -- waiting ------------------------------------------------------------------------------------------------
 
     def on_nudge(self, *, join: bool) -> None:
-        """Look because the opponent waits for us (pitfall 12), unless we know that we are to act and are about to.
+        """Request the board because the opponent waits for us (pitfall 12), unless we are about to act anyway.
 
         `join`: the opponent waits for the next game.
         """

@@ -1,4 +1,4 @@
-"""What there is to decide, what needs no thought, and which command carries an answer out: pure functions."""
+"""Pure functions on decisions: which one is open, its question, its obvious answer, and the command for an answer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PHASES: Final = {
     State.THEY_RESIGNED: Phase.RESIGNED,
 }
 RESIGNATION_WAITS_STATES: Final = frozenset({State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN})
-"""States in which an offer to resign may still wait for our answer, although the opponent has played on."""
+"""States in which an offer to resign may still be open although the opponent has played on."""
 _CUBE_COMMANDS: Final[dict[CubeAction, Command]] = {
     CubeAction.ROLL: c.Roll(),
     CubeAction.DOUBLE: c.Double(),
@@ -47,16 +47,16 @@ _CUBE_COMMANDS: Final[dict[CubeAction, Command]] = {
     CubeAction.BEAVER: c.Redouble(),
 }
 RESIGN_LEVELS: Final = {1: ResignLevel.NORMAL, 2: ResignLevel.GAMMON, 3: ResignLevel.BACKGAMMON}
-"""How the `resign` command calls the levels of a resignation."""
+"""The names of resignation levels in the `resign` command."""
 
 
 @frozen
 class DecisionCommand:
-    """An answer, ready to be sent."""
+    """A decision as a command."""
 
     command: Command
     text: str
-    """The answer as people write it."""
+    """The answer in usual notation."""
     play: Play | None = None
 
 
@@ -67,7 +67,7 @@ def open_decision_key(
 
     `resign_from` is the least level that we may still offer in this game: a rejected offer makes a new decision.
     `standing`: the opponent has played on before we answered an offer to resign, which still waits for our answer.
-    A throw is not played before its board came: the board is the truth, and it comes first (pitfall 10).
+    A roll is not played before its board has come: the board is the truth, and it comes first (pitfall 10).
     """
     phase = Phase.RESIGNED if resignation_pending and state in RESIGNATION_WAITS_STATES else _PHASES.get(state)
     if phase is None or tracked.state is None or not tracked.running or tracked.player != YOU:
@@ -135,7 +135,7 @@ def _most_to_resign(state: MatchState, settings: AgentSettings) -> int:
 
 
 def _may_double(state: MatchState) -> bool:
-    """Whether a double is allowed and of any use: the server takes useless ones, too (pitfall 13)."""
+    """Whether a double is allowed and useful; the server accepts useless ones, too (pitfall 13)."""
     useful = not state.length or state.away[0] > state.cube
     return useful and not state.crawford and state.owner is not Owner.OPPONENT
 

@@ -55,14 +55,14 @@ UNLIMITED_RECORDS: Final = frozenset(
         *("no_answer", "no_step", "paused", "suppressed"),
     }
 )
-"""Records that nobody else can make come faster than we act; they are all let through."""
+"""Records whose pace depends on us alone; they are never suppressed."""
 MATCH_RECORDS: Final = frozenset(
     {
         *("match_started", "match_resumed", "match_ended", "match_saved", "game_started", "game_ended"),
         *("length_swapped", "rating"),
     }
 )
-"""What happens in matches. A real server cannot reach their allowance: it takes fifty matches a second."""
+"""Records of matches. No real server reaches their limit: that takes fifty matches per second."""
 MATCH_LIMIT: Final = RateLimit(2000, 50)
 DEFAULT_LIMIT: Final = RateLimit(100, 0.2)
 
@@ -74,21 +74,20 @@ class _Bucket:
     at: float
     """When `left` was true."""
     suppressed: int = 0
-    """Records not let through since the last that was, or since they were last told."""
+    """Records suppressed since the last one that was not, or since they were last reported."""
     closed: bool = False
-    """Whether nothing more is let through until the allowance is whole again."""
+    """Whether all records are suppressed until the limit is fully restored."""
 
 
 class RecordLimiter:
-    """Lets records through, as far as they are not too many."""
+    """Suppresses records of one kind that come too fast."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Have let nothing through yet."""
         self._clock = clock
         self._buckets: dict[str, _Bucket] = {}
 
     def admit(self, record: Record) -> Iterator[Record]:
-        """Yield what is to be noted: the record, a count of earlier ones before it, or nothing."""
+        """Yield the record, preceded by a count of those suppressed before it; or nothing."""
         if record.name in UNLIMITED_RECORDS:
             yield record
             return
@@ -103,7 +102,7 @@ class RecordLimiter:
         yield record
 
     def pop_suppressed(self) -> Iterator[Record]:
-        """Yield the counts of what was not let through and not told yet."""
+        """Yield the counts of suppressed records that were not reported yet."""
         for name, bucket in self._buckets.items():
             if bucket.suppressed:
                 yield _suppressed(name, bucket)
@@ -129,7 +128,7 @@ _log = structlog.get_logger(__name__)
 
 
 class EventHandler(Protocol):
-    """What is driven: a function from events to actions."""
+    """A function from events to actions, such as an agent."""
 
     def handle(self, event: Event) -> list[Action]:
         """Take an event, return what is to be done about it."""
@@ -138,7 +137,7 @@ class EventHandler(Protocol):
 
 @define(slots=False)
 class Driver:
-    """Brings events to a handler and does its actions, in order and without anything in between."""
+    """Passes events to a handler and carries out its actions, in order."""
 
     handler: EventHandler
     strategies: StrategyChain
@@ -149,20 +148,20 @@ class Driver:
     on_record: Callable[[Record], None] = field(default=lambda _: None)
     on_strategy_answer: Callable[[TimedAnswer, float], None] = field(default=lambda _, __: None)
     silence: Callable[[], float | None] = field(default=lambda: None)
-    """Tells after how many seconds without a byte the connection is taken for dead; None: never."""
+    """Returns the seconds without a byte after which the connection counts as dead; None: never."""
     ended: Disconnect | None = None
     """The last Disconnect that ends the run."""
     restarting: bool = False
-    """Whether the last connection ended because the server goes away."""
+    """Whether the last connection ended because the server restarts or shuts down."""
     _connection: Connection | None = None
     _reason: str = ""
     _error: Exception | None = None
     _since: float = 0.0
-    """When the bytes that are being looked at were read."""
+    """When the bytes that are being handled were read."""
     _unreported: list[Command] = field(factory=list)
-    """What went out and is still to be shown: whoever watches sees the message first that made us say it."""
+    """Commands sent but not yet reported: observers see the message first that caused them."""
     _traces: bool = True
-    """Whether anybody wants to see each line; asking that for each would take longer than all else about it."""
+    """Whether each line is logged; cached, because asking for each line would be slow."""
     _timer: asyncio.TimerHandle | None = None
     _pending: set[PendingQuestion] = field(factory=set)
     _limiter: RecordLimiter = field(init=False)
@@ -182,7 +181,7 @@ class Driver:
         try:
             if self.ended is None:
                 self.dispatch(Connected(self.clock()))
-            else:  # somebody wanted the end while the connection was being made
+            else:  # the end was requested while the connection was being made
                 self._hang_up(self.ended.reason)
             while data := await connection.read(self.silence()):
                 self._receive(reader, data)
@@ -214,7 +213,7 @@ class Driver:
             self._report_sent()
 
     def dispatch(self, event: Event) -> None:
-        """Give the handler an event and do what it wants done."""
+        """Pass an event to the handler and carry out its actions."""
         self._handle(event)
         self._report_sent()
 
@@ -253,7 +252,7 @@ class Driver:
                 self._hang_up(action.reason)
 
     def note(self, record: Record) -> None:
-        """Write a record into the logs and show it to whoever watches; of a flood only the beginning and the number."""
+        """Log a record and pass it to observers; of a flood only the beginning and the count."""
         for admitted in self._limiter.admit(record):
             self._write_record(admitted)
 
@@ -265,7 +264,7 @@ class Driver:
         self.on_record(record)
 
     def _send(self, line: str, shown: str | None = None) -> bool:
-        """Send a line, which the logs show in another form; return whether there was a connection to send it on."""
+        """Send a line, logged as `shown`; return whether there was a connection to send it on."""
         if self._connection is None:
             return False
         shown = line if shown is None else shown
@@ -276,7 +275,7 @@ class Driver:
         return True
 
     def _trace(self, arrow: str, line: str) -> None:
-        """Show a line to whoever wants to see each."""
+        """Log a line at debug level."""
         if self._traces:
             _log.debug(arrow, line=line)
 

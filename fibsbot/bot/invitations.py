@@ -42,23 +42,23 @@ STUCK_MATCH_TEXTS: Final = frozenset(
 MOST_DOUBLINGS: Final = 7
 """The wait before inviting the same player again grows to 2 to the power of this many times the first one."""
 MOST_TRIED: Final = 10_000
-"""Players whom we keep in mind, so as not to invite them again soon."""
+"""Players that are remembered, so as not to invite them again soon."""
 
 
 class InvitationPurpose(enum.Enum):
-    """What we invite somebody for."""
+    """The purpose of an invitation that we send."""
 
     RESUME = "resume"
-    """To go on with a saved match."""
+    """To resume a saved match."""
     WANTED = "wanted"
     """The settings name the player."""
     SEEK = "seek"
-    """There was nothing else to do."""
+    """To find an opponent when there is nothing else to do."""
 
 
 @define
 class SentInvitation:
-    """An invitation that we have made."""
+    """An invitation that we have sent."""
 
     name: str
     length: int | None
@@ -67,7 +67,7 @@ class SentInvitation:
     until: float
     """How long we wait for an answer before we invite somebody else."""
     words: str | None = None
-    """What the player has told us since."""
+    """The player's last tell since the invitation."""
     open: bool = True
     """Whether we wait for an answer."""
 
@@ -82,16 +82,15 @@ class InvitationAttempts:
 
 
 class SentInvitations:
-    """Our last invitation, and when whom may be invited again."""
+    """Our last invitation, and when players may be invited again."""
 
     def __init__(self, context: AgentContext, queue: CommandQueue) -> None:
-        """Have invited nobody."""
         self._context = context
         self._queue = queue
         self._last: SentInvitation | None = None
         self._attempts: dict[str, InvitationAttempts] = {}
         self._announced_resumes: dict[str, float] = {}
-        """Whom the server has told since the last match that we want to go on with theirs, and when."""
+        """When the server passed on our invitations to resume, by player, since the last match."""
 
     @on(ConnectionLost)
     def _on_connection_lost(self, _: ConnectionLost) -> None:
@@ -134,7 +133,7 @@ class SentInvitations:
         self._attempts.pop(name, None)
 
     def on_came_back(self, name: str) -> None:
-        """Take note that a player who was not free is so again: what we have asked him before is over."""
+        """Note that a player has become free again, so that earlier invitations no longer count."""
         self.reset_attempts(name)
         if self._last and self._last.name == name:
             self._close()
@@ -147,7 +146,7 @@ class SentInvitations:
         return self._last if self._last and self._last.open else None
 
     def expire(self) -> None:
-        """Wait no longer than we wanted to."""
+        """Stop waiting for an answer when its time is up."""
         if self._last and self._context.now >= self._last.until:
             self._close()
 
@@ -161,7 +160,7 @@ class SentInvitations:
         return self._last.length if self._last and self._last.name == name else None
 
     def match_started(self, opponent: str) -> None:
-        """Take note who has accepted."""
+        """Forget our invitation because a match has started."""
         if self._last and self._last.name == opponent:
             self._last.open = False
         self._close()
@@ -188,7 +187,7 @@ class SentInvitations:
                 self._attempts[name] = InvitationAttempts(attempts.count - 1, min(attempts.again, again))
 
     def on_refusal(self, outcome: CommandOutcome) -> None:
-        """Give up what the server refused."""
+        """Give up an invitation that the server refused."""
         last = self._last
         match outcome.queued.command:
             case c.Join(name=str(name)):
@@ -199,7 +198,7 @@ class SentInvitations:
                     self._refused(name, write(outcome.message))
 
     def _close(self) -> None:
-        """Wait no longer. Who has told us something, but has not joined us, has refused."""
+        """Stop waiting for an answer. A player who has told us something but has not joined has refused."""
         last = self._last
         if last and last.open:
             last.open = False
@@ -216,11 +215,11 @@ class SentInvitations:
 MOST_INVITATIONS: Final = 100
 """Invitations that wait for our answer."""
 MOST_TOLD: Final = 2_000
-"""Players who were told why we don't play, and are kept in mind so as not to tell them again."""
+"""Refusals that are remembered, so as not to repeat them."""
 REPLY_MAX_AGE: Final = 60.0
-"""Seconds in which an answer is still one."""
+"""Seconds after which a reply is dropped."""
 STRATEGY_CODE: Final = "strategy"
-"""The code of a refusal that is the strategy's and not the policy's."""
+"""The code of a refusal by the strategy and not by the policy."""
 
 
 @define
@@ -232,9 +231,9 @@ class ReceivedInvitation:
     length: int
     """Points, 0 for unlimited."""
     complete: bool = False
-    """Whether the line that may follow an invitation has had its time."""
+    """Whether the time for the line that may follow an invitation is over."""
     awaits_saved_count: bool = False
-    """Whether we wait to hear how many saved matches the inviter has."""
+    """Whether we wait for the number of saved matches of the inviter."""
     accepted: bool = False
 
 
@@ -242,14 +241,13 @@ class ReceivedInvitations:
     """Invitations to new matches."""
 
     def __init__(self, context: AgentContext, queue: CommandQueue, players: Players) -> None:
-        """Have none."""
         self._context = context
         self._queue = queue
         self._players = players
         self._numbers = 0
         self._received: dict[str, ReceivedInvitation] = {}
         self._told: dict[tuple[str, str], float] = {}
-        """When whom was told which reason, by its code."""
+        """When each player was last told each reason, by its code."""
 
     @property
     def waiting(self) -> int:
@@ -257,7 +255,7 @@ class ReceivedInvitations:
         return len(self._received)
 
     def clear(self) -> None:
-        """Forget all invitations: whoever plays has none."""
+        """Forget all invitations, as the server does when a match starts."""
         self._received.clear()
         self._context.cancel_timer("invitation")
 
@@ -273,7 +271,7 @@ class ReceivedInvitations:
     # -- deciding -----------------------------------------------------------------------------------------------
 
     def invited(self, name: str, length: int) -> None:
-        """Take an invitation to a new match."""
+        """Consider an invitation to a new match."""
         if len(self._received) >= MOST_INVITATIONS and name not in self._received:
             return
         self._numbers += 1
@@ -289,7 +287,7 @@ class ReceivedInvitations:
             self._queue.send(c.Show(c.ShowWhat.SAVEDCOUNT, name))
 
     def on_count(self, name: str, count: int | None) -> None:
-        """Take note how many saved matches a player has; None: the server does not say."""
+        """Continue with an invitation now that the number of saved matches is known, or cannot be (None)."""
         invitation = self._received.get(name)
         if invitation and invitation.awaits_saved_count:
             invitation.awaits_saved_count = False
@@ -297,7 +295,7 @@ class ReceivedInvitations:
 
     @property
     def last(self) -> str | None:
-        """Whose invitation came last, if it still waits for our answer."""
+        """The sender of the last invitation that still waits for our answer."""
         return max(self._received.values(), key=lambda invitation: invitation.number).name if self._received else None
 
     def _against(self, invitation: ReceivedInvitation, saved_games: int | None) -> tuple[RefusalReason, ...]:
@@ -332,7 +330,7 @@ class ReceivedInvitations:
             self._context.record("invitation_accepted", by=invitation.name, length=invitation.length)
 
     def refuse(self, name: str, length: int | None, found: tuple[RefusalReason, ...]) -> None:
-        """Say why, but not the same to the same player again and again."""
+        """Refuse and tell the reason, but not the same to the same player again and again."""
         context, first = self._context, found[0]
         codes = [reason.code for reason in found]
         context.record(
@@ -351,7 +349,7 @@ class ReceivedInvitations:
     # -- going on -----------------------------------------------------------------------------------------------
 
     def on_complete(self) -> None:
-        """Take note that no more lines of the invitations are to be expected."""
+        """Note that all lines of the invitations have come."""
         for invitation in self._received.values():
             invitation.complete = True
 
@@ -379,13 +377,12 @@ class OpponentSearch:
     """Invites to new matches."""
 
     def __init__(self, context: AgentContext, players: Players, sent_invitations: SentInvitations) -> None:
-        """Have sought nobody."""
         self._context = context
         self._players = players
         self._sent_invitations = sent_invitations
         self._idle_since: float | None = None
         self._recent_searches: deque[tuple[float, str]] = deque()
-        """Whom we have sought within the last hour, and when."""
+        """Times and names of those invited within the last hour."""
         self._last: str | None = None
 
     @property
@@ -395,11 +392,11 @@ class OpponentSearch:
         return not self._context.paused and (settings.play.invite is not None or settings.seek.after is not None)
 
     def reset_idle(self) -> None:
-        """Take note that there is something else to do."""
+        """Restart the time without a match."""
         self._idle_since = None
 
     def match_started(self, name: str) -> None:
-        """Take note that a match with this player began: who plays us may be sought again soon."""
+        """Note that a match started; its opponent may be invited again soon."""
         self.reset_idle()
         self._recent_searches = deque((at, "" if sought == name else sought) for at, sought in self._recent_searches)
 
@@ -431,7 +428,7 @@ class OpponentSearch:
         return not reasons_to_refuse(self._context.settings.policy, self._players.request(name, length, Direction.OURS))
 
     def _wake_when_cool(self, name: str) -> None:
-        """Look again when the break after the last match with this player is over: nothing else may happen then."""
+        """Set a timer for the end of the cool-down after the last match with this player."""
         context = self._context
         since = context.memory.history_of(name).since_last(context.now)
         if since is not None and since < context.settings.policy.cool_down:
@@ -470,7 +467,7 @@ class OpponentSearch:
             self._sent_invitations.invite(name, self._context.settings.seek.length, InvitationPurpose.SEEK)
 
     def _is_eligible(self, name: str) -> bool:
-        """Whether a player is one whom we invite of our own accord."""
+        """Whether a player may be invited to a new match."""
         context, seek, info = self._context, self._context.settings.seek, self._players.users[name]
         if name == context.settings.name or info.away or not self._players.is_free(name):
             return False

@@ -1,4 +1,4 @@
-"""Between two matches: what is done first, and by whom.
+"""The lobby: what is done between two matches, and in which order.
 
 Saved matches come first, then invitations that we have accepted, then opponents of saved matches who have not answered
 before, then our own invitations to new matches.
@@ -21,7 +21,7 @@ from fibsbot.fibs import length_from_fibs
 
 
 class Lobby:
-    """Whom we know, who wants to play, and whom we invite."""
+    """Chooses the next match: saved matches, invitations, our own invitations."""
 
     def __init__(  # noqa: PLR0913 - the parts among which it decides
         self,
@@ -65,12 +65,12 @@ class Lobby:
         self._search.match_started(opponent)
 
     def match_ended(self, opponent: str) -> None:
-        """Take note that a match was played to its end."""
+        """Note that a match was played to its end."""
         self._saved_matches.finished(opponent)
         self._context.memory.note_played(opponent, self._context.now)
 
     def match_saved(self, opponent: str, length: int | None, *, wrong_length: bool, how: Departure | None) -> None:
-        """Take note that a match broke off. `swapped`: it was not the one agreed on; `how`: the opponent has gone."""
+        """Note that a match was interrupted. `wrong_length`: it was not the one agreed on; `how` the opponent left."""
         self._context.memory.note_broken_off(opponent, self._context.now)
         self._saved_matches.broke_off(opponent, length, wrong_length=wrong_length, how=how)
 
@@ -102,7 +102,7 @@ class Lobby:
             self._go_on_instead(name)
 
     def _resume_for(self, name: str, *, joinable: bool = True) -> None:
-        """Go on with a saved match because the opponent wants to, or wanted another; that one is not `joinable`."""
+        """Resume a saved match because the opponent wants to play; `joinable`: the invitation was to this match."""
         if found := self._saved_matches.resume_requested(name, joinable=joinable):
             self._invitations.refuse(name, None, found)
         else:
@@ -133,10 +133,10 @@ class Lobby:
     # -- what is done next ----------------------------------------------------------------------------------------
 
     def step(self) -> None:
-        """Go on to the next match, if there is nothing else to do."""
+        """Take the next step towards a match, if there is nothing else to do."""
         self._sent_invitations.expire()
         if self._context.session.state is not State.LOBBY or not self._queue.idle or self._saved_matches.listing:
-            return  # whoever does not know all saved matches might throw one away by an invitation
+            return  # before all saved matches are known, an invitation might delete one
         if self._saved_matches.answer():
             return
         if self.players.request_list(fresh=bool(self._saved_matches.matches) or self._search.wants_to_invite):
@@ -153,7 +153,7 @@ class Lobby:
             self._search.step(self._saved_matches.matches)
 
     def _go_on_instead(self, name: str) -> bool:
-        """Go on with the saved match, if there is one: to join another would throw it away."""
+        """Resume the saved match, if there is one: joining another would delete it."""
         is_resumable = self._saved_matches.is_resumable(name)
         if is_resumable:
             self._invitations.remove(name)

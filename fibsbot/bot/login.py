@@ -44,29 +44,28 @@ WANTED_TOGGLES: Final[Mapping[Toggle, bool]] = {
     Toggle.DOUBLE: True,
     Toggle.READY: True,
 }
-"""How the switches have to stand (pitfall 7). `ready` comes last, when everything else is settled."""
+"""The values that the toggles must have (pitfall 7). `ready` comes last, when everything else is done."""
 
 BOARDSTYLE: Final = "3"
-"""The style of the `board:` lines, which line `2` does not tell."""
+"""The style with `board:` lines; line `2` does not contain it."""
 MOST_TRIES: Final = 3
-"""A switch is thrown so often; from then on only now and then."""
+"""Attempts to set a toggle at full pace; from then on only now and then."""
 
 
 class LoginSequence:
-    """Logs in and settles the switches."""
+    """Logs in and sets the toggles."""
 
     def __init__(self, context: AgentContext, queue: CommandQueue, timeouts: Timeouts) -> None:
-        """Wait for a connection."""
         self._context = context
         self._queue = queue
         self._timeouts = timeouts
         self._attempts: dict[Toggle, tuple[int, float]] = {}
-        """How often each switch was thrown, and when last."""
+        """Number of attempts to set each toggle, and the time of the last."""
         self._toggles_known = False
         self._answers = 0
         """Questions answered since the login."""
         self._unanswered: set[Feature] = set()
-        """What was asked for on this connection and got no answer in time."""
+        """Features that were tried on this connection without an answer in time."""
         self._given_up = False
         """Whether we go on without what the server has not answered."""
         self._seen_kinds: set[type[Message]] = set()
@@ -83,7 +82,7 @@ class LoginSequence:
 
     @property
     def done(self) -> bool:
-        """Whether the switches stand as wanted and our saved matches are known, as far as we know."""
+        """Whether the toggles are set as wanted and our saved matches are known, as far as we know."""
         if not self._toggles_known or self._queue.idle or self._given_up:
             return self._toggles_known
         throwing = self._queue.has_kind(c.ToggleCommand, c.SetCommand)
@@ -145,7 +144,7 @@ class LoginSequence:
             self._queue.send(c.Login(settings.client, settings.name, settings.password))
 
     def _ask_for_saved_matches(self) -> None:
-        """Ask before anything else is said: no line ends their list, but the answer to the next command does."""
+        """Request the list before any other command: no line ends it, but the answer to the next command does."""
         self._queue.send(c.Show(c.ShowWhat.SAVED))
 
     def _set_toggles(self, values: Mapping[Toggle, bool]) -> None:
@@ -161,7 +160,7 @@ class LoginSequence:
                 self._queue.send(c.ToggleCommand(toggle))
 
     def on_answered(self, outcome: CommandOutcome) -> None:
-        """Take note that the server goes on with the login."""
+        """Note an answer to a command of the login."""
         command, feature = outcome.queued.command, feature_of(outcome.queued.command)
         if feature is not None and not isinstance(command, c.Leave):
             (self._context.note_lack if outcome.unsupported else self._context.note_feature)(feature)
@@ -172,7 +171,7 @@ class LoginSequence:
                 self._timeouts.start(Awaited.LOGIN_DONE, self._answers)
 
     def on_overdue(self, outcome: CommandOutcome) -> None:
-        """Ask again. A `toggle` might undo itself: we find out how the switches stand."""
+        """Send a command again. A `toggle` might undo itself, so the list of toggles is requested instead."""
         command, feature = outcome.queued.command, feature_of(outcome.queued.command)
         if awaited_of(command) is not Awaited.QUESTION or (feature and self._context.lacks(feature)):
             return
@@ -211,7 +210,7 @@ MOST_WAITS: Final = 4
 
 
 class Registration:
-    """Registers one account. `outcome` tells how it ended."""
+    """Registers one account; `outcome` is how that ended."""
 
     def __init__(self, name: str, password: str, wait: float) -> None:
         """Register `name`; give up when the server says nothing for `wait` seconds, or does not get on."""
@@ -234,7 +233,7 @@ class Registration:
         """Whether the name was taken: perhaps by ourselves, some time ago."""
 
     def handle(self, event: Event) -> list[Action]:
-        """Take an event, return what is to be done about it."""
+        """Return the actions that an event leads to."""
         match event:
             case Connected():
                 self._until = event.at + MOST_WAITS * self._wait
@@ -280,10 +279,9 @@ RESTART_MARGIN: Final = 3
 
 
 class Logout:
-    """Logs out."""
+    """Logs out, for the operator or before the server restarts."""
 
     def __init__(self, context: AgentContext, queue: CommandQueue, matches: Matches) -> None:
-        """Want to stay."""
         self._context = context
         self._queue = queue
         self._matches = matches
@@ -295,7 +293,7 @@ class Logout:
 
     @property
     def ending(self) -> bool:
-        """Whether no new match is begun any more on this connection."""
+        """Whether no new match is started any more on this connection."""
         return self._context.finishing or self._going_down
 
     # -- the operator -------------------------------------------------------------------------------------------
@@ -336,7 +334,7 @@ class Logout:
         self._disconnect("put out as idle")
 
     def on_overdue(self, outcome: CommandOutcome) -> None:
-        """Go without a goodbye."""
+        """Disconnect although `bye` was not answered."""
         if isinstance(outcome.queued.command, c.Bye):
             self._disconnect("logged out without an answer")
 
@@ -347,11 +345,11 @@ class Logout:
     # -- going --------------------------------------------------------------------------------------------------
 
     def on_time(self) -> None:
-        """Leave the match to the server, which saves it."""
+        """Log out in the middle of a match, which the server saves."""
         self._queue.send(c.Bye())
 
     def step(self) -> None:
-        """Log out when that is wanted and no match is on."""
+        """Log out if that is requested and there is no match."""
         if not self.ending or self._context.ended or self._matches.current is not None:
             return
         state = self._context.session.state
@@ -362,6 +360,6 @@ class Logout:
 
 
 def _restart_delay(delay: str) -> float:
-    """Read how long it takes until the server goes, as its notice says it: `60 seconds`, `5 minutes`."""
+    """Parse the seconds until the server restarts from its notice: `60 seconds`, `5 minutes`."""
     found = re.match(r"(\d{1,6})\s*([smh])", delay, re.IGNORECASE)
     return float(found[1]) * DELAY_UNITS[found[2].lower()] if found else DEFAULT_RESTART_DELAY

@@ -1,7 +1,7 @@
 """Tracks a match, ours or one that we watch, from the server's messages and boards.
 
-The server's board is the truth: it is compared with the tracked state and then adopted. `TrackedMatch.missed` has the
-differences, so that they can be logged and counted.
+The server's board is the truth: it is compared with the tracked state and then adopted. Differences are kept in
+`TrackedMatch.differences`, to be logged and counted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from fibsbot.position import Position
 
 
 def apply_board(tracked: TrackedMatch, message: m.Board) -> TrackedMatch:
-    """Return the match after a board; its `missed` tells what the board contradicted."""
+    """Return the match after a board; its `differences` are what the board contradicted."""
     board = message.state
     if board.player != tracked.player:
         if tracked.player == YOU and tracked.opponent is not None:
@@ -171,12 +171,12 @@ def _adopt_board(
 
 
 FIRST_TURN: Final = 2
-"""The count of turns while the opening throw lies on the board."""
+"""The turn count while the opening roll is shown."""
 _OWNERS: Final = {PlayerSide.PLAYER: Owner.PLAYER, PlayerSide.OPPONENT: Owner.OPPONENT}
 
 
 def apply_message(tracked: TrackedMatch, message: Message) -> TrackedMatch:
-    """Return the match after a message; its `missed` tells what the message contradicted."""
+    """Return the match after a message; its `differences` are what the message contradicted."""
     handler = _HANDLERS.get(type(message))
     tracked = evolve(tracked, differences=()) if tracked.differences else tracked
     if handler is None:

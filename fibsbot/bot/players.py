@@ -15,18 +15,17 @@ from fibsbot.bot.interface import ConnectionLost
 from fibsbot.policy import Direction, MatchRequest, is_bot
 
 MOST_USERS: Final = 10_000
-"""Users that we keep in mind; a server has a few hundred."""
+"""Users that are remembered; a server has a few hundred."""
 LIST_MAX_AGE: Final = 10
-"""The list of users is asked for again after so many times the wait before inviting somebody again."""
+"""Age after which the list of users is requested again, as a multiple of `timings.retry`."""
 MOST_MISSED: Final = 1
-"""How often the list of users is asked for again when it does not come."""
+"""Further requests of the list of users when it does not come."""
 
 
 class Players:
     """The users of the server, as its `5` lines describe them."""
 
     def __init__(self, context: AgentContext, queue: CommandQueue) -> None:
-        """Know nobody."""
         self._context = context
         self._queue = queue
         self.users: dict[str, m.WhoInfo] = {}
@@ -35,11 +34,11 @@ class Players:
         self._listed: float | None = None
         """When a whole list came last; not every login brings one, and lines get lost."""
         self._seen: set[str] | None = None
-        """Who is on the list that we have asked for."""
+        """Names on the list that we have requested, as far as it has come."""
         self._missed = 0
         """How often the list has not come."""
         self._announced: set[str] = set()
-        """Who has logged in, but was not described yet."""
+        """Players who have logged in and whose `5` line has not come yet."""
 
     @on(ConnectionLost)
     def _on_connection_lost(self, _: ConnectionLost) -> None:
@@ -84,12 +83,12 @@ class Players:
             self._seen = None
 
     def is_free(self, name: str) -> bool:
-        """Whether somebody else is there, ready to play, and plays with nobody."""
+        """Whether another player is logged in, ready and not in a match."""
         info = self.users.get(name)
         return info is not None and info.ready and info.opponent is None and name != self._context.settings.name
 
     def request_list(self, *, fresh: bool) -> bool:
-        """Ask for the list of users if it is not complete; return whether it was asked for.
+        """Request the list of users if it is incomplete or too old; return whether it was requested.
 
         `fresh`: there is somebody whom we would like to play, so that it must not be old either.
         """
@@ -107,7 +106,7 @@ class Players:
         return True
 
     def on_unanswered(self) -> None:
-        """Ask for the list once more; then go on with whom we know, and ask again later."""
+        """Request the list once more; after that use the users known so far, and request it again later."""
         self._seen = None
         if self._missed < MOST_MISSED:
             self._missed += 1
@@ -117,12 +116,12 @@ class Players:
             self._listed = self._context.now
 
     def note_busy(self, name: str) -> None:
-        """Take note that a player is not free, whatever the last line about him said."""
+        """Note that a player is not free, whatever the last line about them said."""
         if info := self.users.get(name):
             self.users[name] = evolve(info, ready=False)
 
     def remove(self, name: str) -> None:
-        """Take note that a player is not there, whatever we have heard."""
+        """Note that a player is not logged in."""
         self.users.pop(name, None)
 
     def is_bot(self, name: str) -> bool:
@@ -131,7 +130,7 @@ class Players:
         return is_bot(name, info.client if info else None)
 
     def request(self, name: str, length: int, direction: Direction, saved_games: int | None = None) -> MatchRequest:
-        """Put together what is known of a match that could be played."""
+        """Return what the policy needs to know of a possible match."""
         context, info = self._context, self.users.get(name)
         known = context.memory.history_of(name)
         return MatchRequest(

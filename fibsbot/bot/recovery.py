@@ -1,4 +1,4 @@
-"""What is done when something does not come: carries out the table of `waits.py` (docs/protocol.md, pitfalls 11, 12).
+"""Recovery after lost lines and expired timeouts (docs/protocol.md, pitfalls 11, 12).
 
 Lines get lost in both directions, and servers stop in the middle of a match. Whatever is waited for in a match is asked
 for a few times; then the match is left and rejoined, then there is a new connection, and a match that makes no progress
@@ -30,22 +30,22 @@ from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, Consequence, Timeouts, 
 from fibsbot.bot.tracked_match import PlayerSide, cannot_move
 
 ROLL_WAIT_DIVISOR: Final = 8
-"""A server that has once forgotten to roll for us is waited for so many times less."""
+"""The wait for a roll is divided by this after the server has once forgotten to roll for us."""
 MAX_BOARD_REQUESTS: Final = 5
-"""After so many looks at a board on which nothing happens, an opponent who is active waits for us, too."""
+"""After this many boards without progress an active opponent is waiting for us, too."""
 EMPTY_MOVE_AFTER: Final = 3
-"""When we have waited so often for what follows a throw without a play, we say `move` without moves, once."""
+"""Waits after a roll without a legal play before an empty `move` is sent, once."""
 MAX_POSTPONED: Final = 8
-"""A wait is put off so often while commands of ours are still to be sent or answered."""
+"""Times that a wait is postponed while commands of ours are still to be sent or answered."""
 MAX_RECONNECTS_FOR_UNSEEN: Final = 2
-"""New connections for a match of which only our own `5` line speaks; then that line is not believed."""
+"""New connections for a match that only our own `5` line mentions; then that line is ignored."""
 MAX_SITUATIONS: Final = 2_000
-"""Situations of a match that are kept in mind to notice progress."""
+"""Situations of a match that are remembered to notice progress."""
 
 IN_MATCH_WAITS: Final = frozenset(
     {Awaited.DECISION, Awaited.BOARD, Awaited.ROLL, Awaited.GAME, Awaited.END, Awaited.OPPONENT}
 )
-"""What is waited for in a match, one at a time."""
+"""The waits in a match, of which one is open at a time."""
 
 
 _AWAITED: Final = {
@@ -54,11 +54,11 @@ _AWAITED: Final = {
     State.MY_ROLL: Awaited.ROLL,
     State.BETWEEN_GAMES: Awaited.GAME,
 }
-"""What is waited for in each state of a match while no decision of ours is open."""
+"""The wait in each state of a match while no decision of ours is open."""
 
 
 class RecoveryStep(enum.Enum):
-    """What is done for a match that makes no progress, in this order."""
+    """The steps for a match that makes no progress, in this order."""
 
     REJOIN = "leave and rejoin"
     RECONNECT = "reconnect"
@@ -69,10 +69,9 @@ RECOVERY_STEPS: Final = tuple(RecoveryStep)
 
 
 class Recovery:
-    """Keeps an eye on the clock while it is for others to act."""
+    """Watches for progress while others have to act, and restores the match after lost lines."""
 
     def __init__(self, context: AgentContext, queue: CommandQueue, timeouts: Timeouts, matches: Matches) -> None:
-        """Wait for nothing."""
         self._context = context
         self._queue = queue
         self._timeouts = timeouts
@@ -89,9 +88,9 @@ class Recovery:
         self._seen_with: str | None = None
         """The opponent of these situations."""
         self._own_line_opponent: str | None = None
-        """With whom we play, as our own `5` line says."""
+        """Our opponent according to our own `5` line."""
         self._opponent_line: str | None = None
-        """Who plays with us, as their `5` line says; servers do not always agree with themselves."""
+        """The player whose `5` line names us as opponent; servers do not always agree with themselves."""
         self._opponent_left_suspected = False
         """Whether the opponent of the match that is on has logged in anew, or plays with nobody or somebody else."""
         self._board_asked_last = False
@@ -105,7 +104,7 @@ class Recovery:
 
     @on(ConnectionLost)
     def _on_connection_lost(self, _: ConnectionLost) -> None:
-        """Wait for nothing; the situations of the match are not forgotten, for it may go on."""
+        """Stop all waits; the situations of the match are kept because it may be resumed."""
         self._timeouts.clear()
         self._probing = self._joined = False
         self.leave_reason = None
@@ -197,7 +196,7 @@ class Recovery:
             self.stall(f"{info.name} and we wait for each other", RecoveryStep.RECONNECT)
 
     def _note_opponent_sign(self) -> None:
-        """Take note of a sign that the opponent knows of no match with us; a whole wait begins with the first one.
+        """Note a sign that the opponent is not in a match with us; the first one restarts the wait.
 
         FIBS would have said before that the match is saved. A list that is a moment old is put right by what follows.
         """

@@ -1,4 +1,4 @@
-"""One account's run: connections one after the other until the agent says that it is over."""
+"""Runs one account: one connection after another until the agent ends the run."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ Connect: TypeAlias = Callable[[], Awaitable[Connection]]
 
 
 class Observer:
-    """Whoever wants to see what happens. Each method is called at once, in order, and must not take long."""
+    """Base class of observers of a run. Each method is called at once, in order, and must not take long."""
 
     def on_message(self, message: Message, agent: Agent) -> None:
-        """See a message of the server, after the agent has taken it in."""
+        """Called with each message of the server, after the agent has handled it."""
 
     def on_sent(self, command: Command, agent: Agent) -> None:
-        """See a command that went out, after the message that made the agent send it."""
+        """Called with each command that was sent, after the message that caused it."""
 
     def on_record(self, record: Record, agent: Agent) -> None:
-        """See what the agent thinks worth remembering: decisions, ends of games, differences and so on."""
+        """Called with each record: decisions, ends of games, differences and so on."""
 
     def on_strategy_answer(self, answer: TimedAnswer, seconds: float, agent: Agent) -> None:
-        """See how long a decision took, from the bytes that opened it to its command, written or waiting its turn."""
+        """Called with each answer and the seconds from the bytes that opened the decision to its command."""
 
 
 @frozen
@@ -51,12 +51,12 @@ class SessionResult:
 
     end: End
     reason: str
-    """A sentence that says why."""
+    """The reason, a sentence."""
     counters: Counters
 
 
 class RegistrationError(Exception):
-    """The server does not make the account; the text is one line and says why."""
+    """The server refused to create the account; the text is one line with the reason."""
 
 
 class Runner:
@@ -72,9 +72,9 @@ class Runner:
         connect_to: Connect | None = None,
         memory: AgentMemory | None = None,
     ) -> None:
-        """Play with this strategy, or with a thinker that others use too; `fallback` decides where the strategy fails.
+        """Play with this strategy, or with a chain that others use too; `fallback` answers where the strategy fails.
 
-        `connect_to` opens other connections than TCP; `memory` is what is known of other players from earlier runs.
+        `connect_to` replaces the TCP connection; `memory` is what is known of other players from earlier runs.
         """
         self._settings = settings
         self.agent = Agent(settings.agent, memory)
@@ -104,21 +104,21 @@ class Runner:
         return await connect(server.host, server.port, timeout=timeout, tls=server.tls_settings)
 
     def finish(self) -> None:
-        """Ask for an end: after the match, or at once if there is none."""
+        """Request the end of the run: after the match, or at once if there is none."""
         self.dispatch(FinishRequested(time.monotonic()))
 
     def quit(self) -> None:
-        """Ask for an end at once; the server saves the match."""
+        """Request the end of the run at once; the server saves the match."""
         self.dispatch(QuitRequested(time.monotonic()))
 
     def dispatch(self, event: Event) -> None:
-        """Let the agent know what its operator wants."""
+        """Pass an operator's request to the agent."""
         self._driver.dispatch(event)
         if isinstance(event, FinishRequested | QuitRequested):
             self._end_requested.set()
 
     async def run(self) -> SessionResult:
-        """Play until the agent says that it is over.
+        """Play until the agent ends the run.
 
         Raises ConnectionFailedError when the first connection cannot be made, RegistrationError when the account can't,
         OSError when the log cannot be opened, and DifferenceError if the settings are strict.
@@ -167,7 +167,7 @@ class Runner:
                 return SessionResult(driver.ended.end, driver.ended.reason, self.agent.counters)
 
     async def _connect_unless_ended(self) -> Connection | None:
-        """Connect; None if somebody has asked for an end before a connection was made."""
+        """Connect; return None if the end was requested before a connection was made."""
         self._end_requested.clear()
         connecting, end_requested = (
             asyncio.ensure_future(self._connect()),
@@ -183,7 +183,7 @@ class Runner:
             end_requested.cancel()
 
     async def _pause(self, seconds: float) -> None:
-        """Wait before the next attempt, unless somebody asks for an end."""
+        """Wait before the next attempt, unless the end is requested."""
         self._driver.note(Record("reconnecting", {"pause": round(seconds, 3)}))
         self._end_requested.clear()
         with contextlib.suppress(TimeoutError):

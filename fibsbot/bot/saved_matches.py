@@ -27,44 +27,43 @@ from fibsbot.policy import Direction, RefusalReason, reasons_not_to_resume, reas
 from fibsbot.policy.rules import format_duration
 
 MOST_SAVED: Final = 1_000
-"""Saved matches that we keep in mind; FIBS lets nobody have more than a few dozen."""
+"""Saved matches that are remembered; FIBS allows a few dozen."""
 REPLY_MAX_AGE: Final = 60.0
-"""Seconds in which it is of use to tell somebody why the match will not go on at once."""
+"""Seconds after which an explanation is dropped."""
 
 
 @define
 class SavedMatchState:
-    """A match that was broken off."""
+    """A saved match."""
 
     length: int | None
     """Points, 0 for unlimited; None while it is not known."""
     since: float | None = None
-    """When it broke off, on the agent's clock; None: before this run."""
+    """When it was interrupted, on the agent's clock; None: before this run."""
     begun: bool = False
     """Whether points were played for in it, or were about to be: such a match is finished, whatever the policy says."""
     wrong_length: bool = False
-    """Whether we have left it because it was not the match that we had agreed to."""
+    """Whether we left it because it had another length than agreed."""
     opponent_waits: bool = False
-    """Whether the opponent waits for us to go on."""
+    """Whether the opponent waits for us to resume it."""
     due: float | None = None
     """When the opponent may be invited; None: at any time."""
     left: bool = False
     """Whether the opponent left: then we invite once."""
     invited_after_leaving: bool = False
-    """Whether an opponent who left was invited, and has to come by himself now."""
+    """Whether an opponent who left was invited; the next invitation must be theirs."""
 
     def renew(self) -> None:
-        """Take note that the opponent is back: nothing of how the match broke off matters any more."""
+        """Reset the waits because the opponent is back."""
         self.due, self.left, self.invited_after_leaving = None, False, False
 
 
 class SavedMatches:
-    """Our saved matches, and whom we invite to go on with one."""
+    """Our saved matches, and when each is resumed."""
 
     def __init__(
         self, context: AgentContext, queue: CommandQueue, players: Players, sent_invitations: SentInvitations
     ) -> None:
-        """Have no saved match."""
         self._context = context
         self._queue = queue
         self._players = players
@@ -86,7 +85,7 @@ class SavedMatches:
 
     @on(Message)
     def _follow_list(self, message: Message) -> None:
-        """Tell which matches the server keeps, once its list is whole: no line says that it is, but the next does."""
+        """Record the server's list of saved matches once it is complete; the next other line shows that."""
         if isinstance(message, m.SavedMatch) and self._listing is not None and len(self._listing) < MOST_SAVED:
             self._listing.append(message.name)
         elif not isinstance(message, m.SavedMatch):
@@ -122,7 +121,7 @@ class SavedMatches:
         saved.begun = saved.begun or row.own_points + row.opponent_points > 0
 
     def note(self, name: str, length: int) -> None:
-        """Take note that there is a saved match with this player."""
+        """Add a saved match with this player, or its length."""
         if name not in self.matches:
             self._keep(name, SavedMatchState(length))
         self.matches[name].length = length
@@ -134,7 +133,7 @@ class SavedMatches:
         self.matches[name] = saved
 
     def broke_off(self, name: str, length: int | None, *, wrong_length: bool, how: Departure | None) -> None:
-        """Keep a match that was broken off. `swapped`: we have left it; `how`: the opponent has gone."""
+        """Add an interrupted match. `wrong_length`: we left it because of that; `how`: how the opponent left."""
         timings, now = self._context.settings.timings, self._context.now
         old = self.matches.pop(name, None) or SavedMatchState(None)
         saved = SavedMatchState(old.length, now, old.begun, old.wrong_length)
@@ -150,7 +149,7 @@ class SavedMatches:
             saved.due = now + timings.invitation  # a last line may call him free before he is said to have logged out
 
     def _say_when(self, name: str, wait: float) -> None:
-        """Tell an opponent who left how it goes on; but who leaves again and again knows."""
+        """Tell an opponent who left when we invite them; not again to one who leaves repeatedly."""
         now = self._context.now
         self._told = {name: at for name, at in self._told.items() if now < at + wait}
         if name not in self._told and len(self._told) < MOST_SAVED:
@@ -160,7 +159,7 @@ class SavedMatches:
             self._queue.send_chat(c.Tell(name, said), max_age=REPLY_MAX_AGE)
 
     def finished(self, name: str) -> None:
-        """Forget a match that is over."""
+        """Remove a match that has ended."""
         self.matches.pop(name, None)
 
     def agreed_length(self, name: str) -> int | None:
@@ -171,17 +170,17 @@ class SavedMatches:
     # -- which ones go on ---------------------------------------------------------------------------------------
 
     def is_resumable(self, name: str) -> bool:
-        """Whether there is a saved match with this player that we would go on with."""
+        """Whether there is a saved match with this player that we would resume."""
         saved = self.matches.get(name)
         return saved is not None and not self._against(name, saved, Direction.THEIRS)
 
     @property
     def listing(self) -> bool:
-        """Whether the server's list may not be whole yet."""
+        """Whether the server's list may be incomplete."""
         return self._listing is not None
 
     def resume_requested(self, name: str, *, joinable: bool = True) -> tuple[RefusalReason, ...]:
-        """Go on with a match because the opponent wants to; return why not, if we don't.
+        """Resume a match because the opponent wants to; return the reasons if we do not.
 
         `joinable`: the opponent's last invitation was to this match; to join after another one would begin that.
         """
@@ -192,7 +191,7 @@ class SavedMatches:
             return found
         saved.renew()
         saved.wrong_length = False
-        self._sent_invitations.reset_attempts(name)  # whoever invites us is there
+        self._sent_invitations.reset_attempts(name)  # a player who invites us is logged in
         ours = self._sent_invitations.waiting
         if joinable and self._sent_invitations.server_took_ours_first(name):
             self._queue.send(c.Join(name))
@@ -203,7 +202,7 @@ class SavedMatches:
         return ()
 
     def answer(self) -> bool:
-        """Invite the next opponent who waits for us to; return whether there was one."""
+        """Invite the next opponent who waits for us; return whether there was one."""
         return self._invite_first(name for name, saved in self.matches.items() if saved.opponent_waits)
 
     def step(self, *, again: bool) -> bool:
@@ -265,7 +264,7 @@ class SavedMatches:
     # -- what becomes of it -------------------------------------------------------------------------------------
 
     def on_refusal(self, outcome: CommandOutcome) -> None:
-        """Take note that an invitation did not reach the opponent, or that there is no match to go on with."""
+        """Handle a refused invitation, or a match that does not exist any more."""
         match outcome.queued.command:
             case c.Join(name=str(name)) if isinstance(outcome.message, m.SavedMatchCorrupt):
                 self.matches.pop(name, None)

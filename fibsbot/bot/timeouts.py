@@ -1,6 +1,6 @@
-"""Timeouts: what the agent waits for, how long, how often it asks again, and what it does then (docs/agent.md).
+"""Timeouts: a rule for everything that the agent waits for (docs/agent.md).
 
-Every wait ends. When one has passed as often as its rule allows, its consequence follows; see `recovery.py`.
+Every wait ends. When one has expired as often as its rule allows, its consequence follows; see `recovery.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fibsbot.bot.settings import Timings
 
 
 class Awaited(enum.Enum):
-    """What is waited for."""
+    """Something that the agent waits for; the value describes it."""
 
     PROMPT = "the login prompt, then the answer to the login"
     TOGGLES = "how the switches stand"
@@ -44,7 +44,7 @@ class Awaited(enum.Enum):
 
 
 class Consequence(enum.Enum):
-    """What follows when a wait has passed for the last time."""
+    """The consequence when a wait has expired for the last time."""
 
     GO_ON = "go on without it"
     RECONNECT = "a new connection"
@@ -58,21 +58,21 @@ class TimeoutRule:
     """One row of the table."""
 
     timing: str
-    """The field of Timings that says how long it is waited for."""
+    """The field of Timings with the length of the wait."""
     factor: float
-    """How many of these times."""
+    """The factor of that time."""
     retries: int
-    """How often it is waited for again."""
+    """The number of further waits."""
     ask: str
-    """What is asked for before each further wait."""
+    """What is sent before each further wait."""
     then: Consequence
 
     def seconds(self, timings: Timings) -> float:
-        """Return how long one wait takes."""
+        """Return the seconds of one wait."""
         return self.factor * float(getattr(timings, self.timing))
 
     def bound(self, timings: Timings) -> float:
-        """Return how long it takes at most, in seconds, before the consequence follows."""
+        """Return the seconds until the consequence at most."""
         return (1 + self.retries) * self.seconds(timings)
 
 
@@ -126,31 +126,30 @@ def awaited_of(command: Command) -> Awaited:
 
 @define
 class _OpenWait:
-    """A wait that has begun."""
+    """A wait in progress."""
 
     subject: object
     expired_count: int = 0
-    """How often it has passed."""
+    """The number of times that it has expired."""
 
 
 class Timeouts:
     """The waits that are open now."""
 
     def __init__(self, context: AgentContext) -> None:
-        """Wait for nothing."""
         self._context = context
         self._open: dict[Awaited, _OpenWait] = {}
         self._missed: defaultdict[tuple[Awaited, Hashable], float] = defaultdict(float)
-        """Answers that did not come, by what was asked."""
+        """Answers that did not come in time, by wait and subject."""
 
     def clear(self) -> None:
-        """Wait for nothing."""
+        """Stop all waits."""
         for awaited in list(self._open):
             self.stop(awaited)
         self._missed.clear()
 
     def start(self, awaited: Awaited, subject: object = None, *, divisor: float = 1) -> None:
-        """Wait for something; where the same is waited for already, that goes on. `hurry`: so many times less long."""
+        """Start a wait unless the same one is open; its length is divided by `divisor`."""
         known = self._open.get(awaited)
         if known is None or known.subject != subject:
             self._open[awaited] = _OpenWait(subject)
@@ -159,27 +158,27 @@ class Timeouts:
             )
 
     def stop(self, awaited: Awaited) -> None:
-        """Wait for this no more."""
+        """Stop a wait, if it is open."""
         self._missed.pop((awaited, None), None)
         if self._open.pop(awaited, None) is not None:
             self._context.cancel_timer(awaited.timer)
 
     def stop_others(self, awaited: Awaited | None, among: frozenset[Awaited]) -> None:
-        """Wait for nothing else of these."""
+        """Stop all of these waits but one."""
         for other in self._open.keys() & among:
             if other is not awaited:
                 self.stop(other)
 
     def is_waiting_for(self, awaited: Awaited) -> bool:
-        """Whether this is waited for."""
+        """Whether this wait is open."""
         return awaited in self._open
 
     def expired_count(self, awaited: Awaited) -> int:
-        """Return how often this wait has passed."""
+        """Return how often this wait has expired."""
         return self._open[awaited].expired_count if awaited in self._open else 0
 
     def on_time(self, awaited: Awaited) -> bool:
-        """Note that a wait has passed; return whether it was the last time. Otherwise it is waited for again."""
+        """Note that a wait has expired; return whether it was the last time, else restart it."""
         known = self._open[awaited]
         row = TIMEOUT_RULES[awaited]
         known.expired_count += 1

@@ -19,7 +19,7 @@ class PlayerSide(enum.Enum):
     """The two players of a board, whichever colours they have."""
 
     PLAYER = 1
-    """Ourselves, or whom we watch."""
+    """Ourselves, or the player whom we watch."""
     OPPONENT = -1
 
     @property
@@ -30,7 +30,7 @@ class PlayerSide(enum.Enum):
 
 @frozen
 class Difference:
-    """Something in which the server and our own state did not agree."""
+    """A difference between the server and our own state."""
 
     what: str
     """Which part of the state."""
@@ -40,7 +40,7 @@ class Difference:
 
 @frozen
 class EarlyBoard:
-    """What a board has shown before the line that says it: some servers send the board first."""
+    """A board that came before the line with the play that it shows, as on some servers."""
 
     position: Position
     """The position before the opponent's play, as the player sees it."""
@@ -50,7 +50,7 @@ class EarlyBoard:
 
 @frozen(slots=False)
 class TrackedMatch:
-    """A match, as far as it is known."""
+    """A match as far as it is known."""
 
     user: str
     """Our own account's name, which some lines use instead of `You`."""
@@ -60,7 +60,7 @@ class TrackedMatch:
     match: int = 0
     """Number of the match, counted from 1 over the whole run."""
     game: int = 0
-    """Number of the game in the match, as far as we were there."""
+    """Number of the game in the match, counted from when we joined."""
     running: bool = False
     """Whether a game is being played."""
     state: MatchState | None = None
@@ -69,32 +69,32 @@ class TrackedMatch:
     """The player's; unknown until the game's first board."""
     turn: PlayerSide | None = None
     dice: Dice | None = None
-    """What the side on turn has thrown."""
+    """The roll of the side on turn."""
     turn_count: int = 0
-    """Counts throws and changes of turn, so that no two decisions look the same."""
+    """Number of rolls and changes of turn, so that no two decisions are equal."""
     roll_prompted: bool = False
     """Whether the server waits for the player's `roll` or `double`."""
     board_seen: bool = False
-    """Whether a board came since the last throw."""
+    """Whether a board has come since the last roll."""
     own_play: Play | None = None
     """The play that we have sent; the server does not repeat it."""
     opening: Mapping[PlayerSide, int] = {}
-    """The opening throw, one die each."""
+    """The opening roll, one die each."""
     opening_before_start: bool = False
-    """Whether the game began with its opening throw: some servers say only after the first board that it starts."""
+    """Whether the game began with its opening roll, before the line that it starts, as on some servers."""
     doubled_by: PlayerSide | None = None
     offered_cube: int = 0
-    """What the cube shows when the double is accepted."""
+    """The value of the cube after the double is accepted."""
     may_redouble: bool = False
     """Whether the side that was doubled may redouble at once."""
     resigned_by: PlayerSide | None = None
     resigned_points: int = 0
-    """What the offer to resign is worth; 0 when we missed the line that says it."""
+    """The points of the offer to resign; 0 if the line with them was lost."""
     crawford_played: bool = False
     early_board: EarlyBoard | None = None
     """The opponent's play as a board has shown it, while the line that says it is still to come."""
     differences: tuple[Difference, ...] = ()
-    """What the last message contradicted."""
+    """The differences between the last message and the state before it."""
 
     def side_of(self, name: str) -> PlayerSide | None:
         """Return which side a name in a message means; None for somebody else. Without a name it is the opponent."""
@@ -109,7 +109,7 @@ class TrackedMatch:
         return self.state.position if side is PlayerSide.PLAYER else self.state.position.swapped()
 
     def decision_state(self, phase: Phase) -> MatchState:
-        """Return one of the player's decisions as a strategy wants to see it; the state must be known."""
+        """Return the state of one of the player's decisions, for a strategy; the state must be known."""
         if self.state is None:
             raise ValueError("expected a known state")
         level = min(max(self.resigned_points // self.state.cube, 1), 3) if phase is Phase.RESIGNED else 0
@@ -148,7 +148,7 @@ def give_turn(tracked: TrackedMatch, side: PlayerSide | None, dice: Dice | None 
 
 
 def cannot_move(tracked: TrackedMatch) -> bool:
-    """Whether the side on turn has thrown, and has no legal play."""
+    """Whether the side on turn has rolled and has no legal play."""
     if tracked.state is None or tracked.dice is None or tracked.turn is None:
         return False
     return not can_move(tracked.position_of(tracked.turn), tracked.dice)
