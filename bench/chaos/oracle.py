@@ -277,7 +277,9 @@ class Oracle:
                 return AcceptedCommand(None, text, text)
             play = play_from_fibs(command.moves, track.direction or -1)
             self._track = evolve(track, own_play=play)
-            return AcceptedCommand(xgid_of(track.decision(Phase.MOVE)), format_play(play, track.state.position), text)
+            return AcceptedCommand(
+                xgid_of(track.decision_state(Phase.MOVE)), format_play(play, track.state.position), text
+            )
         phase, shown = Phase.ROLL, text
         if isinstance(command, (c.Accept, c.Reject)):
             resigned = track.resigned_by is not None
@@ -288,7 +290,7 @@ class Oracle:
             shown = f"resign {next(number for number, level in RESIGN_LEVELS.items() if level is command.level)}"
         elif isinstance(command, c.Redouble):
             phase, shown = Phase.DOUBLED, "beaver"
-        return AcceptedCommand(xgid_of(track.decision(phase)), shown, text)
+        return AcceptedCommand(xgid_of(track.decision_state(phase)), shown, text)
 
     # -- messages ---------------------------------------------------------------------------------------------------
 
