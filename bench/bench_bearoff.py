@@ -30,7 +30,7 @@ REPEATS: Final = 5
 
 def chances(boards: Boards, columns: TableArrays) -> None:
     """Ask as search and training do."""
-    _, own, opponent = look_up(boards, columns.throws)
+    _, own, opponent = look_up(boards, columns.rolls)
     covered_chances(own, opponent, columns)
 
 
@@ -66,7 +66,7 @@ def seconds(work: Callable[[], object]) -> float:
 def accuracy(tables: BearoffTables) -> str:
     """Say how far chances from the sides' throws are from the exact ones."""
     count = position_count(tables.checkers)
-    throws = tables.columns.throws[:count].astype(float)
+    throws = tables.columns.rolls[:count].astype(float)
     later = 1 - np.cumsum(throws, axis=1) + throws
     error = np.abs(throws @ later.T - tables.columns.pairs[..., WIN])[1:, 1:]
     far = np.quantile(error, 0.99)

@@ -32,7 +32,7 @@ from fibsbot.position import Position
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Worths: TypeAlias = dict[int, Floats]
-"""What positions are worth to who is on roll, by the column of `Stakes.hold`."""
+"""What positions are worth to who is on roll, by the column of `Stakes.no_double_values`."""
 
 PIPS: Final = 120
 FAR: Final = 40
@@ -78,7 +78,7 @@ def table() -> Floats:
 
 
 def money_races() -> tuple[Floats, Worths]:
-    """Return cubeless worths, and worths while the cube is not turned before this throw."""
+    """Return cubeless equities, and equities while the cube is not turned before this throw."""
     dead, best = table(), {column: table() for column in NAMES}
     held = {column: table() for column in NAMES}
 
@@ -109,7 +109,7 @@ def races_after_crawford(stakes: Stakes, win: Floats) -> tuple[Floats, Floats]:
 
 
 def bearoffs() -> tuple[npt.NDArray[np.int64], Floats, Worths] | None:
-    """Return pips, chances to win and worths of bear-offs against each other, as the tables have them; None without."""
+    """Return pips, chances to win and equities of bear-offs from the tables; None without tables."""
     tables = load_tables(compute=False)
     if tables is None:
         return None
@@ -130,7 +130,7 @@ def bearoffs() -> tuple[npt.NDArray[np.int64], Floats, Worths] | None:
 
 
 def jumps(swing: float) -> Worths:
-    """Return worths by the chance to win, while the cube is not turned, where throws change it at random."""
+    """Return equities by the chance to win, while the cube is not turned, where throws change it at random."""
     wins = np.linspace(0, 1, CELLS + 1)
     step = kernel(wins, swing)
     best = dict.fromkeys(NAMES, 2 * wins - 1)
@@ -195,8 +195,8 @@ def show_money(own: npt.NDArray[np.int64], win: Floats, held: Worths) -> None:
         if not here.any():
             continue
         chances = chances_of(win[here])
-        dead, live = stakes.hold(chances, np.zeros(3)), stakes.hold(chances, np.array([1.0, 1.0, 0.0]))
-        ours = stakes.hold(chances, of_pips(own[here]))
+        dead, live = (stakes.no_double_values(chances, np.array(x)) for x in ((0.0, 0.0, 0.0), (1.0, 1.0, 0.0)))
+        ours = stakes.no_double_values(chances, of_pips(own[here]))
         cells = [
             f"{name} {fitted(held[column][here], dead[:, column], live[:, column]):.2f}"
             f" (uses {of_pips(np.array([(low + high) // 2]))[0, min(column, 1)]:.2f},"
@@ -212,7 +212,7 @@ def main() -> None:
     own, other = np.mgrid[0 : PIPS + 1, 0 : PIPS + 1]
     near = (own > 0) & (other > 0) & (np.abs(own - other) < FAR)
     print("Races for money: efficiency that fits best, and rms error of the model with its own figures")
-    show_money(own[near], win[near], {column: worths[near] for column, worths in held.items()})
+    show_money(own[near], win[near], {column: equities[near] for column, equities in held.items()})
     if exact := bearoffs():
         print("Bear-offs for money, with the most checkers that the tables have, or one less")
         show_money(*exact)
@@ -222,8 +222,8 @@ def main() -> None:
     rolled, leaders = races_after_crawford(trailer, win)
     for low, high in BANDS:
         here = near & (win > 0.1) & (win < 0.9) & (own >= low) & (own < high)
-        mine = trailer.hold(chances_of(win[here]), of_pips(own[here]))[:, CENTRED] - rolled[here]
-        theirs = trailer.swapped.hold(chances_of(win[here]), of_pips(own[here]))[:, CENTRED] - leaders[here]
+        mine = trailer.no_double_values(chances_of(win[here]), of_pips(own[here]))[:, CENTRED] - rolled[here]
+        theirs = trailer.swapped.no_double_values(chances_of(win[here]), of_pips(own[here]))[:, CENTRED] - leaders[here]
         print(f"  {low:3} to {high:3} pips: {math.sqrt((mine**2).mean()):.3f} {math.sqrt((theirs**2).mean()):.3f}")
 
     print("Jumps: efficiency that fits best")
@@ -231,7 +231,7 @@ def main() -> None:
     inside = (wins > 0.15) & (wins < 0.85)
     chances = chances_of(wins[inside])
     stakes = Stakes.of(MatchState(Position.start()))
-    dead, live = stakes.hold(chances, np.zeros(3)), stakes.hold(chances, np.array([1.0, 1.0, 0.0]))
+    dead, live = (stakes.no_double_values(chances, np.array(x)) for x in ((0.0, 0.0, 0.0), (1.0, 1.0, 0.0)))
     for swing in SWINGS:
         found = jumps(swing)
         cells = [f"{name} {fitted(found[it][inside], dead[:, it], live[:, it]):.2f}" for it, name in NAMES.items()]

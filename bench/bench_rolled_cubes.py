@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from bench.bench_efficiency import fitted
-from fibsbot.engine.arrays import CHANCE_OF_ROLL, ROLLS, Boards, boards_of, cubeless_equity, position_of
+from fibsbot.engine.arrays import CHANCE_OF_ROLL, ROLL_COUNT, Boards, boards_of, cubeless_equity, position_of
 from fibsbot.engine.cube import CENTRED, DEFAULT_EFFICIENCY, OWNED, THEIRS, Stakes
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.pruner import PlayFilter, new_pruner_buffers
@@ -50,7 +50,7 @@ def positions(engine: Engine, count: int, seed: int) -> Boards:
     while len(found) < count:
         if (board > 0).sum() and (board < 0).sum() and position_of(board[0]).contact:
             _, left = one_ply(engine.evaluator, scales, board, PlayFilter(0.12, 3))
-            board = left[:, rng.choice(ROLLS, p=CHANCE_OF_ROLL)]
+            board = left[:, rng.choice(ROLL_COUNT, p=CHANCE_OF_ROLL)]
             turn += 1
             even = abs(float(cubeless_equity(engine.evaluate(board))[0])) <= EVEN
             if even and turn % EVERY == 0 and position_of(board[0]).contact:
@@ -79,15 +79,17 @@ def main() -> None:
     with bar as shown:
         task = shown.add_task("", total=plan.trials)
         result = rollout(
-            Engine.load, candidates, plan, show=lambda it: shown.update(task, completed=it.rolled[0].count)
+            Engine.load, candidates, plan, on_progress=lambda it: shown.update(task, completed=it.results[0].count)
         )
-    rolled = np.array([[*it.outcomes, it.equity] for it in result.rolled]).reshape(len(OWNERS), len(states), -1)
+    rolled = np.array([[*it.outcomes, it.equity] for it in result.results]).reshape(len(OWNERS), len(states), -1)
     rng = np.random.default_rng(chosen.seed)
     for place, column in enumerate(OWNERS):
         chances, true = rolled[place, :, :-1], rolled[place, :, -1]
         stakes = [Stakes.of(evolve(state, owner=OWNERS[column])) for state in states]
         dead, live, ours = (
-            np.array([stake.hold(row, x)[0, column] for stake, row, x in zip(stakes, chances, each, strict=True)])
+            np.array(
+                [stake.no_double_values(row, x)[0, column] for stake, row, x in zip(stakes, chances, each, strict=True)]
+            )
             for each in (
                 np.zeros((len(states), 3)),
                 np.tile([1.0, 1.0, 0.0], (len(states), 1)),

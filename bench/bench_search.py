@@ -100,7 +100,7 @@ def plays(engine: Engine, choices: Sequence[Choice], plies: int, size: int, bare
     lost = []
 
     def ask(choice: Choice) -> SearchEffort:
-        ranking = searcher.rank(choice.state, choice.plays, SearchLimits(plies, decided=True))
+        ranking = searcher.rank(choice.state, choice.plays, SearchLimits(plies, stop_when_decided=True))
         lost.append(choice.loss(ranking.best.position))
         return ranking.effort
 
@@ -131,7 +131,7 @@ def cubes(engine: Engine, decisions: Sequence[dict[str, Any]], plies: int, bare:
 
     def ask(row: dict[str, Any]) -> SearchEffort:
         state = evolve(parse_gnubg_id(f"{row['pos']}:{row['match']}"), phase=Phase.ROLL, dice=None)
-        reading = engine.read(state, SearchLimits(plies))
+        reading = engine.analyse_cube(state, SearchLimits(plies))
         verdict = reading.verdict
         best = min(row["dt"], row["dp"])
         wrong = (verdict.action is CubeAction.DOUBLE) != (best >= row["nd"])

@@ -82,19 +82,19 @@ def measure_cube(evaluators: list[Evaluator], engine: Engine, plies: int) -> Non
     stakes = [Stakes.of(state) for state in states]
     for evaluator in evaluators:
         verdicts = [
-            _verdict(stake, state, stake.hold(row, DEFAULT_EFFICIENCY.of_position(state.position))[0])
+            _verdict(stake, state, stake.no_double_values(row, DEFAULT_EFFICIENCY.of_position(state.position))[0])
             for state, stake, row in zip(states, stakes, evaluator.evaluate(boards), strict=True)
         ]
         _tell_cube(evaluator.name, decisions, verdicts)
     for depth in range(1, plies + 1):
         found = [
-            engine.read(state, SearchLimits(plies=depth)).verdict
+            engine.analyse_cube(state, SearchLimits(plies=depth)).verdict
             for state in track(states, f"{depth}-ply", console=_ERRORS)
         ]
         _tell_cube(f"ours at {depth}-ply", decisions, found)
     if Path(GNUBG).exists():
-        worths = [worths for _, worths in ask_gnubg(states)]
-        found = [CubeVerdict(rolled, taken, passed) for rolled, taken, passed in worths]
+        equities = [equities for _, equities in ask_gnubg(states)]
+        found = [CubeVerdict(rolled, taken, passed) for rolled, taken, passed in equities]
         _tell_cube("gnubg 0-ply, its own cube", decisions, found)
 
 

@@ -31,13 +31,13 @@ REPLY_MAX_AGE: Final = 60.0
 """Seconds in which an answer is still one; a line that could not be said by then is dropped."""
 NUDGE_PAUSE: Final = 10.0
 """Seconds between two requests of the board because the opponent asks why we do not move."""
-MOST_A_MINUTE: Final = 12
+MAX_A_MINUTE: Final = 12
 """Answers within any minute, to all players together."""
-MOST_TOLD: Final = 2_000
+MAX_TOLD: Final = 2_000
 """Answers that are remembered, so as not to repeat them."""
-MOST_GREETED: Final = 1_000
+MAX_GREETED: Final = 1_000
 """Opponents of unfinished matches who need no second greeting."""
-MOST_WATCHERS: Final = 20
+MAX_WATCHERS: Final = 20
 """Watchers of a match who are greeted."""
 
 
@@ -70,7 +70,7 @@ class Chat:
         self._began: float | None = None
         self._told: dict[tuple[str, Topic | None], float] = {}
         """When each player was last told about each topic; None is the hint."""
-        self._answers: deque[float] = deque(maxlen=MOST_A_MINUTE)
+        self._answers: deque[float] = deque(maxlen=MAX_A_MINUTE)
         self.match: CurrentMatch | None = None
         """The match when `on_match_changed` was last called."""
         self._greeted: dict[str, None] = {}
@@ -113,7 +113,7 @@ class Chat:
         info = self._players.users.get(name)
         if name == self._context.settings.name or is_bot(name, info.client if info else None):
             return False
-        return not any(rule.fits(name) for rule in self._settings.ignore)
+        return not any(rule.matches(name) for rule in self._settings.ignore)
 
     def _hear(self, name: str, text: str, *, direct: bool) -> None:
         own_name = self._context.settings.name
@@ -155,12 +155,12 @@ class Chat:
     def _tell_once(self, name: str, topic: Topic | None, text: str) -> None:
         """Answer a player, unless the same was said recently, or there were too many answers to anybody."""
         now = self._context.now
-        flooded = len(self._answers) == MOST_A_MINUTE and now < self._answers[0] + 60
+        flooded = len(self._answers) == MAX_A_MINUTE and now < self._answers[0] + 60
         if flooded or self._was_told(name, topic) or not self._say(c.Tell(name, chat_text.chat_line(text))):
             return
         self._answers.append(now)
         self._told.pop((name, topic), None)
-        if len(self._told) >= MOST_TOLD:
+        if len(self._told) >= MAX_TOLD:
             del self._told[next(iter(self._told))]
         self._told[name, topic] = now
         self._context.record("answered", to=name, topic=topic.value if topic else "hint")
@@ -190,7 +190,7 @@ class Chat:
         if opponent in self._greeted or not self._settings.greet or not self._listens_to(opponent):
             return
         if self._say(c.Kibitz(chat_text.chat_line(self._settings.greeting))):
-            if len(self._greeted) >= MOST_GREETED:
+            if len(self._greeted) >= MAX_GREETED:
                 del self._greeted[next(iter(self._greeted))]
             self._greeted[opponent] = None
 
@@ -200,7 +200,7 @@ class Chat:
         watcher = message.name
         if self._opponent is None or not self._settings.greet_watchers or not self._listens_to(watcher):
             return
-        if watcher not in self._watchers and len(self._watchers) < MOST_WATCHERS:
+        if watcher not in self._watchers and len(self._watchers) < MAX_WATCHERS:
             self._watchers.add(watcher)
             self._say(c.Tell(watcher, chat_text.WELCOME))
 

@@ -28,9 +28,9 @@ ChatCommand: TypeAlias = c.Tell | c.Kibitz
 """Commands that send chat."""
 MINUTE: Final = 60.0
 """Seconds."""
-MOST_WAITING: Final = 100
+MAX_WAITING: Final = 100
 """Commands that wait at most: a server that makes a bot queue more is hostile."""
-MOST_CHAT: Final = 8
+MAX_CHAT: Final = 8
 """Chat lines that wait at most."""
 CHAT_STATES: Final = frozenset(
     {State.LOBBY, State.WATCHING, State.BETWEEN_GAMES, State.THEIR_TURN, State.I_DOUBLED, State.I_RESIGNED}
@@ -120,7 +120,7 @@ class CommandQueue:
             return
         if key is not None:
             self._waiting.appendleft(queued)
-        elif len(self._waiting) < MOST_WAITING:
+        elif len(self._waiting) < MAX_WAITING:
             self._waiting.append(queued)
 
     def send_now(self, command: Command) -> None:
@@ -131,7 +131,7 @@ class CommandQueue:
     def send_chat(self, line: ChatCommand, *, max_age: float) -> bool:
         """Queue a chat line, to be dropped after `max_age` seconds; return False when too many wait."""
         self._drop_stale_chat()
-        if len(self._chat) >= MOST_CHAT:
+        if len(self._chat) >= MAX_CHAT:
             return False
         self._chat.append((line, self._context.now + max_age))
         return True

@@ -43,13 +43,13 @@ from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.questions import Question, StrategyAnswer
 
-MOST_ATTEMPTS: Final = 5
+MAX_ATTEMPTS: Final = 5
 """Times that one decision is sent at most; then the match is left."""
-MOST_REFUSED: Final = 5
+MAX_REFUSED: Final = 5
 """Different plays that may be refused in one situation; then the match is left."""
-MOST_DECISIONS: Final = 1000
+MAX_DECISIONS: Final = 1000
 """Decisions of a game that are remembered; no real game has as many."""
-MOST_ASKED: Final = 8
+MAX_ASKED: Final = 8
 """Unanswered questions to the strategy at most; a server that makes up positions could pile them up."""
 
 
@@ -295,7 +295,7 @@ class DecisionFlow:
         decision = self._unconfirmed
         if decision is None or decision.reply is None:
             self._recovery.on_board()
-        elif decision.attempts >= MOST_ATTEMPTS:
+        elif decision.attempts >= MAX_ATTEMPTS:
             self._recovery.stall("the server takes none of our commands")
         else:
             self._send_unless_refused(decision, decision.reply)
@@ -312,7 +312,7 @@ class DecisionFlow:
                 command_for(decision.key, PlayAnswer(play), decision.direction) for play in self._plays(decision)
             )
             another = next((other for other in replies if other.text not in refused), None)
-            if another is None or len(refused) >= MOST_REFUSED:
+            if another is None or len(refused) >= MAX_REFUSED:
                 decision.stage = DecisionStage.REFUSED
                 self._recovery.stall("the server refuses our plays")
             else:
@@ -357,7 +357,7 @@ class DecisionFlow:
         return later and unanswered and self._context.session.state in RESIGNATION_WAITS_STATES
 
     def _advance(self, decision: PendingDecision) -> None:
-        if decision.stage is DecisionStage.SEEN and decision.question and self._questions_open < MOST_ASKED:
+        if decision.stage is DecisionStage.SEEN and decision.question and self._questions_open < MAX_ASKED:
             decision.stage = DecisionStage.ASKED
             self._questions_open += 1
             self._context.do(Ask(decision.key, decision.question))
@@ -382,7 +382,7 @@ class DecisionFlow:
 
     def _begin(self, key: DecisionKey) -> PendingDecision:
         tracked, context = self._context.tracked, self._context
-        if len(self._decisions) >= MOST_DECISIONS:
+        if len(self._decisions) >= MAX_DECISIONS:
             self._decisions.clear()
         state = tracked.decision_state(key.phase)
         decision = PendingDecision(key, tracked.direction or -1, context.now, state)

@@ -39,9 +39,9 @@ STUCK_MATCH_TEXTS: Final = frozenset(
     }
 )
 """What other bots of this program say; the second is the older sentence."""
-MOST_DOUBLINGS: Final = 7
+MAX_DOUBLINGS: Final = 7
 """The wait before inviting the same player again grows to 2 to the power of this many times the first one."""
-MOST_TRIED: Final = 10_000
+MAX_TRIED: Final = 10_000
 """Players that are remembered, so as not to invite them again soon."""
 
 
@@ -107,9 +107,9 @@ class SentInvitations:
         self._close()
         retry = self._context.settings.timings.retry
         count = self.attempts(name)
-        if len(self._attempts) >= MOST_TRIED:
+        if len(self._attempts) >= MAX_TRIED:
             del self._attempts[next(iter(self._attempts))]
-        self._attempts[name] = InvitationAttempts(min(count + 1, MOST_DOUBLINGS), self._context.now + retry * 2**count)
+        self._attempts[name] = InvitationAttempts(min(count + 1, MAX_DOUBLINGS), self._context.now + retry * 2**count)
         self._last = SentInvitation(name, length, purpose, self._context.now + retry)
         self._context.set_timer("answer", retry)
         self._context.record("inviting", name=name, length=length, why=purpose.value)
@@ -212,9 +212,9 @@ class SentInvitations:
         self._context.record("refused_by", name=name, text=text)
 
 
-MOST_INVITATIONS: Final = 100
+MAX_INVITATIONS: Final = 100
 """Invitations that wait for our answer."""
-MOST_TOLD: Final = 2_000
+MAX_TOLD: Final = 2_000
 """Refusals that are remembered, so as not to repeat them."""
 REPLY_MAX_AGE: Final = 60.0
 """Seconds after which a reply is dropped."""
@@ -272,7 +272,7 @@ class ReceivedInvitations:
 
     def invited(self, name: str, length: int) -> None:
         """Consider an invitation to a new match."""
-        if len(self._received) >= MOST_INVITATIONS and name not in self._received:
+        if len(self._received) >= MAX_INVITATIONS and name not in self._received:
             return
         self._numbers += 1
         invitation = self._received[name] = ReceivedInvitation(self._numbers, name, length)
@@ -342,7 +342,7 @@ class ReceivedInvitations:
             return
         if self._queue.send_chat(c.Tell(name, chat_line(first.sentence)), max_age=REPLY_MAX_AGE):
             self._told.pop(told, None)
-            if len(self._told) >= MOST_TOLD:
+            if len(self._told) >= MAX_TOLD:
                 del self._told[next(iter(self._told))]
             self._told[told] = context.now
 

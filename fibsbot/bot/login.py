@@ -48,7 +48,7 @@ WANTED_TOGGLES: Final[Mapping[Toggle, bool]] = {
 
 BOARDSTYLE: Final = "3"
 """The style with `board:` lines; line `2` does not contain it."""
-MOST_TRIES: Final = 3
+MAX_TRIES: Final = 3
 """Attempts to set a toggle at full pace; from then on only now and then."""
 
 
@@ -154,7 +154,7 @@ class LoginSequence:
         self._timeouts.stop(Awaited.TOGGLES)
         for toggle, wanted in WANTED_TOGGLES.items():
             attempts, last = self._attempts.get(toggle, (0, 0.0))
-            again = attempts < MOST_TRIES or self._context.now >= last + self._context.settings.timings.patience
+            again = attempts < MAX_TRIES or self._context.now >= last + self._context.settings.timings.patience
             if values.get(toggle, wanted) is not wanted and again:
                 self._attempts[toggle] = attempts + 1, self._context.now
                 self._queue.send(c.ToggleCommand(toggle))
@@ -205,7 +205,7 @@ class LoginSequence:
 
 
 GUEST: Final = "guest"
-MOST_WAITS: Final = 4
+MAX_WAITS: Final = 4
 """The whole registration takes so many waits at most, whatever the server says in the meantime."""
 
 
@@ -236,7 +236,7 @@ class Registration:
         """Return the actions that an event leads to."""
         match event:
             case Connected():
-                self._until = event.at + MOST_WAITS * self._wait
+                self._until = event.at + MAX_WAITS * self._wait
                 return [WakeAt(event.at + self._wait)]
             case MessageReceived():
                 actions = self._answer(event.message)

@@ -10,9 +10,9 @@ class Order(enum.Enum):
     """An order; the value is the word that gives it."""
 
     STATUS = "status", "say what the bot is doing"
-    PAUSE = "pause", "begin no new match until `resume`"
-    RESUME = "resume", "begin matches again after `pause`"
-    LAST = "last", "finish the match, then log out"
+    PAUSE = "pause", "start no new match until `resume`"
+    RESUME = "resume", "start matches again after `pause`"
+    FINISH = "finish", "finish the match, then log out"
     QUIT = "quit", "log out at once; the server saves the match"
 
     help: str
@@ -29,4 +29,5 @@ class Order(enum.Enum):
 def parse_order(text: str) -> Order | None:
     """Parse an order: one word in any case; return None for anything else."""
     word = text.strip().lower()
+    word = "finish" if word == "last" else word  # the older word
     return next((order for order in Order if order.value == word), None)

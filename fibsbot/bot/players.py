@@ -14,11 +14,11 @@ from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.interface import ConnectionLost
 from fibsbot.policy import Direction, MatchRequest, is_bot
 
-MOST_USERS: Final = 10_000
+MAX_USERS: Final = 10_000
 """Users that are remembered; a server has a few hundred."""
 LIST_MAX_AGE: Final = 10
 """Age after which the list of users is requested again, as a multiple of `timings.retry`."""
-MOST_MISSED: Final = 1
+MAX_MISSED: Final = 1
 """Further requests of the list of users when it does not come."""
 
 
@@ -50,7 +50,7 @@ class Players:
 
     @on(m.LoggedIn)
     def _on_logged_in(self, message: m.LoggedIn) -> None:
-        if message.name not in self.users and len(self._announced) < MOST_USERS:
+        if message.name not in self.users and len(self._announced) < MAX_USERS:
             self._announced.add(message.name)
             self._context.set_timer("who", self._context.settings.timings.invitation)
 
@@ -66,7 +66,7 @@ class Players:
         self._announced.discard(info.name)
         if self._seen is not None:
             self._seen.add(info.name)
-        if info.name not in self.users and len(self.users) >= MOST_USERS:
+        if info.name not in self.users and len(self.users) >= MAX_USERS:
             return
         was_free = self.is_free(info.name)
         self.users[info.name] = info
@@ -108,7 +108,7 @@ class Players:
     def on_unanswered(self) -> None:
         """Request the list once more; after that use the users known so far, and request it again later."""
         self._seen = None
-        if self._missed < MOST_MISSED:
+        if self._missed < MAX_MISSED:
             self._missed += 1
             self._listed = None
         else:

@@ -24,9 +24,9 @@ from fibsbot.bot.invitations import STUCK_MATCH_TEXT, InvitationPurpose, SentInv
 from fibsbot.bot.players import Players
 from fibsbot.fibs import length_from_fibs
 from fibsbot.policy import Direction, RefusalReason, reasons_not_to_resume, reasons_to_refuse
-from fibsbot.policy.rules import format_duration
+from fibsbot.text import format_duration
 
-MOST_SAVED: Final = 1_000
+MAX_SAVED: Final = 1_000
 """Saved matches that are remembered; FIBS allows a few dozen."""
 REPLY_MAX_AGE: Final = 60.0
 """Seconds after which an explanation is dropped."""
@@ -86,7 +86,7 @@ class SavedMatches:
     @on(Message)
     def _follow_list(self, message: Message) -> None:
         """Record the server's list of saved matches once it is complete; the next other line shows that."""
-        if isinstance(message, m.SavedMatch) and self._listing is not None and len(self._listing) < MOST_SAVED:
+        if isinstance(message, m.SavedMatch) and self._listing is not None and len(self._listing) < MAX_SAVED:
             self._listing.append(message.name)
         elif not isinstance(message, m.SavedMatch):
             listed = [] if isinstance(message, m.NoSavedGames) else self._listing
@@ -127,7 +127,7 @@ class SavedMatches:
         self.matches[name].length = length
 
     def _keep(self, name: str, saved: SavedMatchState) -> None:
-        if len(self.matches) >= MOST_SAVED:
+        if len(self.matches) >= MAX_SAVED:
             unsure = (other for other, match in self.matches.items() if match.length is None)
             del self.matches[next(unsure, next(iter(self.matches)))]
         self.matches[name] = saved
@@ -152,7 +152,7 @@ class SavedMatches:
         """Tell an opponent who left when we invite them; not again to one who leaves repeatedly."""
         now = self._context.now
         self._told = {name: at for name, at in self._told.items() if now < at + wait}
-        if name not in self._told and len(self._told) < MOST_SAVED:
+        if name not in self._told and len(self._told) < MAX_SAVED:
             self._told[name] = now
             pause = format_duration(wait)
             said = f"You left our match; it is saved. I'll invite you once to resume it, in {pause}."

@@ -51,39 +51,52 @@ if TYPE_CHECKING:
 
 DEFAULT_PLAYS: Final = 3
 """Plays that are rolled out where nobody says otherwise."""
-MOST_TRIALS: Final = 1_000_000
+MAX_TRIALS: Final = 1_000_000
 
 
 @click.command()
 @click.argument("where", metavar="POSITION")
 @click.option("--dice", metavar="31", help="The roll, if the position has none or another one.")
 @click.option(
-    "--plays", metavar="N", type=click.IntRange(1), help=f"Plays that are rolled out.  [default: {DEFAULT_PLAYS}]"
+    "--plays", metavar="N", type=click.IntRange(1), help=f"Number of plays to roll out.  [default: {DEFAULT_PLAYS}]"
 )
-@click.option("--cube", "cube_decision", is_flag=True, help="Roll out what doubling is worth, and what rolling is.")
+@click.option("--cube-decision", is_flag=True, help="Roll out a cube decision: double and no double.")
 @click.option(
-    "--trials", metavar="N", default=1296, show_default=True, type=click.IntRange(1, MOST_TRIALS), help="Games, in 36s."
-)
-@click.option(
-    "--truncate", metavar="N", type=click.IntRange(1, 500), help="Turns after which the network says what is left."
-)
-@click.option("--no-cube", is_flag=True, help="Without the doubling cube.")
-@click.option(
-    "--error", metavar="E", type=FiniteRange(0, min_open=True), help="Stop when all standard errors are so small."
+    "--trials",
+    metavar="N",
+    default=1296,
+    show_default=True,
+    type=click.IntRange(1, MAX_TRIALS),
+    help="Number of games, rounded up to a multiple of 36.",
 )
 @click.option(
-    "--apart",
+    "--truncate",
+    metavar="N",
+    type=click.IntRange(1, 500),
+    help="Evaluate the position after N turns instead of playing on.",
+)
+@click.option("--cubeless", is_flag=True, help="Play without the doubling cube.")
+@click.option(
+    "--max-error", metavar="E", type=FiniteRange(0, min_open=True), help="Stop once all standard errors are at most E."
+)
+@click.option(
+    "--jsd",
     metavar="K",
     type=FiniteRange(0, min_open=True),
-    help="Stop when the best is ahead by K standard deviations.",
+    help="Stop once the best candidate leads by K joint standard deviations.",
 )
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0, 2**63 - 1), help="Of the dice.")
-@click.option("--jobs", metavar="J", type=click.IntRange(1, 1024), help="Processes.  [default: one a core]")
 @click.option(
-    "--out",
+    "--seed", default=1, show_default=True, type=click.IntRange(0, 2**63 - 1), help="Random seed for the dice."
+)
+@click.option(
+    "-j", "--jobs", metavar="J", type=click.IntRange(1, 1024), help="Number of processes.  [default: one per core]"
+)
+@click.option(
+    "-o",
+    "--output",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Keep every game here, and go on from what it holds.",
+    help="Save every game in this file, and continue from it.",
 )
 @networks_option
 @json_option
@@ -95,30 +108,38 @@ def rollout(  # noqa: PLR0913 - one argument an option
     cube_decision: bool,
     trials: int,
     truncate: int | None,
-    no_cube: bool,
-    error: float | None,
-    apart: float | None,
+    cubeless: bool,
+    max_error: float | None,
+    jsd: float | None,
     seed: int,
     jobs: int | None,
-    out: Path | None,
+    output: Path | None,
     networks: Path | None,
     as_json: bool,
 ) -> None:
-    """Play a position out many times over, and tell what comes of it.
+    """Play a position out many times and estimate its equity.
 
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. With dice, the best plays
-    are rolled out against each other; with --cube, or where a double is pending, no double and double, take; else the
-    position before the throw. All cores play, with the same dice for all candidates and the luck taken out. Ctrl-C
-    ends it and tells what is there; with --out FILE, the same command goes on later, even after a kill.
+    are rolled out against each other; with --cube-decision, or where a double is pending, no double and double,
+    take; else the position before the roll. All cores play, with the same dice for all candidates, and the result is
+    adjusted for luck. Ctrl-C stops and prints the result so far; with -o FILE, the same command continues later, even
+    after a kill.
     """
     asked = _read_question(where, dice=dice, plays=plays, cube=cube_decision)
-    if asked.cube and no_cube:
-        raise click.UsageError("expected a cube to decide on, or --no-cube, got both")
+    if asked.cube and cubeless:
+        raise click.UsageError("expected a cube decision or --cubeless, got both")
     from fibsbot.engine.engine import Engine  # noqa: PLC0415 - loads the engine
     from fibsbot.engine.rollout import RolloutError, RolloutPlan  # noqa: PLC0415 - loads the engine
     from fibsbot.engine.rollout import rollout as roll_out  # noqa: PLC0415 - loads the engine
 
-    plan = RolloutPlan(trials=trials, truncated=truncate, cubeful=not no_cube, seed=seed, error=error, apart=apart)
+    plan = RolloutPlan(
+        trials=trials,
+        truncated=truncate,
+        cubeful=not cubeless,
+        seed=seed,
+        stop_at_error=max_error,
+        stop_at_deviations=jsd,
+    )
     with open_engine(networks) as engine:
         candidates = _candidates(engine, asked)
         name = engine.name
@@ -127,7 +148,15 @@ def rollout(  # noqa: PLR0913 - one argument an option
     try:
         with _progress(plan) as show, sigterm_as_interrupt():
             found.take(
-                roll_out(make, candidates, plan, jobs=jobs, file=out, engine=name, show=lambda it: show(found.take(it)))
+                roll_out(
+                    make,
+                    candidates,
+                    plan,
+                    jobs=jobs,
+                    file=output,
+                    engine=name,
+                    on_progress=lambda it: show(found.take(it)),
+                )
             )
     except KeyboardInterrupt:
         found.finished = False
@@ -206,7 +235,7 @@ def _progress(plan: RolloutPlan) -> Iterator[Callable[[RolloutResult], None]]:
     task = bar.add_task("", total=plan.trials, running="")
 
     def show(result: RolloutResult) -> None:
-        bar.update(task, completed=result.rolled[0].count, running=running_result(result))
+        bar.update(task, completed=result.results[0].count, running=running_result(result))
 
     with bar:
         yield show
@@ -261,7 +290,7 @@ class RolloutOutput:
         """What to do with the cube; None where that was not asked."""
         if not self.cube:
             return None
-        no_double, double_take = self.result.rolled
+        no_double, double_take = self.result.results
         return CubeVerdict.of(self.stakes, self.state.owner, no_double.equity, double_take.equity)
 
     # -- for programs ---------------------------------------------------------------------------------------------
@@ -271,7 +300,7 @@ class RolloutOutput:
         plan, verdict = self.result.plan, self.verdict
         return {
             "finished": self.finished,
-            "games": self.result.rolled[0].count,
+            "games": self.result.results[0].count,
             "wanted": plan.trials,
             "truncated": plan.truncated,
             "cubeful": plan.cubeful,
@@ -299,7 +328,7 @@ class RolloutOutput:
         }
 
     def _ordered(self) -> list[CandidateResult]:
-        return list(self.result.rolled) if self.cube else self.result.ranked()
+        return list(self.result.results) if self.cube else self.result.ranked()
 
     # -- for people -----------------------------------------------------------------------------------------------
 
@@ -329,8 +358,8 @@ class RolloutOutput:
         yield f"{'':5}± {_six(it.outcome_errors)}"
 
     def _conditions(self) -> Iterator[str]:
-        plan, count = self.result.plan, self.result.rolled[0].count
-        each = " of each" if len(self.result.rolled) > 1 else ""
+        plan, count = self.result.plan, self.result.results[0].count
+        each = " of each" if len(self.result.results) > 1 else ""
         time = f"{self.result.seconds:.3g} s"
         cut = f", cut after {plan.truncated} turns" if plan.truncated else ""
         cube = "" if plan.cubeful else ", without a cube"

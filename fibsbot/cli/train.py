@@ -34,12 +34,15 @@ _PLOTTED: Final = ("PR", "contact", "crashed", "race")
 @click.command()
 @click.argument("recipe", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
-    "--folder",
+    "-o",
+    "--output",
+    "folder",
+    metavar="FOLDER",
     required=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Where networks, labels and checkpoints are kept; what lies there is not made again.",
+    help="Folder for networks, labels and checkpoints; existing ones are reused.",
 )
-@click.option("--jobs", "-j", type=click.IntRange(1), help="Processes that label; as many as there are cores.")
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Number of labelling processes.  [default: one per core]")
 @click.option(
     "--threads",
     type=click.IntRange(1),
@@ -60,7 +63,7 @@ _PLOTTED: Final = ("PR", "contact", "crashed", "race")
     help="Rated decisions (see docs/engine.md) on which each network is measured.",
 )
 @click.option(
-    "--from",
+    "--start",
     "packed_before",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Begin in a new folder with the networks that --pack wrote here after a checkpoint of the recipe.",
@@ -131,7 +134,12 @@ def _read(recipe: Path, benchmark: Path | None) -> tuple[Recipe, CheckerBenchmar
 
 
 def _train(  # noqa: PLR0913, PLR0917 - what a workshop needs
-    recipe: Recipe, folder: Path, jobs: int, teller: _ProgressReporter, benchmark: CheckerBenchmark | None, backend: str
+    recipe: Recipe,
+    folder: Path,
+    jobs: int,
+    listener: _ProgressReporter,
+    benchmark: CheckerBenchmark | None,
+    backend: str,
 ) -> None:
     from fibsbot.engine.bearoff import load_tables  # noqa: PLC0415 - loads numpy
     from fibsbot.engine.network import NetworkError  # noqa: PLC0415 - loads numpy
@@ -140,7 +148,7 @@ def _train(  # noqa: PLR0913, PLR0917 - what a workshop needs
     tables = load_tables(compute=True)
     assert tables is not None  # noqa: S101 - what is not there is computed
     try:
-        Pipeline(recipe, folder, tables.columns, jobs, teller, benchmark, _backend(backend)).follow()
+        Pipeline(recipe, folder, tables.columns, jobs, listener, benchmark, _backend(backend)).run()
     except NetworkError as error:
         raise UserError(str(error)) from error
 

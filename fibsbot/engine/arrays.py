@@ -1,10 +1,11 @@
-"""Boards, rolls and outcomes as numpy arrays: what the engine sees instead of a Position.
+"""Boards, rolls and outcomes as numpy arrays, which the engine uses in place of `Position`.
 
 A board is 26 cells of int8 as in `Position.points`: seen by one player, own checkers positive, 1 to 24 the points, 25
 the own bar, 0 the opponent's bar (never positive). Checkers borne off are those missing from 15. Outcomes are the six
 chances of how a game ends, shape (n, 6), in the order in which GNU Backgammon prints them, seen by the player on
-roll; each chance includes those above it, so win + lose is 1 and win >= win gammon >= win backgammon. Needs numpy
-only.
+roll; a chance to win includes gammons and backgammons, so win + lose is 1 and win >= win gammon >= win backgammon.
+
+The module needs numpy only.
 """
 
 from __future__ import annotations
@@ -15,13 +16,20 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from fibsbot.match import ROLL_WAYS, ROLLS
 from fibsbot.position import Position
 
 CELLS: Final = 26
 BAR: Final = 25
 CHECKERS: Final = 15
 AS_INT: Final = 0
-"""Added to what stands in a cell, makes a whole number of the usual width of it: each width is compiled by itself."""
+"""Added to a cell, converts its int8 to an int: numba compiles functions once for each width of integers."""
+
+Bools: TypeAlias = npt.NDArray[np.bool_]
+Int32s: TypeAlias = npt.NDArray[np.int32]
+Int64s: TypeAlias = npt.NDArray[np.int64]
+Floats32: TypeAlias = npt.NDArray[np.float32]
+Floats64: TypeAlias = npt.NDArray[np.float64]
 
 Board: TypeAlias = npt.NDArray[np.int8]
 """One board, shape (26,)."""
@@ -41,21 +49,19 @@ def position_of(board: Board) -> Position:
 
 
 def swapped(boards: Boards) -> Boards:
-    """Return the same boards seen by the other player."""
+    """Return boards as seen by the other player."""
     return np.ascontiguousarray(-boards[..., ::-1])
 
 
 def have_passed(boards: Boards) -> npt.NDArray[np.bool_]:
-    """Return for each board whether the sides have passed each other and both have checkers left, shape (n,)."""
+    """Return whether the sides have passed each other and both have checkers left, shape (n,)."""
     rearmost = BAR - (boards > 0)[:, ::-1].argmax(axis=1)
     return np.asarray(rearmost < (boards < 0).argmax(axis=1))
 
 
-DICE: Final = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
-"""1-1, 2-1, 2-2, 3-1 and so on, the high number first."""
-ROLLS: Final = len(DICE)
-CHANCE_OF_ROLL: Final = np.array([1.0 if high == low else 2.0 for high, low in DICE]) / 36
-"""How likely each roll is."""
+ROLL_COUNT: Final = len(ROLLS)
+CHANCE_OF_ROLL: Final = np.array(ROLL_WAYS, np.float64) / 36
+"""The chance of each roll, in the order of `match.ROLLS`."""
 
 
 WIN: Final = 0
@@ -65,6 +71,9 @@ LOSE: Final = 3
 LOSE_GAMMON: Final = 4
 LOSE_BACKGAMMON: Final = 5
 OUTCOMES: Final = 6
+
+OUTPUTS: Final = 5
+"""The chances that networks give: win, win gammon, win backgammon, lose gammon, lose backgammon."""
 
 Outcomes: TypeAlias = npt.NDArray[np.floating[Any]]
 """Chances, shape (..., 6)."""
@@ -78,5 +87,5 @@ def cubeless_equity(outcomes: Outcomes) -> npt.NDArray[np.floating[Any]]:
 
 
 def other_side(outcomes: Outcomes) -> Outcomes:
-    """Return the same chances seen by the other player."""
+    """Return outcomes as seen by the other player."""
     return np.concatenate([outcomes[..., LOSE:], outcomes[..., :LOSE]], axis=-1)

@@ -1,20 +1,22 @@
-"""Machine code on disk, beside its source: a file for each compiled function, with a checksum.
+"""Cache of machine code on disk: a file for each compiled function, with a checksum.
 
-A file that a power cut has damaged, or that was made from other sources, by another compiler or for another processor,
-is of no use and is made anew. It stands in `__pycache__` beside the source or, where that cannot be written, in
-`fibsbot/code` of the user's cache; where neither can, each process compiles for itself. The environment variable
-FIBSBOT_CODE_CACHE names another folder.
+A file that is damaged, or that was made from other sources, by another compiler or for another processor, is replaced.
+Files are in `__pycache__` beside the source or, where that cannot be written, in `fibsbot/code` of the user's cache;
+if neither can be written, each process compiles for itself. The environment variable FIBSBOT_CODE_CACHE names another
+folder.
+
+The digest of the sources follows imports by a regular expression: lines that begin with
+`from fibsbot.engine.<module> import`, and strings of the form `"fibsbot.engine.<module>"`. A file with compiled code
+must not import modules of the engine in any other way (`from fibsbot.engine import x`, or an indented import).
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import json
 import os
 import re
-import secrets
 import struct
 import sys
 import zlib
@@ -27,38 +29,40 @@ import llvmlite.binding as llvm
 import numpy as np
 from attrs import frozen
 
+from fibsbot.files import replacing
+
 FOLDER_VARIABLE: Final = "FIBSBOT_CODE_CACHE"
-"""The environment variable that says where code is kept."""
+"""The environment variable that names the folder of the cache."""
 MARK: Final = b"fibsbot machine code 2\n"
 """Begins each file."""
 _NUMBER: Final = struct.Struct("<I")
-"""After the mark come two: a checksum of all that follows it, and the length of a description in JSON. The codes stand
-behind that, one after another."""
+"""Two of these follow the mark: a checksum of the rest of the file, and the length of a description in JSON. The
+description is followed by the object files."""
 _IMPORTS: Final = re.compile(rb"^from (fibsbot\.engine[\w.]*) import |\"(fibsbot\.engine\.\w+)\"", re.MULTILINE)
-"""What a file of the engine takes from others of its files."""
+"""Imports of a file of the engine from other files of the engine."""
 
 _warned: Final[set[str]] = set()
-"""Folders that were spoken of: one line is enough for a hundred functions."""
+"""Folders that a warning was logged for: one line is enough for a hundred functions."""
 _engines: Final[list[Any]] = []
-"""What holds the code that was loaded."""
+"""Owners of the loaded code, which must not be freed."""
 
 
 @frozen
 class Code:
-    """What was compiled of a function, for one set of types."""
+    """Machine code of a function for one combination of argument types."""
 
     key: str
     """The types of its arguments."""
     entry: str
     """The name of the function in `content`."""
     needs: tuple[str, ...]
-    """Functions of other libraries that it calls."""
+    """Symbols of other libraries that it calls."""
     content: bytes
     """An object file."""
 
 
 def load(function: Callable[..., Any]) -> list[Code]:
-    """Return what is kept of a function and can be used."""
+    """Return the cached code of a function, as far as it is valid."""
     for folder in _folders(function):
         path = folder / _name(function)
         try:
@@ -75,13 +79,14 @@ def load(function: Callable[..., Any]) -> list[Code]:
 
 
 def save(function: Callable[..., Any], code: Code) -> None:
-    """Keep code beside what is kept of the function already; where it cannot be, this process goes on without."""
+    """Add code to the cache; log a warning if it cannot be written."""
     codes = [*(it for it in load(function) if it.key != code.key), code]
     trouble: OSError | None = None
     for folder in _folders(function):
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            _write(folder / _name(function), _dump(_stamp(function), codes))
+            with replacing(folder / _name(function)) as part:
+                part.write_bytes(_dump(_stamp(function), codes))
         except OSError as error:
             trouble = trouble or error
         else:
@@ -91,9 +96,9 @@ def save(function: Callable[..., Any], code: Code) -> None:
 
 
 def link(code: Code) -> int:
-    """Return where the code stands in memory, ready to be called; 0 where it needs functions that are not there.
+    """Load code into memory and return the address of its entry; 0 if it needs symbols that do not exist.
 
-    Raises OSError where this process may not turn memory into code.
+    Raises OSError where this process may not make memory executable.
     """
     _check_memory()
     missing = [name for name in code.needs if not llvm.address_of_symbol(name)]
@@ -112,18 +117,18 @@ def link(code: Code) -> int:
 
 @functools.cache
 def _check_memory() -> None:
-    """Raise OSError where memory cannot become code: LLVM would go on, and the first call would end the process."""
+    """Raise OSError where memory cannot be made executable: LLVM would not notice, and the first call would crash."""
     llvm.check_jit_execution()
 
 
 @functools.cache
 def target() -> tuple[str, str, str]:
-    """Return what code is compiled for: system, processor, and what the processor can do."""
+    """Return what code is compiled for: target triple, processor and processor features."""
     return llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 def target_machine() -> Any:
-    """Return what makes machine code for this processor."""
+    """Return LLVM's target machine for this processor."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     _, cpu, features = target()
@@ -136,7 +141,7 @@ def target_machine() -> Any:
 
 
 def _folders(function: Callable[..., Any]) -> list[Path]:
-    """Return where the code of a function may stand, the best place first; nowhere where its text is not all of it."""
+    """Return the possible folders for a function's code, the best first; none for a closure."""
     if function.__closure__:
         return []
     if own := os.environ.get(FOLDER_VARIABLE):
@@ -145,7 +150,7 @@ def _folders(function: Callable[..., Any]) -> list[Path]:
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     try:
         return [beside, Path(cache).expanduser() / "fibsbot" / "code"]
-    except RuntimeError:  # nobody knows where home is
+    except RuntimeError:  # there is no home directory
         return [beside]
 
 
@@ -162,7 +167,7 @@ def _dump(stamp: str, codes: list[Code]) -> bytes:
 
 
 def _read(content: bytes) -> tuple[str, list[Code]]:
-    """Return stamp and codes of a file; raise ValueError, KeyError, TypeError or struct.error where it is damaged."""
+    """Return stamp and codes of a file; raise ValueError, KeyError, TypeError or struct.error if it is damaged."""
     if not content.startswith(MARK):
         raise ValueError("expected another beginning")
     body = content[len(MARK) + _NUMBER.size :]
@@ -178,24 +183,12 @@ def _read(content: bytes) -> tuple[str, list[Code]]:
     return description["stamp"], codes
 
 
-def _write(path: Path, content: bytes) -> None:
-    """Write a file that nobody ever sees half of."""
-    ours = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-    try:
-        ours.write_bytes(content)
-        ours.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            ours.unlink()
-        raise
-
-
 def _warn(folder: Path, text: str) -> None:
-    """Log a line: to the program's log where a command has set it up, else as errors are shown."""
+    """Log a warning: to the program's log if it is configured, else to stderr."""
     if str(folder) in _warned:
         return
     _warned.add(str(folder))
-    import structlog  # noqa: PLC0415 - rarely wanted
+    import structlog  # noqa: PLC0415 - rarely needed
 
     if structlog.is_configured():
         structlog.get_logger(__name__).warning(text, folder=str(folder))
@@ -203,28 +196,24 @@ def _warn(folder: Path, text: str) -> None:
         sys.stderr.write(f"fibsbot: {text}: {folder}\n")
 
 
-# -- what code is made from --------------------------------------------------------------------------------------------
+# -- digest of the sources ---------------------------------------------------------------------------------------------
 
 
 def _stamp(function: Callable[..., Any]) -> str:
-    """Return a digest of all that code is made from and for."""
+    """Return a digest of everything that the code depends on."""
     return _digest(function.__code__.co_filename) + _surroundings()
 
 
 @functools.cache
 def _surroundings() -> str:
-    text = " ".join((*target(), version("numba"), llvm_version(), np.__version__))
+    llvm_version = f"{version('llvmlite')} {llvm.llvm_version_info}"
+    text = " ".join((*target(), version("numba"), llvm_version, np.__version__))
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def llvm_version() -> str:
-    """Return the version of llvmlite and of the LLVM in it."""
-    return f"{version('llvmlite')} {llvm.llvm_version_info}"
 
 
 @functools.cache
 def _digest(file: str) -> str:
-    """Return a digest of a file, of the compiler, and of all files of the engine that it imports and that those do."""
+    """Return a digest of a file, the compiler, and all files of the engine that they import, directly or indirectly."""
     seen: set[Path] = set()
     left = [Path(file), *map(_path, (b"fibsbot.engine.jit_compiler", __name__.encode()))]
     digest = hashlib.sha256()
@@ -240,14 +229,14 @@ def _digest(file: str) -> str:
 
 @functools.cache
 def _content(path: Path) -> tuple[bytes, tuple[Path, ...]]:
-    """Return a digest of a file, and which files of the engine it imports."""
+    """Return a digest of a file, and the files of the engine that it imports."""
     text = path.read_bytes()
     names = [one or other for one, other in _IMPORTS.findall(text)]
     return hashlib.sha256(text).digest(), tuple(map(_path, names))
 
 
 def _path(module: bytes) -> Path:
-    """Return the file of a module of the engine, imported or not."""
+    """Return the file of a module of the engine, whether it is imported or not."""
     name = module.decode()
     known = getattr(sys.modules.get(name), "__file__", None)
     if known:

@@ -1,8 +1,8 @@
-"""The engine: what positions, plays and cube actions are worth, by networks, bear-off tables and lookahead.
+"""The engine: evaluates positions, plays and cube actions by networks, bear-off tables and lookahead.
 
-One engine serves any number of threads. It compiles what it needs when it is first asked, which takes seconds where
-nothing has been compiled before: `Engine.warm_up` does that beforehand. On the first start of all, two processes
-compile side by side; later starts load what is cached.
+An engine may be used by several threads. Functions are compiled when they are first called, which takes seconds if the
+cache is empty: `Engine.warm_up` does that beforehand. On the very first start two processes compile side by side; later
+starts load the cached code.
 """
 
 from __future__ import annotations
@@ -32,18 +32,19 @@ from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
 
-_SECOND: Final = f"import gc; gc.disable(); from {__name__} import compile_looking; compile_looking(); gc.freeze()"
-"""What the second process does. The compiler leaves little garbage, and the search for it is an eighth of its time."""
+_SECOND: Final = f"import gc; gc.disable(); from {__name__} import compile_lookahead; compile_lookahead(); gc.freeze()"
+"""The script of the second process. Garbage collection is off: the compiler leaves little garbage, and collecting takes
+an eighth of its time."""
 
 
 def is_cold() -> bool:
-    """Whether nothing has been compiled yet, and what will be can be kept."""
+    """Return whether no compiled code is cached yet."""
     return expand.is_missing()
 
 
 @contextlib.contextmanager
 def compiled_by_two() -> Iterator[None]:
-    """Have another process compile what looking ahead needs; it is there at the end. Whatever fails is done later."""
+    """Let a second process compile the functions of the lookahead meanwhile; if it fails, they are compiled later."""
     with contextlib.ExitStack() as held:
         held.enter_context(_nothing_collected())
         with contextlib.suppress(OSError):
@@ -60,7 +61,7 @@ def compiled_by_two() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _nothing_collected() -> Iterator[None]:
-    """Keep what nobody needs; see `_SECOND`."""
+    """Turn garbage collection off meanwhile; see `_SECOND`."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -71,21 +72,21 @@ def _nothing_collected() -> Iterator[None]:
 
 
 class _NullEvaluator:
-    """Values every position alike, without anything that would have to be compiled."""
+    """Evaluates all positions alike and needs no compiled functions."""
 
     name = "nobody"
 
     def evaluate(self, boards: Boards) -> Outcomes:
-        """Return no chances, shape (n, 6)."""
+        """Return zeros, shape (n, 6)."""
         return np.zeros((len(boards), OUTCOMES), np.float32)
 
 
-def compile_looking() -> None:
-    """Compile what looking ahead needs, as the second process."""
+def compile_lookahead() -> None:
+    """Compile the functions that a lookahead needs, in the second process."""
     boards = boards_of([Position.start()])
     pruner = pruner_of(Network.new((8,), 1, len(raw_columns())))
-    looker = Lookahead(_NullEvaluator(), pruner, SearchFilters(), 64)
-    looker.expand(boards, PlayFilter())
+    lookahead = Lookahead(_NullEvaluator(), pruner, SearchFilters(), 64)
+    lookahead.expand(boards, PlayFilter())
     cubes = DecisionCubes.of(MatchState(Position.start(), length=7), NO_TABLES)
     cubes.values(0, (cubes.start,), boards, np.zeros((1, OUTCOMES), np.float32))
 
@@ -96,7 +97,7 @@ _OPENING: Final = MatchState(Position.start(), length=7)
 
 @frozen(eq=False)
 class Engine:
-    """Values positions, ranks plays, reads cubes."""
+    """Evaluates positions, ranks plays and analyses cube decisions."""
 
     evaluator: Evaluator
     pruner: Pruner
@@ -104,12 +105,12 @@ class Engine:
 
     @classmethod
     def load(cls, folder: Path = NETWORKS_FOLDER, *, tables: bool = True, compute: bool = True) -> Self:
-        """Return the engine with the networks of a folder, if no other the ones that come along.
+        """Return an engine with the networks of a folder, by default the bundled ones.
 
         Args:
-            folder: Where the networks are.
+            folder: The folder of the networks.
             tables: Whether to use bear-off tables.
-            compute: Whether to compute them where there are none, which takes a few seconds, once.
+            compute: Whether to compute missing tables, which takes a few seconds, once.
 
         Raises:
             NetworkError: Networks are missing or damaged; one line.
@@ -123,19 +124,19 @@ class Engine:
             evaluator = NetworkEvaluator(name, networks.contact, columns, networks.race)
             engine = cls(evaluator, networks.pruner)
             if cold:
-                boards, looker = boards_of([_OPENING.position]), engine.searcher.looker
-                looker.evaluate(boards)
-                looker.distinct(boards)
+                boards, lookahead = boards_of([_OPENING.position]), engine.searcher.lookahead
+                lookahead.evaluate(boards)
+                lookahead.distinct(boards)
                 argmin_of_slots(np.zeros((1, 1)), np.zeros(1, np.int32), 1)
         return engine
 
     @property
     def name(self) -> str:
-        """What makes the figures."""
+        """The name of the networks."""
         return self.evaluator.name
 
     def evaluate(self, positions: Iterable[Position] | Boards) -> Outcomes:
-        """Return the chances of who is on roll without looking ahead, shape (n, 6); see `engine.outcomes`.
+        """Return the outcomes for the player on roll without lookahead, shape (n, 6); see `engine.arrays`.
 
         Positions may be given as boards, shape (n, 26).
         """
@@ -149,10 +150,10 @@ class Engine:
         limits: SearchLimits = DEFAULT_LIMITS,
         compared: PlayComparison | None = None,
     ) -> Ranking:
-        """Return the plays of a throw, all legal ones unless some are given, the best first; phase MOVE.
+        """Return the plays of a roll, by default all legal ones, the best first; the state is in phase MOVE.
 
-        `compared` says which of them are looked at as deep as the best one; without it, what falls behind is not.
-        Raises ValueError where the position cannot be, the state has no dice, or there is no play to rank.
+        `compared` selects the plays that are searched as deep as the best one; without it, inferior plays are not.
+        Raises ValueError if the position is impossible, the state has no dice, or there is no play to rank.
         """
         _check(state.position)
         if plays is None:
@@ -161,30 +162,30 @@ class Engine:
             plays = legal_plays(state.position, state.dice) or (Play(),)
         return self.searcher.rank(state, plays, limits, compared)
 
-    def read(self, state: MatchState, limits: SearchLimits = DEFAULT_LIMITS) -> CubeAnalysis:
-        """Return what the position is worth before the throw and what to do with the cube; phase ROLL.
+    def analyse_cube(self, state: MatchState, limits: SearchLimits = DEFAULT_LIMITS) -> CubeAnalysis:
+        """Return the equity of the position before the roll and the cube decision; the state is in phase ROLL.
 
-        Raises ValueError where the position cannot be.
+        Raises ValueError if the position is impossible.
         """
         _check(state.position)
-        return self.searcher.read(state, limits)
+        return self.searcher.analyse_cube(state, limits)
 
-    def value_rolls(self, state: MatchState) -> list[float]:
-        """Return what each roll is worth with its best play, without looking ahead, in the order of `engine.rolls`.
+    def equities_by_roll(self, state: MatchState) -> list[float]:
+        """Return the equity of each roll with its best play, without lookahead, in the order of `match.ROLLS`.
 
-        The dice of the state do not count. Raises ValueError where the position cannot be.
+        The dice of the state are ignored. Raises ValueError if the position is impossible.
         """
         _check(state.position)
-        return self.searcher.value_rolls(state)
+        return self.searcher.equities_by_roll(state)
 
     def warm_up(self) -> None:
-        """Compile whatever decisions need."""
-        self.read(_OPENING, SearchLimits(plies=1))
+        """Compile or load the functions that decisions need."""
+        self.analyse_cube(_OPENING, SearchLimits(plies=1))
         self.rank(evolve(_OPENING, phase=Phase.MOVE, dice=(3, 1)), limits=SearchLimits(plies=1))
 
     @property
     def searcher(self) -> Searcher:
-        """What looks ahead in this thread."""
+        """The searcher of this thread."""
         searcher: Searcher | None = getattr(self._of_thread, "searcher", None)
         if searcher is None:
             searcher = self._of_thread.searcher = Searcher(self.evaluator, self.pruner)
@@ -192,7 +193,7 @@ class Engine:
 
 
 def _check(position: Position) -> None:
-    """Raise ValueError for a position that cannot be: compiled functions look up tables by what they are told."""
+    """Raise ValueError for an impossible position: compiled functions use its cells as indices without a check."""
     flaws = position.status()
     if flaws:
-        raise ValueError(f"expected a position that can be, got one with {flaws.name}: {position.points}")
+        raise ValueError(f"expected a possible position, got one with {flaws.name}: {position.points}")

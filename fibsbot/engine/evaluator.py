@@ -1,4 +1,4 @@
-"""What values positions without looking ahead (0-ply): the interface, and networks with bear-off tables behind it."""
+"""Evaluators evaluate positions without lookahead (0-ply): the interface, and networks with bear-off tables."""
 
 from __future__ import annotations
 
@@ -9,15 +9,25 @@ import numpy as np
 import numpy.typing as npt
 from attrs import field, frozen
 
-from fibsbot.engine.arrays import BAR, CELLS, CHECKERS, LOSE, LOSE_BACKGAMMON, LOSE_GAMMON, OUTCOMES, Boards, Outcomes
+from fibsbot.engine.arrays import (
+    BAR,
+    CELLS,
+    CHECKERS,
+    LOSE,
+    LOSE_BACKGAMMON,
+    LOSE_GAMMON,
+    OUTCOMES,
+    Boards,
+    Floats32,
+    Outcomes,
+)
 from fibsbot.engine.bearoff import NO_TABLES, TableArrays
 from fibsbot.engine.bearoff.lookup import covered_chances, look_up
 from fibsbot.engine.features import Inputs, encode_all
 from fibsbot.engine.jit import compiled
-from fibsbot.engine.network import Floats, Network, logistic
+from fibsbot.engine.network import Network, logistic
 from fibsbot.engine.quantized import QuantizedNetwork, output_sums, quantize
 from fibsbot.engine.race_network import RaceNetwork, is_race
-from fibsbot.engine.training.td_network import CHANCES, TDBuffers, TDNetwork, new_td_buffers, value
 
 _THEIR_HOME: Final = BAR - 6
 """The first cell from which a gammon lost is a backgammon: their home board and the bar."""
@@ -25,24 +35,24 @@ _THEIR_HOME: Final = BAR - 6
 
 @runtime_checkable
 class Evaluator(Protocol):
-    """Values positions without looking ahead (0-ply)."""
+    """Evaluates positions without lookahead (0-ply)."""
 
     @property
     def name(self) -> str:
-        """What made the figures: network, version, tables."""
+        """The name of the networks and tables."""
         ...
 
     def evaluate(self, boards: Boards) -> Outcomes:
-        """Return the chances of who is on roll, shape (n, 6) for n boards of shape (n, 26); see `engine.outcomes`.
+        """Return the chances of the player on roll, shape (n, 6) for n boards of shape (n, 26); see `engine.arrays`.
 
-        Games that are over are valued as what they are: the player on roll has lost.
+        In a game that is over, the player on roll has lost.
         """
         ...
 
 
 @frozen(eq=False)
 class NetworkEvaluator:
-    """A network, perhaps another one for races; what is over or in the bear-off tables is valued exactly."""
+    """A network for contact, and optionally one for races; finished games and the bear-off tables are exact."""
 
     name: str
     network: Network
@@ -50,7 +60,7 @@ class NetworkEvaluator:
     """The bear-off tables."""
     race: RaceNetwork | None = None
     encode: Callable[[Boards], Inputs] = encode_all
-    """What the network sees of boards."""
+    """Encodes boards as the network's inputs."""
     _integers: QuantizedNetwork = field(init=False, repr=False)
 
     @_integers.default
@@ -58,35 +68,17 @@ class NetworkEvaluator:
         return quantize(self.network)
 
     def evaluate(self, boards: Boards) -> Outcomes:
-        """Return the chances of who is on roll, shape (n, 6), the same whatever boards are asked about beside."""
+        """Return the chances of the player on roll, shape (n, 6); each board is independent of the others."""
         return evaluate_with(boards, self.columns, self._chances, self.race)
 
-    def _chances(self, boards: Boards) -> Floats:
+    def _chances(self, boards: Boards) -> Floats32:
         return logistic(output_sums(self._integers, self.encode(boards)))
 
 
-@frozen(eq=False)
-class TDEvaluator:
-    """A student, as long as there is nothing better."""
-
-    name: str
-    student: TDNetwork
-    columns: TableArrays = NO_TABLES
-
-    def evaluate(self, boards: Boards) -> Outcomes:
-        """Return the chances of who is on roll, shape (n, 6)."""
-        return evaluate_with(boards, self.columns, self._chances)
-
-    def _chances(self, boards: Boards) -> Floats:
-        chances = np.empty((len(boards), CHANCES), np.float32)
-        _student_chances(self.student, new_td_buffers(self.student), boards, chances)
-        return chances
-
-
 def evaluate_with(
-    boards: Boards, columns: TableArrays, chances: Callable[[Boards], Floats], race: RaceNetwork | None = None
+    boards: Boards, columns: TableArrays, chances: Callable[[Boards], Floats32], race: RaceNetwork | None = None
 ) -> Outcomes:
-    """Return six chances a board: what laws and tables know, of races what `race` says, of the others `chances`."""
+    """Return six chances per board: exact where the game is over or in the tables, else by `race` or `chances`."""
     outcomes = np.empty((len(boards), OUTCOMES), np.float32)
     unknown = _write_known(boards, columns, outcomes)
     if race is not None and (racing := unknown & is_race(boards)).any():
@@ -105,12 +97,12 @@ def is_known(boards: Boards, columns: TableArrays) -> npt.NDArray[np.bool_]:
     return ~_write_known(boards, columns, np.empty((len(boards), OUTCOMES), np.float32))
 
 
-def _write_known(boards: Boards, columns: TableArrays, outcomes: Floats) -> npt.NDArray[np.bool_]:
+def _write_known(boards: Boards, columns: TableArrays, outcomes: Floats32) -> npt.NDArray[np.bool_]:
     """Write the chances of games that are over and of what the tables cover; return which boards are neither."""
     unknown = np.asarray((boards < 0).any(axis=1))
     if not unknown.all():
         outcomes[~unknown] = _lost(boards[~unknown])
-    places, own, opponent = look_up(boards, columns.throws)
+    places, own, opponent = look_up(boards, columns.rolls)
     if len(places):
         outcomes[places] = covered_chances(own, opponent, columns)
         unknown[places] = False
@@ -118,9 +110,10 @@ def _write_known(boards: Boards, columns: TableArrays, outcomes: Floats) -> npt.
 
 
 def _lost(boards: Boards) -> Outcomes:
-    """Return the chances of who is on roll where the other one has borne off all checkers; see `student.write_ending`.
+    """Return the chances of the player on roll where the opponent has borne off all checkers.
 
-    That one is for compiled loops; this one needs nothing compiled.
+    `generator.write_game_over` does the same inside compiled loops; this function needs nothing compiled. A test
+    compares the two.
     """
     gammon = boards.clip(0).sum(axis=1) == CHECKERS
     outcomes = np.zeros((len(boards), OUTCOMES), np.float32)
@@ -131,19 +124,11 @@ def _lost(boards: Boards) -> Outcomes:
 
 
 @compiled
-def _student_chances(student: TDNetwork, desk: TDBuffers, boards: Boards, chances: Floats) -> None:
-    for row in range(len(boards)):
-        value(student, desk, boards[row])
-        for chance in range(CHANCES):
-            chances[row, chance] = desk.chances[chance]
+def _write_outcomes(boards: Boards, chances: Floats32, outcomes: Floats32) -> None:
+    """Write the six outcomes from the five outputs, with impossible results removed.
 
-
-@compiled
-def _write_outcomes(boards: Boards, chances: Floats, outcomes: Floats) -> None:
-    """Write six chances made of five, without what the laws rule out.
-
-    Who has borne off a checker loses no gammon; once the sides have passed each other, who has nobody left in the
-    other's home board loses no backgammon.
+    A side that has borne off a checker loses no gammon. Once the sides have passed each other, a side without checkers
+    in the other's home board loses no backgammon.
     """
     for row in range(len(boards)):
         own, theirs, rearmost, theirs_rearmost = 0, 0, 0, 0

@@ -13,8 +13,9 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.arrays import AS_INT, BAR, CELLS, CHECKERS, DICE, Board, Boards, swapped
+from fibsbot.engine.arrays import AS_INT, BAR, CELLS, CHECKERS, Board, Boards, swapped
 from fibsbot.engine.jit import compiled, inner
+from fibsbot.match import ROLLS
 
 Inputs: TypeAlias = npt.NDArray[np.float32]
 """The inputs of one position, shape (INPUTS,), or of many, shape (n, INPUTS)."""
@@ -108,14 +109,14 @@ def input_names() -> tuple[str, ...]:
     return tuple(f"{who}_{name}" for who in ("own", "opponent") for name in side)
 
 
-_WITH: Final = np.array([sum(1 << bit for bit, roll in enumerate(DICE) if number in roll) for number in range(7)])
+_WITH: Final = np.array([sum(1 << bit for bit, roll in enumerate(ROLLS) if number in roll) for number in range(7)])
 """The rolls that show a number, by the number."""
-_DOUBLES: Final = sum(1 << bit for bit, (high, low) in enumerate(DICE) if high == low)
+_DOUBLES: Final = sum(1 << bit for bit, (high, low) in enumerate(ROLLS) if high == low)
 
 
 @compiled
 def write_shots(sides: Boards, inputs: Inputs) -> None:
-    """Write HIT, DOUBLE_HIT and HIT_PIPS of each side, shape (n, 26), that throws next, shape of the inputs (n, SIDE).
+    """Write HIT, DOUBLE_HIT and HIT_PIPS of each side, shape (n, 26), that rolls next, shape of the inputs (n, SIDE).
 
     Of several blots that a roll hits the one that loses most counts for the pips.
     """
@@ -136,7 +137,7 @@ def write_shots(sides: Boards, inputs: Inputs) -> None:
 
 @inner
 def _weight(rolls: int) -> int:
-    """Return how many of 36 throws show one of the rolls."""
+    """Return how many of 36 rolls show one of the rolls."""
     count = 0
     left = rolls
     while left:
@@ -237,7 +238,7 @@ def encode_all(boards: Boards) -> Inputs:
 
 
 def _encode(sides: Boards, inputs: Inputs, escapes: Inputs) -> None:
-    """Write the inputs of boards, each as who is on roll sees it and then, in the next row, as the opponent does.
+    """Write the inputs of boards, each as the player on roll sees it and then, in the next row, as the opponent does.
 
     Args:
         sides: Shape (2 n, 26); an odd row is the one before it, swapped.

@@ -16,10 +16,10 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from fibsbot.engine.arrays import BAR, CELLS, Board, Boards
+from fibsbot.engine.arrays import BAR, CELLS, CHECKERS, Board, Boards, Floats32
 from fibsbot.engine.jit import compiled, inner
 
-MOST_PLAYS: Final = 3060
+MAX_PLAYS: Final = 3060
 """Positions that one roll can leave, at most: 15 checkers share the four moves of a double in C(18, 4) ways."""
 
 Scratch: TypeAlias = Boards
@@ -28,7 +28,7 @@ Scratch: TypeAlias = Boards
 
 def plays_and_scratch() -> tuple[Boards, Scratch]:
     """Return room for the results of a roll and for the work of `generate`."""
-    return np.zeros((MOST_PLAYS, CELLS), np.int8), np.zeros((5, CELLS), np.int8)
+    return np.zeros((MAX_PLAYS, CELLS), np.int8), np.zeros((5, CELLS), np.int8)
 
 
 def successors(board: Board, high: int, low: int) -> Boards:
@@ -103,7 +103,7 @@ def move(before: Board, after: Board, source: int, number: int) -> None:
 def generate(board: Board, high: int, low: int, plays: Boards, scratch: Scratch) -> int:
     """Write every position that a roll can leave into `plays`, seen by who moved; return how many.
 
-    0 means that no checker can move. `high` is not below `low`. `plays` has shape (MOST_PLAYS, 26).
+    0 means that no checker can move. `high` is not below `low`. `plays` has shape (MAX_PLAYS, 26).
     """
     if high == low:
         return _double(board, high, plays, scratch)
@@ -193,3 +193,23 @@ def _double(board: Board, number: int, plays: Boards, scratch: Scratch) -> int:
             depth += 1
             starts = starts << 5 | source
     return count
+
+
+@compiled
+def write_game_over(board: Board, chances: Floats32) -> bool:
+    """If who is not on roll has borne off all checkers, write the chances of the player on roll; else return False."""
+    for cell in range(BAR):
+        if board[cell] < 0:
+            return False
+    left, behind = 0, 0
+    for cell in range(1, CELLS):
+        if board[cell] > 0:
+            left += board[cell]
+            if cell > 18:
+                behind = 1
+    gammon = 1.0 if left == CHECKERS else 0.0
+    for chance in range(3):
+        chances[chance] = 0.0
+    chances[3] = gammon
+    chances[4] = gammon * behind
+    return True

@@ -25,8 +25,8 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 TYPE_MISMATCH: Final = -(1 << 63)
-"""What machine code returns that was compiled for other types than those of its arguments; NaN where it returns a
-floating-point number."""
+"""Returned by machine code whose arguments are not of the types that it was compiled for; functions that return a
+floating-point number return NaN."""
 
 SCALAR_TYPES: Final[dict[str, Any]] = {
     "bool": ctypes.c_int64,
@@ -35,7 +35,7 @@ SCALAR_TYPES: Final[dict[str, Any]] = {
     "float": ctypes.c_double,
     "np.float32": ctypes.c_float,
 }
-"""How arguments are passed that are numbers, by their annotation; all others are arrays, or tuples of these."""
+"""C types of arguments that are numbers, by annotation; all other arguments are arrays, or tuples of arrays."""
 _RESULTS: Final[dict[str, Callable[[Any], Any]]] = {
     "bool": bool,
     "int": int,
@@ -43,42 +43,41 @@ _RESULTS: Final[dict[str, Callable[[Any], Any]]] = {
     "float": float,
     "None": lambda _: None,
 }
-"""What becomes of a result, by its annotation."""
+"""Conversions of results, by annotation."""
 
 _lock: Final = threading.RLock()
 """Held while machine code is loaded or compiled."""
 
 
 class InnerFunction:
-    """A function that is compiled into others; Python cannot call it."""
+    """A function that is compiled into its callers; Python cannot call it."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        """Take the function as it is written."""
         self.__doc__ = function.__doc__
         self.function = function
 
 
 class Intrinsic:
-    """What compiled functions may call that is written in LLVM's intermediate representation.
+    """A function for compiled callers that is written in LLVM's intermediate representation.
 
-    It is built when something is compiled, by the function of that name in a module that Python need not import before.
+    It is built when a caller is compiled, by a function in a module that is imported only then.
     """
 
     def __init__(self, module: str, name: str, *arguments: object) -> None:
-        """Say what makes it: a function of a module, and its arguments."""
+        """The function that builds it is `name` in `module`, called with `arguments`."""
         self.module = module
         self.name = name
         self.arguments = arguments
 
 
 class CompiledFunction(InnerFunction, Generic[Arguments, Result]):
-    """A function that Python can call, too. What it does is compiled at the first call for each set of types."""
+    """A function that Python can call; it is compiled at the first call for each combination of argument types."""
 
     def __init__(self, function: Callable[Arguments, Result]) -> None:
-        """Take the function as it is written, with an annotation for each argument."""
+        """The function needs an annotation for each argument and for its result."""
         super().__init__(function)
         self.made = 0
-        """How often it was compiled in this process."""
+        """How often it was compiled in this process; tests read it."""
         types = {name: str(text) for name, text in function.__annotations__.items()}
         returned = types.pop("return")
         self.annotations = tuple(types.values())
@@ -86,13 +85,13 @@ class CompiledFunction(InnerFunction, Generic[Arguments, Result]):
         self._result = _RESULTS[returned]
         passed = [SCALAR_TYPES.get(text, ctypes.py_object) for text in self.annotations]
         number = ctypes.c_double if returned == "float" else ctypes.c_int64
-        # This lets go of Python's lock, so that threads run side by side.
+        # Functions of CFUNCTYPE release the global interpreter lock, so that threads run side by side.
         self._prototype = ctypes.CFUNCTYPE(number, ctypes.py_object, *passed)
         self._codes: dict[str, Any] = {}
         self._ways: tuple[Any, ...] = ()
 
     def __call__(self, *arguments: Arguments.args, **_: Arguments.kwargs) -> Result:
-        """Call the machine code for these types; load or compile it first where it is not there yet."""
+        """Call the machine code for these types, loaded or compiled first if necessary."""
         for way in self._ways:
             result = way(np.ndarray, *arguments)
             if result != TYPE_MISMATCH and result == result:  # noqa: PLR0124 - NaN is not equal to itself
@@ -100,7 +99,7 @@ class CompiledFunction(InnerFunction, Generic[Arguments, Result]):
         return self._first_call(arguments)
 
     def is_missing(self) -> bool:
-        """Whether nothing is kept yet that was compiled."""
+        """Return whether no machine code of this function is cached yet."""
         with _lock:
             if not self._ways:
                 self._load()
@@ -127,7 +126,7 @@ class CompiledFunction(InnerFunction, Generic[Arguments, Result]):
         return cast("Result", self._result(result))
 
     def _load(self) -> None:
-        """Take what is kept by now: another process may have compiled something meanwhile."""
+        """Load machine code from the cache, where another process may have stored it."""
         for code in code_cache.load(self.function):
             if code.key not in self._codes:
                 self._add(code)
@@ -142,38 +141,38 @@ class CompiledFunction(InnerFunction, Generic[Arguments, Result]):
 def compiled(function: Callable[Arguments, Result]) -> CompiledFunction[Arguments, Result]:
     """Compile a function of numbers and arrays at its first call.
 
-    Each argument is an int, a bool, a float, a np.float32 (and annotated so), an array, or a named tuple of arrays and
-    such tuples; the result is a number, a bool or nothing. It makes no arrays, nor copies one to another as a whole:
-    nothing is there that would count who uses them. It must not call itself and raises no errors; arrays are not
-    checked for their bounds. For `array.shape[0]` and for powers numba compiles functions of its own; `len(array)` and
-    products need none. It runs without Python's lock, so that threads run side by side.
+    Each argument is annotated as int, bool, float or np.float32, or is an array or a named tuple of arrays and such
+    tuples. The result is a number, a bool or None. The function must not create arrays or assign one array to another
+    as a whole, because reference counting is compiled out. It must not call itself, raises no exceptions, and indices
+    are not checked. Prefer `len(array)` to `array.shape[0]` and products to powers: the latter make numba compile
+    helper functions. It runs without the global interpreter lock.
     """
     return CompiledFunction(function)
 
 
 def inner(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Compile a function that compiled ones alone call: Python cannot."""
+    """Mark a function to be compiled into its compiled callers; Python cannot call it."""
     return cast("Callable[Arguments, Result]", InnerFunction(function))
 
 
 @frozen
 class ArrayType:
-    """An array."""
+    """The type of an array."""
 
     dtype: np.dtype[Any]
     dimensions: int
     contiguous: bool
-    """Whether its elements stand one after the other, the last index changing fastest."""
+    """Whether the elements are contiguous in C order."""
 
     def __str__(self) -> str:
-        """Return it as `float32[:,:]`, or with `::1` for the last dimension of a contiguous one."""
+        """Return numba's notation: `float32[:,:]`, or `float32[:,::1]` if contiguous."""
         last = "::1" if self.contiguous else ":"
         return f"{self.dtype.name}[{','.join([':'] * (self.dimensions - 1) + [last])}]"
 
 
 @frozen
 class TupleType:
-    """A named tuple."""
+    """The type of a named tuple."""
 
     name: type
     types: tuple[ObjectType, ...]
@@ -203,7 +202,7 @@ def type_of(value: object) -> ObjectType:
 
 
 def signature_key(function: CompiledFunction[..., Any], arguments: tuple[Any, ...]) -> str:
-    """Return the types of arguments as a text."""
+    """Return a text that identifies the types of the arguments."""
     if len(arguments) != len(function.annotations):
         name = function.function.__qualname__
         raise TypeError(f"{name} expected {len(function.annotations)} arguments, got {len(arguments)}")
@@ -214,5 +213,5 @@ def signature_key(function: CompiledFunction[..., Any], arguments: tuple[Any, ..
 
 
 def plain_arrays(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return arguments with arrays of other classes, such as mapped files, as plain ones."""
+    """Return the arguments with arrays of subclasses, such as mapped files, as plain arrays."""
     return tuple(it.view(np.ndarray) if isinstance(it, np.ndarray) else it for it in arguments)

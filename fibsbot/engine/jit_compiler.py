@@ -4,13 +4,15 @@ Numba compiles a function to LLVM's intermediate representation. To that comes a
 numba: it unpacks the arguments, checks that they have the types compiled for, and calls numba's code. Both become an
 object file. The intrinsics of `simd` are built here, too.
 
-Uses of numba: `njit`, the types, `inspect_llvm`, its calling convention, `intrinsic` and `cgutils` (private), and
-three private options of the compiler that are left out where numba does not have them. `CompilerError` says when a
-version of numba calls its functions in another way.
+Uses of numba that its documentation covers: `njit`, the types, `inspect_llvm` and `intrinsic`. Not covered are the
+calling convention, `fndesc.llvm_func_name` of a compiled function, `BaseTuple.from_types`, `make_array` and
+`get_dummy_value` of a code generation context, and three options of the compiler. The options are left out where numba
+does not have them. If any of the others is missing or works differently, `compile_for` raises `CompilerError`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import types as python_types
@@ -18,9 +20,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import llvmlite.binding as llvm
+import numba
 from llvmlite import ir
 from numba import from_dtype, njit, types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 from fibsbot.engine.code_cache import Code, target_machine
@@ -39,10 +41,11 @@ from fibsbot.engine.simd import GROUP, TILE, VectorForm
 
 _OPTIONS: Final = {"nogil": True, "fastmath": True, "error_model": "numpy", "no_cpython_wrapper": True}
 _LEAN: Final = {"_nrt": False, "no_rewrites": True, "no_cfunc_wrapper": True}
-"""What nobody here needs of the compiler: counting who uses an array, a loop for each sum of arrays, calls from C. Not
-all of these options are public; a numba that does not know one does without."""
+"""Parts of the compiler that are not needed: reference counts of arrays, rewriting of array expressions, calls from C.
 
-_BIT: Final = ir.IntType(1)
+Not all of these options are public. Those that a version of numba does not have are left out.
+"""
+
 _BYTE: Final = ir.IntType(8)
 _INT: Final = ir.IntType(32)
 _LONG: Final = ir.IntType(64)
@@ -71,11 +74,21 @@ _ALIGNED: Final = 0x100
 
 
 class CompilerError(RuntimeError):
-    """Numba is of a version that works in another way than is known here."""
+    """This version of numba works differently from what is expected here."""
 
 
 def compile_for(function: CompiledFunction[..., Any], key: str, arguments: tuple[Any, ...]) -> Code:
-    """Compile a function for the types of its arguments."""
+    """Compile a function for the types of its arguments.
+
+    Raises CompilerError where numba lacks a name that is used here, or calls its functions differently.
+    """
+    try:
+        return _compile(function, key, arguments)
+    except AttributeError as error:
+        raise CompilerError(f"numba {numba.__version__} lacks a name that is used here: {error}") from error
+
+
+def _compile(function: CompiledFunction[..., Any], key: str, arguments: tuple[Any, ...]) -> Code:
     kinds = [
         text if text in SCALAR_TYPES else type_of(it) for text, it in zip(function.annotations, arguments, strict=True)
     ]
@@ -147,7 +160,8 @@ def _numba_type(kind: ObjectType | str) -> Any:
         return _NUMBERS[kind][0]
     if isinstance(kind, ArrayType):
         return types.Array(from_dtype(kind.dtype), kind.dimensions, "C" if kind.contiguous else "A")
-    return _tuple_types([_numba_type(it) for it in kind.types], kind.name)
+    tuple_types: Any = types.BaseTuple
+    return tuple_types.from_types([_numba_type(it) for it in kind.types], kind.name)
 
 
 # -- the entry ---------------------------------------------------------------------------------------------------------
@@ -280,18 +294,43 @@ def _word(kind: Any) -> str:
     return "ptr" if "*" in str(kind) or str(kind) == "ptr" else str(kind)
 
 
-# Numba has no types of its own.
-_njit: Final[Callable[..., Any]] = njit
-_tuple_types: Final[Callable[..., Any]] = types.BaseTuple.from_types
+_njit: Final[Callable[..., Any]] = njit  # which has no annotations
 
-
-_tools: Any = cgutils
-"""Without types."""
 _WORD: Final = ir.IntType(16)
 
 
+def _variable(builder: ir.IRBuilder, value: Any) -> Any:
+    """Build a local variable with an initial value; return its address."""
+    with builder.goto_entry_block():
+        address = builder.alloca(value.type)
+    builder.store(value, address)
+    return address
+
+
+@contextlib.contextmanager
+def _loop(builder: ir.IRBuilder, count: Any) -> Iterator[Any]:
+    """Build a loop around what is built meanwhile; yield its index, which goes from 0 to below the count."""
+    before = builder.basic_block
+    head, body, end = (builder.append_basic_block(name) for name in ("head", "body", "end"))
+    builder.branch(head)
+    builder.position_at_end(head)
+    index = builder.phi(_LONG)
+    index.add_incoming(_LONG(0), before)
+    builder.cbranch(builder.icmp_signed("<", index, count), body, end)
+    builder.position_at_end(body)
+    yield index
+    index.add_incoming(builder.add(index, _LONG(1)), builder.basic_block)
+    builder.branch(head)
+    builder.position_at_end(end)
+
+
+def _declared(module: ir.Module, function: ir.FunctionType, name: str) -> Any:
+    """Return the declaration of a function in a module, added where it is missing."""
+    return module.globals.get(name) or ir.Function(module, function, name)
+
+
 def accumulate(form: VectorForm) -> Any:
-    """Return numba's form of what `vectors.accumulate_by` returns."""
+    """Return numba's form of what `simd.accumulate_by` returns."""
 
     @intrinsic
     def add(
@@ -324,14 +363,14 @@ def _build_tile(builder: ir.IRBuilder, form: VectorForm, tiles: Any, rows: Any, 
         [builder.bitcast(builder.gep(tile, [_LONG(first)]), wide.as_pointer()) for first in range(0, TILE, lanes // 2)]
         for tile in tiles
     )
-    held = [_tools.alloca_once_value(builder, builder.load(place, align=4)) for place in before]
-    with _tools.for_range(builder, pairs, intp=_LONG) as loop:
-        first = builder.shl(loop.index, _LONG(1))
+    held = [_variable(builder, builder.load(place, align=4)) for place in before]
+    with _loop(builder, pairs) as index:
+        first = builder.shl(index, _LONG(1))
         pair = [
             builder.gep(weights, [builder.sext(builder.load(builder.gep(places, [it]), align=4), _LONG)])
             for it in (first, builder.add(first, _LONG(1)))
         ]
-        value = builder.load(builder.gep(values, [loop.index]), align=2)
+        value = builder.load(builder.gep(values, [index]), align=2)
         both = builder.bitcast(_same(builder, value, wide), words)
         for number, held_sum in enumerate(held):
             place = _LONG(number // 2 * lanes)
@@ -350,7 +389,7 @@ def _add_products(builder: ir.IRBuilder, form: VectorForm, one: Any, other: Any)
     lanes = form.lanes
     if form.instruction:
         function = ir.FunctionType(ir.VectorType(_INT, lanes // 2), [one.type, other.type])
-        return builder.call(_tools.get_or_insert_function(builder.module, function, form.instruction), [one, other])
+        return builder.call(_declared(builder.module, function, form.instruction), [one, other])
     longer = ir.VectorType(_INT, lanes)
     product = builder.mul(builder.sext(one, longer), builder.sext(other, longer))
     nothing = ir.Constant(longer, ir.Undefined)
@@ -359,7 +398,7 @@ def _add_products(builder: ir.IRBuilder, form: VectorForm, one: Any, other: Any)
 
 
 def find_nonzero() -> Any:
-    """Return numba's form of `vectors.find_nonzero`."""
+    """Return numba's form of `simd.find_nonzero`."""
 
     @intrinsic
     def find(_: Any, words: Any, count: Any, table: Any, places: Any) -> Any:
@@ -379,9 +418,9 @@ def find_nonzero() -> Any:
 def _build_find(builder: ir.IRBuilder, words: Any, table: Any, places: Any, count: Any) -> Any:
     """Build the loop over groups: which words are not 0 makes a byte, and the table has the places of its bits."""
     group, wide = ir.VectorType(_WORD, GROUP), ir.VectorType(_INT, GROUP)
-    found = _tools.alloca_once_value(builder, _LONG(0))
-    with _tools.for_range(builder, builder.udiv(count, _LONG(GROUP)), intp=_LONG) as loop:
-        first = builder.mul(loop.index, _LONG(GROUP))
+    found = _variable(builder, _LONG(0))
+    with _loop(builder, builder.udiv(count, _LONG(GROUP))) as index:
+        first = builder.mul(index, _LONG(GROUP))
         some = builder.load(builder.bitcast(builder.gep(words, [first]), group.as_pointer()), align=2)
         mask = builder.bitcast(builder.icmp_signed("!=", some, ir.Constant(group, [0] * GROUP)), _BYTE)
         row = builder.gep(table, [builder.mul(builder.zext(mask, _LONG), _LONG(GROUP))])

@@ -2,11 +2,13 @@
 
 The values are Kazaross' table (XG2), extended to longer matches.
 
-The table reaches to 25 points for both. Beyond it, the chance of the leader, who needs i points where the other needs
-j, is that of a normal deviate (j - i) / sqrt(g), as if the match were a random walk; its variance g is read off the
-table and nearly linear, and continued by the formula that fits it (standard deviation 0.39 where g runs from 35 to
-167): see `_scatter`. After the Crawford game the trailer doubles at once, so that he needs half as many games as
-points: see `_doubled_at_once`. Needs neither numpy nor llvmlite.
+The table reaches to 25 points for both. Beyond it, the chance of the leader, who needs i points where the opponent
+needs j, is the normal distribution function of (j - i) / sqrt(g), as if the match were a random walk. Its variance g
+is nearly linear in the table, and is extended by the formula that fits it (standard deviation 0.39 where g runs from
+35 to 167): see `_variance`. After the Crawford game the trailer doubles at once and therefore needs half as many games
+as points: see `_doubled_at_once`.
+
+The module needs neither numpy nor llvmlite: the heuristic strategy uses it, too.
 """
 
 from __future__ import annotations
@@ -15,15 +17,16 @@ import json
 import math
 from functools import cache, lru_cache
 from importlib import resources
-from statistics import NormalDist
 from typing import Final
 
 from attrs import frozen
 
 TABLE_POINTS: Final = 25
-"""How many points away the published table reaches."""
+"""Points away up to which the published table reaches."""
 GAMMON_RATE: Final = 0.326
-"""How many of 1 wins of the trailer are gammons after the Crawford game; the end of the table decreases by it."""
+"""Share of gammons among the trailer's wins after the Crawford game, as the end of the table has it."""
+LEAST_SWING: Final = 1e-9
+"""A game that decides less of the match than this is played as for money: its equities would be rounding errors."""
 
 
 @frozen
@@ -31,7 +34,7 @@ class EquityTable:
     """The published table; element 0 stands for 1 point away."""
 
     before: tuple[tuple[float, ...], ...]
-    """The player's chance by his own points and the opponent's. Row and column 0 are the Crawford game."""
+    """The player's chance by the points that the player and the opponent need. Row and column 0: the Crawford game."""
     after: tuple[float, ...]
     """The trailer's chance after the Crawford game, when the leader needs one point."""
 
@@ -45,10 +48,10 @@ def equity_table() -> EquityTable:
 
 
 def match_chance(away: int, opponent_away: int, *, crawford_played: bool) -> float:
-    """Return the player's chance to win the match, needing so many points against so many, before a game begins.
+    """Return the player's chance to win the match before a game, by the points that player and opponent still need.
 
-    With one point to go for one of them, the game is the Crawford game unless that has been played; elsewhere that
-    makes no difference. Who needs no point any more has won.
+    Where one of them needs one point, the game is the Crawford game unless that has been played; elsewhere
+    `crawford_played` makes no difference. A player who needs no more points has won.
     """
     if away <= 0 or opponent_away <= 0:
         return 1.0 if away <= 0 else 0.0
@@ -62,21 +65,27 @@ def match_chance(away: int, opponent_away: int, *, crawford_played: bool) -> flo
 
 
 def after_crawford(away: int) -> float:
-    """Return the trailer's chance after the Crawford game, needing so many points where the leader needs one."""
+    """Return the trailer's chance after the Crawford game, by the points needed; the leader needs one."""
     if away <= 0:
         return 1.0
-    known = _after_crawford
+    known = _chances_after_crawford()
     while len(known) < away:
         known.append(_doubled_at_once(known[-2], known[-4]))
     return known[away - 1]
 
 
-def _doubled_at_once(single: float, gammon: float) -> float:
-    """Return the trailer's chance before a game on a cube of 2, from his chances once it is won singly or doubly.
+@cache
+def _chances_after_crawford() -> list[float]:
+    """Return the chances of `after_crawford` that are known, a list that it extends; element 0 is 1 point away."""
+    return list(equity_table().after)
 
-    Two points more therefore cost him one game more. That makes the odd point of an even number all but worthless, so
-    the leader may pass the double for nothing and does so when the first throws went against him (the free drop); the
-    table has that in it, and two points further on it is there again.
+
+def _doubled_at_once(single: float, gammon: float) -> float:
+    """Return the trailer's chance before a game on a cube of 2, from the chances after a single win and after a gammon.
+
+    Two more points needed are therefore one more game. That makes the last point of an even number nearly worthless, so
+    the leader can pass the double for nothing and does so when the first rolls went badly (the free drop). The table
+    contains that, and this recursion passes it on to larger numbers.
     """
     return 0.5 * ((1 - GAMMON_RATE) * single + GAMMON_RATE * gammon)
 
@@ -85,7 +94,7 @@ def _crawford(away: int) -> float:
     """Return the trailer's chance in the Crawford game."""
     if away <= TABLE_POINTS:
         return equity_table().before[away - 1][0]
-    return _doubled_at_once(after_crawford(away - 1), after_crawford(away - 2))  # the same, but points count once
+    return _doubled_at_once(after_crawford(away - 1), after_crawford(away - 2))  # the cube is at 1
 
 
 @lru_cache(maxsize=1 << 16)
@@ -93,26 +102,46 @@ def _before(away: int, opponent_away: int) -> float:
     """Return the leader's chance before the Crawford game."""
     if opponent_away <= TABLE_POINTS:
         return equity_table().before[away - 1][opponent_away - 1]
-    scatter = _scatter(away, opponent_away) + _seam(min(away, TABLE_POINTS - 1))
-    return NormalDist().cdf((opponent_away - away) / math.sqrt(scatter))
+    from statistics import NormalDist  # noqa: PLC0415 - slow to import, and only long matches need it
+
+    variance = _variance(away, opponent_away) + _variance_offset(min(away, TABLE_POINTS - 1))
+    return NormalDist().cdf((opponent_away - away) / math.sqrt(variance))
 
 
 @cache
-def _seam(away: int) -> float:
-    """Return by how much the table's last column is off the formula; the formula is shifted by so much beyond it."""
-    deviate = NormalDist().inv_cdf(equity_table().before[away - 1][TABLE_POINTS - 1])
-    return ((TABLE_POINTS - away) / deviate) ** 2 - _scatter(away, TABLE_POINTS)
+def _variance_offset(away: int) -> float:
+    """Return the variance in the table's last column minus that of the formula; added beyond the table's end."""
+    from statistics import NormalDist  # noqa: PLC0415 - see `_before`
+
+    quantile = NormalDist().inv_cdf(equity_table().before[away - 1][TABLE_POINTS - 1])
+    return ((TABLE_POINTS - away) / quantile) ** 2 - _variance(away, TABLE_POINTS)
 
 
-def _scatter(away: int, opponent_away: int) -> float:
-    """Return what the rest of a match scatters, in squared points, as it fits the table from 4 points away.
+def _variance(away: int, opponent_away: int) -> float:
+    """Return the variance of the rest of a match, in squared points, fitted to the table from 4 points away.
 
-    Were all games played alike, it would grow by the same for each point of either. A leader plays for safety and a
-    trailer for complications, and one needs few games where the other needs many, which makes it bend.
+    If all games were played alike, it would be linear in the points that both need. It bends because a leader plays
+    safe and a trailer seeks complications, and because one needs few games where the other needs many.
     """
     i, j = away, opponent_away
     return -3.6241 + 6.9411 * i + 2.0929 * (j - i) + 1.2316 * i * math.log(j / i)
 
 
-_after_crawford: Final = list(equity_table().after)
-"""The trailer's chances as far as they have been asked for."""
+def chance_after_game(away: tuple[int, int], points: int) -> float:
+    """Return the player's chance to win the match after a game that ends with these points, negative ones lost.
+
+    `away` is what player and opponent need before the game. Where one of them needs one point, the game is the Crawford
+    game or comes after it, so that the next one is not the Crawford game.
+    """
+    left, opponent_left = away[0] - max(points, 0), away[1] - max(-points, 0)
+    return match_chance(left, opponent_left, crawford_played=1 in away)
+
+
+def equity_scale(away: tuple[int, int], cube: int) -> tuple[float, float] | None:
+    """Return the match chance that equity 0 stands for, and the difference that equity 1 stands for.
+
+    On this scale winning a single game at the cube is 1 and losing it -1 (GNU Backgammon's EMG). None where the game
+    decides nothing.
+    """
+    won, lost = chance_after_game(away, cube), chance_after_game(away, -cube)
+    return ((won + lost) / 2, (won - lost) / 2) if won - lost > LEAST_SWING else None

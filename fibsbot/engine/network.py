@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 from attrs import frozen
 
+from fibsbot.engine.arrays import OUTPUTS, Floats32
 from fibsbot.engine.features import INPUTS, Inputs
-from fibsbot.engine.training.td_network import CHANCES
-
-Floats = npt.NDArray[np.float32]
+from fibsbot.files import replacing
+from fibsbot.text import one_line
 
 ROWS: Final = 512
 """Positions that go through the layers together: as many as the processor keeps at hand."""
@@ -40,14 +40,14 @@ class NetworkError(ValueError):
 class Network:
     """Weights and thresholds of each layer. Hidden units are rectified, outputs logistic where they are chances."""
 
-    weights: tuple[Floats, ...]
-    """Shape (from, to) each; the first from the inputs, the last to the outputs: CHANCES, if nothing else is said."""
-    thresholds: tuple[Floats, ...]
+    weights: tuple[Floats32, ...]
+    """Shape (from, to) each; the first from the inputs, the last to the outputs: OUTPUTS, if nothing else is said."""
+    biases: tuple[Floats32, ...]
     """Shape (to,) each."""
 
     @classmethod
-    def new(cls, hidden: tuple[int, ...], seed: int, inputs: int = INPUTS, outputs: int = CHANCES) -> Self:
-        """Return a network of random weights (He 2015); one of CHANCES holds gammons to be rare."""
+    def new(cls, hidden: tuple[int, ...], seed: int, inputs: int = INPUTS, outputs: int = OUTPUTS) -> Self:
+        """Return a network of random weights (He 2015); one of OUTPUTS holds gammons to be rare."""
         rng = np.random.default_rng(seed)
         sizes = (inputs, *hidden, outputs)
         weights = [
@@ -56,35 +56,35 @@ class Network:
         ]
         weights[0] *= 0.5
         weights[-1] *= 0.1
-        thresholds = [np.zeros(size, np.float32) for size in sizes[1:]]
-        if outputs == CHANCES:
-            thresholds[-1][:] = (0, -1.2, -4, -1.2, -4)
-        return cls(tuple(weights), tuple(thresholds))
+        biases = [np.zeros(size, np.float32) for size in sizes[1:]]
+        if outputs == OUTPUTS:
+            biases[-1][:] = (0, -1.2, -4, -1.2, -4)
+        return cls(tuple(weights), tuple(biases))
 
     @property
     def shape(self) -> str:
         """Return the units of each layer, as people write them: `260-512-5`."""
-        return "-".join(map(str, (self.weights[0].shape[0], *(len(threshold) for threshold in self.thresholds))))
+        return "-".join(map(str, (self.weights[0].shape[0], *(len(bias) for bias in self.biases))))
 
-    def chances(self, inputs: Inputs) -> Floats:
-        """Return the five chances of each row of inputs, shape (n, CHANCES); see `student.CHANCES`."""
-        chances = np.empty((len(inputs), CHANCES), np.float32)
+    def chances(self, inputs: Inputs) -> Floats32:
+        """Return the five chances of each row of inputs, shape (n, OUTPUTS); see `arrays.OUTPUTS`."""
+        chances = np.empty((len(inputs), OUTPUTS), np.float32)
         for first in range(0, len(inputs), ROWS):
             chances[first : first + ROWS] = self.activations(inputs[first : first + ROWS])[-1]
         return chances
 
-    def activations(self, inputs: Inputs) -> list[Floats]:
+    def activations(self, inputs: Inputs) -> list[Floats32]:
         """Return what each layer gives, the inputs first and the chances last."""
         layers = self.sums(inputs)
         logistic(layers[-1])
         return layers
 
-    def sums(self, inputs: Floats) -> list[Floats]:
+    def sums(self, inputs: Floats32) -> list[Floats32]:
         """Return what each layer gives, the inputs first and what the outputs add up last."""
         layers = [inputs]
-        for weights, threshold in zip(self.weights, self.thresholds, strict=True):
+        for weights, bias in zip(self.weights, self.biases, strict=True):
             layer = layers[-1] @ weights
-            layer += threshold
+            layer += bias
             layers.append(layer)
             if len(layers) <= len(self.weights):
                 np.maximum(layer, 0, out=layer)
@@ -93,7 +93,7 @@ class Network:
     def checksum(self) -> str:
         """Return the SHA-256 of all weights, as hexadecimal digits."""
         digest = hashlib.sha256()
-        for array in (*self.weights, *self.thresholds):
+        for array in (*self.weights, *self.biases):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
@@ -101,12 +101,12 @@ class Network:
         """Write the network to a file that appears whole or not at all; half precision makes it half as large."""
         room = io.BytesIO()
         arrays = {f"weights{layer}": array.astype(precision) for layer, array in enumerate(self.weights)}
-        arrays |= {f"thresholds{layer}": array.astype(precision) for layer, array in enumerate(self.thresholds)}
+        arrays |= {f"thresholds{layer}": array.astype(precision) for layer, array in enumerate(self.biases)}
         np.savez(room, allow_pickle=False, **arrays)
         write_whole(path, room.getvalue())
 
     @classmethod
-    def load(cls, path: Path, outputs: int = CHANCES) -> Self:
+    def load(cls, path: Path, outputs: int = OUTPUTS) -> Self:
         """Read a network; raise NetworkError if the file is none of so many outputs, OSError if it cannot be read."""
         arrays = load_arrays(path)
         layers = range(len(arrays) // 2)
@@ -114,17 +114,17 @@ class Network:
             names = ", ".join(map(repr, sorted(arrays)))
             raise NetworkError(f"{path}: expected weights and thresholds of layers, found {names:.200}")
         weights = [arrays[f"weights{layer}"] for layer in layers]
-        thresholds = [arrays[f"thresholds{layer}"] for layer in layers]
-        sizes = [*(array.shape[:1] for array in weights[:1]), *(array.shape for array in thresholds)]
+        biases = [arrays[f"thresholds{layer}"] for layer in layers]
+        sizes = [*(array.shape[:1] for array in weights[:1]), *(array.shape for array in biases)]
         if sizes[-1:] != [(outputs,)] or [array.shape for array in weights] != [a + b for a, b in pairwise(sizes)]:
             shapes = ", ".join(str(array.shape) for array in weights) or "none"
             raise NetworkError(f"{path}: expected layers that lead to {outputs} outputs, found {shapes}")
         if not all(array.dtype in _PRECISIONS and np.isfinite(array).all() for array in arrays.values()):
             raise NetworkError(f"{path}: expected finite weights in single or half precision, found others")
-        return cls(*(tuple(array.astype(np.float32) for array in part) for part in (weights, thresholds)))
+        return cls(*(tuple(array.astype(np.float32) for array in part) for part in (weights, biases)))
 
 
-def logistic(sums: Floats) -> Floats:
+def logistic(sums: Floats32) -> Floats32:
     """Make chances of what outputs add up, in place, and return them."""
     np.negative(sums, out=sums)
     with np.errstate(over="ignore"):  # what is beyond all doubt is 0
@@ -139,19 +139,18 @@ def mean_of(networks: Sequence[Network]) -> Network:
     Of networks that have learned on from each other it is better than each: what they last learned was partly noise.
     """
 
-    def mean(arrays: Iterable[Floats]) -> Floats:
+    def mean(arrays: Iterable[Floats32]) -> Floats32:
         return np.asarray(np.mean([*arrays], axis=0, dtype=np.float32))
 
     weights = zip(*(network.weights for network in networks), strict=True)
-    thresholds = zip(*(network.thresholds for network in networks), strict=True)
-    return Network(tuple(map(mean, weights)), tuple(map(mean, thresholds)))
+    biases = zip(*(network.biases for network in networks), strict=True)
+    return Network(tuple(map(mean, weights)), tuple(map(mean, biases)))
 
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file that appears whole or not at all."""
-    whole = path.with_name(f"{path.name}.new")
-    whole.write_bytes(content)
-    whole.replace(path)
+    with replacing(path) as part:
+        part.write_bytes(content)
 
 
 def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
@@ -163,5 +162,5 @@ def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
             with np.load(path, allow_pickle=False) as arrays:
                 return {name: np.asarray(arrays[name]) for name in arrays.files}
     except (BadZipFile, ValueError, EOFError, MemoryError, OverflowError, RuntimeError, zlib.error) as error:
-        raise NetworkError(f"{path}: expected a file of arrays, found {' '.join(str(error).split())}") from error
+        raise NetworkError(f"{path}: expected a file of arrays, found {one_line(error)}") from error
     raise NetworkError(f"{path}: expected arrays of at most {_LARGEST:,} bytes, found {size:,}")

@@ -14,25 +14,24 @@ import numpy.typing as npt
 from attrs import field, frozen
 from attrs.validators import ge, le
 
-from fibsbot.engine.arrays import AS_INT, BAR, CELLS, CHECKERS, ROLLS, Board, Boards
+from fibsbot.engine.arrays import AS_INT, BAR, CELLS, CHECKERS, OUTPUTS, ROLL_COUNT, Board, Boards, Floats32, Int32s
 from fibsbot.engine.features import BAR_INPUT, INPUTS_PER_POINT, OFF_INPUT, RAW_INPUTS, SIDE_INPUTS, Inputs, encode_all
-from fibsbot.engine.generator import MOST_PLAYS, Scratch, generate, plays_and_scratch, swap
+from fibsbot.engine.generator import MAX_PLAYS, Scratch, generate, plays_and_scratch, swap, write_game_over
 from fibsbot.engine.jit import compiled, inner
-from fibsbot.engine.network import Floats, Network
-from fibsbot.engine.training.td_network import CHANCES, write_game_over
+from fibsbot.engine.network import Network
 
 
 class Pruner(NamedTuple):
     """The weights, and room to work: each thread needs one of its own. Hidden units are rectified, outputs logistic."""
 
-    inward: Floats
+    input_weights: Floats32
     """Shape (2 * RAW, hidden): what the player on roll has, then the opponent, each seen by itself."""
-    threshold: Floats
-    outward: Floats
-    """Shape (CHANCES, hidden)."""
-    offset: Floats
-    hidden: Floats
-    chances: Floats
+    hidden_bias: Floats32
+    output_weights: Floats32
+    """Shape (OUTPUTS, hidden)."""
+    output_bias: Floats32
+    hidden: Floats32
+    chances: Floats32
 
 
 def raw_columns() -> npt.NDArray[np.intp]:
@@ -47,25 +46,25 @@ def encode_raw(boards: Boards) -> Inputs:
 
 def pruner_of(network: Network) -> Pruner:
     """Return a network of one hidden layer, which sees the raw inputs alone, as a pruner."""
-    (inward, outward), (threshold, offset) = network.weights, network.thresholds
+    (input_weights, output_weights), (threshold, offset) = network.weights, network.biases
     return Pruner(
-        inward=np.ascontiguousarray(inward),
-        threshold=threshold,
-        outward=np.ascontiguousarray(outward.T),
-        offset=offset,
+        input_weights=np.ascontiguousarray(input_weights),
+        hidden_bias=threshold,
+        output_weights=np.ascontiguousarray(output_weights.T),
+        output_bias=offset,
         hidden=np.zeros_like(threshold),
-        chances=np.zeros(CHANCES, np.float32),
+        chances=np.zeros(OUTPUTS, np.float32),
     )
 
 
 @inner
-def _add(hidden: Floats, weights: Floats, row: int) -> None:
+def _add(hidden: Floats32, weights: Floats32, row: int) -> None:
     for unit in range(len(hidden)):
         hidden[unit] += weights[row, unit]
 
 
 @inner
-def _add_some(hidden: Floats, weights: Floats, row: int, amount: np.float32) -> None:
+def _add_some(hidden: Floats32, weights: Floats32, row: int, amount: np.float32) -> None:
     for unit in range(len(hidden)):
         hidden[unit] += amount * weights[row, unit]
 
@@ -75,9 +74,9 @@ def pruner_equity(pruner: Pruner, board: Board) -> float:
     """Return about what a position is worth to the player on roll, in points without a cube."""
     chances = pruner.chances
     if not write_game_over(board, chances):
-        hidden, inward = pruner.hidden, pruner.inward
+        hidden, input_weights = pruner.hidden, pruner.input_weights
         for unit in range(len(hidden)):
-            hidden[unit] = pruner.threshold[unit]
+            hidden[unit] = pruner.hidden_bias[unit]
         own, theirs = 0, 0
         for cell in range(CELLS):
             count = board[cell]
@@ -91,23 +90,21 @@ def pruner_equity(pruner: Pruner, board: Board) -> float:
                 theirs += count
                 base, point = RAW_INPUTS, BAR - cell
             if point == BAR:
-                _add_some(hidden, inward, base + BAR_INPUT, np.float32(0.5 * count))
+                _add_some(hidden, input_weights, base + BAR_INPUT, np.float32(0.5 * count))
                 continue
             row = base + (point - 1) * INPUTS_PER_POINT
-            _add(hidden, inward, row + min(count, 3) - 1)
+            _add(hidden, input_weights, row + min(count, 3) - 1)
             if count > 3:
-                _add_some(hidden, inward, row + 3, np.float32(0.5 * (count - 3)))
-        _add_some(hidden, inward, OFF_INPUT, np.float32((CHECKERS - own) / CHECKERS))
-        _add_some(hidden, inward, RAW_INPUTS + OFF_INPUT, np.float32((CHECKERS - theirs) / CHECKERS))
-        for chance in range(CHANCES):
-            total = pruner.offset[chance]
+                _add_some(hidden, input_weights, row + 3, np.float32(0.5 * (count - 3)))
+        _add_some(hidden, input_weights, OFF_INPUT, np.float32((CHECKERS - own) / CHECKERS))
+        _add_some(hidden, input_weights, RAW_INPUTS + OFF_INPUT, np.float32((CHECKERS - theirs) / CHECKERS))
+        for chance in range(OUTPUTS):
+            total = pruner.output_bias[chance]
             for unit in range(len(hidden)):
-                total += max(hidden[unit], np.float32(0)) * pruner.outward[chance, unit]
+                total += max(hidden[unit], np.float32(0)) * pruner.output_weights[chance, unit]
             chances[chance] = np.float32(1) / (np.float32(1) + np.exp(-total))
     return float(2 * chances[0] - 1 + chances[1] + chances[2] - chances[3] - chances[4])
 
-
-Places = npt.NDArray[np.int32]
 
 WORST_EQUITY: Final = np.float32(1e9)
 """More than any equity; compiled functions are fast because they know no infinity."""
@@ -126,67 +123,67 @@ class PlayFilter:
 
     margin: float = field(default=0.2, validator=[ge(0), le(1000)])
     """How far, in equity, the pruner may hold a play below its best."""
-    most: int = field(default=6, validator=[ge(1), le(MOST_PLAYS)])
+    most: int = field(default=6, validator=[ge(1), le(MAX_PLAYS)])
 
 
 class PrunerBuffers(NamedTuple):
     """A pruner made ready to weigh all plays of a roll, and room for that; each thread needs its own."""
 
-    rows: Floats
+    rows: Floats32
     """What so many checkers of a side on a point add, shape (2 * 26 * HEIGHT, hidden); see MOVER."""
-    threshold: Floats
-    outward: Floats
-    offset: Floats
-    before: Floats
-    hidden: Floats
+    hidden_bias: Floats32
+    output_weights: Floats32
+    output_bias: Floats32
+    before: Floats32
+    hidden: Floats32
     plays: Boards
     scratch: Scratch
-    values: Floats
+    values: Floats32
     changed: npt.NDArray[np.int64]
     """Of a play which rows give way to which, shape (54, 2): at most one a cell and side, and those of checkers off."""
 
 
 def new_pruner_buffers(pruner: Pruner) -> PrunerBuffers:
     """Return a pruner's scales."""
-    hidden = len(pruner.threshold)
+    hidden = len(pruner.hidden_bias)
     rows = np.zeros((2, CELLS, ROWS_PER_POINT, hidden), np.float32)
-    for side, inward in enumerate((pruner.inward[:RAW_INPUTS], pruner.inward[RAW_INPUTS:])):
+    for side, input_weights in enumerate((pruner.input_weights[:RAW_INPUTS], pruner.input_weights[RAW_INPUTS:])):
         for count in range(1, CHECKERS + 1):
             for point in range(1, BAR):
                 row = (point - 1) * INPUTS_PER_POINT
                 more = np.float32(0.5 * max(count - 3, 0))
-                rows[side, point, count] = inward[row + min(count, 3) - 1] + more * inward[row + 3]
-            rows[side, BAR, count] = np.float32(0.5 * count) * inward[BAR_INPUT]
-            rows[side, 0, count] = np.float32(count / CHECKERS) * inward[OFF_INPUT]
+                rows[side, point, count] = input_weights[row + min(count, 3) - 1] + more * input_weights[row + 3]
+            rows[side, BAR, count] = np.float32(0.5 * count) * input_weights[BAR_INPUT]
+            rows[side, 0, count] = np.float32(count / CHECKERS) * input_weights[OFF_INPUT]
     plays, scratch = plays_and_scratch()
     return PrunerBuffers(
         rows.reshape(-1, hidden),
-        np.ascontiguousarray(pruner.threshold),
-        np.ascontiguousarray(pruner.outward),
-        np.ascontiguousarray(pruner.offset),
+        np.ascontiguousarray(pruner.hidden_bias),
+        np.ascontiguousarray(pruner.output_weights),
+        np.ascontiguousarray(pruner.output_bias),
         np.zeros(hidden, np.float32),
         np.zeros(hidden, np.float32),
         plays,
         scratch,
-        np.zeros(MOST_PLAYS, np.float32),
+        np.zeros(MAX_PLAYS, np.float32),
         np.zeros((2 * CELLS + 2, 2), np.int64),
     )
 
 
 @compiled
-def expand(scales: PrunerBuffers, boards: Boards, margin: np.float32, most: int, found: Boards, slots: Places) -> int:
+def expand(scales: PrunerBuffers, boards: Boards, margin: np.float32, most: int, found: Boards, slots: Int32s) -> int:
     """Write what the plays leave that deserve a look, seen by the opponent, and the slot of each; return how many.
 
     A slot is `row * 21 + roll`, the rolls in the order 1-1, 2-1, 2-2, 3-1 and so on; none is left out, a dance leaves
     the board. Returns -1 where there is no room for all. A play deserves a look if it is among so many best (`most`, at
-    most MOST_PLAYS) and not further than the margin below the best. Games that are over have no rolls: leave them out.
+    most MAX_PLAYS) and not further than the margin below the best. Games that are over have no rolls: leave them out.
     """
     plays, values = scales.plays, scales.values
     count = 0
     for row in range(len(boards)):
         board = boards[row]
         before_is_known = False
-        slot = row * ROLLS
+        slot = row * ROLL_COUNT
         for high in range(1, 7):
             for low in range(1, high + 1):
                 if count + most > len(found):
@@ -227,7 +224,7 @@ def _write_before(scales: PrunerBuffers, board: Board) -> None:
     rows, before = scales.rows, scales.before
     own, theirs = CHECKERS, CHECKERS
     for unit in range(len(before)):
-        before[unit] = scales.threshold[unit]
+        before[unit] = scales.hidden_bias[unit]
     for cell in range(CELLS + 2):
         if cell < CELLS:
             count = board[cell]
@@ -249,7 +246,12 @@ def _write_before(scales: PrunerBuffers, board: Board) -> None:
 def _weigh(scales: PrunerBuffers, board: Board, count: int) -> None:
     """Write into `values` about what each play is worth to the opponent, in points without a cube."""
     rows, before, hidden, plays, values = scales.rows, scales.before, scales.hidden, scales.plays, scales.values
-    outward, offset, units, changed = scales.outward, scales.offset, len(scales.hidden), scales.changed
+    output_weights, offset, units, changed = (
+        scales.output_weights,
+        scales.output_bias,
+        len(scales.hidden),
+        scales.changed,
+    )
     off = CHECKERS
     for cell in range(1, CELLS):
         off -= max(AS_INT + board[cell], 0)
@@ -286,7 +288,7 @@ def _weigh(scales: PrunerBuffers, board: Board, count: int) -> None:
         for chance in range(len(offset)):  # with a plain 5 the compiler writes all of it out five times
             total = offset[chance]
             for unit in range(units):
-                total += max(hidden[unit], np.float32(0)) * outward[chance, unit]
+                total += max(hidden[unit], np.float32(0)) * output_weights[chance, unit]
             sure = np.float32(1) / (np.float32(1) + np.exp(-total))
             value += 2 * sure if chance == 0 else sure if chance < 3 else -sure
         values[play] = value

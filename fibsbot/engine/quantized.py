@@ -15,8 +15,9 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fibsbot.engine.arrays import Floats32
 from fibsbot.engine.jit import compiled, inner
-from fibsbot.engine.network import Floats, Network
+from fibsbot.engine.network import Network
 from fibsbot.engine.simd import (
     BIT_PLACES,
     GROUP,
@@ -51,13 +52,13 @@ class QuantizedNetwork(NamedTuple):
     layers: npt.NDArray[np.int64]
     """Of each layer but the last the inputs, the units (a multiple of TILE), and where its weights and units begin."""
     weights: Words
-    """Of each layer (tiles, inputs, TILE), each tile in the order of `vectors.layout`."""
-    scales: Floats
+    """Of each layer (tiles, inputs, TILE), each tile in the order of `simd.layout`."""
+    scales: Floats32
     """What an integer of 1 in the sum of a unit stands for, of inputs that are integers themselves."""
-    thresholds: Floats
-    outward: Floats
+    biases: Floats32
+    output_weights: Floats32
     """Weights of the last layer, shape (outputs, inputs)."""
-    offset: Floats
+    output_bias: Floats32
     """Thresholds of the last layer."""
 
 
@@ -72,8 +73,8 @@ class _Room(NamedTuple):
     """As many as a layer has units at most."""
     sums: Sums
     """Of a layer by row and unit, shape (_BLOCK, units)."""
-    outputs: Floats
-    """The same once thresholds are added and what is below 0 is made 0."""
+    outputs: Floats32
+    """The same once biases are added and what is below 0 is made 0."""
     words: Words
     """What goes into a layer for one row."""
     places: Sums
@@ -82,19 +83,19 @@ class _Room(NamedTuple):
     """These words."""
     pairs: Sums
     """Half as many as there are of them, by row."""
-    steps: Floats
+    steps: Floats32
     """What a word of 1 stands for, by row."""
-    most: Floats
+    most: Floats32
     """The largest output of a row, shape (1,)."""
 
 
 def quantize(network: Network) -> QuantizedNetwork:
     """Return a network as integers; it needs a hidden layer at least."""
-    layers, weights, scales, thresholds = [], [], [], []
+    layers, weights, scales, biases = [], [], [], []
     order = layout(_FORM)
     weight, unit = 0, 0
     below = network.weights[0].shape[0]
-    for exact, threshold in zip(network.weights[:-1], network.thresholds[:-1], strict=True):
+    for exact, bias in zip(network.weights[:-1], network.biases[:-1], strict=True):
         units = -(-exact.shape[1] // TILE) * TILE
         padded = np.zeros((below, units), np.float32)
         padded[: len(exact), : exact.shape[1]] = exact
@@ -103,24 +104,24 @@ def quantize(network: Network) -> QuantizedNetwork:
         integers = np.rint(padded * steps).astype(np.int16)
         weights.append(integers.reshape(below, -1, TILE)[:, :, order].swapaxes(0, 1).reshape(-1))
         scales.append((1 / steps).astype(np.float32))
-        thresholds.append(np.pad(threshold, (0, units - len(threshold))).astype(np.float32))
+        biases.append(np.pad(bias, (0, units - len(bias))).astype(np.float32))
         layers.append((below, units, weight, unit))
         weight, unit, below = weight + below * units, unit + units, units
-    outward = np.zeros((network.weights[-1].shape[1], below), np.float32)
-    outward[:, : len(network.weights[-1])] = network.weights[-1].T
+    output_weights = np.zeros((network.weights[-1].shape[1], below), np.float32)
+    output_weights[:, : len(network.weights[-1])] = network.weights[-1].T
     return QuantizedNetwork(
         np.array(layers, np.int64),
         np.concatenate(weights),
         np.concatenate(scales),
-        np.concatenate(thresholds),
-        outward,
-        network.thresholds[-1].astype(np.float32),
+        np.concatenate(biases),
+        output_weights,
+        network.biases[-1].astype(np.float32),
     )
 
 
-def output_sums(network: QuantizedNetwork, inputs: Floats) -> Floats:
+def output_sums(network: QuantizedNetwork, inputs: Floats32) -> Floats32:
     """Return what the outputs add up, shape (n, outputs), of inputs that are not negative, shape (n, inputs)."""
-    sums = np.empty((len(inputs), len(network.offset)), np.float32)
+    sums = np.empty((len(inputs), len(network.output_bias)), np.float32)
     width = -(-inputs.shape[1] // GROUP) * GROUP
     widest = max(width, int(network.layers[:, 1].max()))
     room = _Room(
@@ -141,7 +142,7 @@ def output_sums(network: QuantizedNetwork, inputs: Floats) -> Floats:
 
 
 @compiled
-def _write_sums(network: QuantizedNetwork, room: _Room, inputs: Floats, sums: Floats, table: Bytes) -> None:
+def _write_sums(network: QuantizedNetwork, room: _Room, inputs: Floats32, sums: Floats32, table: Bytes) -> None:
     for start in range(0, len(inputs), _BLOCK):
         rows = min(len(inputs) - start, _BLOCK)
         for layer in range(len(network.layers)):
@@ -168,7 +169,7 @@ def _write_sums(network: QuantizedNetwork, room: _Room, inputs: Floats, sums: Fl
 
 
 @inner
-def _write_changes(room: _Room, row: int, inputs: Floats) -> None:
+def _write_changes(room: _Room, row: int, inputs: Floats32) -> None:
     """Write by how much the inputs of a row differ from those of the row before."""
     before, now = room.inputs[0], room.inputs[1]
     for place in range(len(inputs)):
@@ -216,17 +217,17 @@ def _write_outputs(room: _Room, row: int, network: QuantizedNetwork, layer: int)
     units, begin = network.layers[layer, 1], network.layers[layer, 3]
     # With a sum of numbers as index, the compiler would look at each whether it is below 0: hence the slices.
     outputs, sums = room.outputs[row][:units], room.sums[row][:units]
-    scales, thresholds = network.scales[begin : begin + units], network.thresholds[begin : begin + units]
+    scales, biases = network.scales[begin : begin + units], network.biases[begin : begin + units]
     step = room.steps[row]
     for unit in range(len(outputs)):
-        outputs[unit] = max(np.float32(sums[unit]) * (scales[unit] * step) + thresholds[unit], np.float32(0))
+        outputs[unit] = max(np.float32(sums[unit]) * (scales[unit] * step) + biases[unit], np.float32(0))
 
 
 @inner
-def _write_last(outputs: Floats, network: QuantizedNetwork, sums: Floats) -> None:
+def _write_last(outputs: Floats32, network: QuantizedNetwork, sums: Floats32) -> None:
     """Write what the last layer adds up."""
     for output in range(len(sums)):
-        total = network.offset[output]
-        for place in range(network.outward.shape[1]):
-            total += outputs[place] * network.outward[output, place]
+        total = network.output_bias[output]
+        for place in range(network.output_weights.shape[1]):
+            total += outputs[place] * network.output_weights[output, place]
         sums[output] = total

@@ -24,21 +24,21 @@ Sums: TypeAlias = npt.NDArray[np.int32]
 Accumulate: TypeAlias = Callable[[Sums, Sums, int, Words, int, Sums, Words, int], None]
 
 TILE: Final = 64
-"""Sums that are added to together: they fill half of the registers that a processor with AVX2 has."""
+"""Sums that are accumulated together: they fill half of the vector registers of a processor with AVX2."""
 GROUP: Final = 8
-"""Words that `find_nonzero` looks at together."""
+"""Words that `find_nonzero` tests together."""
 BIT_PLACES: Final = np.array(
     [[place for place in range(GROUP) if mask >> place & 1] + [0] * (GROUP - mask.bit_count()) for mask in range(256)],
     np.uint8,
 ).reshape(-1)
-"""The places of the bits that are set in a byte, shape (256 * GROUP,)."""
+"""The positions of the bits that are set in each byte, shape (256 * GROUP,)."""
 
 _CODE: Final = "fibsbot.engine.jit_compiler"
-"""Where they are written, which only the compiler needs."""
+"""The module that builds the intrinsics; only the compiler imports it."""
 
 
 class VectorForm(enum.Enum):
-    """How products are added: words in a vector, and the x86 instruction, as LLVM calls it, if there is one."""
+    """How products are added: words per vector, and LLVM's name of the x86 instruction if there is one."""
 
     AVX2 = (16, "llvm.x86.avx2.pmadd.wd")
     SSE2 = (8, "llvm.x86.sse2.pmadd.wd")
@@ -58,16 +58,16 @@ class VectorForm(enum.Enum):
 
 
 def host_form() -> VectorForm:
-    """Return the fastest form that this processor knows."""
+    """Return the fastest form that this processor supports."""
     if not llvm.get_process_triple().startswith(("x86_64", "amd64")):
         return VectorForm.PORTABLE
     return VectorForm.AVX2 if llvm.get_host_cpu_features().get("avx2") else VectorForm.SSE2
 
 
 def layout(form: VectorForm) -> npt.NDArray[np.intp]:
-    """Return the order in which `accumulate` takes the weights of a tile, shape (TILE,): the unit of each place.
+    """Return the order in which `accumulate` expects the weights of a tile, shape (TILE,): the unit at each index.
 
-    Instructions interleave two vectors in each 128 bits by themselves. In this order sums come out in their own.
+    The instructions interleave two vectors within each 128 bits. With this order the sums come out in order of units.
     """
     if form is not VectorForm.AVX2:
         return np.arange(TILE)
@@ -79,23 +79,23 @@ def accumulate_by(form: VectorForm) -> Accumulate:
 
     Its arguments:
         before: Sums to add to, int32.
-        sums: Where the results are written, int32.
+        sums: Receives the results, int32.
         unit: The first unit of the tile, in both.
-        weights: int16, each row TILE of them in the order of `layout`, none of them -32768.
-        begin: The place in `weights` from which rows are counted.
-        places: Where the row of each value begins, int32.
+        weights: int16, rows of TILE weights in the order of `layout`, none of them -32768.
+        begin: The index in `weights` from which rows are counted.
+        places: The start of the row of each value, int32.
         values: int16, each multiplied by the weights of its row.
-        pairs: Half the number of values that are used.
+        pairs: Half the number of values to use.
     """
     return cast("Accumulate", Intrinsic(_CODE, "accumulate", form))
 
 
 find_nonzero: Final = cast("Callable[[Words, int, Bytes, Sums], int]", Intrinsic(_CODE, "find_nonzero"))
-"""Write TILE times the place of each word that is not 0, and return how many they are; for compiled functions.
+"""Write TILE times the index of each word that is not 0, and return their number; for compiled functions.
 
 Its arguments:
     words: int16.
-    count: How many words are looked at, a multiple of GROUP.
-    table: PLACES.
-    places: int32, with room for GROUP more than are found.
+    count: The number of words, a multiple of GROUP.
+    table: BIT_PLACES.
+    places: int32, longer than the number of nonzero words by GROUP or more.
 """

@@ -8,12 +8,12 @@ from typing import Final, Self
 from attrs import evolve, frozen
 
 from fibsbot import __version__
-from fibsbot.engine.arrays import DICE, WIN, Outcomes
+from fibsbot.engine.arrays import WIN, Outcomes
 from fibsbot.engine.cube import DEFAULT_EFFICIENCY, DoubleAnswer, Stakes, accepts_resignation, level_to_resign
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.match_equity import match_chance
 from fibsbot.engine.search import PlayComparison, SearchLimits
-from fibsbot.match import MatchState, Phase
+from fibsbot.match import ROLLS, MatchState, Phase
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer
 from fibsbot.strategies.engine import EngineOptions
@@ -36,7 +36,9 @@ class EngineDecisions:
     def of(cls, engine: Engine, options: EngineOptions) -> Self:
         """Return the mind that these options describe."""
         return cls(
-            engine, SearchLimits(options.chequer, options.time, decided=True), SearchLimits(options.cube, options.time)
+            engine,
+            SearchLimits(options.chequer, options.time, stop_when_decided=True),
+            SearchLimits(options.cube, options.time),
         )
 
     @property
@@ -53,15 +55,15 @@ class EngineDecisions:
 
     def offer_double(self, state: MatchState) -> CubeAnswer:
         """Double where that gains."""
-        verdict = self.engine.read(state, self.cube).verdict
+        verdict = self.engine.analyse_cube(state, self.cube).verdict
         return CubeAnswer(verdict.action, verdict.best)
 
     def answer_double(self, state: MatchState) -> CubeAnswer:
         """Take what loses less than a pass, and beaver what wins."""
         if is_beavered(state):
-            take = self.engine.read(state, self.cube).taken
+            take = self.engine.analyse_cube(state, self.cube).double_take
         else:
-            take = -self.engine.read(_opponents_roll(state), self.cube).taken
+            take = -self.engine.analyse_cube(_opponents_roll(state), self.cube).double_take
         answer = DoubleAnswer.of(take, beavers=state.redoubles > 0 and not state.length)
         return CubeAnswer(answer.action, answer.best)
 
@@ -73,18 +75,18 @@ class EngineDecisions:
         """Resign what is lost for certain; only where it looks so at once is it looked at closely."""
         if self.engine.evaluate([state.position])[0, WIN] > HOPELESS:
             return 0
-        reading = self.engine.read(state, self.cube)
+        reading = self.engine.analyse_cube(state, self.cube)
         return level_to_resign(
             Stakes.of(state), state.owner, reading.outcomes, DEFAULT_EFFICIENCY.of_position(state.position)
         )
 
     def value(self, state: MatchState) -> float:
         """Return what the position is worth to the player on roll, who doubles where that gains."""
-        return self.engine.read(state, self.cube).equity
+        return self.engine.analyse_cube(state, self.cube).equity
 
     def value_position(self, state: MatchState) -> PositionValue:
         """Return the same with how far was looked, and the chances."""
-        reading = self.engine.read(state, self.cube)
+        reading = self.engine.analyse_cube(state, self.cube)
         return PositionValue(reading.equity, reading.effort.plies, _chances(reading.outcomes))
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> list[float]:
@@ -92,20 +94,20 @@ class EngineDecisions:
 
         What is looked at less far seems better than it is now and then: it is worth no more than the best.
         """
-        ranking = self.engine.rank(state, plays, evolve(self.playing, decided=False))
+        ranking = self.engine.rank(state, plays, evolve(self.playing, stop_when_decided=False))
         worths = {ranked.play: min(ranked.equity, ranking.best.equity) for ranked in ranking.plays}
         return [worths[play] for play in plays]
 
     def value_rolls(self, state: MatchState) -> list[float]:
         """Return what each of the 21 rolls is worth, played best; without looking ahead all are valued together."""
         if not self.playing.plies:
-            return self.engine.value_rolls(state)
-        thrown = (evolve(state, phase=Phase.MOVE, dice=dice) for dice in DICE)
-        return [self.engine.rank(it, limits=evolve(self.playing, decided=False)).best.equity for it in thrown]
+            return self.engine.equities_by_roll(state)
+        thrown = (evolve(state, phase=Phase.MOVE, dice=dice) for dice in ROLLS)
+        return [self.engine.rank(it, limits=evolve(self.playing, stop_when_decided=False)).best.equity for it in thrown]
 
     def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> list[PlayValue]:
         """Return what each play is worth; the one that was made and those that come close are looked at as far."""
-        limits = evolve(self.playing, decided=False)
+        limits = evolve(self.playing, stop_when_decided=False)
         ranking = self.engine.rank(state, plays, limits, PlayComparison(also=made))
         most = ranking.best.equity
         values = {it.play: PlayValue(min(it.equity, most), it.plies, _chances(it.outcomes)) for it in ranking.plays}
@@ -113,7 +115,7 @@ class EngineDecisions:
 
     def value_cube(self, state: MatchState) -> CubeValues:
         """Return what doubling and not doubling is worth."""
-        reading = self.engine.read(state, self.cube)
+        reading = self.engine.analyse_cube(state, self.cube)
         verdict = reading.verdict
         return CubeValues(
             verdict.no_double,

@@ -82,7 +82,7 @@ def test_luck_is_nothing_on_average_whoever_judges() -> None:
     """The Racer knows little of backgammon, and yet its luck bends nothing."""
     tally, luck = DuelSummary(MONEY), DuelSummary(MONEY)
     with room(MONEY, Racer(), Runner(), Racer()) as here:
-        for number in range(4):
+        for number in range(3):
             pair = here.play(number)
             assert pair.luck is not None
             tally.add(pair)
@@ -120,7 +120,7 @@ def test_a_judge_that_fails_leaves_the_result_and_says_why() -> None:
     tally = played(evolve(MONEY, cube=False), Racer(), Racer(), 2, Blind())
     report = tally.report(2)
     assert (2, 2, None) == (report["pairs"], report["unjudged"], report["adjusted"])
-    assert "racer cannot judge: RuntimeError: too dark" in report["examples"][0]
+    assert "racer cannot evaluate: RuntimeError: too dark" in report["examples"][0]
 
 
 def test_resigning_a_backgammon_costs_three_points() -> None:

@@ -36,7 +36,7 @@ from fibsbot.server.accounts import Account
 from fibsbot.server.audience import render
 from fibsbot.server.database import Database
 from fibsbot.server.users import ClientMode, User
-from fibsbot.server.world import Dependencies, Quirks, World
+from fibsbot.server.world import World
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import agent_settings
 from tests.server.simulated_world import NOON, ListedDice
@@ -72,7 +72,7 @@ class ChatSimulation:
         """Begin at eight in the evening; the bot, called marvin, is not there yet."""
         self.now = float(NOON + 8 * HOUR)
         self._store = Database(None, self.now)
-        self._world = World(Dependencies(self._store, ListedDice(), lambda: self.now, Quirks()))
+        self._world = World(self._store, ListedDice(), lambda: self.now)
         self.strategy = Resigning()
         self._settings = agent_settings("marvin", "pass_word", strict=True, **settings)
         self.agent = Agent(self._settings)
@@ -151,7 +151,7 @@ class ChatSimulation:
                 self._event(Woken(self.now))
             else:
                 _, name, line = self._typing.pop(0)
-                if name in self._players and self._players[name].table is not None:
+                if name in self._players and self._players[name].match is not None:
                     self._carry_out(name, line)
         self.now = end
 
@@ -186,7 +186,7 @@ class ChatSimulation:
                 self._hear("".join(f"{line}\r\n" for line in render(user, message)).encode())
             elif user.name in self._players:
                 self._read(user, message)
-        self._world.leaving.clear()
+        self._world.disconnecting.clear()
         self._delivering = False
 
     def _read(self, user: User, message: Message) -> None:

@@ -268,7 +268,7 @@ def test_a_long_match_that_was_swapped_in_is_not_gone_on_with() -> None:
     assert ["leave"] == script.server("** You are now playing a 15 point match with ford")
     script.server("** You terminated the game. The game was saved.")
     assert [] == script.server(who("ford"))
-    assert ["tell ford I play matches of 1 to 7 points."] == script.server(*RESUME)
+    assert ["tell ford I only play matches of 1 to 7 points."] == script.server(*RESUME)
     script.server("16 ford I play")
     warning = "WARNING: Don't accept if you want to continue the saved 15 point match!"
     assert [] == script.server(*INVITED, warning)
@@ -314,7 +314,7 @@ def test_a_new_match_is_not_joined_while_a_saved_one_goes_on() -> None:
 
 
 def test_whom_we_may_not_invite_may_still_ask_to_go_on() -> None:
-    script = Script(policy=Policy(block=(NamePattern("ford", theirs=False),))).to_lobby(saved=SAVED)
+    script = Script(policy=Policy(block=(NamePattern("ford", from_them=False),))).to_lobby(saved=SAVED)
     assert [] == script.server(who("ford"))
     assert ["invite ford"] == script.server(*RESUME)
 

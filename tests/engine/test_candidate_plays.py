@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fibsbot.engine.arrays import ROLLS, Board, Boards, boards_of, swapped
-from fibsbot.engine.generator import MOST_PLAYS, successors
+from fibsbot.engine.arrays import ROLL_COUNT, Board, Boards, boards_of, swapped
+from fibsbot.engine.generator import MAX_PLAYS, successors
 from fibsbot.engine.pruner import PlayFilter, expand, new_pruner_buffers, pruner_equity
 from fibsbot.engine.search.lookahead import Lookahead, SearchFilters
+from fibsbot.match import ROLLS
 from fibsbot.position import Position
-from tests.engine.toys import ROLLS as DICE
 from tests.engine.toys import Recounted, some_positions, toy_pruner
 
 PRUNER = toy_pruner()
@@ -28,15 +28,15 @@ def worth(board: Board) -> float:
     return pruner_equity(PRUNER, board) if (board < 0).any() else -4.0
 
 
-@pytest.mark.parametrize("chosen", [PlayFilter(0.2, 4), PlayFilter(0.0, 1), PlayFilter(100, MOST_PLAYS)])
+@pytest.mark.parametrize("chosen", [PlayFilter(0.2, 4), PlayFilter(0.0, 1), PlayFilter(100, MAX_PLAYS)])
 def test_the_plays_kept_are_the_best_of_the_pruner(chosen: PlayFilter) -> None:
     boards = boards_of([*some_positions(30, 1), *ENDING])
     found, slots = Lookahead(Recounted(), PRUNER, SearchFilters(), 64).expand(boards, chosen)
-    assert set(range(len(boards) * ROLLS)) == set(slots.tolist())
+    assert set(range(len(boards) * ROLL_COUNT)) == set(slots.tolist())
     assert (np.diff(slots) >= 0).all()
-    for slot in range(len(boards) * ROLLS):
+    for slot in range(len(boards) * ROLL_COUNT):
         kept = found[slots == slot]
-        every = swapped(successors(boards[slot // ROLLS], *DICE[slot % ROLLS]))
+        every = swapped(successors(boards[slot // ROLL_COUNT], *ROLLS[slot % ROLL_COUNT]))
         worths = np.array(sorted(map(worth, every)))
         expected = worths[worths <= worths[0] + chosen.margin + 1e-6][: chosen.most]
         assert expected.tolist() == pytest.approx([worth(it) for it in kept], abs=1e-4)

@@ -109,9 +109,9 @@ def test_what_is_asked_without_dice_is_refused() -> None:
 
 def test_positions_that_cannot_be_are_refused() -> None:
     crowded = Position((0, 16, *[0] * 23, 0))
-    with pytest.raises(ValueError, match="expected a position that can be, got one with TOO_MANY_CHECKERS"):
-        toy_engine().read(MatchState(crowded))
-    with pytest.raises(ValueError, match="expected a position that can be"):
+    with pytest.raises(ValueError, match="expected a possible position, got one with TOO_MANY_CHECKERS"):
+        toy_engine().analyse_cube(MatchState(crowded))
+    with pytest.raises(ValueError, match="expected a possible position"):
         toy_engine().rank(MatchState(crowded, phase=Phase.MOVE, dice=(3, 1)))
 
 
@@ -124,4 +124,4 @@ def test_a_dance_is_ranked_as_the_only_play() -> None:
 def test_warming_up_compiles_what_decisions_need() -> None:
     engine = toy_engine()
     engine.warm_up()
-    assert engine.searcher.looker.evaluations > 0
+    assert engine.searcher.lookahead.evaluations > 0

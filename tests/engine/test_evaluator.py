@@ -21,8 +21,8 @@ from fibsbot.engine.arrays import (
 )
 from fibsbot.engine.bearoff import NO_TABLES, TableArrays
 from fibsbot.engine.bearoff.solver import compute_tables
-from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator, TDEvaluator, is_known
-from fibsbot.engine.training.td_network import new_td_network
+from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator, is_known
+from fibsbot.engine.training.td_network import TDEvaluator, new_td_network
 from fibsbot.position import CHECKERS, Position
 from tests.engine.toys import some_positions, toy_network, toy_race
 from tests.hypothesis_strategies import bear_offs, positions
@@ -114,7 +114,7 @@ def test_what_the_tables_cover_is_read_from_them(columns: TableArrays, position:
 
 
 def test_the_last_throw_is_exact_with_tables(columns: TableArrays) -> None:
-    """Checkers on 5 and 2, the opponent about to bear off the last one: 19 of 36 throws win."""
+    """Checkers on 5 and 2, the opponent about to bear off the last one: 19 of 36 rolls win."""
     last = Position.from_sides(own=[0, 1, 0, 0, 1, *[0] * 20], opponent=[1, *[0] * 24])
     chances = NetworkEvaluator("toy", toy_network(), columns).evaluate(boards_of([last]))[0]
     assert [19 / 36, 0, 0, 17 / 36, 0, 0] == pytest.approx(chances.tolist(), abs=1e-6)

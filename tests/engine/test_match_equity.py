@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from fibsbot.engine.match_equity import TABLE_POINTS, after_crawford, equity_table, match_chance
+from fibsbot.engine.match_equity import GAMMON_RATE, TABLE_POINTS, after_crawford, equity_table, match_chance
 
 LONGEST = 99
 """The longest match on FIBS."""
@@ -78,10 +78,25 @@ def test_the_table_follows_the_logic_after_crawford() -> None:
     """On odd numbers there is no free drop: two points more are one more game on a cube of 2."""
     for odd in range(9, TABLE_POINTS + 1, 2):
         one, two = after_crawford(odd - 2), after_crawford(odd - 4)
-        assert pytest.approx(after_crawford(odd), rel=0.012) == 0.5 * (0.674 * one + 0.326 * two)
+        assert pytest.approx(after_crawford(odd), rel=0.012) == 0.5 * ((1 - GAMMON_RATE) * one + GAMMON_RATE * two)
     for even in range(6, TABLE_POINTS + 1, 2):
         one, two = after_crawford(even - 2), after_crawford(even - 4)
-        assert 0.012 < 1 - after_crawford(even) / (0.5 * (0.674 * one + 0.326 * two)) < 0.03
+        assert 0.012 < 1 - after_crawford(even) / (0.5 * ((1 - GAMMON_RATE) * one + GAMMON_RATE * two)) < 0.03
+
+
+def test_the_gammon_rate_is_that_of_the_end_of_the_table() -> None:
+    """Solved for the rate, the recursion beyond the table gives the same for the table's odd numbers."""
+    for odd in range(TABLE_POINTS - 4, TABLE_POINTS + 1, 2):
+        now, single, gammon = (after_crawford(odd - won) for won in (0, 2, 4))
+        assert pytest.approx((2 * now - single) / (gammon - single), abs=0.012) == GAMMON_RATE
+
+
+def test_figures_beyond_the_end_of_the_table() -> None:
+    assert pytest.approx(0.337 * 0.00182 + 0.163 * 0.00303) == after_crawford(26)
+    assert pytest.approx(0.337 * 0.00123 + 0.163 * 0.00203) == after_crawford(27)
+    assert pytest.approx(0.337 * after_crawford(25) + 0.163 * after_crawford(24)) == 1 - match_chance(
+        1, 26, crawford_played=False
+    )
 
 
 def test_the_crawford_game_goes_on_beyond_the_table() -> None:

@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from fibsbot.engine.arrays import boards_of
+from fibsbot.engine.arrays import OUTPUTS, boards_of
 from fibsbot.engine.features import INPUTS, encode_all
 from fibsbot.engine.network import ROWS, Network, NetworkError, mean_of
-from fibsbot.engine.training.td_network import CHANCES
 from tests.engine.toys import some_positions, toy_network
 
 
@@ -27,7 +26,7 @@ def test_chances_are_what_the_layers_say() -> None:
     network = toy_network(hidden=(12, 8))
     inputs = encode_all(boards_of(some_positions(20, 1)))
     first, second, last = network.weights
-    above, middle, below = network.thresholds
+    above, middle, below = network.biases
     hidden = np.maximum(np.maximum(inputs.astype(float) @ first + above, 0) @ second + middle, 0)
     assert logistic(hidden @ last + below) == pytest.approx(network.chances(inputs), abs=1e-5)
     assert "260-12-8-5" == network.shape
@@ -37,15 +36,15 @@ def test_single_rows_have_the_chances_that_they_have_among_many() -> None:
     network = toy_network()
     inputs = encode_all(boards_of(some_positions(ROWS + 88, 2)))
     together = network.chances(inputs)
-    assert (ROWS + 88, CHANCES) == together.shape
+    assert (ROWS + 88, OUTPUTS) == together.shape
     for row in (0, 1, ROWS - 1, ROWS, ROWS + 87):
         assert together[row] == pytest.approx(network.chances(inputs[row : row + 1])[0], abs=1e-6)
-    assert (0, CHANCES) == network.chances(inputs[:0]).shape
+    assert (0, OUTPUTS) == network.chances(inputs[:0]).shape
 
 
 def test_what_is_beyond_all_doubt_is_said_without_a_warning() -> None:
     network = toy_network()
-    network.thresholds[-1][:] = (-500, 500, -500, 500, 0)
+    network.biases[-1][:] = (-500, 500, -500, 500, 0)
     chances = network.chances(encode_all(boards_of(some_positions(1, 1))))[0]
     assert [0, 1, 0, 1] == chances[:4].tolist()
 
@@ -70,11 +69,11 @@ def test_the_mean_of_networks_has_the_means_of_their_weights() -> None:
 
 
 def test_the_checksum_is_that_of_the_weights_however_they_lie() -> None:
-    weights = np.arange(2 * CHANCES, dtype=np.float32).reshape(2, CHANCES)
-    network = Network((weights,), (np.zeros(CHANCES, np.float32),))
-    assert hashlib.sha256(weights.tobytes() + bytes(4 * CHANCES)).hexdigest() == network.checksum()
+    weights = np.arange(2 * OUTPUTS, dtype=np.float32).reshape(2, OUTPUTS)
+    network = Network((weights,), (np.zeros(OUTPUTS, np.float32),))
+    assert hashlib.sha256(weights.tobytes() + bytes(4 * OUTPUTS)).hexdigest() == network.checksum()
     turned = np.asfortranarray(weights)
-    assert network.checksum() == Network((turned,), network.thresholds).checksum()
+    assert network.checksum() == Network((turned,), network.biases).checksum()
 
 
 def test_a_network_comes_back_from_its_file_as_it_went(tmp_path: Path) -> None:
@@ -98,7 +97,7 @@ def test_half_precision_takes_half_the_room_and_says_nearly_the_same(tmp_path: P
     network.save(tmp_path / "half", np.float16)
     half = Network.load(tmp_path / "half")
     assert (tmp_path / "half").stat().st_size < 0.55 * (tmp_path / "whole").stat().st_size
-    assert all(array.dtype == np.float32 for array in (*half.weights, *half.thresholds))
+    assert all(array.dtype == np.float32 for array in (*half.weights, *half.biases))
     inputs = encode_all(boards_of(some_positions(100, 1)))
     assert network.chances(inputs) == pytest.approx(half.chances(inputs), abs=0.02)
     half.save(tmp_path / "again", np.float16)
@@ -121,8 +120,8 @@ def zipped(**members: bytes) -> bytes:
 
 HEAD = b"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999,), }"
 HUGE = b"\x93NUMPY\x01\x00v\x00" + HEAD.ljust(117) + b"\n"
-LAYER = np.zeros((3, CHANCES), np.float32)
-ENDS = np.zeros(CHANCES, np.float32)
+LAYER = np.zeros((3, OUTPUTS), np.float32)
+ENDS = np.zeros(OUTPUTS, np.float32)
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_units_that_give_nothing_and_weights_of_nothing_do_no_harm() -> None:
     network = Network.new((64, 64), 1, 260, 1)
     for weights in network.weights:
         weights[:] = 0
-    network.thresholds[-1][:] = 2
+    network.biases[-1][:] = 2
     assert {2.0} == set(output_sums(quantize(network), INPUTS[:3])[:, 0].tolist())
 
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 
 from fibsbot.engine.features import SIDE_INPUTS, SideFeature, write_shots
-from fibsbot.match import Dice
+from fibsbot.match import ROLLS, Dice
 from fibsbot.position import BAR, Position
 from fibsbot.rules.plays import resulting_positions
-from tests.engine.toys import ROLLS, board_of, some_positions
+from tests.engine.toys import board_of, some_positions
 from tests.hypothesis_strategies import positions
 
 
 def written(position: Position) -> tuple[float, float, float]:
-    """Return HIT, DOUBLE_HIT and HIT_PIPS of who is on roll."""
+    """Return HIT, DOUBLE_HIT and HIT_PIPS of the player on roll."""
     (inputs,) = found = np.zeros((1, SIDE_INPUTS), np.float32)
     write_shots(board_of(position)[np.newaxis], found)
     return float(inputs[SideFeature.HIT]), float(inputs[SideFeature.DOUBLE_HIT]), float(inputs[SideFeature.HIT_PIPS])

@@ -13,13 +13,12 @@ from fibsbot.engine.evaluator import NetworkEvaluator
 from fibsbot.engine.network import Network
 from fibsbot.engine.pruner import PlayFilter, Pruner, pruner_of, raw_columns
 from fibsbot.engine.race_network import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork
-from fibsbot.engine.training.labels import Teacher
+from fibsbot.engine.training.labels import Labeller
 from fibsbot.engine.training.random_positions import Variety
-from fibsbot.match import Dice
+from fibsbot.match import ROLLS, Dice
 from fibsbot.position import Position
 from fibsbot.rules.plays import Cells, resulting_positions
 
-ROLLS = [(high, low) for high in range(1, 7) for low in range(1, high + 1)]
 """The 21 rolls, the high number first."""
 
 
@@ -78,12 +77,12 @@ def toy_pruner_network(seed: int = 1, hidden: int = 10) -> Network:
     return network
 
 
-def toy_teacher(variety: Variety | None = None) -> Teacher:
+def toy_teacher(variety: Variety | None = None) -> Labeller:
     """Return a teacher who knows nothing but some bear-off tables."""
     columns = compute_tables(2, lambda _: None).columns
     network = NetworkEvaluator("toy", toy_network(), columns)
     disputed = boards_of(some_positions(5, 9))
-    return Teacher(network, toy_pruner(), columns, PlayFilter(), variety or Variety(), disputed)
+    return Labeller(network, toy_pruner(), columns, PlayFilter(), variety or Variety(), disputed)
 
 
 @frozen(eq=False)

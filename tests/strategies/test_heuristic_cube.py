@@ -9,11 +9,12 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fibsbot.engine.match_equity import match_chance
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Position
 from fibsbot.strategies.base import CubeAction
 from fibsbot.strategies.heuristic import HeuristicStrategy
-from fibsbot.strategies.heuristic.cube import CubeModel, OutcomeChances, worth_of
+from fibsbot.strategies.heuristic.cube import CubeModel, OutcomeChances, chance_after, points_equity
 
 STRATEGY: Final = HeuristicStrategy()
 START: Final = Position.start()
@@ -167,7 +168,7 @@ def games(draw: st.DrawFn) -> tuple[CubeModel, float, int, tuple[int, int]]:
     cube = draw(cubes)
     state = MatchState(START, length=length, score=score, cube=cube)
     chances = OutcomeChances(win, gammons[0], 0.0, gammons[1], 0.0)
-    return CubeModel.of(chances, worth_of(state), state.away), win, cube, state.away
+    return CubeModel.of(chances, points_equity(state), state.away), win, cube, state.away
 
 
 @given(games(), st.sampled_from(Owner))
@@ -195,7 +196,26 @@ def test_owning_the_cube_is_worth_most(game: tuple[CubeModel, float, int, tuple[
 
 def test_take_points_for_money_are_those_of_janowski() -> None:
     """Without gammons a dead cube is taken from 25 %, a perfect one from 20 %."""
-    game = CubeModel.of(OutcomeChances(0.5), worth_of(MatchState(START)))
+    game = CubeModel.of(OutcomeChances(0.5), points_equity(MatchState(START)))
     assert pytest.approx(0.2, abs=0.001) == game.take_point(2)
     assert pytest.approx(0.8, abs=0.001) == game.cash_point(1)
     assert 0.25 == game.take_point(64)
+
+
+def test_for_money_a_point_is_worth_a_point() -> None:
+    equity = points_equity(MatchState(START, cube=4))
+    assert (1, -2, 0.5) == (equity(4), equity(-8), equity(2))
+
+
+def test_a_match_is_scaled_to_what_the_cube_decides() -> None:
+    equity = points_equity(MatchState(START, length=7, score=(4, 2), cube=2))
+    assert pytest.approx(1) == equity(2)
+    assert pytest.approx(-1) == equity(-2)
+    assert equity(4) == equity(3), "3 points win the match"
+    assert equity(-8) < equity(-4) < -1
+
+
+def test_match_equities_are_those_of_the_engine() -> None:
+    state = MatchState(START, length=7, score=(2, 4))
+    assert match_chance(4, 3, crawford_played=False) == chance_after(state, 1)
+    assert match_chance(5, 1, crawford_played=False) == chance_after(state, -2)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fibsbot.match import PIPS_PER_ROLL
 from fibsbot.strategies.heuristic.race import (
     MAX_EXACT_CHECKERS,
-    PIPS_PER_ROLL,
     chance_to_finish_first,
     exact_distribution,
     normal_distribution,

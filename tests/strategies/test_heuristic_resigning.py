@@ -48,7 +48,7 @@ def test_where_the_sides_can_still_meet_nothing_is_certain() -> None:
 
 @cache
 def can_still_win(position: Position) -> bool:
-    """Whether the player on roll wins with some throws of both sides, both playing as well as can be."""
+    """Whether the player on roll wins with some rolls of both sides, both playing as well as can be."""
     rolls = [(a, b) for a in range(1, 7) for b in range(1, a + 1)]
     for dice in rolls:
         for cells in resulting_positions(position.points, dice):
@@ -59,7 +59,7 @@ def can_still_win(position: Position) -> bool:
 
 
 def _opponent_may_fail(after: Position) -> bool:
-    """Whether some throw leaves the opponent only plays after which we can still win."""
+    """Whether some roll leaves the opponent only plays after which we can still win."""
     opponent = after.swapped()
     return any(
         all(

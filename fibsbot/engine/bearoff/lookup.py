@@ -22,14 +22,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.arrays import BAR, CHECKERS, LOSE, LOSE_GAMMON, OUTCOMES, WIN_GAMMON, Boards
+from fibsbot.engine.arrays import BAR, CHECKERS, LOSE, LOSE_GAMMON, OUTCOMES, WIN_GAMMON, Boards, Floats32, Int64s
 from fibsbot.engine.arrays import WIN as WINS
 
 Counts: TypeAlias = npt.NDArray[np.integer[Any]]
 """Checkers on the points 1 to 6, shape (..., 6)."""
-Places: TypeAlias = npt.NDArray[np.int64]
-"""Numbers of positions, or which rows of an array are meant."""
-
 POINTS: Final = 6
 
 _CHOOSE: Final = np.array([[comb(s + k - 1, k) if k else 0 for k in range(POINTS + 1)] for s in range(CHECKERS + 1)])
@@ -48,13 +45,13 @@ def all_counts(checkers: int) -> Counts:
     return np.ascontiguousarray(np.diff(highest, axis=1, prepend=np.int8(0))[:, ::-1])
 
 
-def indices_of(counts: Counts) -> Places:
+def indices_of(counts: Counts) -> Int64s:
     """Return the numbers of positions of at most 15 checkers, given as rows of counts, shape (..., 6)."""
     highest = np.cumsum(counts[..., ::-1], axis=-1, dtype=np.int64)
     return np.asarray(_CHOOSE[highest, np.arange(1, POINTS + 1)].sum(axis=-1))
 
 
-def indices_on_boards(boards: Boards) -> tuple[Places, Places, Places]:
+def indices_on_boards(boards: Boards) -> tuple[Int64s, Int64s, Int64s]:
     """Return which of many boards have numbers, and on these those of the own and of the opponent's side.
 
     A board has them if all checkers of both sides that are left are home, at most 15 of each and one of either.
@@ -70,20 +67,19 @@ def indices_on_boards(boards: Boards) -> tuple[Places, Places, Places]:
     return places[lawful], indices_of(own[lawful]), indices_of(opponent[lawful])
 
 
-Singles: TypeAlias = npt.NDArray[np.float32]
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 
-MOST_ROLLS: Final = 32
-"""Columns of the distribution of throws until all are off, which can take 30; 32 fill two cache lines."""
-MOST_ROLLS_TO_FIRST: Final = 12
-"""Columns until the first is off, which can take 10 throws."""
+MAX_ROLLS: Final = 32
+"""Columns of the distribution of rolls until all are off, which can take 30; 32 fill two cache lines."""
+MAX_ROLLS_TO_FIRST: Final = 12
+"""Columns until the first is off, which can take 10 rolls."""
 
 WIN: Final = 0
 """Column: the chance to win, without a cube."""
 CENTRED: Final = 1
 """Column: equity of not doubling now, the cube in the middle."""
 OWNED: Final = 2
-"""Column: equity of not doubling now, the cube on the side of who is on roll."""
+"""Column: equity of not doubling now, the cube on the side of the player on roll."""
 THEIRS: Final = 3
 """Column: equity where the opponent has the cube; half of what double and take is worth."""
 COLUMNS: Final = 4
@@ -92,27 +88,27 @@ COLUMNS: Final = 4
 class TableArrays(NamedTuple):
     """The tables as arrays that nobody may write to."""
 
-    throws: Singles
-    """Chance that a side needs exactly so many throws to bear off all; shape (n, 32)."""
-    first: Singles
+    rolls: Floats32
+    """Chance that a side needs exactly so many rolls to bear off all; shape (n, 32)."""
+    first: Floats32
     """The same until the first of 15 checkers is off; shape (15504, 12), the positions of 15 in their order."""
-    means: Singles
-    """Mean number of throws to bear off all; shape (n,)."""
-    pairs: Singles
+    means: Floats32
+    """Mean number of rolls to bear off all; shape (n,)."""
+    pairs: Floats32
     """Exact figures of few checkers, shape (m, m, 4): [on roll, opponent, WIN to THEIRS]."""
 
 
-def read_only_arrays(throws: Singles, first: Singles, means: Singles, pairs: Singles) -> TableArrays:
+def read_only_arrays(rolls: Floats32, first: Floats32, means: Floats32, pairs: Floats32) -> TableArrays:
     """Return the arrays as columns; whoever made them can no longer write to them either."""
-    columns = TableArrays(throws, first, means, pairs)
+    columns = TableArrays(rolls, first, means, pairs)
     for column in columns:
         column.flags.writeable = False
     return columns
 
 
 NO_TABLES: Final = read_only_arrays(
-    np.empty((0, MOST_ROLLS), np.float32),
-    np.empty((0, MOST_ROLLS_TO_FIRST), np.float32),
+    np.empty((0, MAX_ROLLS), np.float32),
+    np.empty((0, MAX_ROLLS_TO_FIRST), np.float32),
     np.empty(0, np.float32),
     np.empty((0, 0, COLUMNS), np.float32),
 )
@@ -121,46 +117,46 @@ FIRST_OF_FIFTEEN: Final = position_count(CHECKERS - 1)
 """The lowest number of a position of 15 checkers."""
 
 
-def look_up(boards: Boards, of: Singles) -> tuple[Places, Places, Places]:
+def look_up(boards: Boards, of: Floats32) -> tuple[Int64s, Int64s, Int64s]:
     """Return which boards a column covers on both sides, and on these the own and the opponent's number."""
     places, own, opponent = indices_on_boards(boards)
     there = np.maximum(own, opponent) < len(of)
     return places[there], own[there], opponent[there]
 
 
-def covered_chances(own: Places, opponent: Places, columns: TableArrays) -> Floats:
+def covered_chances(own: Int64s, opponent: Int64s, columns: TableArrays) -> Floats:
     """Return the six chances of two covered sides by their numbers, of which at most one is 0, shape (n, 6).
 
-    The order is that of `engine.outcomes`. Backgammons are impossible with all home.
+    The order is that of `engine.arrays`. Backgammons are impossible with all home.
     """
-    mine, theirs = columns.throws[own].astype(np.float64), columns.throws[opponent].astype(np.float64)
-    outcomes = chances_of_throws(mine, first_off(own, columns), theirs, first_off(opponent, columns))
+    mine, theirs = columns.rolls[own].astype(np.float64), columns.rolls[opponent].astype(np.float64)
+    outcomes = chances_from_rolls(mine, first_off(own, columns), theirs, first_off(opponent, columns))
     few = np.flatnonzero(np.maximum(own, opponent) < len(columns.pairs))
     outcomes[few, WINS] = columns.pairs[own[few], opponent[few], WIN]
     outcomes[few, LOSE] = 1 - outcomes[few, WINS]
     return outcomes
 
 
-def first_off(numbers: Places, columns: TableArrays) -> Singles:
-    """Return the chances that a side needs exactly so many throws until its first checker is off, shape (n, 12)."""
-    first = np.zeros((len(numbers), MOST_ROLLS_TO_FIRST), np.float32)
+def first_off(numbers: Int64s, columns: TableArrays) -> Floats32:
+    """Return the chances that a side needs exactly so many rolls until its first checker is off, shape (n, 12)."""
+    first = np.zeros((len(numbers), MAX_ROLLS_TO_FIRST), np.float32)
     whole = numbers >= FIRST_OF_FIFTEEN
     first[whole] = columns.first[numbers[whole] - FIRST_OF_FIFTEEN]
     first[~whole, 0] = 1
     return first
 
 
-def chances_of_throws(own: Floats, own_first: Floats, theirs: Floats, their_first: Floats) -> Floats:
-    """Return the six chances of who is on roll in a race, shape (n, 6), from both sides' numbers of throws.
+def chances_from_rolls(own: Floats, own_first: Floats, theirs: Floats, their_first: Floats) -> Floats:
+    """Return the six chances of the player on roll in a race, shape (n, 6), from both sides' numbers of rolls.
 
-    `own` and `theirs` are the chances that all checkers are off after exactly 0, 1, 2 ... throws, `own_first` and
+    `own` and `theirs` are the chances that all checkers are off after exactly 0, 1, 2 ... rolls, `own_first` and
     `their_first` that the first one is.
     """
     outcomes = np.zeros((len(own), OUTCOMES), own.dtype)
     outcomes[:, WINS] = _both(own, _not_before(theirs)).clip(0, 1)
     outcomes[:, LOSE] = 1 - outcomes[:, WINS]
-    # Who is on roll has, when he is done, thrown once more than the opponent, unless he was done before; and else as
-    # often as the opponent.
+    # A player on roll who finishes has rolled once more than the opponent, unless nothing was left to bear off; one who
+    # loses has rolled as often as the opponent.
     left, own_left = _not_before(their_first), _not_before(own_first)[:, 1:]
     gammon = _both(own[:, 1:], left[:, 1:]) + own[:, 0] * left[:, 1]
     outcomes[:, WIN_GAMMON] = gammon.clip(0, outcomes[:, WINS])
@@ -175,5 +171,5 @@ def _both(chances: Floats, others: Floats) -> Floats:
 
 
 def _not_before(chances: Floats) -> Floats:
-    """Return how likely it is that not fewer than so many throws are needed."""
+    """Return how likely it is that not fewer than so many rolls are needed."""
     return np.asarray(1 - (chances.cumsum(axis=1) - chances))

@@ -23,17 +23,17 @@ Plays are chosen for each owner of the cube separately: the best play can depend
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.arrays import CHANCE_OF_ROLL, CHECKERS, ROLLS
+from fibsbot.engine.arrays import CHANCE_OF_ROLL, CHECKERS, ROLL_COUNT, Floats32, Floats64, Int32s
 from fibsbot.engine.bearoff.lookup import (
     CENTRED,
     COLUMNS,
-    MOST_ROLLS,
-    MOST_ROLLS_TO_FIRST,
+    MAX_ROLLS,
+    MAX_ROLLS_TO_FIRST,
     OWNED,
     POINTS,
     THEIRS,
@@ -46,14 +46,12 @@ from fibsbot.engine.bearoff.lookup import (
 )
 from fibsbot.engine.bearoff.tables import BearoffTables
 from fibsbot.engine.jit import compiled, inner
-
-Numbers: TypeAlias = npt.NDArray[np.int32]
-"""Numbers of positions."""
+from fibsbot.match import ROLLS
 
 FACES: Final = 6
 
 
-def single_moves(counts: Counts) -> Numbers:
+def single_moves(counts: Counts) -> Int32s:
     """Return the positions after each single move, shape (n, 6, 6), for rows of counts in the order of numbers.
 
     Cell [number, die - 1, point - 1] is what a move from the point leads to, -1 where it is impossible. The position
@@ -76,7 +74,7 @@ def single_moves(counts: Counts) -> Numbers:
 
 
 def positions_after(moves: Sequence[Sequence[Sequence[int]]], number: int, die1: int, die2: int) -> set[int]:
-    """Return every position that a throw can leave; `moves` are those of `single_moves` as a list."""
+    """Return every position that a roll can leave; `moves` are those of `single_moves` as a list."""
     orders = [(die1,) * 4] if die1 == die2 else [(die1, die2), (die2, die1)]
     found: set[int] = set()
     for order in orders:
@@ -87,27 +85,24 @@ def positions_after(moves: Sequence[Sequence[Sequence[int]]], number: int, die1:
     return found
 
 
-def all_rolls(moves: Numbers) -> tuple[npt.NDArray[np.int64], Numbers]:
-    """Return what each throw can leave of each position: where its list begins, and the lists.
+def all_rolls(moves: Int32s) -> tuple[npt.NDArray[np.int64], Int32s]:
+    """Return what each roll can leave of each position: where its list begins, and the lists.
 
-    List 21 * number + throw goes from `begins[...]` to the beginning of the next. The throws are 1-1, 2-1, 2-2, 3-1
+    List 21 * number + roll goes from `begins[...]` to the beginning of the next. The rolls are 1-1, 2-1, 2-2, 3-1
     and so on.
     """
     rows = moves.tolist()
-    throws = [(high, low) for high in range(1, FACES + 1) for low in range(1, high + 1)]
-    lists = [sorted(positions_after(rows, number, *throw)) for number in range(len(rows)) for throw in throws]
+    lists = [sorted(positions_after(rows, number, *roll)) for number in range(len(rows)) for roll in ROLLS]
     begins = np.cumsum([0, *map(len, lists)])
     return begins, np.array([number for found in lists for number in found], np.int32)
 
-
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 CHUNK: Final = 2_000
 """Positions solved between two looks at the progress bar."""
 
 
 @inner
-def _best(moves: Numbers, number: int, die: int, then: Numbers, means: Floats) -> int:
+def _best(moves: Int32s, number: int, die: int, then: Int32s, means: Floats64) -> int:
     """Return the best of what a move by `die` leads to, where `then[after]` is what will be made of it."""
     best = -1
     for point in range(POINTS):
@@ -118,7 +113,7 @@ def _best(moves: Numbers, number: int, die: int, then: Numbers, means: Floats) -
 
 
 @compiled
-def _solve(moves: Numbers, first: int, last: int, best: Numbers, means: Floats, chances: Floats) -> None:
+def _solve(moves: Int32s, first: int, last: int, best: Int32s, means: Floats64, chances: Floats64) -> None:
     """Find means and chances of the positions from `first` to before `last`; those below `first` are done.
 
     `best[k, die, number]` is the best position after k + 1 moves by the die.
@@ -145,20 +140,20 @@ def _solve(moves: Numbers, first: int, last: int, best: Numbers, means: Floats, 
         means[number] = mean
 
 
-def solve(moves: Numbers, done: int, longest: int, show: Callable[[int], None]) -> tuple[Floats, Floats]:
-    """Return the mean number of throws, shape (n,), and the chances of each number, shape (n, longest).
+def solve(moves: Int32s, done: int, longest: int, on_progress: Callable[[int], None]) -> tuple[Floats64, Floats64]:
+    """Return the mean number of rolls, shape (n,), and the chances of each number, shape (n, longest).
 
-    Positions below `done` need no throw. `show` is told how many positions were solved since it was last told.
+    Positions below `done` need no roll. `on_progress` is told how many positions were solved since it was last told.
     """
     count = len(moves)
     means = np.zeros(count)
     chances = np.zeros((count, longest))
     chances[:done, 0] = 1.0
-    # Of what needs no throw nothing is made; best[4] stays so, it says that no move is left.
+    # Of what needs no roll nothing is made; best[4] stays so, it says that no move is left.
     best = np.broadcast_to(np.arange(count, dtype=np.int32), (5, FACES, count)).copy()
     for first, last in _chunks(done, count):
         _solve(moves, first, last, best, means, chances)
-        show(last - first)
+        on_progress(last - first)
     return means, chances
 
 
@@ -167,38 +162,34 @@ def _chunks(first: int, last: int) -> Iterator[tuple[int, int]]:
         yield begin, min(begin + CHUNK, last)
 
 
-def solve_all(moves: Numbers, show: Callable[[int], None]) -> tuple[Floats, Floats]:
-    """Return means and chances of the number of throws until all checkers are off; see `solve`."""
-    return solve(moves, 1, MOST_ROLLS, show)
+def solve_all(moves: Int32s, on_progress: Callable[[int], None]) -> tuple[Floats64, Floats64]:
+    """Return means and chances of the number of rolls until all checkers are off; see `solve`."""
+    return solve(moves, 1, MAX_ROLLS, on_progress)
 
 
-def solve_first(moves: Numbers, show: Callable[[int], None]) -> Floats:
-    """Return the chances of the number of throws until the first is off, for the positions of 15 in their order."""
+def solve_first(moves: Int32s, on_progress: Callable[[int], None]) -> Floats64:
+    """Return the chances of the number of rolls until the first is off, for the positions of 15 in their order."""
     fifteen = position_count(CHECKERS - 1)
-    return solve(moves, fifteen, MOST_ROLLS_TO_FIRST, show)[1][fifteen:]
+    return solve(moves, fifteen, MAX_ROLLS_TO_FIRST, on_progress)[1][fifteen:]
 
-
-Pairs: TypeAlias = npt.NDArray[np.float32]
-"""The table, shape (on roll, opponent, 4)."""
-Values: TypeAlias = npt.NDArray[np.float64]
 
 _AFTERWARDS: Final = np.array([0, 1, 3, 2])
 """In which column the opponent looks after a play: my cube is the opponent's cube seen from there."""
 
 
 @compiled
-def _means(begins: npt.NDArray[np.int64], lists: Numbers, values: Values, least: Values, out: Values) -> None:
-    """Write what each position, a row of `out`, has before the throw; `out` comes full of 0.
+def _means(begins: npt.NDArray[np.int64], lists: Int32s, values: Floats64, least: Floats64, out: Floats64) -> None:
+    """Write what each position, a row of `out`, has before the roll; `out` comes full of 0.
 
-    `values` is what the opponent has after the throw, a row for each position that it can lead to. All of a row is
+    `values` is what the opponent has after the roll, a row for each position that it can lead to. All of a row is
     treated alike, column by column, which is fast where many opponents stand in one row. `least` is room for a row.
     """
     width = len(least)
     for row in range(len(out)):
-        for throw in range(ROLLS):
+        for throw in range(ROLL_COUNT):
             for place in range(width):
                 least[place] = 2.0
-            for it in range(begins[row * ROLLS + throw], begins[row * ROLLS + throw + 1]):
+            for it in range(begins[row * ROLL_COUNT + throw], begins[row * ROLL_COUNT + throw + 1]):
                 position = lists[it]
                 for place in range(width):
                     least[place] = min(least[place], values[position, place])
@@ -206,7 +197,7 @@ def _means(begins: npt.NDArray[np.int64], lists: Numbers, values: Values, least:
                 out[row, place] -= CHANCE_OF_ROLL[throw] * least[place]
 
 
-def _settled(means: Values) -> Values:
+def _settled(means: Floats64) -> Floats64:
     """Return what the cube played well is worth, where `means` are the equities of not doubling, shape (..., 4)."""
     double = np.minimum(1.0, 2 * means[..., THEIRS])
     settled = means.copy()
@@ -215,12 +206,12 @@ def _settled(means: Values) -> Values:
     return settled
 
 
-def solve_pairs(moves: Numbers, show: Callable[[int], None]) -> Pairs:
-    """Return the table of the positions whose moves these are, shape (on roll, opponent, 4), columns as named above.
+def solve_pairs(moves: Int32s, on_progress: Callable[[int], None]) -> Floats32:
+    """Return the table of the positions whose moves these are, shape (on roll, opponent, 4), columns as in `lookup`.
 
-    `show` is told how many pairs were solved since it was last told. The order is: by the higher of the two numbers;
-    first the higher one on roll, which leads to lower pairs only; then the lower ones, which lead there, too, or to
-    pairs of the first kind.
+    `on_progress` is called with the number of pairs solved since the last call. Pairs are solved in the order
+    of the higher of the two indices: first the pair with the higher one on roll, which leads to lower pairs only; then
+    those with the lower one on roll, which lead to these or to pairs of the first kind.
     """
     begins, lists = all_rolls(moves)
     count = len(moves)
@@ -232,24 +223,26 @@ def solve_pairs(moves: Numbers, show: Callable[[int], None]) -> Pairs:
     values[0] = -1.0
     for number in range(1, count):
         means = np.zeros((number, COLUMNS))
-        _means(begins[number * ROLLS :], lists, values.reshape(count, -1), np.empty(means.size), means.reshape(1, -1))
+        _means(
+            begins[number * ROLL_COUNT :], lists, values.reshape(count, -1), np.empty(means.size), means.reshape(1, -1)
+        )
         means = means[:, _AFTERWARDS]
         means[0] = -1.0
         pairs[number, :number] = means
         current = values[:number, number] = _settled(means)
         means = np.zeros((number, COLUMNS))
-        _means(begins[ROLLS:], lists, np.ascontiguousarray(current[:, _AFTERWARDS]), np.empty(COLUMNS), means)
+        _means(begins[ROLL_COUNT:], lists, np.ascontiguousarray(current[:, _AFTERWARDS]), np.empty(COLUMNS), means)
         pairs[1 : number + 1, number] = means
         values[number, 1 : number + 1] = _settled(means)
-        show(2 * number)
+        on_progress(2 * number)
     pairs[..., WIN] = (pairs[..., WIN] + 1) / 2
     return pairs
 
 
-def compute_tables(checkers: int, show: Callable[[float], None]) -> BearoffTables:
+def compute_tables(checkers: int, on_progress: Callable[[float], None]) -> BearoffTables:
     """Compute the tables: one-sided for 15 checkers, two-sided for up to `checkers` each.
 
-    `show` is told now and then what part is done, 0 to 1.
+    `on_progress` is told now and then what part is done, 0 to 1.
     """
     moves = single_moves(all_counts(CHECKERS))
     few = position_count(checkers)
@@ -261,7 +254,7 @@ def compute_tables(checkers: int, show: Callable[[float], None]) -> BearoffTable
         def add(count: int) -> None:
             nonlocal done
             done += weight * count
-            show(min(done / total, 1.0))
+            on_progress(min(done / total, 1.0))
 
         return add
 

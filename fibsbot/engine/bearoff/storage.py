@@ -15,7 +15,6 @@ import hashlib
 import json
 import mmap
 import os
-import secrets
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,8 +25,9 @@ import numpy.typing as npt
 from attrs import frozen
 
 from fibsbot.engine.arrays import CHECKERS
-from fibsbot.engine.bearoff.lookup import COLUMNS, MOST_ROLLS, MOST_ROLLS_TO_FIRST, TableArrays, position_count
+from fibsbot.engine.bearoff.lookup import COLUMNS, MAX_ROLLS, MAX_ROLLS_TO_FIRST, TableArrays, position_count
 from fibsbot.engine.bearoff.tables import BearoffTables
+from fibsbot.files import replacing
 
 FORMAT: Final = "fibsbot bear-off tables"
 VERSION: Final = 1
@@ -76,15 +76,10 @@ def write_tables(tables: BearoffTables, path: Path) -> TableFile:
     checksum = _checksum(arrays)
     head = {"format": FORMAT, "version": VERSION, "checkers": tables.checkers, "sha256": checksum}
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with unfinished.open("xb") as file:
-            file.write(json.dumps(head).encode().ljust(HEADER_SIZE - 1) + b"\n")
-            for array in arrays:
-                file.write(array.data)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with replacing(path) as part, part.open("xb") as file:
+        file.write(json.dumps(head).encode().ljust(HEADER_SIZE - 1) + b"\n")
+        for array in arrays:
+            file.write(array.data)
     return _kept(path, tables.checkers, checksum, path.stat())
 
 
@@ -133,7 +128,7 @@ def _head(page: bytes, checkers: int) -> dict[str, Any]:
 def _shapes(checkers: int) -> tuple[tuple[int, ...], ...]:
     """Return the shapes of the arrays in the order of `TableArrays`."""
     all_, few = position_count(CHECKERS), position_count(checkers)
-    return (all_, MOST_ROLLS), (all_ - position_count(CHECKERS - 1), MOST_ROLLS_TO_FIRST), (all_,), (few, few, COLUMNS)
+    return (all_, MAX_ROLLS), (all_ - position_count(CHECKERS - 1), MAX_ROLLS_TO_FIRST), (all_,), (few, few, COLUMNS)
 
 
 def _kept(path: Path, checkers: int, checksum: str, about: os.stat_result) -> TableFile:
@@ -158,7 +153,7 @@ def _native(array: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 DEFAULT_CHECKERS: Final = 6
 """Checkers a side in the two-sided table, unless somebody asks for more."""
-MOST_CHECKERS: Final = 8
+MAX_CHECKERS: Final = 8
 """The most that may be asked for: each checker more takes three times the memory."""
 
 
@@ -172,7 +167,7 @@ def load_tables(
     compute: bool,
     checkers: int | None = None,
     folder: Path | None = None,
-    tell: Callable[[str], None] = print_to_stderr,
+    report: Callable[[str], None] = print_to_stderr,
 ) -> BearoffTables | None:
     """Return the bear-off tables.
 
@@ -182,14 +177,14 @@ def load_tables(
             starts the others.
         checkers: For how many checkers of each side the two-sided table is to be; None takes the largest that is kept,
             and computes it for 6.
-        folder: Where they are kept, if not where `keeping.cache_folder` says.
-        tell: Gets one line where a file that is there cannot be used, or tables cannot be kept.
+        folder: Where they are kept, if not where `cache_folder` says.
+        report: Gets one line where a file that is there cannot be used, or tables cannot be kept.
 
     Returns:
         The tables; None where there are none and they are not to be computed. An engine works without them: it
-        passes `lookup.NO_COLUMNS` to what is compiled, asks its networks instead, and should say so.
+        passes `NO_TABLES` to what is compiled, asks its networks instead, and should say so.
     """
-    for count in range(MOST_CHECKERS, DEFAULT_CHECKERS - 1, -1) if checkers is None else (checkers,):
+    for count in range(MAX_CHECKERS, DEFAULT_CHECKERS - 1, -1) if checkers is None else (checkers,):
         path = path_for(count, folder)
         try:
             return read_tables(path, count)[0]
@@ -197,15 +192,15 @@ def load_tables(
             continue
         except UnusableTablesError as error:
             then = "; they are computed again" if compute and count == (checkers or DEFAULT_CHECKERS) else ""
-            tell(f"cannot use the bear-off tables {path}: {error}{then}")
+            report(f"cannot use the bear-off tables {path}: {error}{then}")
     if not compute:
         return None
-    tables, _ = compute_and_save(checkers or DEFAULT_CHECKERS, folder, tell)
+    tables, _ = compute_and_save(checkers or DEFAULT_CHECKERS, folder, report)
     return tables
 
 
 def compute_and_save(
-    checkers: int, folder: Path | None, tell: Callable[[str], None]
+    checkers: int, folder: Path | None, report: Callable[[str], None]
 ) -> tuple[BearoffTables, TableFile | None]:
     """Compute the tables and keep them; where that is impossible it is told, and None stands for the file."""
     from fibsbot.engine.bearoff.solver import compute_tables  # noqa: PLC0415 - loads the engine
@@ -216,7 +211,9 @@ def compute_and_save(
     try:
         return tables, write_tables(tables, path)
     except OSError as error:
-        tell(f"cannot keep the bear-off tables as {path}: {error.strerror or error}; they last as long as this program")
+        report(
+            f"cannot keep the bear-off tables as {path}: {error.strerror or error}; they last as long as this program"
+        )
     return tables, None
 
 

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 import numpy.typing as npt
 from attrs import field, frozen
 
-from fibsbot.engine.arrays import CELLS, CHECKERS, Board, Boards, position_of
+from fibsbot.engine.arrays import CELLS, CHECKERS, Board, Boards, Floats32, Int64s, position_of
 from fibsbot.engine.bearoff.lookup import (
     CENTRED,
-    MOST_ROLLS,
+    MAX_ROLLS,
     OWNED,
     THEIRS,
     WIN,
-    Places,
-    Singles,
     TableArrays,
     covered_chances,
     look_up,
     position_count,
 )
-from fibsbot.match import Owner
-
-PIPS_PER_ROLL: Final = 49 / 6
-"""What a throw moves on average; the effective pip count is so many times the mean number of throws."""
+from fibsbot.match import PIPS_PER_ROLL, Owner
 
 
 class NotCoveredError(ValueError):
@@ -34,7 +27,7 @@ class NotCoveredError(ValueError):
 
 @frozen
 class MoneyEquities:
-    """Exact equities of a position with few checkers, before the throw of who is on roll.
+    """Exact equities of a position with few checkers, before the roll of the player on roll.
 
     For money, in units of the cube's value, both sides playing and turning the cube as well as possible. Gammons are
     impossible here, so the Jacoby rule changes nothing.
@@ -69,7 +62,7 @@ class MoneyEquities:
         return {Owner.CENTRED: self.centred, Owner.PLAYER: self.owned, Owner.OPPONENT: self.theirs}[owner]
 
     def value(self, owner: Owner) -> float:
-        """Return the equity where who is on roll doubles if that is better."""
+        """Return the equity where the player on roll doubles if that is better."""
         stays = self.no_double(owner)
         return stays if owner is Owner.OPPONENT else max(stays, self.double)
 
@@ -80,15 +73,15 @@ class SideRolls:
 
     pips: int
     mean: float
-    """Mean number of throws to bear off all checkers."""
+    """Mean number of rolls to bear off all checkers."""
     deviation: float
     """Standard deviation of that number."""
     throws: tuple[float, ...]
-    """Chance to need exactly 0, 1, 2 ... throws."""
+    """Chance to need exactly 0, 1, 2 ... rolls."""
 
     @property
     def effective_pips(self) -> float:
-        """The effective pip count (EPC): what the mean number of throws moves."""
+        """The effective pip count (EPC): what the mean number of rolls moves."""
         return self.mean * PIPS_PER_ROLL
 
     @property
@@ -114,15 +107,15 @@ class BearoffTables:
         It does where all checkers of both sides are home and have passed each other. Games that are over are covered,
         too, if the loser's checkers are all home.
         """
-        return self._numbers(boards, self.columns.throws)[0] >= 0
+        return self._numbers(boards, self.columns.rolls)[0] >= 0
 
     def evaluate(self, boards: Boards) -> npt.NDArray[np.float32]:
-        """Return the chances of who is on roll, shape (n, 6), in the order of `engine.outcomes`.
+        """Return the chances of the player on roll, shape (n, 6), in the order of `engine.arrays`.
 
-        Exact where both sides have few checkers; else from both sides' numbers of throws, each side playing for the
+        Exact where both sides have few checkers; else from both sides' numbers of rolls, each side playing for the
         least mean: `docs/bearoff.md` says how far that is off. Raises NotCoveredError.
         """
-        own, opponent = self._numbers(boards, self.columns.throws)
+        own, opponent = self._numbers(boards, self.columns.rolls)
         _check(own, boards)
         return covered_chances(own, opponent, self.columns).astype(np.float32)
 
@@ -145,12 +138,12 @@ class BearoffTables:
 
     def sides(self, board: Board) -> tuple[SideRolls, SideRolls]:
         """Return what the player on roll needs and what the opponent needs. Raises NotCoveredError."""
-        own, opponent = self._numbers(board[None], self.columns.throws)
+        own, opponent = self._numbers(board[None], self.columns.rolls)
         _check(own, board[None])
         position = position_of(board)
         return self._side(own[0], position.pips), self._side(opponent[0], position.opponent_pips)
 
-    def _numbers(self, boards: Boards, of: Singles) -> tuple[Places, Places]:
+    def _numbers(self, boards: Boards, of: Floats32) -> tuple[Int64s, Int64s]:
         """Return the numbers of both sides, -1 where one of them is not in the column `of`."""
         if boards.ndim != 2 or boards.shape[1] != CELLS or boards.dtype != np.int8:
             raise ValueError(f"expected boards of shape (n, {CELLS}) and int8, got {boards.shape} and {boards.dtype}")
@@ -160,14 +153,14 @@ class BearoffTables:
         return numbers[0], numbers[1]
 
     def _side(self, number: int, pips: int) -> SideRolls:
-        throws = self.columns.throws[number].astype(float)
-        counts = np.arange(MOST_ROLLS)
+        throws = self.columns.rolls[number].astype(float)
+        counts = np.arange(MAX_ROLLS)
         mean = float(self.columns.means[number])
         deviation = float(np.sqrt(max(throws @ counts**2 - (throws @ counts) ** 2, 0.0)))
         return SideRolls(pips, mean, deviation, tuple(np.trim_zeros(throws, "b").tolist()))
 
 
-def _check(numbers: Places, boards: Boards) -> None:
+def _check(numbers: Int64s, boards: Boards) -> None:
     """Raise NotCoveredError for the first board without a number."""
     if len(numbers) and numbers.min() < 0:
         place = int(numbers.argmin())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fibsbot.engine.cube.janowski import CENTRED, DEFAULT_EFFICIENCY, OWNED, THEIRS, TURNED, Efficiency
-from fibsbot.engine.cube.stakes import OWNER_COLUMN, Stakes, accepts_resignation, level_to_resign, resigned_worth
+from fibsbot.engine.cube.stakes import OWNER_COLUMN, Stakes, accepts_resignation, level_to_resign, resigned_equity
 from fibsbot.engine.cube.verdict import CubeVerdict, DoubleAnswer, Market, cube_verdict
 
 __all__ = [
@@ -21,5 +21,5 @@ __all__ = [
     "accepts_resignation",
     "cube_verdict",
     "level_to_resign",
-    "resigned_worth",
+    "resigned_equity",
 ]

@@ -17,10 +17,9 @@ its value now.
 from __future__ import annotations
 
 import math
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 from attrs import frozen
 
 from fibsbot.engine.arrays import (
@@ -32,14 +31,13 @@ from fibsbot.engine.arrays import (
     WIN_BACKGAMMON,
     WIN_GAMMON,
     Boards,
+    Bools,
+    Floats64,
     boards_of,
     have_passed,
 )
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.position import Position
-
-Floats: TypeAlias = npt.NDArray[np.float64]
-Flags: TypeAlias = npt.NDArray[np.bool_]
 
 CENTRED: Final = 0
 """The column of a cube in the middle."""
@@ -54,25 +52,25 @@ LEAST: Final = 1e-12
 """What is nearer to 0 (or 1) is taken as 0 (or 1), so that nothing is divided by it."""
 
 SWING_COLUMN: Final = 2
-"""The column of `efficiency` with what a throw changes; before it stand those of CENTRED and OWNED."""
+"""The column of `efficiency` with what a roll changes; before it stand those of CENTRED and OWNED."""
 
 
 @compiled
-def hold(
-    outcomes: Floats,
-    efficiency: Floats,
-    won: Floats,
-    lost: Floats,
-    turnable: Flags,
+def no_double_values(
+    outcomes: Floats64,
+    efficiency: Floats64,
+    won: Floats64,
+    lost: Floats64,
+    turnable: Bools,
     jacoby: bool,  # noqa: FBT001 - compiled functions take no keywords
-    points: Floats,
-    values: Floats,
+    points: Floats64,
+    values: Floats64,
 ) -> None:
-    """Write what positions are worth while nobody turns the cube before this throw, shape (n, 4); see the columns.
+    """Write what positions are worth while nobody turns the cube before this roll, shape (n, 4); see the columns.
 
     Arguments:
         outcomes: the six chances, shape (n, 6).
-        efficiency: of a centred and of an owned cube, 0 (dead) to 1 (live), and by how much a throw changes the chance
+        efficiency: of a centred and of an owned cube, 0 (dead) to 1 (live), and by how much a roll changes the chance
             to win where that is even (a standard deviation), shape (n, 3).
         won: what a game, gammon and backgammon won is worth by level, shape (levels, 3); at least two levels.
         lost: the same of those lost.
@@ -115,7 +113,7 @@ def hold(
 
 
 @compiled
-def market(chances: Floats, won: Floats, lost: Floats, turnable: Flags, points: Floats) -> None:
+def market(chances: Floats64, won: Floats64, lost: Floats64, turnable: Bools, points: Floats64) -> None:
     """Write between which chances to win a cube turned to each level is in the market, if it is live from there on.
 
     Row 0 of `points`, shape (2, levels + 1), is from where the player takes the opponent's double to this level, row 1
@@ -125,7 +123,7 @@ def market(chances: Floats, won: Floats, lost: Floats, turnable: Flags, points: 
 
 
 @inner
-def _market(chances: Floats, won: Floats, lost: Floats, turnable: Flags, take: Floats, cash: Floats) -> None:
+def _market(chances: Floats64, won: Floats64, lost: Floats64, turnable: Bools, take: Floats64, cash: Floats64) -> None:
     levels = len(won)
     last = levels - 1
     if turnable[last, 0] and turnable[last, 1]:  # for money
@@ -181,11 +179,11 @@ def _bent(win: float, low: float, high: float, left: float, passed: float, right
 
 @inner
 def _missed(win: float, corner: float, bend: float, swing: float) -> float:
-    """Return what a cube is off a live one if it is turned before its owner's next throw in any case.
+    """Return what a cube is off a live one if it is turned before its owner's next roll in any case.
 
     That is so where losing the game loses the match already, as for the trailer after the Crawford game, and for both
     where the double is for the match, as at 2 points away each. All that can be missed then is a market lost by the
-    throws until the double, two if its owner is on roll and one if the opponent is. So the worth of a live cube, whose
+    rolls until the double, two if its owner is on roll and one if the opponent is. So the worth of a live cube, whose
     slope changes by so much at the corner, is averaged over a normal deviation of the chance to win.
     """
     if bend <= 0 or swing < LEAST:
@@ -228,24 +226,24 @@ class Efficiency:
     contact: tuple[float, float] = (0.8, 0.74)
     """Of a centred and of an owned cube while the sides can still meet; `docs/cube.md` has where they come from."""
     contact_swing: float = 0.07
-    """By how much a throw changes the chance to win where that is even, as a standard deviation."""
+    """By how much a roll changes the chance to win where that is even, as a standard deviation."""
     race_most: tuple[float, float] = (0.96, 0.9)
     """What both efficiencies approach in a long race."""
     race_dead: tuple[float, float] = (3.0, 2.0)
     """Pips of the player on roll at which the cube is dead.
 
-    Races without checkers have 2 more: checkers waste pips, so that with so few there are more throws left.
+    Races without checkers have 2 more: checkers waste pips, so that with so few there are more rolls left.
     """
     race_half: tuple[float, float] = (8.0, 11.0)
     """Pips more that bring the efficiency to half of the most."""
     race_swing: float = 0.4
-    """By how much a throw changes the chance to win where that is even and an owned cube is dead.
+    """By how much a roll changes the chance to win where that is even and an owned cube is dead.
 
     It gets less as the race gets longer and the cube more efficient: in proportion to what that lacks to 1.
     """
 
-    def of(self, boards: Boards) -> Floats:
-        """Return the efficiency of a centred and of an owned cube and what a throw changes.
+    def of(self, boards: Boards) -> Floats64:
+        """Return the efficiency of a centred and of an owned cube and what a roll changes.
 
         Shape (n, 3) for boards of shape (n, 26).
         """
@@ -259,7 +257,7 @@ class Efficiency:
             found[races] = np.column_stack([racing, self.race_swing * (1 - racing[:, 1])])
         return found
 
-    def of_position(self, position: Position) -> Floats:
+    def of_position(self, position: Position) -> Floats64:
         """Return the same for one position, shape (3,)."""
         return np.asarray(self.of(boards_of([position]))[0])
 

@@ -8,25 +8,23 @@ from typing import Final
 import numpy as np
 from attrs import evolve, frozen
 
-from fibsbot.engine.arrays import LOSE, OUTCOMES, WIN, Outcomes, cubeless_equity
+from fibsbot.engine.arrays import LOSE, OUTCOMES, WIN, Bools, Floats64, Outcomes, cubeless_equity
 from fibsbot.engine.cube import janowski
-from fibsbot.engine.cube.janowski import CENTRED, OWNED, THEIRS, TURNED, Flags, Floats
-from fibsbot.engine.match_equity import match_chance
+from fibsbot.engine.cube.janowski import CENTRED, OWNED, THEIRS, TURNED
+from fibsbot.engine.match_equity import chance_after_game, equity_scale
 from fibsbot.match import MatchState, Owner
 
 OWNER_COLUMN: Final = {Owner.CENTRED: CENTRED, Owner.PLAYER: OWNED, Owner.OPPONENT: THEIRS}
 """Where the worth of a position stands in `Stakes.values`, by the owner of the cube."""
-LEAST: Final = 1e-9
-"""Where a game decides less of the match than this, it is played as for money: nothing could be told apart."""
 
 
 @frozen(slots=False)
 class Stakes:
     """What is at stake in a game, seen by the player on roll.
 
-    All worths are normalised: at the cube of the state from which the stakes were built, winning a single game is worth
-    1 and losing it -1 (GNU Backgammon's EMG). They keep that unit when the cube is turned or the other player is on
-    roll, so that a search may compare and average them as they are; what is good for one player is bad for the other.
+    All equities are normalised: at the cube of the state from which the stakes were built, a single game won is 1 and
+    a single game lost -1 (GNU Backgammon's EMG). They keep that unit when the cube is turned or the other player is on
+    roll, so that a search may compare and average them; one player's equity is minus the other's.
     """
 
     away: tuple[int, int]
@@ -52,9 +50,9 @@ class Stakes:
         live = not (state.crawford or state.cubeless)
         if state.length:
             away = (max(state.away[0], 1), max(state.away[1], 1))
-            won, lost = _chance(away, state.cube), _chance(away, -state.cube)
-            if won - lost > LEAST:
-                return cls(away, state.cube, live, middle=(won + lost) / 2, half=(won - lost) / 2)
+            scale = equity_scale(away, state.cube)
+            if scale is not None:
+                return cls(away, state.cube, live, middle=scale[0], half=scale[1])
         beavers = state.redoubles > 0 and not state.length
         return cls((0, 0), state.cube, live, state.jacoby and not state.length, beavers, unit=state.cube)
 
@@ -73,10 +71,10 @@ class Stakes:
         """The stakes once the cube has been turned, seen by the same player, in the same unit."""
         return evolve(self, cube=2 * self.cube)
 
-    def worth(self, points: int) -> float:
+    def equity(self, points: int) -> float:
         """Return what it is worth that the game ends with so many points, negative ones lost."""
         if self.match:
-            return (_chance(self.away, points) - self.middle) / self.half
+            return (chance_after_game(self.away, points) - self.middle) / self.half
         return points / self.unit
 
     def match_chance(self, worth: float) -> float:
@@ -91,11 +89,11 @@ class Stakes:
 
     # -- positions ------------------------------------------------------------------------------------------------
 
-    def hold(self, outcomes: Outcomes, efficiency: Floats) -> Floats:
+    def no_double_values(self, outcomes: Outcomes, efficiency: Floats64) -> Floats64:
         """Return what positions are worth if the player on roll does not turn the cube now.
 
         Arguments:
-            outcomes: the six chances of who is on roll, shape (n, 6).
+            outcomes: the six chances of the player on roll, shape (n, 6).
             efficiency: of the cube, shape (n, 3) or (3,); see `Efficiency.of`.
 
         Returns:
@@ -106,32 +104,32 @@ class Stakes:
         values = np.empty((len(chances), janowski.COLUMNS))
         spread = np.ascontiguousarray(np.broadcast_to(np.asarray(efficiency, np.float64), (len(chances), 3)))
         points = np.empty((2, len(self._won) + 1))
-        janowski.hold(chances, spread, self._won, self._lost, self._turnable, self.jacoby, points, values)
+        janowski.no_double_values(chances, spread, self._won, self._lost, self._turnable, self.jacoby, points, values)
         return values
 
-    def values(self, outcomes: Outcomes, efficiency: Floats) -> Floats:
-        """Return what positions are worth to who is on roll before the throw, who doubles now where that gains.
+    def values(self, outcomes: Outcomes, efficiency: Floats64) -> Floats64:
+        """Return what positions are worth to the player on roll before the roll, who doubles now where that gains.
 
         This is what a search needs at its leaves. Arguments are those of `hold`.
 
         Returns:
             Shape (n, 3), by column: the cube CENTRED, OWNED by the player on roll, LOST to the opponent.
         """
-        held = self.hold(outcomes, efficiency)
-        worths = held[:, :TURNED]
+        held = self.no_double_values(outcomes, efficiency)
+        equities = held[:, :TURNED]
         if self._turnable[0, 0]:
             for column in (CENTRED, OWNED):
-                worths[:, column] = self.choose(worths[:, column], held[:, TURNED])
-        return worths
+                equities[:, column] = self.best_action_value(equities[:, column], held[:, TURNED])
+        return equities
 
-    def choose(self, no_double: Floats, double_take: Floats) -> Floats:
-        """Return what positions are worth to who is on roll and may double, from what was found for both ways on.
+    def best_action_value(self, no_double: Floats64, double_take: Floats64) -> Floats64:
+        """Return what positions are worth to the player on roll and may double, from what was found for both ways on.
 
         `double_take` is in this unit, as all is: about twice the worth that the same position has without doubling.
         """
-        return np.maximum(no_double, np.minimum(self.answered(double_take), self.passed))
+        return np.maximum(no_double, np.minimum(self.take_value(double_take), self.pass_value))
 
-    def answered(self, double_take: Floats) -> Floats:
+    def take_value(self, double_take: Floats64) -> Floats64:
         """Return what doubling is worth against a take or, where that is allowed and better, a beaver."""
         if not self.beavers:
             return np.asarray(double_take)
@@ -139,11 +137,11 @@ class Stakes:
         return np.minimum(double_take, 2 * np.asarray(double_take))
 
     @property
-    def passed(self) -> float:
+    def pass_value(self) -> float:
         """What a double is worth that is passed."""
         return float(self._won[0, 0])
 
-    def cubeless(self, outcomes: Outcomes) -> Floats:
+    def cubeless(self, outcomes: Outcomes) -> Floats64:
         """Return what positions are worth if nobody ever turns the cube again, shape (n,) for (n, 6); gammons count."""
         chances = np.asarray(outcomes, np.float64)
         if not self.match:
@@ -153,17 +151,12 @@ class Stakes:
         sure = chances[..., 0] + chances[..., LOSE]
         return np.asarray(chances @ steps / np.where(sure > 0, sure, 1))
 
-    def market(self, outcomes: Outcomes) -> Floats:
+    def market(self, outcomes: Outcomes) -> Floats64:
         """Return the live market of one position at each level, shape (levels, 2); see `janowski.market`."""
         points = np.zeros((2, len(self._won) + 1))
         chances = np.ascontiguousarray(outcomes, np.float64)
         janowski.market(chances, self._won, self._lost, self._turnable, points)
         return points[:, :-1].T
-
-    @property
-    def tables(self) -> tuple[Floats, Floats, Flags]:
-        """What the compiled functions of `janowski` need of these stakes: `won`, `lost`, `turnable`."""
-        return self._won, self._lost, self._turnable
 
     # -- by level -------------------------------------------------------------------------------------------------
 
@@ -181,25 +174,16 @@ class Stakes:
         return tuple(cubes)
 
     @cached_property
-    def _won(self) -> Floats:
-        return np.array([[self.worth(multiple * cube) for multiple in (1, 2, 3)] for cube in self._cubes])
+    def _won(self) -> Floats64:
+        return np.array([[self.equity(multiple * cube) for multiple in (1, 2, 3)] for cube in self._cubes])
 
     @cached_property
-    def _lost(self) -> Floats:
-        return np.array([[self.worth(-multiple * cube) for multiple in (1, 2, 3)] for cube in self._cubes])
+    def _lost(self) -> Floats64:
+        return np.array([[self.equity(-multiple * cube) for multiple in (1, 2, 3)] for cube in self._cubes])
 
     @cached_property
-    def _turnable(self) -> Flags:
+    def _turnable(self) -> Bools:
         return np.array([self._useful(cube) for cube in self._cubes])
-
-
-def _chance(away: tuple[int, int], points: int) -> float:
-    """Return the chance to win the match after a game with so many points; at 1 point away it is not the Crawford game.
-
-    Where somebody needs one point already, the game that is played now is the Crawford game or comes after it.
-    """
-    left, opponent_left = away[0] - max(points, 0), away[1] - max(-points, 0)
-    return match_chance(left, opponent_left, crawford_played=1 in away)
 
 
 RESIGNATION_LEVELS: Final = (1, 2, 3)
@@ -210,14 +194,14 @@ RESIGN_LIMIT: Final = 5e-4
 """Who resigns gives away no more than this, and has no better chance to win."""
 
 
-def resigned_worth(stakes: Stakes, owner: Owner, level: int) -> float:
+def resigned_equity(stakes: Stakes, owner: Owner, level: int) -> float:
     """Return what a game is worth that ends by a resignation, negative levels resigned by the player.
 
     Under the Jacoby rule nothing counts more than a single game as long as nobody has turned the cube.
     """
     if stakes.jacoby and owner is Owner.CENTRED:
         level = max(-1, min(level, 1))
-    return stakes.worth(level * stakes.cube)
+    return stakes.equity(level * stakes.cube)
 
 
 def accepts_resignation(stakes: Stakes, owner: Owner, level: int, worth: float) -> bool:
@@ -225,10 +209,10 @@ def accepts_resignation(stakes: Stakes, owner: Owner, level: int, worth: float) 
 
     The worth is that of playing on, whoever is on roll, and in the unit of `stakes`.
     """
-    return resigned_worth(stakes, owner, level) >= worth - ACCEPT_SLACK
+    return resigned_equity(stakes, owner, level) >= worth - ACCEPT_SLACK
 
 
-def level_to_resign(stakes: Stakes, owner: Owner, outcomes: Outcomes, efficiency: Floats) -> int:
+def level_to_resign(stakes: Stakes, owner: Owner, outcomes: Outcomes, efficiency: Floats64) -> int:
     """Return what the player on roll should resign: 0 nothing, 1 single, 2 gammon, 3 backgammon.
 
     Only what is lost for certain is given up, and the least that an opponent who knows should accept.
@@ -236,4 +220,6 @@ def level_to_resign(stakes: Stakes, owner: Owner, outcomes: Outcomes, efficiency
     if outcomes[WIN] > RESIGN_LIMIT:
         return 0
     worth = float(stakes.values(outcomes, efficiency)[0, OWNER_COLUMN[owner]])
-    return next((it for it in RESIGNATION_LEVELS if abs(resigned_worth(stakes, owner, -it) - worth) <= RESIGN_LIMIT), 0)
+    return next(
+        (it for it in RESIGNATION_LEVELS if abs(resigned_equity(stakes, owner, -it) - worth) <= RESIGN_LIMIT), 0
+    )

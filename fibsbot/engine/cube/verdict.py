@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 from attrs import frozen
 
-from fibsbot.engine.arrays import LOSE, Outcomes
-from fibsbot.engine.cube.janowski import DEFAULT_EFFICIENCY, TURNED, Efficiency, Floats
+from fibsbot.engine.arrays import LOSE, Floats64, Outcomes
+from fibsbot.engine.cube.janowski import DEFAULT_EFFICIENCY, TURNED, Efficiency
 from fibsbot.engine.cube.stakes import OWNER_COLUMN, Stakes
 from fibsbot.match import CubeAction, MatchState, Owner
 
@@ -20,7 +20,7 @@ ROUNDING: Final = 1e-9
 
 @frozen
 class CubeVerdict:
-    """What the cube actions before a throw are worth, normalised and seen by the player on roll, and what follows.
+    """What the cube actions before a roll are worth, normalised and seen by the player on roll, and what follows.
 
     It has everything that `strategies.judge.CubeValues` has.
     """
@@ -48,7 +48,7 @@ class CubeVerdict:
         return cls(
             no_double=float(no_double),
             double_take=float(2 * double_take if beaver else double_take),
-            double_pass=stakes.passed,
+            double_pass=stakes.pass_value,
             owner=owner,
             may_double=may_double,
             dead=stakes.live and owner is not Owner.OPPONENT and not may_double,
@@ -165,12 +165,12 @@ def cube_verdict(state: MatchState, outcomes: Outcomes, efficiency: Efficiency =
     Nothing is looked ahead: all follows from the chances and the model of the cube.
     """
     stakes = Stakes.of(state)
-    held = stakes.hold(outcomes, efficiency.of_position(state.position))[0]
+    held = stakes.no_double_values(outcomes, efficiency.of_position(state.position))[0]
     return CubeVerdict.of(stakes, state.owner, held[OWNER_COLUMN[state.owner]], held[TURNED])
 
 
 STEPS: Final = 2000
-"""Into how many the way from a lost to a won game is cut; within one the worths run straight, or nearly so."""
+"""Into how many the way from a lost to a won game is cut; within one the equities run straight, or nearly so."""
 
 
 @frozen
@@ -192,7 +192,7 @@ class Market:
     """The cash point if the cube were always turned at the perfect moment."""
 
     @classmethod
-    def of(cls, stakes: Stakes, owner: Owner, outcomes: Outcomes, efficiency: Floats) -> Market:
+    def of(cls, stakes: Stakes, owner: Owner, outcomes: Outcomes, efficiency: Floats64) -> Market:
         """Return the market of a cube that the player may turn, from the six chances and efficiency of one position.
 
         Raises:
@@ -202,20 +202,20 @@ class Market:
             raise ValueError(f"expected a cube that the player can turn, got {owner} at {stakes}")
         wins = np.linspace(0, 1, STEPS + 1)
         line = along(wins, outcomes)
-        held = stakes.hold(line, efficiency)
-        rolled, taken = held[:, OWNER_COLUMN[owner]], stakes.answered(held[:, TURNED])
-        doubled = np.minimum(taken, stakes.passed)
-        too_good = _crossing(wins, rolled - stakes.passed, strictly=True)
+        held = stakes.no_double_values(line, efficiency)
+        rolled, taken = held[:, OWNER_COLUMN[owner]], stakes.take_value(held[:, TURNED])
+        doubled = np.minimum(taken, stakes.pass_value)
+        too_good = _crossing(wins, rolled - stakes.pass_value, strictly=True)
         return cls(
             double_from=_crossing(wins, doubled - rolled),
-            cash_from=_crossing(wins, taken - stakes.passed),
+            cash_from=_crossing(wins, taken - stakes.pass_value),
             too_good_from=too_good,
-            dead_cash_from=_crossing(wins, stakes.turned.cubeless(line) - stakes.passed) or 1.0,
+            dead_cash_from=_crossing(wins, stakes.turned.cubeless(line) - stakes.pass_value) or 1.0,
             live_cash_from=float(stakes.market(np.asarray(outcomes, np.float64))[1, 1]),
         )
 
 
-def along(wins: Floats, outcomes: Outcomes) -> Floats:
+def along(wins: Floats64, outcomes: Outcomes) -> Floats64:
     """Return six chances for chances to win, shape (n, 6) for (n,), with the gammons of one position, shape (6,)."""
     chances = np.asarray(outcomes, np.float64)
     won = chances[:LOSE] / chances[0] if chances[0] > 0 else np.array([1.0, 0, 0])
@@ -223,7 +223,7 @@ def along(wins: Floats, outcomes: Outcomes) -> Floats:
     return np.concatenate([np.outer(wins, won), np.outer(1 - wins, lost)], axis=1)
 
 
-def _crossing(wins: Floats, excess: Floats, *, strictly: bool = False) -> float | None:
+def _crossing(wins: Floats64, excess: Floats64, *, strictly: bool = False) -> float | None:
     """Return the least chance from which the excess is at least 0 (above 0, strictly); None if there is none."""
     reached = excess > 1e-9 if strictly else excess >= -1e-9
     if not reached.any():

@@ -16,6 +16,7 @@ from fibsbot.engine.rollout.games import BlockPlayer
 from fibsbot.engine.rollout.plan import BLOCK, Candidate, RolloutPlan
 from fibsbot.engine.rollout.results import CandidateResult, RolloutError, RolloutFile, RolloutResult, Trials
 from fibsbot.processes import WorkerLostError, map_unordered, usable_cores
+from fibsbot.text import one_line
 
 EngineFactory: TypeAlias = Callable[[], Engine]
 """Makes the engine in each process; it must be something that can be pickled, such as `Engine.load`."""
@@ -43,7 +44,7 @@ def _work(way: Connection, make: EngineFactory, candidates: Sequence[Candidate],
         try:
             roller = BlockPlayer(make())
         except Exception as error:  # noqa: BLE001 - whatever it is, it has to be told in a line
-            way.send(RolloutError(f"the engine cannot be made: {' '.join(str(error).split())}"))
+            way.send(RolloutError(f"the engine cannot be made: {one_line(error)}"))
             return
         while (number := way.recv()) is not None:
             way.send((number, roller.play(candidates, plan, number)))
@@ -57,9 +58,9 @@ def rollout(
     jobs: int | None = None,
     file: Path | None = None,
     engine: str = "",
-    show: Callable[[RolloutResult], None] | None = None,
+    on_progress: Callable[[RolloutResult], None] | None = None,
 ) -> RolloutResult:
-    """Roll out candidates, all with the same throws. The result does not depend on the number of jobs.
+    """Roll out candidates, all with the same rolls. The result does not depend on the number of jobs.
 
     Args:
         make: Makes the engine, in each process: `Engine.load`, or a `functools.partial` of it.
@@ -68,7 +69,7 @@ def rollout(
         jobs: Processes, as many as there are cores if not given.
         file: Where each block is kept as soon as it is played; if it is there, the rollout goes on from it.
         engine: The engine's name, which the file remembers.
-        show: Told what is known so far after every 36 games of each candidate.
+        on_progress: Called with the results so far after every 36 games of each candidate.
 
     Raises:
         RolloutError: A process dies, an engine cannot be made, or the file is none of this rollout; one line.
@@ -83,8 +84,8 @@ def rollout(
         for trials in blocks:
             played.append(trials)
             result = _result(candidates, plan, played, time.monotonic() - started)
-            if show:
-                show(result)
+            if on_progress:
+                on_progress(result)
             if _enough(result):
                 break
     if result is None:
@@ -128,9 +129,13 @@ def _result(
 def _enough(result: RolloutResult) -> bool:
     """Whether the rollout may stop: errors are small enough, or the best is far enough ahead."""
     plan = result.plan
-    if result.rolled[0].count < plan.least:
+    if result.results[0].count < plan.min_trials:
         return False
-    if plan.error is not None and all(it.error <= plan.error for it in result.rolled):
+    if plan.stop_at_error is not None and all(it.error <= plan.stop_at_error for it in result.results):
         return True
-    others = [result.behind(it) for it in result.rolled if it is not result.best]
-    return plan.apart is not None and bool(others) and all(by > plan.apart * error for by, error in others)
+    others = [result.behind(it) for it in result.results if it is not result.best]
+    return (
+        plan.stop_at_deviations is not None
+        and bool(others)
+        and all(by > plan.stop_at_deviations * error for by, error in others)
+    )

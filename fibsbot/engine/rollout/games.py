@@ -8,34 +8,41 @@ way, which scatter far less.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple, Self, TypeAlias
+from typing import Final, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 from attrs import define, evolve, frozen
 
-from fibsbot.engine.arrays import CHANCE_OF_ROLL, OUTCOMES, ROLLS, Boards, Outcomes, boards_of, other_side
+from fibsbot.engine.arrays import (
+    CHANCE_OF_ROLL,
+    OUTCOMES,
+    ROLL_COUNT,
+    Boards,
+    Bools,
+    Floats64,
+    Int32s,
+    Int64s,
+    Outcomes,
+    boards_of,
+    other_side,
+)
 from fibsbot.engine.cube import THEIRS
-from fibsbot.engine.cube.janowski import Flags, Floats
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.pruner import PlayFilter
-from fibsbot.engine.rollout.plan import BLOCK, Candidate, RolloutDice, RolloutPlan, Rolls
+from fibsbot.engine.rollout.plan import BLOCK, Candidate, RolloutDice, RolloutPlan
 from fibsbot.engine.rollout.results import COLUMNS, EQUITY, Trials
 from fibsbot.engine.search import Searcher
-from fibsbot.engine.search.cache import Places
 from fibsbot.engine.search.cube_lines import OPPONENT_COLUMN, CubeLine, DecisionCubes
 from fibsbot.engine.search.lookahead import Lookahead, argmin_of_slots
 
-Numbers: TypeAlias = npt.NDArray[np.int64]
-
 ROLLOUT_FILTER: Final = PlayFilter(0.12, 3)
 """Which plays the pruner leaves to the network."""
-MOST_TURNS: Final = 500
+MAX_TURNS: Final = 500
 """Turns after which the network says what is left of a game that finds no end."""
 
 
 class BlockPlayer:
-    """Rolls out candidates block by block; each thread needs its own."""
+    """Int64s out candidates block by block; each thread needs its own."""
 
     def __init__(self, engine: Engine) -> None:
         """Make room."""
@@ -46,7 +53,7 @@ class BlockPlayer:
 
         It is the same to the last bit whatever was played before.
         """
-        self._searcher.looker.forget()
+        self._searcher.lookahead.forget()
         return [self._play(candidate, plan, block) for candidate in candidates]
 
     def _play(self, candidate: Candidate, plan: RolloutPlan, block: int) -> Trials:
@@ -54,95 +61,104 @@ class BlockPlayer:
         cubes = self._searcher.cubes(state)
         start = CubeLine(1, THEIRS) if candidate.turned else cubes.start
         boards = np.repeat(boards_of([state.position]), BLOCK, axis=0)
-        table = _Games.of(self._searcher.looker, cubes, plan, boards, start)
+        table = _Games.of(self._searcher.lookahead, cubes, plan, boards, start)
         dice = RolloutDice(plan.seed, block)
-        for turn in range(plan.truncated or MOST_TURNS):
-            table.settle(cubes.final(table.boards))
+        for turn in range(plan.truncated or MAX_TURNS):
+            table.settle(cubes.are_final(table.boards))
             if not len(table.games):
                 break
-            table.turn(dice.throw(), doubling=turn > 0 or not candidate.rolls)
+            table.turn(dice.roll(), doubling=turn > 0 or not candidate.rolls)
         table.settle(np.ones(len(table.games), np.bool_))
         return table.results if candidate.mine else _other(table.results)
 
 
 class _BestPlays(NamedTuple):
-    """The best play of every throw of the games that go on, seen by who is on roll."""
+    """The best play of every roll of the games that go on, seen by the player on roll."""
 
-    places: Numbers
+    places: Int64s
     """Where among all plays it stands, shape (games, 21)."""
     outcomes: Outcomes
     """Shape (games, 21, 6)."""
-    worths: Floats
+    equities: Floats64
     """Shape (games, 21)."""
 
 
 @frozen(eq=False)
 class _EvaluatedPlays:
-    """The plays of all throws that the network has looked at; boards and chances are seen by the opponent."""
+    """The plays of all rolls that the network has looked at; boards and chances are seen by the opponent."""
 
     boards: Boards
-    slots: Places
+    slots: Int32s
     outcomes: Outcomes
 
     @property
-    def games(self) -> Places:
+    def games(self) -> Int32s:
         """The game of each play."""
-        return self.slots // ROLLS
+        return self.slots // ROLL_COUNT
 
-    def best(self, worths: Floats, games: int) -> _BestPlays:
+    def best(self, equities: Floats64, games: int) -> _BestPlays:
         """Return the plays that are worth least to the opponent."""
-        places = argmin_of_slots(worths[:, None], self.slots, games * ROLLS)[:, 0].reshape(games, ROLLS)
-        return _BestPlays(places, other_side(self.outcomes[places]), -worths[places])
+        places = argmin_of_slots(equities[:, None], self.slots, games * ROLL_COUNT)[:, 0].reshape(games, ROLL_COUNT)
+        return _BestPlays(places, other_side(self.outcomes[places]), -equities[places])
 
 
 @define(eq=False)
 class _Games:
     """Games that are played side by side. All have made as many turns, so the same side is on roll."""
 
-    looker: Lookahead
+    lookahead: Lookahead
     cubes: DecisionCubes
     reduced: bool
     boards: Boards
-    """Those of the games that go on, seen by who is on roll."""
-    levels: Numbers
+    """Those of the games that go on, seen by the player on roll."""
+    levels: Int64s
     """How often the cube of each of these was doubled."""
-    columns: Numbers
-    """Where it is, seen by who is on roll."""
-    games: Numbers
+    columns: Int64s
+    """Where it is, seen by the player on roll."""
+    games: Int64s
     """Which games these are."""
     results: Trials
     """For side 0, of all games; of those that go on, the luck so far, negative."""
     side: int = 0
 
     @classmethod
-    def of(cls, looker: Lookahead, cubes: DecisionCubes, plan: RolloutPlan, boards: Boards, line: CubeLine) -> Self:
+    def of(cls, lookahead: Lookahead, cubes: DecisionCubes, plan: RolloutPlan, boards: Boards, line: CubeLine) -> Self:
         """Set up games that begin with the same cube."""
         count = len(boards)
         levels, columns = np.full(count, line.level), np.full(count, line.column)
-        return cls(looker, cubes, plan.reduced, boards, levels, columns, np.arange(count), np.zeros((count, COLUMNS)))
+        return cls(
+            lookahead,
+            cubes,
+            plan.variance_reduction,
+            boards,
+            levels,
+            columns,
+            np.arange(count),
+            np.zeros((count, COLUMNS)),
+        )
 
-    def turn(self, rolls: Rolls, *, doubling: bool) -> None:
-        """Have those on roll double where that gains, throw and play. `rolls` has the throw of each game."""
-        boards, slots = self.looker.expand(self.boards, ROLLOUT_FILTER)
-        found = _EvaluatedPlays(boards, slots, self.looker.evaluate(boards))
+    def turn(self, rolls: Int64s, *, doubling: bool) -> None:
+        """Have those on roll double where that gains, roll and play. `rolls` has the roll of each game."""
+        boards, slots = self.lookahead.expand(self.boards, ROLLOUT_FILTER)
+        found = _EvaluatedPlays(boards, slots, self.lookahead.evaluate(boards))
         ahead = found.best(self._theirs(found, self.levels, self.columns), len(self.games))
         if doubling:
             ahead = self._doubled(found, ahead)
-        here, thrown = np.arange(len(self.games)), rolls[self.games]
+        here, rolled = np.arange(len(self.games)), rolls[self.games]
         if self.reduced:
-            every = np.concatenate([ahead.outcomes, ahead.worths[..., None]], axis=2)
-            self._add(here, np.tensordot(every, CHANCE_OF_ROLL, (1, 0)) - every[here, thrown])
-        self.boards = boards[ahead.places[here, thrown]]
+            every = np.concatenate([ahead.outcomes, ahead.equities[..., None]], axis=2)
+            self._add(here, np.tensordot(every, CHANCE_OF_ROLL, (1, 0)) - every[here, rolled])
+        self.boards = boards[ahead.places[here, rolled]]
         self.columns = _OTHERS[self.columns]
         self.side = 1 - self.side
 
-    def settle(self, over: Flags) -> None:
+    def settle(self, over: Bools) -> None:
         """End games with what their positions are worth as they are."""
         if over.any():
             boards, levels, columns = self.boards[over], self.levels[over], self.columns[over]
-            outcomes = self.looker.evaluate(boards)
-            worths = self._worths(self.side, levels, columns, boards, outcomes)
-            self._add(np.flatnonzero(over), np.column_stack([outcomes, worths]))
+            outcomes = self.lookahead.evaluate(boards)
+            equities = self._worths(self.side, levels, columns, boards, outcomes)
+            self._add(np.flatnonzero(over), np.column_stack([outcomes, equities]))
             self._keep(~over)
 
     # -- the cube -------------------------------------------------------------------------------------------------
@@ -153,19 +169,19 @@ class _Games:
         if not may.any():
             return ahead
         taken = found.best(self._theirs(found, self.levels + 1, np.full_like(self.columns, THEIRS), may), len(may))
-        no_double, double_take = ahead.worths @ CHANCE_OF_ROLL, taken.worths @ CHANCE_OF_ROLL
+        no_double, double_take = ahead.equities @ CHANCE_OF_ROLL, taken.equities @ CHANCE_OF_ROLL
         passed = np.empty(len(may))
         for level in np.unique(self.levels).tolist():
             stakes, these = self.cubes.stakes(self.side, level), self.levels == level
-            passed[these] = stakes.passed
-            double_take[these] = stakes.answered(double_take[these])
+            passed[these] = stakes.pass_value
+            double_take[these] = stakes.take_value(double_take[these])
         doubles = may & (np.minimum(double_take, passed) > no_double)
         passes = doubles & (double_take > passed)
         takes = (doubles & ~passes)[:, None]
         ahead = _BestPlays(
             np.where(takes, taken.places, ahead.places),
             np.where(takes[..., None], taken.outcomes, ahead.outcomes),
-            np.where(takes, taken.worths, ahead.worths),
+            np.where(takes, taken.equities, ahead.equities),
         )
         self.levels = self.levels + takes[:, 0]
         self.columns = np.where(takes[:, 0], THEIRS, self.columns)
@@ -173,41 +189,41 @@ class _Games:
             chances = np.tensordot(ahead.outcomes, CHANCE_OF_ROLL, (1, 0))[passes]
             self._add(np.flatnonzero(passes), np.column_stack([chances, passed[passes]]))
             self._keep(~passes)
-        return _BestPlays(ahead.places[~passes], ahead.outcomes[~passes], ahead.worths[~passes])
+        return _BestPlays(ahead.places[~passes], ahead.outcomes[~passes], ahead.equities[~passes])
 
-    def _may_double(self) -> Flags:
+    def _may_double(self) -> Bools:
         lines = zip(self.levels.tolist(), self.columns.tolist(), strict=True)
         return np.array([self.cubes.may_double(self.side, CubeLine(*line)) for line in lines], np.bool_)
 
-    # -- worths ---------------------------------------------------------------------------------------------------
+    # -- equities ---------------------------------------------------------------------------------------------------
 
-    def _theirs(self, found: _EvaluatedPlays, levels: Numbers, columns: Numbers, asked: Flags | None = None) -> Floats:
-        """Return what plays leave the opponent, with the cube that each game has, seen by who is on roll.
+    def _theirs(self, found: _EvaluatedPlays, levels: Int64s, columns: Int64s, asked: Bools | None = None) -> Floats64:
+        """Return what plays leave the opponent, with the cube that each game has, seen by the player on roll.
 
         Only of the games asked for, if not all are; else it is 0.
         """
         chosen = np.arange(len(found.boards)) if asked is None else np.flatnonzero(asked[found.games])
         games = found.games[chosen]
-        worths = np.zeros(len(found.boards))
-        worths[chosen] = self._worths(
+        equities = np.zeros(len(found.boards))
+        equities[chosen] = self._worths(
             1 - self.side, levels[games], _OTHERS[columns[games]], found.boards[chosen], found.outcomes[chosen]
         )
-        return worths
+        return equities
 
-    def _worths(self, side: int, levels: Numbers, columns: Numbers, boards: Boards, outcomes: Outcomes) -> Floats:
+    def _worths(self, side: int, levels: Int64s, columns: Int64s, boards: Boards, outcomes: Outcomes) -> Floats64:
         """Return what boards are worth to a side on roll, each with a cube of its own as that side sees it."""
-        worths = np.empty(len(boards))
+        equities = np.empty(len(boards))
         for level, column in set(zip(levels.tolist(), columns.tolist(), strict=True)):
             these = (levels == level) & (columns == column)
             line = (CubeLine(level, column),)
-            worths[these] = self.cubes.values(side, line, boards[these], outcomes[these])[:, 0]
-        return worths
+            equities[these] = self.cubes.values(side, line, boards[these], outcomes[these])[:, 0]
+        return equities
 
-    def _add(self, places: Numbers, gains: Floats) -> None:
-        """Add what the games at these places gain, seen by who is on roll."""
+    def _add(self, places: Int64s, gains: Floats64) -> None:
+        """Add what the games at these places gain, seen by the player on roll."""
         self.results[self.games[places]] += gains if self.side == 0 else _other(gains)
 
-    def _keep(self, going: Flags) -> None:
+    def _keep(self, going: Bools) -> None:
         self.boards, self.levels, self.columns = self.boards[going], self.levels[going], self.columns[going]
         self.games = self.games[going]
 
@@ -215,6 +231,6 @@ class _Games:
 _OTHERS: Final = np.array([OPPONENT_COLUMN[column] for column in sorted(OPPONENT_COLUMN)])
 
 
-def _other(gains: Floats) -> Floats:
-    """Return chances and worths seen by the other player."""
+def _other(gains: Floats64) -> Floats64:
+    """Return chances and equities seen by the other player."""
     return np.concatenate([other_side(gains[:, :OUTCOMES]), -gains[:, EQUITY:]], axis=1)

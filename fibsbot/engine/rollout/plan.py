@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 from attrs import evolve, field, frozen
 
+from fibsbot.engine.arrays import Int64s
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play
 
 BLOCK: Final = 36
-"""Trials that are played side by side: a trial for each first throw."""
+"""Trials that are played side by side: a trial for each first roll."""
 
 
 def _whole_blocks(trials: int) -> int:
@@ -30,14 +30,14 @@ class RolloutPlan:
     """After how many turns the network says what is left; None plays to the end."""
     cubeful: bool = True
     """Whether the cube is in play."""
-    reduced: bool = True
+    variance_reduction: bool = True
     """Whether luck is taken out, which saves most of the games."""
     seed: int = 1
-    error: float | None = None
+    stop_at_error: float | None = None
     """Stop when the standard errors of all equities are down to this."""
-    apart: float | None = None
+    stop_at_deviations: float | None = None
     """Stop when the best is ahead of each other candidate by so many joint standard deviations."""
-    least: int = field(default=144, converter=_whole_blocks)
+    min_trials: int = field(default=144, converter=_whole_blocks)
     """Games before which nothing is stopped."""
 
     def __attrs_post_init__(self) -> None:
@@ -50,7 +50,7 @@ class RolloutPlan:
 
 @frozen
 class Candidate:
-    """Something to roll out: a state before a throw, and whose worth of it is asked for."""
+    """Something to roll out: a state before a roll, and whose worth of it is asked for."""
 
     name: str
     state: MatchState
@@ -60,11 +60,11 @@ class Candidate:
     rolls: bool = False
     """Whether the player on roll rolls at once, without doubling."""
     turned: bool = False
-    """Whether he has doubled before and been taken; worths stay in the unit of the state."""
+    """Whether he has doubled before and been taken; equities stay in the unit of the state."""
 
 
 def position_candidate(state: MatchState) -> tuple[Candidate]:
-    """Return what rolls out a position before the throw, the player doubling where that gains."""
+    """Return what rolls out a position before the roll, the player doubling where that gains."""
     return (Candidate("position", evolve(state, phase=Phase.ROLL, dice=None)),)
 
 
@@ -86,32 +86,29 @@ def play_candidates(state: MatchState, plays: Sequence[Play], names: Sequence[st
     )
 
 
-Rolls = npt.NDArray[np.int64]
-"""Throws by their number in the order 1-1, 2-1, 2-2, 3-1 and so on, 0 to 20."""
-
 _OF_DICE: Final = np.array(
     [max(one, other) * (max(one, other) - 1) // 2 + min(one, other) - 1 for one in range(1, 7) for other in range(1, 7)]
 )
-"""The number of each of 36 throws of two dice that can be told apart."""
+"""The number of each of 36 rolls of two dice that can be told apart."""
 
 
 class RolloutDice:
-    """The throws of a block of 36 games, turn by turn.
+    """The rolls of a block of 36 games, turn by turn.
 
-    In each block every first throw comes up as often as it should, and every second one; in 36 blocks every pair of the
-    two. Which game gets which is up to the seed, so that each single throw is as random as any other.
+    In each block every first roll comes up as often as it should, and every second one; in 36 blocks every pair of the
+    two. Which game gets which is up to the seed, so that each single roll is as random as any other.
     """
 
     def __init__(self, seed: int, block: int) -> None:
-        """Make the throws of the block of this number."""
+        """Make the rolls of the block of this number."""
         order = np.random.default_rng((seed, 0))
         self._early = (order.permutation(36), order.permutation(36))
         self._later = np.random.default_rng((seed, 1, block))
         self._block = block
         self._turn = 0
 
-    def throw(self) -> Rolls:
-        """Return the throw of each game of the block at its next turn, shape (36,)."""
+    def roll(self) -> Int64s:
+        """Return the roll of each game of the block at its next turn, shape (36,)."""
         games = np.arange(BLOCK)
         turn, self._turn = self._turn, self._turn + 1
         if turn < 2:

@@ -75,22 +75,22 @@ class RolloutResult:
     """What all candidates are worth, in the order in which they were given."""
 
     plan: RolloutPlan
-    rolled: tuple[CandidateResult, ...]
+    results: tuple[CandidateResult, ...]
     seconds: float
 
     @property
     def best(self) -> CandidateResult:
         """The candidate of the highest worth."""
-        return max(self.rolled, key=lambda it: it.equity)
+        return max(self.results, key=lambda it: it.equity)
 
     def ranked(self) -> list[CandidateResult]:
         """Return the candidates, the best first."""
-        return sorted(self.rolled, key=lambda it: -it.equity)
+        return sorted(self.results, key=lambda it: -it.equity)
 
     def behind(self, rolled: CandidateResult) -> tuple[float, float]:
         """Return by how much a candidate is behind the best, and the standard error of that.
 
-        All candidates get the same throws, so the difference is surer than both of its terms.
+        All candidates get the same rolls, so the difference is surer than both of its terms.
         """
         difference = self.best.trials[:, EQUITY] - rolled.trials[:, EQUITY]
         return float(difference.mean()), float(standard_error(difference))
@@ -104,8 +104,11 @@ def standard_error(trials: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floa
 
 
 VERSION: Final = 1
-_PLAYED: Final = ("truncated", "cubeful", "reduced", "seed")
-"""What of a plan decides how games go. How many there are and when to stop may change when a rollout goes on."""
+_PLAN_KEYS: Final = {"truncated": "truncated", "cubeful": "cubeful", "reduced": "variance_reduction", "seed": "seed"}
+"""Keys in the file and the fields of a plan that decide how games are played.
+
+The number of games and when to stop may change when a rollout is resumed.
+"""
 
 
 @define
@@ -122,7 +125,7 @@ class RolloutFile:
     def open(cls, path: Path, engine: str, candidates: Sequence[Candidate], plan: RolloutPlan) -> RolloutFile:
         """Read the file, or begin it. Raises RolloutError where it is of another rollout or cannot be read."""
         about: dict[str, Any] = {"rollout": VERSION, "engine": engine}
-        about |= {name: getattr(plan, name) for name in _PLAYED}
+        about |= {key: getattr(plan, name) for key, name in _PLAN_KEYS.items()}
         about["candidates"] = [candidate.name for candidate in candidates]
         about["states"] = hashlib.sha256(repr(candidates).encode()).hexdigest()[:16]
         record = cls(path, about, len(candidates))

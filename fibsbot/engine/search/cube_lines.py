@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from attrs import define, field
 
-from fibsbot.engine.arrays import Boards, Outcomes
+from fibsbot.engine.arrays import Boards, Floats64, Int64s, Outcomes
 from fibsbot.engine.bearoff import TableArrays
-from fibsbot.engine.bearoff.lookup import Places, look_up
+from fibsbot.engine.bearoff.lookup import look_up
 from fibsbot.engine.cube import CENTRED, DEFAULT_EFFICIENCY, OWNED, OWNER_COLUMN, THEIRS, TURNED, Efficiency, Stakes
-from fibsbot.engine.cube.janowski import Floats
 from fibsbot.match import MatchState, Owner
 
 
@@ -27,7 +26,7 @@ class CubeLine(NamedTuple):
     level: int
     """How often it has been doubled."""
     column: int
-    """CENTRED, OWNED by who is on roll, or LOST."""
+    """CENTRED, OWNED by the player on roll, or LOST."""
 
 
 CubeLines: TypeAlias = tuple[CubeLine, ...]
@@ -71,26 +70,26 @@ class DecisionCubes:
         """Whether the side, on roll, may turn that cube and has a use for it."""
         return line.column != THEIRS and self.stakes(side, line.level).can_double(Owner.PLAYER)
 
-    def rolled(self, side: int, lines: CubeLines) -> CubeLines:
+    def lines_when_rolling(self, side: int, lines: CubeLines) -> CubeLines:
         """Return the lines of those cubes that may lie there when the side rolls: as they are, and turned."""
         turned = [CubeLine(line.level + 1, THEIRS) for line in lines if self.may_double(side, line)]
         return tuple(dict.fromkeys([*lines, *turned]))
 
-    def settled(self, side: int, lines: CubeLines, rolled: CubeLines, worths: Floats) -> Floats:
+    def after_doubling(self, side: int, lines: CubeLines, rolled: CubeLines, equities: Floats64) -> Floats64:
         """Return what positions are worth for lines, the side doubling where that gains, from what rolling is worth.
 
-        `worths` has shape (n, len(rolled)); the result (n, len(lines)).
+        `equities` has shape (n, len(rolled)); the result (n, len(lines)).
         """
-        settled = worths[:, : len(lines)].copy()
+        settled = equities[:, : len(lines)].copy()
         for column, line in enumerate(lines):
             if self.may_double(side, line):
-                turned = worths[:, rolled.index(CubeLine(line.level + 1, THEIRS))]
-                settled[:, column] = self.stakes(side, line.level).choose(settled[:, column], turned)
+                turned = equities[:, rolled.index(CubeLine(line.level + 1, THEIRS))]
+                settled[:, column] = self.stakes(side, line.level).best_action_value(settled[:, column], turned)
         return settled
 
-    # -- without looking ahead ------------------------------------------------------------------------------------
+    # -- without lookahead ------------------------------------------------------------------------------------
 
-    def values(self, side: int, lines: CubeLines, boards: Boards, outcomes: Outcomes) -> Floats:
+    def values(self, side: int, lines: CubeLines, boards: Boards, outcomes: Outcomes) -> Floats64:
         """Return what positions are worth to the side, which is on roll and doubles where that gains.
 
         Shape (n, len(lines)) for boards of shape (n, 26) and their six chances.
@@ -100,42 +99,42 @@ class DecisionCubes:
         few, figures = self._known(boards)
         for level in {line.level for line in lines}:
             stakes = self.stakes(side, level)
-            worths = stakes.values(outcomes, spread)
+            equities = stakes.values(outcomes, spread)
             if len(few):
                 held = figures[:, 1:] * (stakes.cube / stakes.unit)
                 exact = held.copy()
                 if stakes.can_double(Owner.PLAYER):
                     for column in (CENTRED, OWNED):
-                        exact[:, column] = stakes.choose(held[:, column], 2 * held[:, THEIRS])
-                worths[few] = exact
+                        exact[:, column] = stakes.best_action_value(held[:, column], 2 * held[:, THEIRS])
+                equities[few] = exact
             for column, line in enumerate(lines):
                 if line.level == level:
-                    found[:, column] = worths[:, line.column]
+                    found[:, column] = equities[:, line.column]
         return found
 
-    def held(self, side: int, lines: CubeLines, boards: Boards, outcomes: Outcomes) -> Floats:
+    def no_double_values(self, side: int, lines: CubeLines, boards: Boards, outcomes: Outcomes) -> Floats64:
         """Return the same if the side does not double now."""
         found = np.empty((len(boards), len(lines)))
         spread = self.efficiency.of(boards)
         few, figures = self._known(boards)
         for level in {line.level for line in lines}:
             stakes = self.stakes(side, level)
-            worths = stakes.hold(outcomes, spread)[:, :TURNED]
+            equities = stakes.no_double_values(outcomes, spread)[:, :TURNED]
             if len(few):
-                worths[few] = figures[:, 1:] * (stakes.cube / stakes.unit)
+                equities[few] = figures[:, 1:] * (stakes.cube / stakes.unit)
             for column, line in enumerate(lines):
                 if line.level == level:
-                    found[:, column] = worths[:, line.column]
+                    found[:, column] = equities[:, line.column]
         return found
 
-    def final(self, boards: Boards) -> npt.NDArray[np.bool_]:
+    def are_final(self, boards: Boards) -> npt.NDArray[np.bool_]:
         """Return which positions nothing is gained by looking ahead from: games that are over, and what is exact."""
         final = np.logical_not((boards < 0).any(axis=1) & (boards > 0).any(axis=1))
         if self._exact or not self.stakes(0, 0).live:
             final[look_up(boards, self.columns.pairs)[0]] = True
         return np.asarray(final)
 
-    def _known(self, boards: Boards) -> tuple[Places, Floats]:
+    def _known(self, boards: Boards) -> tuple[Int64s, Floats64]:
         """Return which boards the tables know for money, and the figures of these, shape (k, 4)."""
         if not self._exact:
             return np.empty(0, np.int64), np.empty((0, 4))

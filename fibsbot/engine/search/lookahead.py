@@ -13,13 +13,22 @@ import numpy as np
 import numpy.typing as npt
 from attrs import define, field, frozen
 
-from fibsbot.engine.arrays import CELLS, CHANCE_OF_ROLL, OUTCOMES, ROLLS, Boards, Outcomes, other_side
-from fibsbot.engine.cube.janowski import Floats as Worths
+from fibsbot.engine.arrays import (
+    CELLS,
+    CHANCE_OF_ROLL,
+    OUTCOMES,
+    ROLL_COUNT,
+    Boards,
+    Floats64,
+    Int32s,
+    Outcomes,
+    other_side,
+)
 from fibsbot.engine.evaluator import Evaluator
-from fibsbot.engine.generator import MOST_PLAYS
+from fibsbot.engine.generator import MAX_PLAYS
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.pruner import PlayFilter, Pruner, expand, new_pruner_buffers
-from fibsbot.engine.search.cache import Places, PositionCache, distinct, empty, fill, find, forget, new_cache
+from fibsbot.engine.search.cache import PositionCache, distinct, empty, fill, find, forget, new_cache
 from fibsbot.engine.search.cube_lines import OPPONENT_COLUMN, CubeLine, CubeLines, DecisionCubes
 
 
@@ -53,9 +62,9 @@ class Clock:
 EVERY_PLAY: Final = PlayFilter(margin=100.0, most=3060)
 """Every play."""
 
-_DECIDED: Final = (PlayFilter(0.2, 10), PlayFilter(0.08, 5), PlayFilter(0.04, 3), PlayFilter(0.03, 3))
-_LAST: Final = PlayFilter(0.35, 8)
-_INNER: Final = PlayFilter(0.3, 8)
+_ROOT: Final = (PlayFilter(0.2, 10), PlayFilter(0.08, 5), PlayFilter(0.04, 3), PlayFilter(0.03, 3))
+_LAST_PLY: Final = PlayFilter(0.35, 8)
+_INNER_PLIES: Final = PlayFilter(0.3, 8)
 
 
 @frozen
@@ -65,11 +74,11 @@ class SearchFilters:
     What was tried, and what it costs and gives away, is in `docs/search.md`.
     """
 
-    decided: tuple[PlayFilter, ...] = _DECIDED
+    root: tuple[PlayFilter, ...] = _ROOT
     """Of the plays that are to be decided on: which are looked at 1 roll ahead, 2 rolls and so on."""
-    last: PlayFilter = _LAST
+    last_ply: PlayFilter = _LAST_PLY
     """Of the plays of the last roll: which of them the pruner leaves to the network."""
-    inner: PlayFilter = _INNER
+    inner_plies: PlayFilter = _INNER_PLIES
     """The same of the rolls before; of these the network then chooses one."""
 
 
@@ -77,7 +86,7 @@ NO_FILTERS: Final = SearchFilters((EVERY_PLAY,) * 4, EVERY_PLAY, EVERY_PLAY)
 """Nothing is left out: exact, and far too slow to play with."""
 
 
-CHUNK: Final = ROLLS
+CHUNK: Final = ROLL_COUNT
 """Positions whose rolls are looked at together where there is a deadline."""
 BATCH: Final = 512
 """Positions that are valued together then, those that are remembered among them: two or three milliseconds."""
@@ -89,11 +98,11 @@ _USUAL: Final = 8
 
 
 class LookaheadValues(NamedTuple):
-    """What positions are worth to who is on roll."""
+    """What positions are worth to the player on roll."""
 
     outcomes: Outcomes
     """Shape (n, 6)."""
-    worths: Worths
+    equities: Floats64
     """By line, shape (n, lines)."""
 
 
@@ -119,7 +128,7 @@ class Lookahead:
         return 1 if self.clock.limited else UNLIMITED_FACTOR
 
     def evaluate(self, boards: Boards) -> Outcomes:
-        """Return the chances of who is on roll without looking ahead, shape (n, 6)."""
+        """Return the chances of the player on roll without lookahead, shape (n, 6)."""
         outcomes = np.empty((len(boards), OUTCOMES), np.float32)
         batch = BATCH * self._factor
         for first in range(0, len(boards), batch):
@@ -132,19 +141,21 @@ class Lookahead:
         if plies == 0:
             outcomes = self.evaluate(boards)
             return LookaheadValues(outcomes, cubes.values(side, lines, boards, outcomes))
-        rolled = cubes.rolled(side, lines)
-        found = self.held(cubes, side, rolled, boards, plies)
-        return LookaheadValues(found.outcomes, cubes.settled(side, lines, rolled, found.worths))
+        rolled = cubes.lines_when_rolling(side, lines)
+        found = self.no_double_values(cubes, side, rolled, boards, plies)
+        return LookaheadValues(found.outcomes, cubes.after_doubling(side, lines, rolled, found.equities))
 
-    def held(self, cubes: DecisionCubes, side: int, lines: CubeLines, boards: Boards, plies: int) -> LookaheadValues:
+    def no_double_values(
+        self, cubes: DecisionCubes, side: int, lines: CubeLines, boards: Boards, plies: int
+    ) -> LookaheadValues:
         """Return the same if the side does not double now."""
         outcomes = np.empty((len(boards), OUTCOMES))
-        worths = np.empty((len(boards), len(lines)))
-        final = cubes.final(boards) if plies else np.ones(len(boards), np.bool_)
+        equities = np.empty((len(boards), len(lines)))
+        final = cubes.are_final(boards) if plies else np.ones(len(boards), np.bool_)
         known = np.flatnonzero(final)
         if len(known):
             outcomes[known] = found = self.evaluate(boards[known])
-            worths[known] = cubes.held(side, lines, boards[known], found)
+            equities[known] = cubes.no_double_values(side, lines, boards[known], found)
         rest, number = self.distinct(boards[~final])
         if len(rest):
             chunk = CHUNK * self._factor
@@ -153,35 +164,35 @@ class Lookahead:
                 for first in range(0, len(rest), chunk)
             ]
             outcomes[~final] = np.concatenate([it.outcomes for it in looked])[number]
-            worths[~final] = np.concatenate([it.worths for it in looked])[number]
-        return LookaheadValues(outcomes, worths)
+            equities[~final] = np.concatenate([it.equities for it in looked])[number]
+        return LookaheadValues(outcomes, equities)
 
     def _rolls(self, cubes: DecisionCubes, side: int, lines: CubeLines, boards: Boards, plies: int) -> LookaheadValues:
         """Return the means over all rolls of what the best plays leave; games that are over have none."""
-        found, slots = self.expand(boards, self._filters.last if plies == 1 else self._filters.inner)
+        found, slots = self.expand(boards, self._filters.last_ply if plies == 1 else self._filters.inner_plies)
         theirs = tuple(CubeLine(line.level, OPPONENT_COLUMN[line.column]) for line in lines)
         outcomes = self.evaluate(found)
         if plies == 1:
-            worths = cubes.values(1 - side, theirs, found, outcomes)
-            best = argmin_of_slots(worths, slots, len(boards) * ROLLS)
-            chosen = LookaheadValues(outcomes[best[:, 0]], np.take_along_axis(worths, best, axis=0))
+            equities = cubes.values(1 - side, theirs, found, outcomes)
+            best = argmin_of_slots(equities, slots, len(boards) * ROLL_COUNT)
+            chosen = LookaheadValues(outcomes[best[:, 0]], np.take_along_axis(equities, best, axis=0))
         else:
-            worths = cubes.values(1 - side, theirs[:1], found, outcomes)
-            best = argmin_of_slots(worths, slots, len(boards) * ROLLS)
+            equities = cubes.values(1 - side, theirs[:1], found, outcomes)
+            best = argmin_of_slots(equities, slots, len(boards) * ROLL_COUNT)
             chosen = self.values(cubes, 1 - side, theirs, found[best[:, 0]], plies - 1)
         return LookaheadValues(
-            np.tensordot(other_side(chosen.outcomes).reshape(-1, ROLLS, OUTCOMES), CHANCE_OF_ROLL, (1, 0)),
-            -np.tensordot(chosen.worths.reshape(-1, ROLLS, len(lines)), CHANCE_OF_ROLL, (1, 0)),
+            np.tensordot(other_side(chosen.outcomes).reshape(-1, ROLL_COUNT, OUTCOMES), CHANCE_OF_ROLL, (1, 0)),
+            -np.tensordot(chosen.equities.reshape(-1, ROLL_COUNT, len(lines)), CHANCE_OF_ROLL, (1, 0)),
         )
 
-    def expand(self, boards: Boards, chosen: PlayFilter) -> tuple[Boards, Places]:
+    def expand(self, boards: Boards, chosen: PlayFilter) -> tuple[Boards, Int32s]:
         """Return what the plays that deserve a look leave, seen by the opponent, and the slot of each.
 
         The slot is `row * 21 + roll`; they come in their order and none is left out.
         """
         self.clock.check()
-        most = min(chosen.most, MOST_PLAYS)
-        room = len(boards) * ROLLS * min(most, _USUAL) + most
+        most = min(chosen.most, MAX_PLAYS)
+        room = len(boards) * ROLL_COUNT * min(most, _USUAL) + most
         while True:
             found, slots = np.empty((room, CELLS), np.int8), np.empty(room, np.int32)
             count = expand(self._scales, boards, np.float32(chosen.margin), most, found, slots)
@@ -202,7 +213,7 @@ class Lookahead:
         self.evaluations += count
         return fill(self._cache, places, unknown, np.asarray(valued, np.float32))
 
-    def distinct(self, boards: Boards) -> tuple[Boards, Places]:
+    def distinct(self, boards: Boards) -> tuple[Boards, Int32s]:
         """Return each board once, and for each which of these it is."""
         table = np.full(1 << (2 * len(boards)).bit_length(), -1, np.int32)
         first, number = np.empty(len(boards), np.int32), np.empty(len(boards), np.int32)
@@ -210,17 +221,17 @@ class Lookahead:
         return boards[first[:count]], number
 
 
-def argmin_of_slots(worths: Worths, slots: Places, count: int) -> npt.NDArray[np.int64]:
+def argmin_of_slots(equities: Floats64, slots: Int32s, count: int) -> npt.NDArray[np.int64]:
     """Return where in each slot the least worth stands, by column, shape (count, columns)."""
-    best = np.full((count, worths.shape[1]), -1)
-    _write_least(worths, slots, best)
+    best = np.full((count, equities.shape[1]), -1)
+    _write_least(equities, slots, best)
     return best
 
 
 @compiled
-def _write_least(worths: Worths, slots: Places, best: npt.NDArray[np.int64]) -> None:
+def _write_least(equities: Floats64, slots: Int32s, best: npt.NDArray[np.int64]) -> None:
     for place in range(len(slots)):
         for column in range(len(best[0])):
             held = best[slots[place], column]
-            if held < 0 or worths[place, column] < worths[held, column]:
+            if held < 0 or equities[place, column] < equities[held, column]:
                 best[slots[place], column] = place

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from attrs import define, frozen
 
-from fibsbot.engine import MOST_PLIES
-from fibsbot.engine.arrays import DICE, ROLLS, Boards, Outcomes, boards_of, cubeless_equity, other_side, swapped
+from fibsbot.engine import MAX_PLIES
+from fibsbot.engine.arrays import ROLL_COUNT, Boards, Outcomes, boards_of, cubeless_equity, other_side, swapped
 from fibsbot.engine.bearoff import NO_TABLES
 from fibsbot.engine.cube import DEFAULT_EFFICIENCY, THEIRS, CubeVerdict, Efficiency
 from fibsbot.engine.evaluator import Evaluator
@@ -18,7 +18,7 @@ from fibsbot.engine.pruner import PlayFilter, Pruner
 from fibsbot.engine.search.cache import CACHE_SIZE
 from fibsbot.engine.search.cube_lines import OPPONENT_COLUMN, CubeLine, DecisionCubes
 from fibsbot.engine.search.lookahead import Clock, Lookahead, OutOfTimeError, SearchFilters, argmin_of_slots
-from fibsbot.match import MatchState
+from fibsbot.match import ROLLS, MatchState
 from fibsbot.position import Play, Position
 
 
@@ -30,13 +30,13 @@ class SearchLimits:
     """Rolls that are looked ahead, at most; 0 is the network alone, as GNU Backgammon counts."""
     seconds: float | None = None
     """Time for the decision: as many plies as fit, the best so far at the deadline."""
-    decided: bool = False
+    stop_when_decided: bool = False
     """Whether to stop as soon as only one play is left in the running: enough to play, not to study."""
 
     def __attrs_post_init__(self) -> None:
         """Raise ValueError for limits that are none."""
-        if not 0 <= self.plies <= MOST_PLIES:
-            raise ValueError(f"expected plies between 0 and {MOST_PLIES}, got {self.plies}")
+        if not 0 <= self.plies <= MAX_PLIES:
+            raise ValueError(f"expected plies between 0 and {MAX_PLIES}, got {self.plies}")
         if self.seconds is not None and not self.seconds > 0:
             raise ValueError(f"expected a time above 0 seconds, got {self.seconds}")
 
@@ -88,7 +88,7 @@ class RankedPlay:
 
 @frozen(eq=False)
 class Ranking:
-    """The plays of a throw, the best first; what was looked at deeper stands before what was not."""
+    """The plays of a roll, the best first; what was looked at deeper stands before what was not."""
 
     plays: tuple[RankedPlay, ...]
     effort: SearchEffort
@@ -105,11 +105,11 @@ class Ranking:
 
 @frozen(eq=False)
 class CubeAnalysis:
-    """What the position is worth before a throw, and what to do with the cube."""
+    """What the position is worth before a roll, and what to do with the cube."""
 
     verdict: CubeVerdict
     """No double, double and take, double and pass; normalised."""
-    taken: float
+    double_take: float
     """Worth of doubling when the opponent takes and does not beaver, even if the player may not double."""
     outcomes: Outcomes
     """The six chances of the player on roll, shape (6,)."""
@@ -154,7 +154,7 @@ class Searcher:
     ) -> None:
         """Make room; `size` says how many positions are remembered, a power of 2."""
         self.filters = filters or SearchFilters()
-        self.looker = Lookahead(evaluator, pruner, self.filters, size)
+        self.lookahead = Lookahead(evaluator, pruner, self.filters, size)
         self._columns = getattr(evaluator, "columns", NO_TABLES)
         self._efficiency = efficiency
 
@@ -168,17 +168,17 @@ class Searcher:
         """Return the plays, the best first; those that are to be compared are looked at as deep as the best one."""
         if not plays:
             raise ValueError("expected at least one play")
-        looker = self._begin(limits)
+        lookahead = self._begin(limits)
         cubes = self.cubes(state)
         positions = [state.position.play(play) for play in plays]
         boards = swapped(boards_of(positions))
         entries = self._first(cubes, boards)
         plies = 0
         try:
-            while plies < limits.plies and not (limits.decided and len(entries) == 1):
+            while plies < limits.plies and not (limits.stop_when_decided and len(entries) == 1):
                 plies += 1
-                kept = _kept(entries, self.filters.decided[plies - 1], plies - 1)
-                if limits.decided and len(kept) == 1:
+                kept = _kept(entries, self.filters.root[plies - 1], plies - 1)
+                if limits.stop_when_decided and len(kept) == 1:
                     break
                 self._deepen(cubes, boards, kept, plies)
             if compared and plies:
@@ -191,64 +191,64 @@ class Searcher:
         ranked = tuple(
             RankedPlay(plays[it.number], positions[it.number], it.outcomes, it.equity, it.plies) for it in entries
         )
-        return Ranking(ranked, SearchEffort(entries[0].plies, looker.evaluations, looker.clock.elapsed))
+        return Ranking(ranked, SearchEffort(entries[0].plies, lookahead.evaluations, lookahead.clock.elapsed))
 
-    def value_rolls(self, state: MatchState) -> list[float]:
-        """Return what each roll is worth with its best play, without looking ahead; every play is looked at."""
-        looker = self._begin(SearchLimits(0))
+    def equities_by_roll(self, state: MatchState) -> list[float]:
+        """Return what each roll is worth with its best play, without lookahead; every play is looked at."""
+        lookahead = self._begin(SearchLimits(0))
         cubes = self.cubes(state)
         board = boards_of([state.position])[0]
-        left = [swapped(successors(board, high, low)) for high, low in DICE]
-        boards, slots = np.concatenate(left), np.repeat(np.arange(ROLLS, dtype=np.int32), [len(it) for it in left])
-        found = looker.values(cubes, 1, (CubeLine(0, OPPONENT_COLUMN[cubes.start.column]),), boards, 0)
-        best = argmin_of_slots(found.worths, slots, ROLLS)
-        return [-float(found.worths[place, 0]) for place in best[:, 0]]
+        left = [swapped(successors(board, high, low)) for high, low in ROLLS]
+        boards, slots = np.concatenate(left), np.repeat(np.arange(ROLL_COUNT, dtype=np.int32), [len(it) for it in left])
+        found = lookahead.values(cubes, 1, (CubeLine(0, OPPONENT_COLUMN[cubes.start.column]),), boards, 0)
+        best = argmin_of_slots(found.equities, slots, ROLL_COUNT)
+        return [-float(found.equities[place, 0]) for place in best[:, 0]]
 
-    def read(self, state: MatchState, limits: SearchLimits) -> CubeAnalysis:
-        """Return what the position is worth before the throw, and what to do with the cube."""
-        looker = self._begin(limits)
+    def analyse_cube(self, state: MatchState, limits: SearchLimits) -> CubeAnalysis:
+        """Return what the position is worth before the roll, and what to do with the cube."""
+        lookahead = self._begin(limits)
         cubes = self.cubes(state)
         lines = (cubes.start, CubeLine(1, THEIRS))
         board = boards_of([state.position])
-        looker.clock.seconds = math.inf  # without looking ahead there is no answer at all
-        found, reached = looker.held(cubes, 0, lines, board, 0), 0
-        looker.clock.seconds = _seconds(limits)
+        lookahead.clock.seconds = math.inf  # without lookahead there is no answer at all
+        found, reached = lookahead.no_double_values(cubes, 0, lines, board, 0), 0
+        lookahead.clock.seconds = _seconds(limits)
         try:
             for plies in range(1, limits.plies + 1):
-                found, reached = looker.held(cubes, 0, lines, board, plies), plies
+                found, reached = lookahead.no_double_values(cubes, 0, lines, board, plies), plies
         except OutOfTimeError:
             pass
-        no_double, double_take = found.worths[0]
+        no_double, double_take = found.equities[0]
         verdict = CubeVerdict.of(cubes.stakes(0, 0), state.owner, no_double, double_take)
-        effort = SearchEffort(reached, looker.evaluations, looker.clock.elapsed)
+        effort = SearchEffort(reached, lookahead.evaluations, lookahead.clock.elapsed)
         return CubeAnalysis(verdict, float(double_take), found.outcomes[0], effort)
 
     def _begin(self, limits: SearchLimits) -> Lookahead:
-        self.looker.clock = Clock(_seconds(limits))
-        self.looker.evaluations = 0
-        return self.looker
+        self.lookahead.clock = Clock(_seconds(limits))
+        self.lookahead.evaluations = 0
+        return self.lookahead
 
     def _first(self, cubes: DecisionCubes, boards: Boards) -> list[_SearchedPlay]:
-        """Return the plays as they look without looking ahead."""
-        seconds, self.looker.clock.seconds = self.looker.clock.seconds, math.inf
+        """Return the plays as they look without lookahead."""
+        seconds, self.lookahead.clock.seconds = self.lookahead.clock.seconds, math.inf
         entries = [_SearchedPlay(number, np.empty(0), 0.0, 0) for number in range(len(boards))]
         self._look(cubes, boards, entries, 0)
-        self.looker.clock.seconds = seconds
+        self.lookahead.clock.seconds = seconds
         return sorted(entries, key=lambda entry: entry.rank)
 
     def _deepen(self, cubes: DecisionCubes, boards: Boards, entries: list[_SearchedPlay], plies: int) -> None:
         """Look deeper at the plays that are left, the best first; one by one where there is a deadline."""
-        step = 1 if plies > 1 and self.looker.clock.limited else len(entries)
+        step = 1 if plies > 1 and self.lookahead.clock.limited else len(entries)
         for first in range(0, len(entries), step):
             self._look(cubes, boards, entries[first : first + step], plies)
         entries.sort(key=lambda entry: entry.rank)
 
     def _look(self, cubes: DecisionCubes, boards: Boards, entries: list[_SearchedPlay], plies: int) -> None:
         lines = (CubeLine(0, OPPONENT_COLUMN[cubes.start.column]),)
-        found = self.looker.values(cubes, 1, lines, boards[[entry.number for entry in entries]], plies)
+        found = self.lookahead.values(cubes, 1, lines, boards[[entry.number for entry in entries]], plies)
         for row, entry in enumerate(entries):
             entry.outcomes = other_side(found.outcomes[row])
-            entry.equity = -float(found.worths[row, 0])
+            entry.equity = -float(found.equities[row, 0])
             entry.plies = plies
 
 

@@ -76,7 +76,7 @@ def unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
     the recipe has no checkpoint there or the folder holds something else, OSError where something cannot be
     read or written.
     """
-    checkpoints = [number for number, one in enumerate(recipe.unrolled()) if one.checkpoint]
+    checkpoints = [number for number, one in enumerate(recipe.expanded_rounds()) if one.checkpoint]
     last = _last_round(packed)
     if last not in checkpoints:
         raise RecipeError(f"{packed}: expected networks of a checkpoint of the recipe, found those of round {last}")

@@ -22,11 +22,13 @@ from attrs import frozen
 from fibsbot.engine.arrays import (
     CELLS,
     CHANCE_OF_ROLL,
-    DICE,
     OUTCOMES,
-    ROLLS,
+    OUTPUTS,
+    ROLL_COUNT,
     Board,
     Boards,
+    Floats32,
+    Int32s,
     Outcomes,
     boards_of,
     cubeless_equity,
@@ -36,11 +38,11 @@ from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.evaluator import Evaluator, is_known
 from fibsbot.engine.generator import successors
 from fibsbot.engine.jit import compiled
-from fibsbot.engine.network import Floats, NetworkError, load_arrays, write_whole
-from fibsbot.engine.pruner import Places, PlayFilter, Pruner, PrunerBuffers, expand, new_pruner_buffers
+from fibsbot.engine.network import NetworkError, load_arrays, write_whole
+from fibsbot.engine.pruner import PlayFilter, Pruner, PrunerBuffers, expand, new_pruner_buffers
 from fibsbot.engine.training.optimizer import EQUITY_WEIGHTS
 from fibsbot.engine.training.random_positions import Variety, rare_position
-from fibsbot.engine.training.td_network import CHANCES
+from fibsbot.match import ROLLS
 from fibsbot.position import Position
 from fibsbot.processes import exit_with_parent, map_unordered
 
@@ -53,7 +55,7 @@ class OnePly(NamedTuple):
     """What looking ahead has shown of n positions."""
 
     outcomes: Outcomes
-    """The chances of who is on roll, shape (n, 6)."""
+    """The chances of the player on roll, shape (n, 6)."""
     left: Boards
     """What the best play of each roll leaves, seen by the opponent, shape (n, 21, 26)."""
 
@@ -61,8 +63,8 @@ class OnePly(NamedTuple):
 def one_ply(evaluator: Evaluator, scales: PrunerBuffers, boards: Boards, chosen: PlayFilter) -> OnePly:
     """Look one roll ahead from boards, shape (n, 26). Games that are over have no further roll: leave them out."""
     outcomes = np.zeros((len(boards), OUTCOMES), np.float32)
-    left = np.empty((len(boards), ROLLS, CELLS), np.int8)
-    found = np.empty((_BATCH * ROLLS * chosen.most + 1, CELLS), np.int8)
+    left = np.empty((len(boards), ROLL_COUNT, CELLS), np.int8)
+    found = np.empty((_BATCH * ROLL_COUNT * chosen.most + 1, CELLS), np.int8)
     slots = np.empty(len(found), np.int32)
     for first in range(0, len(boards), _BATCH):
         rows = slice(first, first + _BATCH)
@@ -73,8 +75,10 @@ def one_ply(evaluator: Evaluator, scales: PrunerBuffers, boards: Boards, chosen:
 
 
 @compiled
-def _settle(found: Boards, theirs: Floats, equities: Floats, slots: Places, outcomes: Floats, left: Boards) -> None:
-    """Write what the best play of each roll leaves, and the mean over the rolls, seen by who is on roll.
+def _settle(
+    found: Boards, theirs: Floats32, equities: Floats32, slots: Int32s, outcomes: Floats32, left: Boards
+) -> None:
+    """Write what the best play of each roll leaves, and the mean over the rolls, seen by the player on roll.
 
     `outcomes` come full of 0.
     """
@@ -86,7 +90,7 @@ def _settle(found: Boards, theirs: Floats, equities: Floats, slots: Places, outc
             if equities[place] < equities[best]:
                 best = place
             place += 1
-        row, roll = slot // ROLLS, slot % ROLLS
+        row, roll = slot // ROLL_COUNT, slot % ROLL_COUNT
         for cell in range(CELLS):
             left[row, roll, cell] = found[best, cell]
         for outcome in range(OUTCOMES):
@@ -103,11 +107,11 @@ FIVE: Final = [0, 1, 2, 4, 5]
 """Which of the six outcomes a network learns."""
 
 _START: Final = boards_of([Position.start()])[0]
-_OPENING: Final = np.array([high != low for high, low in DICE]) / 15
+_OPENING: Final = np.array([high != low for high, low in ROLLS]) / 15
 
 
 @frozen(eq=False)
-class Teacher:
+class Labeller:
     """Who plays and labels, and how: everything that a worker needs."""
 
     evaluator: Evaluator
@@ -124,10 +128,10 @@ class Labels(NamedTuple):
 
     boards: Boards
     """Shape (n, 26), seen by the player on roll."""
-    ahead: Floats
-    """The five chances one roll ahead, shape (n, CHANCES)."""
-    missed: Floats
-    """What these are more than the network says without looking ahead, same shape."""
+    ahead: Floats32
+    """The five chances one roll ahead, shape (n, OUTPUTS)."""
+    missed: Floats32
+    """What these are more than the network says without lookahead, same shape."""
     followed: npt.NDArray[np.bool_]
     """Whether the next position is what the best play of some roll has led to, shape (n,)."""
 
@@ -135,7 +139,7 @@ class Labels(NamedTuple):
 class _Game:
     """One game after another."""
 
-    def __init__(self, teacher: Teacher, rng: np.random.Generator) -> None:
+    def __init__(self, teacher: Labeller, rng: np.random.Generator) -> None:
         self._teacher = teacher
         self._rng = rng
         self.begin()
@@ -163,10 +167,10 @@ class _Game:
 
         `left` is what the best play of each roll leaves, seen by the opponent.
         """
-        roll = int(self._rng.choice(ROLLS, p=CHANCE_OF_ROLL if self._turn or not self._opening else _OPENING))
+        roll = int(self._rng.choice(ROLL_COUNT, p=CHANCE_OF_ROLL if self._turn or not self._opening else _OPENING))
         strays = self._strays()
         self._turn += 1
-        self.board = self._at_random(*DICE[roll]) if strays else left[roll]
+        self.board = self._at_random(*ROLLS[roll]) if strays else left[roll]
         return not strays and not self.is_over()
 
     def is_over(self) -> bool:
@@ -184,7 +188,7 @@ class _Game:
         return cast("Board", swapped(every[chosen][None])[0])
 
 
-def play_games(teacher: Teacher, count: int, seed: int) -> Labels:
+def play_games(teacher: Labeller, count: int, seed: int) -> Labels:
     """Play and label so many positions; what tables or laws know is none of them."""
     rng = np.random.default_rng(seed)
     scales = new_pruner_buffers(teacher.pruner)
@@ -216,8 +220,8 @@ def most_disputed(labels: Labels, count: int) -> Boards:
 def _new_labels(lanes: int, turns: int) -> Labels:
     return Labels(
         np.empty((lanes, turns, CELLS), np.int8),
-        np.empty((lanes, turns, CHANCES), np.float32),
-        np.empty((lanes, turns, CHANCES), np.float32),
+        np.empty((lanes, turns, OUTPUTS), np.float32),
+        np.empty((lanes, turns, OUTPUTS), np.float32),
         np.empty((lanes, turns), np.bool_),
     )
 
@@ -226,27 +230,27 @@ def _in_line(labels: Labels, count: int) -> Labels:
     """Return the lanes one after the other, so many labels in all."""
     return Labels(
         labels.boards.reshape(-1, CELLS)[:count],
-        labels.ahead.reshape(-1, CHANCES)[:count],
-        labels.missed.reshape(-1, CHANCES)[:count],
+        labels.ahead.reshape(-1, OUTPUTS)[:count],
+        labels.missed.reshape(-1, OUTPUTS)[:count],
         labels.followed.reshape(-1)[:count],
     )
 
 
-def targets(labels: Labels, trace: float) -> Floats:
-    """Return the five chances that a network is to learn, shape (n, CHANCES).
+def targets(labels: Labels, trace: float) -> Floats32:
+    """Return the five chances that a network is to learn, shape (n, OUTPUTS).
 
     They are those one roll ahead, and what the network missed later in the game, `trace` times less with every turn.
     With 0 nothing of that, with 1 all; they are right on average and may lie outside 0 to 1.
     """
     found = labels.ahead.astype(np.float32)
-    later = np.zeros(CHANCES, np.float32)
+    later = np.zeros(OUTPUTS, np.float32)
     _add_later(found, labels.missed.astype(np.float32), labels.followed, np.float32(trace), later)
     return found
 
 
 @compiled
 def _add_later(
-    found: Floats, missed: Floats, followed: npt.NDArray[np.bool_], trace: np.float32, later: Floats
+    found: Floats32, missed: Floats32, followed: npt.NDArray[np.bool_], trace: np.float32, later: Floats32
 ) -> None:
     """Add what was missed later; `later` is room for what the network's chances of the next position lack."""
     for row in range(found.shape[0] - 1, -1, -1):
@@ -256,12 +260,12 @@ def _add_later(
             later[0] = -win
             later[1], later[2] = later[3], later[4]
             later[3], later[4] = gammon, backgammon
-            for chance in range(CHANCES):
+            for chance in range(OUTPUTS):
                 later[chance] *= trace
                 found[row, chance] += later[chance]
                 later[chance] += missed[row, chance]
         else:
-            for chance in range(CHANCES):
+            for chance in range(OUTPUTS):
                 later[chance] = missed[row, chance]
 
 
@@ -274,7 +278,7 @@ class Chunk:
     seed: int
 
 
-def label_all(teacher: Teacher, chunks: Sequence[Chunk], jobs: int) -> Iterator[int]:
+def label_all(teacher: Labeller, chunks: Sequence[Chunk], jobs: int) -> Iterator[int]:
     """Make the chunks whose files are missing, side by side; yield after each how many labels it was meant to have.
 
     Raises OSError for a file that cannot be written, LostError for a process that has died.
@@ -283,8 +287,8 @@ def label_all(teacher: Teacher, chunks: Sequence[Chunk], jobs: int) -> Iterator[
     yield from map_unordered(_work, (teacher, missing), range(len(missing)), jobs)
 
 
-def read_labels(paths: Sequence[Path], trace: float) -> tuple[Boards, Floats]:
-    """Return all boards of some chunks, and what a network is to learn of them; see `games.targets`.
+def read_labels(paths: Sequence[Path], trace: float) -> tuple[Boards, Floats32]:
+    """Return all boards of some chunks, and what a network is to learn of them; see `labels.targets`.
 
     Raises NetworkError if a file is none, OSError if it is missing.
     """
@@ -301,7 +305,7 @@ def read_chunk(path: Path) -> Labels:
     return Labels(**arrays)
 
 
-def _work(way: Connection, teacher: Teacher, chunks: Sequence[Chunk]) -> None:
+def _work(way: Connection, teacher: Labeller, chunks: Sequence[Chunk]) -> None:
     """Make the chunks that come. The whole of a process."""
     exit_with_parent()
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), way:
@@ -312,7 +316,7 @@ def _work(way: Connection, teacher: Teacher, chunks: Sequence[Chunk]) -> None:
                 way.send(error)
 
 
-def _make(teacher: Teacher, chunk: Chunk) -> int:
+def _make(teacher: Labeller, chunk: Chunk) -> int:
     labels = play_games(teacher, chunk.count, chunk.seed)
     room = io.BytesIO()
     np.savez_compressed(room, allow_pickle=False, **labels._replace(missed=labels.missed.astype(np.float16))._asdict())
@@ -320,6 +324,6 @@ def _make(teacher: Teacher, chunk: Chunk) -> int:
     return chunk.count
 
 
-def evaluate_five(evaluator: Evaluator, boards: Boards) -> Floats:
-    """Return the five chances that a network learns, as an evaluator sees them without looking ahead."""
+def evaluate_five(evaluator: Evaluator, boards: Boards) -> Floats32:
+    """Return the five chances that a network learns, as an evaluator sees them without lookahead."""
     return evaluator.evaluate(boards)[:, FIVE].astype(np.float32)

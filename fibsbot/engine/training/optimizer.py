@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from attrs import define, field, frozen
 
-from fibsbot.engine.arrays import Boards
+from fibsbot.engine.arrays import Boards, Floats32
 from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator
 from fibsbot.engine.features import Inputs, encode_all
 from fibsbot.engine.jit import compiled
-from fibsbot.engine.network import Floats, Network
+from fibsbot.engine.network import Network
 
 _MEMORY: Final = 0.9
 _SQUARES_MEMORY: Final = 0.999
@@ -94,12 +94,12 @@ def rate_of(plan: FitPlan, batch: Batch) -> float:
     return plan.rate * falling * min(1.0, (batch.number + 1) / _WARM_UP)
 
 
-def fit(network: Network, boards: Boards, targets: Floats, plan: FitPlan) -> Iterator[FitProgress]:
+def fit(network: Network, boards: Boards, targets: Floats32, plan: FitPlan) -> Iterator[FitProgress]:
     """Change the network's weights in place, a batch a step.
 
-    Boards have shape (n, 26), targets (n, CHANCES), both seen by the player on roll.
+    Boards have shape (n, 26), targets (n, OUTPUTS), both seen by the player on roll.
     """
-    adam = Adam([*network.weights, *network.thresholds])
+    adam = Adam([*network.weights, *network.biases])
     loss = 0.0
     for batch in batches(len(boards), plan):
         inputs = encode_all(boards[batch.rows])
@@ -116,8 +116,8 @@ def mean_loss(loss: float, miss: float, batch: Batch) -> float:
     return loss + (miss - loss) * max(0.001, 1 / (batch.number + 1))
 
 
-def _gradients(network: Network, inputs: Inputs, targets: Floats, equity: float) -> tuple[float, list[Floats]]:
-    """Return the mean squared error of the equity, and by what the weights and thresholds err, in their order."""
+def _gradients(network: Network, inputs: Inputs, targets: Floats32, equity: float) -> tuple[float, list[Floats32]]:
+    """Return the mean squared error of the equity, and by what the weights and biases err, in their order."""
     layers = network.activations(inputs)
     chances = layers[-1]
     miss = chances - targets
@@ -129,35 +129,35 @@ def _gradients(network: Network, inputs: Inputs, targets: Floats, equity: float)
     return float(np.mean(worth * worth)), back(network, layers, error)
 
 
-def back(network: Network, layers: list[Floats], error: Floats) -> list[Floats]:
-    """Return by what the weights and thresholds err, in their order, where the outputs err by `error`, shape (n, to).
+def back(network: Network, layers: list[Floats32], error: Floats32) -> list[Floats32]:
+    """Return by what the weights and biases err, in their order, where the outputs err by `error`, shape (n, to).
 
     `layers` is what each layer gave, the inputs first.
     """
-    weights, thresholds = [], []
+    weights, biases = [], []
     for layer in range(len(network.weights) - 1, -1, -1):
         weights.append(layers[layer].T @ error)
-        thresholds.append(error.sum(axis=0))
+        biases.append(error.sum(axis=0))
         if layer:
             error = error @ network.weights[layer].T
             error *= layers[layer] > 0
-    return [*reversed(weights), *reversed(thresholds)]
+    return [*reversed(weights), *reversed(biases)]
 
 
 @define
 class Adam:
     """Steps whose length is the same for all weights, whatever the size of their gradients."""
 
-    parameters: list[Floats]
+    parameters: list[Floats32]
     steps: int = 0
-    means: list[Floats] = field(init=False)
-    squares: list[Floats] = field(init=False)
+    means: list[Floats32] = field(init=False)
+    squares: list[Floats32] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.means = [np.zeros_like(parameter) for parameter in self.parameters]
         self.squares = [np.zeros_like(parameter) for parameter in self.parameters]
 
-    def step(self, gradients: list[Floats], rate: float) -> None:
+    def step(self, gradients: list[Floats32], rate: float) -> None:
         """Change the parameters."""
         self.steps += 1
         first = np.float32(rate / (1 - _MEMORY**self.steps))
@@ -169,7 +169,7 @@ class Adam:
 
 @compiled
 def _step(
-    parameter: Floats, gradient: Floats, mean: Floats, square: Floats, first: np.float32, second: np.float32
+    parameter: Floats32, gradient: Floats32, mean: Floats32, square: Floats32, first: np.float32, second: np.float32
 ) -> None:
     for place in range(parameter.shape[0]):
         slope = gradient[place]
@@ -183,8 +183,8 @@ class Backend:
     """Who fits, and who evaluates for labels."""
 
     name: str
-    fit: Callable[[Network, Boards, Floats, FitPlan], Iterator[FitProgress]]
-    """Changes a network in place; see `fitting.fit`."""
+    fit: Callable[[Network, Boards, Floats32, FitPlan], Iterator[FitProgress]]
+    """Changes a network in place; see `optimizer.fit`."""
     evaluator: Callable[[str, Network, TableArrays], Evaluator]
     """Makes an evaluator of a network, its name and the bear-off tables; can be sent to another process."""
 

@@ -27,17 +27,17 @@ import numpy as np
 import numpy.typing as npt
 from attrs import define, field, frozen
 
-from fibsbot.engine.arrays import CELLS, Boards
+from fibsbot.engine.arrays import CELLS, Boards, Floats32
 from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.bundled_networks import HISTORY, PRECISION
-from fibsbot.engine.evaluator import NetworkEvaluator, TDEvaluator, is_known
-from fibsbot.engine.network import Floats, Network, NetworkError, load_arrays, mean_of, write_whole
+from fibsbot.engine.evaluator import NetworkEvaluator, is_known
+from fibsbot.engine.network import Network, NetworkError, load_arrays, mean_of, write_whole
 from fibsbot.engine.pruner import Pruner, encode_raw, pruner_of, raw_columns
 from fibsbot.engine.race_network import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork, Sides
 from fibsbot.engine.training.benchmark import CheckerBenchmark
 from fibsbot.engine.training.labels import (
     Chunk,
-    Teacher,
+    Labeller,
     evaluate_five,
     label_all,
     most_disputed,
@@ -55,10 +55,10 @@ from fibsbot.engine.training.races import (
 )
 from fibsbot.engine.training.random_positions import Variety, play_positions
 from fibsbot.engine.training.recipe import FitRecipe, RaceRecipe, RaceRound, Recipe, Round
-from fibsbot.engine.training.td_network import TDNetwork, learn, new_self_play_buffers, new_td_network
+from fibsbot.engine.training.td_network import TDEvaluator, TDNetwork, learn, new_self_play_buffers, new_td_network
 
 _KEPT_GAMES: Final = 10_000
-"""Games of the student between two checkpoints."""
+"""Games of the TD network between two checkpoints."""
 _FIRST_PRUNERS: Final = 3
 """The first pruner's positions come from play at random, those of each further one from the last one's play."""
 _DISPUTED: Final = 50
@@ -66,6 +66,8 @@ _DISPUTED: Final = 50
 _PRUNER_WINDOW: Final = 2
 """From how many rounds a pruner learns: it is small, and soon knows what it can."""
 _PRUNER_FIT: Final = FitRecipe(epochs=3, rate=3e-3)
+_TD_KEYS: Final = ("inward", "threshold", "outward", "offset")
+"""Names of the arrays of a `TDNetwork` in its file, in the order of its fields."""
 _NONE: Final = np.empty((0, CELLS), np.int8)
 
 
@@ -105,15 +107,15 @@ class Pipeline:
     folder: Path
     columns: TableArrays
     jobs: int
-    teller: ProgressListener
+    listener: ProgressListener
     benchmark: CheckerBenchmark | None = None
     backend: Backend = NUMPY
     _laps: _Stopwatch = field(factory=_Stopwatch, init=False)
 
-    def follow(self) -> Network:
+    def run(self) -> Network:
         """Do what is left to do, and return the network that comes of it."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        rounds = self.recipe.unrolled()
+        rounds = self.recipe.expanded_rounds()
         begun = self._begun(len(rounds))
         network, pruner = self._done(begun - 1) if begun else self._from_nothing()
         for number in range(begun, len(rounds)):
@@ -150,14 +152,14 @@ class Pipeline:
         if path.exists():
             student, games = _kept_student(path, student)
         table = new_self_play_buffers(student)
-        self.teller.begin("student: games", plan.games - games)
+        self.listener.begin("student: games", plan.games - games)
         while games < plan.games:
             rate = plan.first_rate * (plan.last_rate / plan.first_rate) ** (games / plan.games)
             lesson = learn(student, table, plan.lesson, plan.seed + games // plan.lesson, rate)
             games += plan.lesson
-            self.teller.advance(plan.lesson, f"error {lesson.error / lesson.turns:.4f}")
+            self.listener.advance(plan.lesson, f"error {lesson.error / lesson.turns:.4f}")
             if games % _KEPT_GAMES < plan.lesson or games >= plan.games:
-                _keep(path, games=np.int64(games), **student._asdict())
+                _keep(path, games=np.int64(games), **dict(zip(_TD_KEYS, student, strict=True)))
                 self._measure({"student_games": games}, TDEvaluator("student", student, self.columns))
         return student
 
@@ -177,7 +179,7 @@ class Pipeline:
         return pruner_of(network)
 
     def _distilled(self, student: TDEvaluator, pruner: Pruner) -> Network:
-        """Return the deep network that has learned what the student knows."""
+        """Return the deep network that has learned what the TD network knows."""
         plan, path = self.recipe.distilling, self.folder / "distilled.npz"
         if path.exists():
             return Network.load(path)
@@ -206,7 +208,7 @@ class Pipeline:
 
     def _precision(self, number: int) -> npt.DTypeLike:
         """Return how precisely that is kept which a round leaves."""
-        return PRECISION if self.recipe.unrolled()[number].checkpoint else np.float32
+        return PRECISION if self.recipe.expanded_rounds()[number].checkpoint else np.float32
 
     def _new_pruner(self) -> Network:
         return Network.new((self.recipe.pruner_hidden,), self.recipe.seed, len(raw_columns()))
@@ -217,7 +219,7 @@ class Pipeline:
             return Network.load(path)
         evaluator = self.backend.evaluator("teacher", last, self.columns)
         disputed = self._disputed(number) if one.variety.disputed else _NONE
-        self._make_labels(number, Teacher(evaluator, pruner, self.columns, one.filter, one.variety, disputed))
+        self._make_labels(number, Labeller(evaluator, pruner, self.columns, one.filter, one.variety, disputed))
         network = Network.new(one.hidden, self.recipe.seed + number) if one.hidden else last
         labels = self._labels(number, one.window)
         loss = self._fit(f"round {number}: fit", network, labels, one.fit, raw=False)
@@ -242,7 +244,7 @@ class Pipeline:
         seed = self.recipe.seed
         begin: Sides | None = None
         race = RaceNetwork(Network.new(plan.hidden, seed, RACE_INPUTS, RACE_OUTPUTS))
-        for number, one in enumerate((None, *plan.unrolled())):
+        for number, one in enumerate((None, *plan.expanded_rounds())):
             path = self.folder / f"race-{number}.npz"
             if path.exists():
                 race = RaceNetwork(Network.load(path, RACE_OUTPUTS))
@@ -267,22 +269,22 @@ class Pipeline:
         if not path.exists():
             seed = self.recipe.seed + number
             chosen = np.random.default_rng(seed).permutation(begin)[: one.sides]
-            self.teller.begin(f"races {number}: sides", len(chosen))
+            self.listener.begin(f"races {number}: sides", len(chosen))
             found: list[SideLabels] = []
             for made in label_sides(teacher, self.columns, chosen, one.trace, seed, self.jobs):
                 found.append(made)
-                self.teller.advance(SIDES_PER_BATCH)
+                self.listener.advance(SIDES_PER_BATCH)
             _keep(path, **SideLabels(*map(np.concatenate, zip(*found, strict=True)))._asdict())
         return SideLabels(**load_arrays(path))
 
-    def _make_labels(self, number: int, teacher: Teacher) -> None:
+    def _make_labels(self, number: int, teacher: Labeller) -> None:
         (self.folder / f"labels-{number}").mkdir(exist_ok=True)
         seed = (self.recipe.seed * 1000 + number) * 100_000
         chunks = [Chunk(path, self.recipe.chunk, seed + place) for place, path in enumerate(self._chunk_paths(number))]
         missing = sum(not chunk.path.exists() for chunk in chunks)
-        self.teller.begin(f"round {number}: labels", missing * self.recipe.chunk)
+        self.listener.begin(f"round {number}: labels", missing * self.recipe.chunk)
         for count in label_all(teacher, chunks, self.jobs):
-            self.teller.advance(count)
+            self.listener.advance(count)
 
     def _disputed(self, number: int) -> Boards:
         """Return the positions of the round before where its network was most at odds with one roll ahead."""
@@ -296,12 +298,12 @@ class Pipeline:
         folder = self.folder / f"labels-{number}"
         return [folder / f"{place:04}.npz" for place in range(self.recipe.chunks(number))]
 
-    def _labels(self, number: int, window: int) -> tuple[Boards, Floats]:
+    def _labels(self, number: int, window: int) -> tuple[Boards, Floats32]:
         """Return the labels of so many rounds, this one the last, with its trace."""
         paths = [path for one in self.recipe.learned(number, window) for path in self._chunk_paths(one)]
-        return read_labels(paths, self.recipe.unrolled()[number].trace)
+        return read_labels(paths, self.recipe.expanded_rounds()[number].trace)
 
-    def _fit(self, what: str, network: Network, labels: tuple[Boards, Floats], how: FitRecipe, *, raw: bool) -> float:
+    def _fit(self, what: str, network: Network, labels: tuple[Boards, Floats32], how: FitRecipe, *, raw: bool) -> float:
         """Fit a network in place; return the mean squared error of the equity."""
         plan = self._plan(how, raw_columns() if raw else None)
         return self._shown(what, plan.batches(len(labels[0])), self.backend.fit(network, *labels, plan))
@@ -311,11 +313,11 @@ class Pipeline:
 
     def _shown(self, what: str, batches: int, fitting: Iterator[FitProgress]) -> float:
         """Fit, and show how far it is; return the mean squared error."""
-        self.teller.begin(what, batches)
+        self.listener.begin(what, batches)
         loss = 0.0
         for progress in fitting:
             loss = progress.loss
-            self.teller.advance(1, f"error {loss**0.5:.4f}")
+            self.listener.advance(1, f"error {loss**0.5:.4f}")
         return loss
 
     def _measure(self, row: dict[str, Any], evaluator: TDEvaluator | NetworkEvaluator) -> None:
@@ -324,7 +326,7 @@ class Pipeline:
         row["seconds"] = self._laps.seconds()
         with (self.folder / HISTORY).open("a") as file:
             file.write(json.dumps(row) + "\n")
-        self.teller.measured(row)
+        self.listener.measured(row)
 
 
 def network_path(folder: Path, number: int) -> Path:
@@ -338,13 +340,13 @@ def pruner_path(folder: Path, number: int) -> Path:
 
 
 def _kept_student(path: Path, new: TDNetwork) -> tuple[TDNetwork, int]:
-    """Return the student of a file, made like this new one, and how many games it has played; or raise NetworkError."""
+    """Read a TD network shaped like `new` and its number of games; raise NetworkError if the shape differs."""
     arrays = load_arrays(path)
-    expected = {"games": (), **{name: weights.shape for name, weights in new._asdict().items()}}
+    expected = {"games": (), **{key: weights.shape for key, weights in zip(_TD_KEYS, new, strict=True)}}
     if {name: weights.shape for name, weights in arrays.items()} != expected:
-        raise NetworkError(f"{path}: expected a student of {len(new.threshold)} hidden units, found something else")
+        raise NetworkError(f"{path}: expected a student of {len(new.hidden_bias)} hidden units, found something else")
     games = int(arrays.pop("games"))
-    return TDNetwork(**arrays), games
+    return TDNetwork(*(arrays[key] for key in _TD_KEYS)), games
 
 
 def _keep(path: Path, **arrays: Any) -> None:

@@ -13,11 +13,11 @@ import numpy as np
 import torch
 from attrs import field, frozen
 
-from fibsbot.engine.arrays import Boards, Outcomes
+from fibsbot.engine.arrays import OUTPUTS, Boards, Floats32, Outcomes
 from fibsbot.engine.bearoff import NO_TABLES, TableArrays
 from fibsbot.engine.evaluator import evaluate_with
 from fibsbot.engine.features import INPUTS, Inputs, encode_all
-from fibsbot.engine.network import Floats, Network
+from fibsbot.engine.network import Network
 from fibsbot.engine.training.optimizer import (
     CHANCE_WEIGHTS,
     EQUITY_WEIGHTS,
@@ -27,7 +27,6 @@ from fibsbot.engine.training.optimizer import (
     mean_loss,
     rate_of,
 )
-from fibsbot.engine.training.td_network import CHANCES
 
 _ROWS: Final = {"cpu": 512, "cuda": 65536}
 """Positions that go through the layers together, by the device: as many as it keeps at hand."""
@@ -47,11 +46,11 @@ def _precision() -> torch.dtype:
 def module_of(network: Network) -> torch.nn.Sequential:
     """Return a network as PyTorch has it, up to the logistic units of its outputs."""
     layers: list[torch.nn.Module] = []
-    for weights, threshold in zip(network.weights, network.thresholds, strict=True):
+    for weights, bias in zip(network.weights, network.biases, strict=True):
         layer = torch.nn.Linear(*weights.shape)
         with torch.no_grad():
             layer.weight.copy_(torch.from_numpy(weights.T.copy()))
-            layer.bias.copy_(torch.from_numpy(threshold))
+            layer.bias.copy_(torch.from_numpy(bias))
         layers += [layer, torch.nn.ReLU()]
     return torch.nn.Sequential(*layers[:-1]).to(device())
 
@@ -66,7 +65,7 @@ class TorchEvaluator:
     _modules: list[torch.nn.Sequential] = field(factory=list, init=False)
 
     def evaluate(self, boards: Boards) -> Outcomes:
-        """Return the chances of who is on roll, shape (n, 6)."""
+        """Return the chances of the player on roll, shape (n, 6)."""
         return evaluate_with(boards, self.columns, lambda rest: self._chances(encode_all(rest)))
 
     def __getstate__(self) -> tuple[str, Network, TableArrays]:
@@ -77,11 +76,11 @@ class TorchEvaluator:
         """Arrive."""
         self.__init__(*state)  # type: ignore[misc]
 
-    def _chances(self, inputs: Inputs) -> Floats:
+    def _chances(self, inputs: Inputs) -> Floats32:
         where, precision = device(), _precision()
         if not self._modules:
             self._modules.append(module_of(self.network).to(precision))
-        found = np.empty((len(inputs), CHANCES), np.float32)
+        found = np.empty((len(inputs), OUTPUTS), np.float32)
         rows = _ROWS[where.type]
         with torch.inference_mode():
             for first in range(0, len(inputs), rows):
@@ -91,8 +90,8 @@ class TorchEvaluator:
         return found
 
 
-def fit(network: Network, boards: Boards, targets: Floats, plan: FitPlan) -> Iterator[FitProgress]:
-    """Change the network's weights in place, a batch a step; see `fitting.fit`, of which this is the twin.
+def fit(network: Network, boards: Boards, targets: Floats32, plan: FitPlan) -> Iterator[FitProgress]:
+    """Change the network's weights in place, a batch a step; see `optimizer.fit`, of which this is the twin.
 
     The weights are changed when all batches are done.
     """
@@ -117,9 +116,9 @@ def fit(network: Network, boards: Boards, targets: Floats, plan: FitPlan) -> Ite
         loss = mean_loss(loss, (missed * missed).mean().item(), batch)
         yield FitProgress(batch.epoch, batch.number, batch.of, loss)
     layers = [layer for layer in module if isinstance(layer, torch.nn.Linear)]
-    for layer, weights, threshold in zip(layers, network.weights, network.thresholds, strict=True):
+    for layer, weights, bias in zip(layers, network.weights, network.biases, strict=True):
         weights[:] = layer.weight.detach().cpu().numpy().T
-        threshold[:] = layer.bias.detach().cpu().numpy()
+        bias[:] = layer.bias.detach().cpu().numpy()
 
 
 def _inputs(boards: Boards, plan: FitPlan) -> torch.Tensor:

@@ -18,19 +18,17 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.arrays import CELLS, CHANCE_OF_ROLL, CHECKERS, ROLLS, Board, Boards
+from fibsbot.engine.arrays import CELLS, CHANCE_OF_ROLL, CHECKERS, ROLL_COUNT, Board, Boards, Bools, Floats32, Int32s
 from fibsbot.engine.bearoff import TableArrays
-from fibsbot.engine.bearoff.lookup import MOST_ROLLS as THROWS
+from fibsbot.engine.bearoff.lookup import MAX_ROLLS as THROWS
 from fibsbot.engine.bearoff.lookup import POINTS as HOME
 from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
 from fibsbot.engine.jit import compiled
-from fibsbot.engine.network import Floats, Network
-from fibsbot.engine.pruner import Places
+from fibsbot.engine.network import Network
 from fibsbot.engine.race_network import (
     PIPS,
     POINTS,
     ROLLS_TO_FIRST,
-    Mask,
     RaceNetwork,
     Sides,
     encode_sides,
@@ -40,6 +38,7 @@ from fibsbot.engine.race_network import (
     split_outputs,
 )
 from fibsbot.engine.training.optimizer import Adam, Batch, FitPlan, FitProgress, back, batches, mean_loss, rate_of
+from fibsbot.match import PIPS_PER_ROLL
 from fibsbot.processes import exit_with_parent, map_unordered
 
 SIDES_PER_BATCH: Final = 512
@@ -47,34 +46,32 @@ SIDES_PER_BATCH: Final = 512
 _PLAYS: Final = 80
 """Plays of a roll for which there is room at first, on average."""
 _COUNTS: Final = np.arange(THROWS, dtype=np.float32)
-_PIPS_PER_ROLL: Final = 49 / 6
-"""Pips that a throw brings on average."""
 _SPREAD: Final = 4.3
-"""Their standard deviation."""
+"""Standard deviation of the pips of a roll."""
 _WASTED: Final = 8
 """Pips that are wasted in bearing off, about."""
 
 
 class SideLabels(NamedTuple):
-    """Sides, and how likely each number of throws is until all their checkers are off, or the first."""
+    """Sides, and how likely each number of rolls is until all their checkers are off, or the first."""
 
     sides: Sides
-    chances: Floats
+    chances: Floats32
     """Shape (n, THROWS); of those of the first checker the columns from FIRST on say nothing."""
-    first: Mask
+    first: Bools
     """Which are of the first checker."""
 
 
 class _Step(NamedTuple):
-    """One throw of all sides that are on their way."""
+    """One roll of all sides that are on their way."""
 
     rows: npt.NDArray[np.intp]
     """Which."""
     sides: Sides
-    backed: Floats
+    backed: Floats32
     """What all rolls lead to."""
-    came: Floats
-    """What the network holds of where the roll that was thrown led."""
+    came: Floats32
+    """What the network holds of where the roll that was rolled led."""
 
 
 def race_starts(boards: Boards) -> Sides:
@@ -88,21 +85,21 @@ def pip_count_labels(sides: Sides) -> SideLabels:
     """Return labels that count pips and know nothing else; good enough to begin with."""
     home = sides @ np.maximum(PIPS - HOME, 0)
     return _both(
-        sides, _about(sides @ PIPS + home / 10 + _WASTED, THROWS), sides, _about(home + _PIPS_PER_ROLL, ROLLS_TO_FIRST)
+        sides, _about(sides @ PIPS + home / 10 + _WASTED, THROWS), sides, _about(home + PIPS_PER_ROLL, ROLLS_TO_FIRST)
     )
 
 
-def _both(sides: Sides, throws: Floats, others: Sides, first: Floats) -> SideLabels:
+def _both(sides: Sides, throws: Floats32, others: Sides, first: Floats32) -> SideLabels:
     """Return labels of all checkers of some sides, and of the first of others."""
     padded = np.pad(first, ((0, 0), (0, THROWS - ROLLS_TO_FIRST)))
     of_first = np.arange(len(sides) + len(others)) >= len(sides)
     return SideLabels(np.concatenate([sides, others]), np.concatenate([throws, padded]), of_first)
 
 
-def _about(pips: npt.NDArray[Any], longest: int) -> Floats:
-    """Return the chances of numbers of throws that bring so many pips: a bell."""
-    throws = pips[:, None] / _PIPS_PER_ROLL
-    away = (np.arange(longest) - throws) / (_SPREAD / _PIPS_PER_ROLL * np.sqrt(throws))
+def _about(pips: npt.NDArray[Any], longest: int) -> Floats32:
+    """Return the chances of numbers of rolls that bring so many pips: a bell."""
+    throws = pips[:, None] / PIPS_PER_ROLL
+    away = (np.arange(longest) - throws) / (_SPREAD / PIPS_PER_ROLL * np.sqrt(throws))
     chances = np.exp(-away * away / 2)
     return np.asarray(chances / chances.sum(axis=1, keepdims=True), np.float32)
 
@@ -150,7 +147,7 @@ def _play(
     rows = np.arange(len(sides))
     while len(rows):
         chances, left = _best(network, columns, sides, longest)
-        thrown = rng.choice(ROLLS, len(rows), p=CHANCE_OF_ROLL)
+        thrown = rng.choice(ROLL_COUNT, len(rows), p=CHANCE_OF_ROLL)
         each = np.arange(len(rows))
         mean = np.asarray(np.einsum("r,nrk->nk", CHANCE_OF_ROLL.astype(np.float32), chances))
         yield _Step(rows, sides, _later(mean), chances[each, thrown])
@@ -159,26 +156,26 @@ def _play(
         rows, sides = rows[going], sides[going]
 
 
-def _later(chances: Floats) -> Floats:
-    """Return chances of one throw more."""
+def _later(chances: Floats32) -> Floats32:
+    """Return chances of one roll more."""
     later = np.zeros_like(chances)
     later[:, 1:] = chances[:, :-1]
     later[:, -1] += chances[:, -1]
     return later
 
 
-def _best(network: RaceNetwork, columns: TableArrays, sides: Sides, longest: int) -> tuple[Floats, Sides]:
+def _best(network: RaceNetwork, columns: TableArrays, sides: Sides, longest: int) -> tuple[Floats32, Sides]:
     """Return what the best play of each roll leaves: chances (n, 21, longest) and sides (n, 21, 18)."""
     found, slots = _expanded(sides)
     chances = network.likely(found, columns)[longest == ROLLS_TO_FIRST]
     order = np.lexsort((chances @ _COUNTS[:longest], slots))
-    best = order[np.searchsorted(slots[order], np.arange(len(sides) * ROLLS))]
-    shape = (len(sides), ROLLS, -1)
+    best = order[np.searchsorted(slots[order], np.arange(len(sides) * ROLL_COUNT))]
+    shape = (len(sides), ROLL_COUNT, -1)
     return chances[best].reshape(shape), found[best].reshape(shape)
 
 
-def _expanded(sides: Sides) -> tuple[Sides, Places]:
-    room = len(sides) * ROLLS * _PLAYS
+def _expanded(sides: Sides) -> tuple[Sides, Int32s]:
+    room = len(sides) * ROLL_COUNT * _PLAYS
     while True:
         found, slots = np.empty((room, POINTS), np.int8), np.empty(room, np.int32)
         if (count := _expand(sides, np.zeros(CELLS, np.int8), *plays_and_scratch(), found, slots)) >= 0:
@@ -187,7 +184,7 @@ def _expanded(sides: Sides) -> tuple[Sides, Places]:
 
 
 @compiled
-def _expand(sides: Sides, board: Board, plays: Boards, scratch: Scratch, found: Sides, slots: Places) -> int:
+def _expand(sides: Sides, board: Board, plays: Boards, scratch: Scratch, found: Sides, slots: Int32s) -> int:
     """Write what all plays of all rolls leave, and the slot of each, `row * 21 + roll`; -1 where there is no room.
 
     `board` is room for one, full of 0.
@@ -210,8 +207,8 @@ def _expand(sides: Sides, board: Board, plays: Boards, scratch: Scratch, found: 
     return count
 
 
-def _traced(steps: list[_Step], trace: float, longest: int) -> tuple[Sides, Floats]:
-    """Return sides and what they have learned, from the last throw back to the first."""
+def _traced(steps: list[_Step], trace: float, longest: int) -> tuple[Sides, Floats32]:
+    """Return sides and what they have learned, from the last roll back to the first."""
     count = len(steps[0].rows) if steps else 0
     # What the network misses of where a side comes to; nothing where that is in the tables.
     missed = np.zeros((count, longest), np.float32)
@@ -228,8 +225,8 @@ def _traced(steps: list[_Step], trace: float, longest: int) -> tuple[Sides, Floa
 
 
 def fit_sides(network: Network, labels: SideLabels, plan: FitPlan) -> Iterator[FitProgress]:
-    """Change the weights of a race network in place, a batch a step; the loss is that of the mean number of throws."""
-    adam = Adam([*network.weights, *network.thresholds])
+    """Change the weights of a race network in place, a batch a step; the loss is that of the mean number of rolls."""
+    adam = Adam([*network.weights, *network.biases])
     loss = 0.0
     for batch in batches(len(labels.sides), plan):
         miss, gradients = _gradients(network, labels, batch)
@@ -239,7 +236,7 @@ def fit_sides(network: Network, labels: SideLabels, plan: FitPlan) -> Iterator[F
 
 
 def _gradients(network: Network, labels: SideLabels, batch: Batch) -> tuple[float, list[Any]]:
-    """Return the mean squared error of the mean number of throws, and by what weights and thresholds err."""
+    """Return the mean squared error of the mean number of rolls, and by what weights and thresholds err."""
     rows = batch.rows
     layers = network.sums(encode_sides(labels.sides[rows]))
     throws, first = split_outputs(layers[-1])

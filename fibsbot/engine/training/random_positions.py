@@ -15,14 +15,12 @@ import numpy.typing as npt
 from attrs import field, frozen
 from attrs.validators import and_, ge, le
 
-from fibsbot.engine.arrays import BAR, CELLS, CHECKERS, Board, Boards, boards_of, position_of
+from fibsbot.engine.arrays import BAR, CELLS, CHECKERS, OUTPUTS, Board, Boards, Floats32, boards_of, position_of
 from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.evaluator import is_known
-from fibsbot.engine.generator import Scratch, copy, generate, plays_and_scratch, swap
+from fibsbot.engine.generator import Scratch, copy, generate, plays_and_scratch, swap, write_game_over
 from fibsbot.engine.jit import compiled, inner
-from fibsbot.engine.network import Floats
 from fibsbot.engine.pruner import WORST_EQUITY, Pruner, pruner_equity
-from fibsbot.engine.training.td_network import CHANCES, write_game_over
 from fibsbot.position import Position
 
 _LONGEST: Final = 400
@@ -43,7 +41,7 @@ class Variety:
     outplayed: float = field(default=0.0, validator=_share)
     """The part of the games that one side alone begins with random plays, up to twelve, which makes back games."""
     arranged: float = field(default=0.0, validator=_share)
-    """The part of the games that begin with a rare position; see `arranging`."""
+    """The part of the games that begin with a rare position; see `random_positions`."""
     disputed: float = field(default=0.0, validator=_share)
     """The part of the games that begin where the last network was most at odds with one roll ahead, and end soon."""
 
@@ -64,7 +62,7 @@ def play_positions(pruner: Pruner, count: int, variety: Variety, seed: int, kept
     """
     boards = np.empty((count, CELLS), np.int8)
     start = boards_of([Position.start()])[0]
-    chances = np.zeros(CHANCES, np.float32)
+    chances = np.zeros(OUTPUTS, np.float32)
     room = _Room(*plays_and_scratch(), np.zeros(CELLS, np.int8), np.zeros(CELLS, np.int8))
     _play(pruner, room, start, boards, chances, kept, variety.wild, variety.random, variety.early, seed)
     return boards
@@ -76,7 +74,7 @@ def _play(
     room: _Room,
     start: Board,
     boards: Boards,
-    chances: Floats,
+    chances: Floats32,
     kept: float,
     wild: float,
     at_random: float,
@@ -130,7 +128,7 @@ _REAR: Final = (0.3, 0.2, 0.2, 0.15, 0.1, 0.05)
 
 
 def rare_position(rng: np.random.Generator, columns: TableArrays) -> Board:
-    """Return a position that is possible, not over and not in the bear-off tables, seen by who is on roll."""
+    """Return a position that is possible, not over and not in the bear-off tables, seen by the player on roll."""
     while True:
         own = _side(rng, np.ones(CELLS, np.bool_))
         free = own[::-1] == 0

@@ -13,15 +13,16 @@ from attrs.validators import and_, deep_iterable, ge, gt, le
 
 from fibsbot.engine.pruner import PlayFilter
 from fibsbot.engine.training.random_positions import Variety
+from fibsbot.text import one_line
 
-MOST_UNITS: Final = 8192
+MAX_UNITS: Final = 8192
 """Hidden units of a layer, at most."""
 MOST: Final = 1_000_000_000
 """Games, positions or labels of a step, at most."""
 LAST_SEED: Final = 41
 """Beyond that, seeds that follow from it would be longer than the 32 bits of numba's generator."""
 
-_layers: Final = deep_iterable(and_(ge(1), le(MOST_UNITS)))
+_layers: Final = deep_iterable(and_(ge(1), le(MAX_UNITS)))
 _rate: Final = and_(gt(0.0), le(1.0))
 
 
@@ -33,7 +34,7 @@ class RecipeError(ValueError):
 class TDRecipe:
     """TD(0) from nothing."""
 
-    hidden: int = field(default=128, validator=[ge(1), le(MOST_UNITS)])
+    hidden: int = field(default=128, validator=[ge(1), le(MAX_UNITS)])
     games: int = field(default=400_000, validator=[ge(0), le(MOST)])
     lesson: int = field(default=500, validator=[ge(1), le(100_000)])
     """Games between two looks at the rate."""
@@ -45,7 +46,7 @@ class TDRecipe:
 
 @frozen
 class FitRecipe:
-    """How a network is fitted to labels; see `fitting.Plan`."""
+    """How a network is fitted to labels; see `optimizer.FitPlan`."""
 
     epochs: int = field(validator=[ge(1), le(10_000)])
     rate: float = field(default=1e-3, validator=_rate)
@@ -55,7 +56,7 @@ class FitRecipe:
 
 @frozen
 class DistillRecipe:
-    """A deep network learns what the student says of very many positions, which costs next to nothing."""
+    """A deep network learns what the TD network says of very many positions, which costs next to nothing."""
 
     positions: int = field(validator=[ge(1), le(MOST)])
     hidden: tuple[int, ...] = field(validator=_layers)
@@ -72,7 +73,7 @@ class Round:
     """Fresh positions, each labelled one roll ahead."""
     fit: FitRecipe
     trace: float = field(default=0.9, validator=[ge(0.0), le(1.0)])
-    """How much of what the network misses a turn later is added to a label; see `games.targets`."""
+    """How much of what the network misses a turn later is added to a label; see `labels.targets`."""
     hidden: tuple[int, ...] = field(default=(), validator=_layers)
     """Units of the hidden layers of a new network; without, the last one goes on learning."""
     window: int = field(default=3, validator=ge(1))
@@ -94,7 +95,7 @@ class RaceRound:
     """How many sides are played home."""
     fit: FitRecipe
     trace: float = field(default=1.0, validator=[ge(0.0), le(1.0)])
-    """How much of what the network misses a throw later is added to a label; see `racing`."""
+    """How much of what the network misses a roll later is added to a label; see `races`."""
     hidden: tuple[int, ...] = field(default=(), validator=_layers)
     """Units of the hidden layers of new networks, one in each round; without, the last one goes on learning."""
     times: int = field(default=1, validator=[ge(1), le(1000)])
@@ -103,7 +104,7 @@ class RaceRound:
 
 @frozen
 class RaceRecipe:
-    """A small network that learns races from itself, once the others are there; see `racing`."""
+    """A small network that learns races from itself, once the others are there; see `races`."""
 
     positions: int = field(validator=[ge(1), le(MOST)])
     """Of games, among which races are looked for."""
@@ -113,7 +114,7 @@ class RaceRecipe:
     rounds: tuple[RaceRound, ...]
     variety: Variety = Variety()  # noqa: RUF009 - frozen
 
-    def unrolled(self) -> tuple[RaceRound, ...]:
+    def expanded_rounds(self) -> tuple[RaceRound, ...]:
         """Return the rounds with each repeated as often as it says."""
         return tuple(one for one in self.rounds for _ in range(one.times))
 
@@ -125,7 +126,7 @@ class Recipe:
     student: TDRecipe
     distilling: DistillRecipe
     rounds: tuple[Round, ...]
-    pruner_hidden: int = field(default=64, validator=[ge(1), le(MOST_UNITS)])
+    pruner_hidden: int = field(default=64, validator=[ge(1), le(MAX_UNITS)])
     pruner_positions: int = field(default=1_000_000, validator=[ge(1), le(MOST)])
     """How many positions the first pruner learns from the student."""
     chunk: int = field(default=20_000, validator=[ge(1), le(1_000_000)])
@@ -141,14 +142,14 @@ class Recipe:
             raise ValueError("expected fewer than 1000 rounds")
         if any(one.labels > 99_999 * self.chunk for one in self.rounds):
             raise ValueError("expected fewer than 100,000 chunks a round")
-        if self.averaged > max(len(self.unrolled()), 1):
+        if self.averaged > max(len(self.expanded_rounds()), 1):
             raise ValueError(f"expected at least {self.averaged} rounds, whose networks are to be averaged")
-        if any(one.hidden for one in self.unrolled()[1 - self.averaged :] if self.averaged > 1):
+        if any(one.hidden for one in self.expanded_rounds()[1 - self.averaged :] if self.averaged > 1):
             raise ValueError("expected networks that are averaged to have learned on from each other")
-        if self.averaged > 1 and self.unrolled()[-1].checkpoint:
+        if self.averaged > 1 and self.expanded_rounds()[-1].checkpoint:
             raise ValueError("expected no checkpoint in the end, where the mean of networks is packed")
 
-    def unrolled(self) -> tuple[Round, ...]:
+    def expanded_rounds(self) -> tuple[Round, ...]:
         """Return the rounds with each repeated as often as it says.
 
         Only the first of equals begins a new network, only the last is a checkpoint.
@@ -166,13 +167,13 @@ class Recipe:
 
     def learned(self, number: int, window: int) -> range:
         """Return from which rounds' labels is learned after a round: so many, it the last, none before a checkpoint."""
-        rounds = self.unrolled()
+        rounds = self.expanded_rounds()
         first = max((before + 1 for before in range(number) if rounds[before].checkpoint), default=0)
         return range(max(first, number + 1 - window), number + 1)
 
     def chunks(self, number: int) -> int:
         """Return in how many chunks the labels of a round are kept."""
-        return -(-self.unrolled()[number].labels // self.chunk)
+        return -(-self.expanded_rounds()[number].labels // self.chunk)
 
 
 def read_recipe(path: Path) -> Recipe:
@@ -183,7 +184,7 @@ def read_recipe(path: Path) -> Recipe:
         raise RecipeError(f"{path}: expected a recipe in TOML, found {error}") from error
     except (cattrs.BaseValidationError, ValueError) as error:
         flaws = cattrs.transform_error(error, path="recipe", format_exception=_flaw)
-        raise RecipeError(f"{path}: {' '.join('; '.join(flaws).split())}") from error
+        raise RecipeError(f"{path}: {one_line('; '.join(flaws))}") from error
 
 
 def structure(page: dict[str, Any]) -> Recipe:

@@ -9,30 +9,36 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from attrs import frozen
 
-from fibsbot.engine.arrays import BAR, CELLS, CHECKERS, Board, Boards, boards_of
+from fibsbot.engine.arrays import (
+    CELLS,
+    OUTPUTS,
+    Board,
+    Boards,
+    Floats32,
+    Outcomes,
+    boards_of,
+)
+from fibsbot.engine.bearoff import NO_TABLES, TableArrays
+from fibsbot.engine.evaluator import evaluate_with
 from fibsbot.engine.features import ESCAPES, INPUTS, SIDE_INPUTS, Inputs, encode_into
-from fibsbot.engine.generator import Scratch, copy, generate, plays_and_scratch, swap
+from fibsbot.engine.generator import Scratch, copy, generate, plays_and_scratch, swap, write_game_over
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.position import Position
-
-Floats = npt.NDArray[np.float32]
-
-CHANCES = 5
-"""What networks say: win, win gammon, win backgammon, lose gammon, lose backgammon; to lose is what is left."""
 
 
 class TDNetwork(NamedTuple):
     """The weights. Hidden units are softsign, outputs logistic."""
 
-    inward: Floats
+    input_weights: Floats32
     """Shape (INPUTS, hidden)."""
-    threshold: Floats
+    hidden_bias: Floats32
     """Shape (hidden,)."""
-    outward: Floats
-    """Shape (CHANCES, hidden)."""
-    offset: Floats
-    """Shape (CHANCES,)."""
+    output_weights: Floats32
+    """Shape (OUTPUTS, hidden)."""
+    output_bias: Floats32
+    """Shape (OUTPUTS,)."""
 
 
 class TDBuffers(NamedTuple):
@@ -41,57 +47,37 @@ class TDBuffers(NamedTuple):
     sides: Boards
     """The position as each side sees it, shape (2, 26)."""
     inputs: Inputs
-    hidden: Floats
-    chances: Floats
-    """What the last position was worth to who was on roll; shape (CHANCES,)."""
+    hidden: Floats32
+    chances: Floats32
+    """What the last position was worth to the player who was on roll; shape (OUTPUTS,)."""
     escapes: Inputs
 
 
 def new_td_network(hidden: int, seed: int) -> TDNetwork:
-    """Return a student that knows nothing but that gammons are rare."""
+    """Return a TD network that knows nothing but that gammons are rare."""
     rng = np.random.default_rng(seed)
     return TDNetwork(
-        inward=(rng.standard_normal((INPUTS, hidden)) * 0.1).astype(np.float32),
-        threshold=np.zeros(hidden, np.float32),
-        outward=(rng.standard_normal((CHANCES, hidden)) * 0.1).astype(np.float32),
-        offset=np.array([0, -1.5, -4, -1.5, -4], np.float32),
+        input_weights=(rng.standard_normal((INPUTS, hidden)) * 0.1).astype(np.float32),
+        hidden_bias=np.zeros(hidden, np.float32),
+        output_weights=(rng.standard_normal((OUTPUTS, hidden)) * 0.1).astype(np.float32),
+        output_bias=np.array([0, -1.5, -4, -1.5, -4], np.float32),
     )
 
 
 def new_td_buffers(student: TDNetwork) -> TDBuffers:
-    """Return room for a student's work."""
+    """Return room for a TD network's work."""
     return TDBuffers(
         sides=np.zeros((2, CELLS), np.int8),
         inputs=np.zeros(INPUTS, np.float32),
-        hidden=np.zeros(len(student.threshold), np.float32),
-        chances=np.zeros(CHANCES, np.float32),
+        hidden=np.zeros(len(student.hidden_bias), np.float32),
+        chances=np.zeros(OUTPUTS, np.float32),
         escapes=ESCAPES,
     )
 
 
-@compiled
-def write_game_over(board: Board, chances: Floats) -> bool:
-    """If who is not on roll has borne off all checkers, write the chances of who is on roll; else return False."""
-    for cell in range(BAR):
-        if board[cell] < 0:
-            return False
-    left, behind = 0, 0
-    for cell in range(1, CELLS):
-        if board[cell] > 0:
-            left += board[cell]
-            if cell > 18:
-                behind = 1
-    gammon = 1.0 if left == CHECKERS else 0.0
-    for chance in range(3):
-        chances[chance] = 0.0
-    chances[3] = gammon
-    chances[4] = gammon * behind
-    return True
-
-
 @inner
 def load_inputs(desk: TDBuffers, board: Board) -> None:
-    """Lay the inputs of a position on the desk."""
+    """Lay the inputs of a position on the buffers."""
     for cell in range(CELLS):
         desk.sides[0, cell] = board[cell]
     swap(board, desk.sides[1])
@@ -100,28 +86,28 @@ def load_inputs(desk: TDBuffers, board: Board) -> None:
 
 @inner
 def forward(student: TDNetwork, desk: TDBuffers) -> None:
-    """Write the chances of the position whose inputs lie on the desk."""
+    """Write the chances of the position whose inputs lie on the buffers."""
     hidden, chances, inputs = desk.hidden, desk.chances, desk.inputs
     units = len(hidden)
     for unit in range(units):
-        hidden[unit] = student.threshold[unit]
+        hidden[unit] = student.hidden_bias[unit]
     for place in range(len(inputs)):
         value = inputs[place]
         if value != 0.0:
             for unit in range(units):
-                hidden[unit] += value * student.inward[place, unit]
+                hidden[unit] += value * student.input_weights[place, unit]
     for unit in range(units):
         hidden[unit] /= np.float32(1.0) + abs(hidden[unit])
-    for chance in range(CHANCES):
-        total = student.offset[chance]
+    for chance in range(OUTPUTS):
+        total = student.output_bias[chance]
         for unit in range(units):
-            total += hidden[unit] * student.outward[chance, unit]
+            total += hidden[unit] * student.output_weights[chance, unit]
         chances[chance] = 1.0 / (1.0 + np.exp(-total))
 
 
 @compiled
 def value(student: TDNetwork, desk: TDBuffers, board: Board) -> float:
-    """Return the cubeless equity of a position for the player on roll, and leave the chances on the desk."""
+    """Return the cubeless equity of a position for the player on roll, and leave the chances on the buffers."""
     chances = desk.chances
     if not write_game_over(board, chances):
         load_inputs(desk, board)
@@ -133,7 +119,7 @@ def value(student: TDNetwork, desk: TDBuffers, board: Board) -> float:
     return float(2 * chances[0] - 1 + chances[1] + chances[2] - chances[3] - chances[4])
 
 
-MOST_TURNS = 2000
+MAX_TURNS = 2000
 """A game that goes on for longer is given up; beginners can build walls that last."""
 
 
@@ -149,7 +135,7 @@ class SelfPlayBuffers(NamedTuple):
     desk: TDBuffers
     teacher: TDBuffers
     """Room to look at the next position, which teaches what the last was worth."""
-    errors: Floats
+    errors: Floats32
     """Room for what the hidden units are told, shape (hidden,)."""
     told: npt.NDArray[np.float64]
     """Room for what is counted, shape (3,)."""
@@ -166,7 +152,7 @@ class SelfPlayStats(NamedTuple):
 
 
 def new_self_play_buffers(student: TDNetwork) -> SelfPlayBuffers:
-    """Return room for a student's games."""
+    """Return room for a TD network's games."""
     plays, scratch = plays_and_scratch()
     return SelfPlayBuffers(
         plays=plays,
@@ -176,13 +162,13 @@ def new_self_play_buffers(student: TDNetwork) -> SelfPlayBuffers:
         swapped=np.zeros(CELLS, np.int8),
         desk=new_td_buffers(student),
         teacher=new_td_buffers(student),
-        errors=np.zeros(student.threshold.shape[0], np.float32),
+        errors=np.zeros(student.hidden_bias.shape[0], np.float32),
         told=np.zeros(3),
     )
 
 
 def learn(student: TDNetwork, table: SelfPlayBuffers, games: int, seed: int, rate: float) -> SelfPlayStats:
-    """Play games against itself and change the student's weights by each turn."""
+    """Play games against itself and change the TD network's weights by each turn."""
     table.told.fill(0)
     _learn(student, table, games, seed, np.float32(rate))
     turns, gammons, error = table.told.tolist()
@@ -209,7 +195,7 @@ def _learn(student: TDNetwork, table: SelfPlayBuffers, games: int, seed: int, ra
     board, swapped, teacher, told = table.board, table.swapped, table.teacher, table.told
     for _ in range(games):
         copy(table.start, board)
-        for turn in range(MOST_TURNS):
+        for turn in range(MAX_TURNS):
             one = np.random.randint(1, 7)  # noqa: NPY002
             other = np.random.randint(1, 7)  # noqa: NPY002
             while turn == 0 and one == other:
@@ -233,29 +219,55 @@ def _learn(student: TDNetwork, table: SelfPlayBuffers, games: int, seed: int, ra
 
 @inner
 def _teach(student: TDNetwork, table: SelfPlayBuffers, rate: np.float32) -> float:
-    """Move the chances on the desk towards those that the teacher sees for the other side; return the difference."""
+    """Move the chances on the buffers towards those that the teacher sees for the other side; return the difference."""
     learned, seen, errors = table.desk.chances, table.teacher.chances, table.errors
     hidden, inputs = table.desk.hidden, table.desk.inputs
     units = hidden.shape[0]
     for unit in range(units):
         errors[unit] = 0.0
     difference = 0.0
-    for chance in range(CHANCES):
+    for chance in range(OUTPUTS):
         target = np.float32(1.0) - seen[0] if chance == 0 else seen[chance + 2 if chance < 3 else chance - 2]
         miss = target - learned[chance]
         difference += miss if 1 <= chance <= 2 else -miss if chance else 2 * miss
         step = rate * miss
-        student.offset[chance] += step
+        student.output_bias[chance] += step
         for unit in range(units):
-            errors[unit] += step * student.outward[chance, unit]
-            student.outward[chance, unit] += step * hidden[unit]
+            errors[unit] += step * student.output_weights[chance, unit]
+            student.output_weights[chance, unit] += step * hidden[unit]
     for unit in range(units):
         slope = np.float32(1.0) - abs(hidden[unit])
         errors[unit] *= slope * slope
-        student.threshold[unit] += errors[unit]
+        student.hidden_bias[unit] += errors[unit]
     for place in range(inputs.shape[0]):
         amount = inputs[place]
         if amount != 0.0:
             for unit in range(units):
-                student.inward[place, unit] += amount * errors[unit]
+                student.input_weights[place, unit] += amount * errors[unit]
     return difference
+
+
+@frozen(eq=False)
+class TDEvaluator:
+    """A TD network, as long as there is nothing better."""
+
+    name: str
+    student: TDNetwork
+    columns: TableArrays = NO_TABLES
+
+    def evaluate(self, boards: Boards) -> Outcomes:
+        """Return the chances of the player on roll, shape (n, 6)."""
+        return evaluate_with(boards, self.columns, self._chances)
+
+    def _chances(self, boards: Boards) -> Floats32:
+        chances = np.empty((len(boards), OUTPUTS), np.float32)
+        _student_chances(self.student, new_td_buffers(self.student), boards, chances)
+        return chances
+
+
+@compiled
+def _student_chances(student: TDNetwork, desk: TDBuffers, boards: Boards, chances: Floats32) -> None:
+    for row in range(len(boards)):
+        value(student, desk, boards[row])
+        for chance in range(OUTPUTS):
+            chances[row, chance] = desk.chances[chance]

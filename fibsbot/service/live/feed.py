@@ -33,7 +33,7 @@ from fibsbot.rules.state import Seat
 from fibsbot.transcript import Gap, Step, Throw, walk
 
 _OWN_LOOK: Final = ViewOptions(theme=Theme.PAGE)
-_OPPONENT_LOOK: Final = ViewOptions(theme=Theme.PAGE, above=True, dark=False, fixed=True)
+_OPPONENT_LOOK: Final = ViewOptions(theme=Theme.PAGE, opponents_side=True, dark=False, fixed_numbers=True)
 """The opponent decides, and still sits above with the light checkers."""
 
 

@@ -1,27 +1,28 @@
-"""What the chances of a game are worth with a cube and at a match score.
+"""Cube model: the equity of a position's chances with a cube, for money and at a match score.
 
-The cube model is Janowski's ("Take-Points in Money Games", 1993), carried over to matches by asking what each result
-is worth instead of counting points: on a straight line with a dead cube, steeper with a live one, LIVELINESS of the
-way in between. Match equities follow from the model itself, score by score; they agree with Kazaross XG2 up to 25
-points: to 0.0012 on average, 0.007 at worst.
+The model is Janowski's ("Take-Points in Money Games", 1993), extended to matches by the match equity of each result in
+place of points: the equity is a straight line over the chance to win with a dead cube, a steeper one with a live cube,
+and CUBE_EFFICIENCY of the way in between. `engine.cube.janowski` is the same model for arrays, compiled; this one is
+plain arithmetic, so that the strategy works where nothing can be compiled. Both share the match equities.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache, cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 from typing import Final, TypeAlias
 
 from attrs import field, frozen
 
+from fibsbot.engine.match_equity import chance_after_game, equity_scale
 from fibsbot.match import MatchState, Owner
 
 
 @frozen
 class OutcomeChances:
-    """How likely each end of the game is for the player."""
+    """The chances of how the game ends for the player."""
 
     win: float
     """Of any kind."""
@@ -34,7 +35,7 @@ class OutcomeChances:
 
     @property
     def equity(self) -> float:
-        """Points that the player expects on average from a game without a cube, -3 to 3."""
+        """Average points per game without a cube, -3 to 3."""
         gammons = self.win_gammon + self.win_backgammon - self.lose_gammon - self.lose_backgammon
         return 2 * self.win - 1 + gammons
 
@@ -45,40 +46,46 @@ class OutcomeChances:
         )
 
 
-LIVELINESS: Final = 0.75
-"""How much of a perfect cube's gain is had. With this figure the match equities meet the published tables."""
+CUBE_EFFICIENCY: Final = 0.75
+"""The share of a perfectly used cube's gain that is realised."""
 DEAD_CUBE: Final = 64
-"""A cube of this value is taken as dead: nobody turns it again."""
+"""A cube of this value counts as dead: nobody turns it again."""
 
-Worth: TypeAlias = Callable[[int], float]
-"""What it is worth to win so many points, or to lose them when negative. What is good for one is bad for the other."""
+PointsEquity: TypeAlias = Callable[[int], float]
+"""The equity of points won, negative ones lost. The opponent's equity is minus this one."""
 
 
 @frozen
 class CubeModel:
-    """A game that is being played, seen by one player: the ways in which it may end, and what they are worth."""
+    """A game seen by one player: the shares of its results, and their equities."""
 
-    worth: Worth
+    points_equity: PointsEquity
     won: tuple[float, float, float]
-    """How many of 1 wins are single games, gammons and backgammons."""
+    """Shares of single games, gammons and backgammons among the wins."""
+
     lost: tuple[float, float, float]
     away: tuple[int, int] = (0, 0)
     """Points that player and opponent still need; (0, 0) in an unlimited match."""
     jacoby: bool = False
     """Whether gammons count only after a double."""
     _opponents: CubeModel | None = field(default=None, eq=False, repr=False)
-    """The same game as the opponent sees it, where it has been asked for from there."""
+    """The same game as the opponent sees it, if this one was made by reversing that."""
     _take_points: dict[int, float] = field(factory=dict, init=False, eq=False, repr=False)
-    """Those that have been reckoned."""
+    """Take points computed so far, by cube."""
 
     @classmethod
     def of(
-        cls, chances: OutcomeChances, worth: Worth, away: tuple[int, int] = (0, 0), *, jacoby: bool = False
+        cls,
+        chances: OutcomeChances,
+        points_equity: PointsEquity,
+        away: tuple[int, int] = (0, 0),
+        *,
+        jacoby: bool = False,
     ) -> CubeModel:
-        """Build a game whose gammons are as frequent among wins and losses as in these chances."""
+        """Build a game with the gammon rates of these chances."""
         lose = 1 - chances.win
         return cls(
-            worth,
+            points_equity,
             won=_shares(chances.win, chances.win_gammon, chances.win_backgammon),
             lost=_shares(lose, chances.lose_gammon, chances.lose_backgammon),
             away=away,
@@ -91,20 +98,20 @@ class CubeModel:
 
     @cached_property
     def _reversed(self) -> CubeModel:
-        worth, away = self.worth, self.away[::-1]
-        return CubeModel(lambda points: -worth(-points), self.lost, self.won, away, self.jacoby, self)
+        equity, away = self.points_equity, self.away[::-1]
+        return CubeModel(lambda points: -equity(-points), self.lost, self.won, away, self.jacoby, self)
 
     def value(self, win: float, cube: int, owner: Owner) -> float:
-        """Return what the game is worth with this chance to win it, the cube at this value and place."""
+        """Return the equity at a chance to win, for a cube of this value and owner."""
         dead = self._line(win, cube, owner, perfect=False)
-        return dead + LIVELINESS * (self._line(win, cube, owner, perfect=True) - dead)
+        return dead + CUBE_EFFICIENCY * (self._line(win, cube, owner, perfect=True) - dead)
 
     def dead_value(self, win: float, cube: int) -> float:
-        """Return what the game is worth if nobody turns the cube again."""
+        """Return the equity if nobody turns the cube again."""
         return self._line(win, cube, Owner.CENTRED, perfect=False)
 
     def take_point(self, cube: int) -> float:
-        """Return the chance to win from which a double to this value is taken when the cube is used perfectly."""
+        """Return the chance to win from which a double to this value is a take, if the cube is used perfectly."""
         if cube not in self._take_points:
             self._take_points[cube] = self._take_point(cube)
         return self._take_points[cube]
@@ -114,8 +121,8 @@ class CubeModel:
         slope = self._mean(self.won, cube) - lost
         if not self.dead(cube):
             cash = self.cash_point(cube)
-            slope = max(slope, (self.worth(cube) - lost) / cash) if cash > 0 else math.inf
-        return min(max((self.worth(-(cube // 2)) - lost) / slope, 0.0), 1.0) if slope > 0 else 1.0
+            slope = max(slope, (self.points_equity(cube) - lost) / cash) if cash > 0 else math.inf
+        return min(max((self.points_equity(-(cube // 2)) - lost) / slope, 0.0), 1.0) if slope > 0 else 1.0
 
     def cash_point(self, cube: int) -> float:
         """Return the chance to win from which the opponent passes a double from this value."""
@@ -123,29 +130,29 @@ class CubeModel:
 
     def _line(self, win: float, cube: int, owner: Owner, *, perfect: bool) -> float:
         single = self.jacoby and owner is Owner.CENTRED
-        lost = self.worth(-cube) if single else self._mean(self.lost, -cube)
-        won = self.worth(cube) if single else self._mean(self.won, cube)
+        lost = self.points_equity(-cube) if single else self._mean(self.lost, -cube)
+        won = self.points_equity(cube) if single else self._mean(self.won, cube)
         corners = [(0.0, lost), (1.0, won)]
         if not perfect:
             return _interpolate(corners, win)
         # Nobody has to cash: where playing on for a gammon brings more, the corner would bend the line the wrong way.
         if owner is not Owner.PLAYER and not self.reversed().dead(cube):
-            pass_point, passed = 1 - self.reversed().cash_point(cube), self.worth(-cube)
+            pass_point, passed = 1 - self.reversed().cash_point(cube), self.points_equity(-cube)
             if passed < lost + (won - lost) * pass_point:
                 corners.append((pass_point, passed))
         if owner is not Owner.OPPONENT and not self.dead(cube):
-            cash_point, cashed = self.cash_point(cube), self.worth(cube)
+            cash_point, cashed = self.cash_point(cube), self.points_equity(cube)
             if cashed > lost + (won - lost) * cash_point:
                 corners.append((cash_point, cashed))
         return _interpolate(sorted(corners), win)
 
     def _mean(self, shares: tuple[float, float, float], points: int) -> float:
         single, gammon, backgammon = shares
-        worth = self.worth
-        return single * worth(points) + gammon * worth(2 * points) + backgammon * worth(3 * points)
+        equity = self.points_equity
+        return single * equity(points) + gammon * equity(2 * points) + backgammon * equity(3 * points)
 
     def dead(self, cube: int) -> bool:
-        """Return whether the player has no use for a cube of this value: winning the game wins the match already."""
+        """Return whether the cube is of no use to the player: winning the game at this value wins the match."""
         return cube >= DEAD_CUBE or 0 < self.away[0] <= cube
 
 
@@ -162,95 +169,20 @@ def _interpolate(corners: list[tuple[float, float]], at: float) -> float:
     return corners[-1][1]
 
 
-GAMMONS: Final = 0.29
-"""How many of 1 wins are gammons between equal players."""
-FREE_DROP: Final = 0.02
-"""The share of his chances that the trailer loses after the Crawford game because the leader may pass at once when the
-opening rolls went wrong. That is free while the trailer needs an even number of points."""
-
-
-def match_equity(away: int, opponent_away: int, *, crawford_played: bool) -> float:
-    """Return the player's chance to win the match, before a game, needing so many points against so many."""
-    _prepare(max(away, opponent_away))
-    return _look_up(away, opponent_away, crawford_played=crawford_played)
-
-
 def chance_after(state: MatchState, points: int) -> float:
-    """Return the player's chance to win the match after a game that ended with so many points, negative ones lost."""
+    """Return the player's chance to win the match after a game that ended with these points, negative ones lost."""
     if not state.length:
         raise ValueError("expected a match of some length, got an unlimited one")
-    away, opponent_away = state.away
-    _prepare(max(away, opponent_away))
-    return (1 + _worth(away, opponent_away, state.crawford or state.post_crawford, points)) / 2
+    return chance_after_game(state.away, points)
 
 
-def worth_of(state: MatchState) -> Worth:
-    """Return what it is worth to win points in this game, in units of what the present cube decides.
+def points_equity(state: MatchState) -> PointsEquity:
+    """Return the equity of points won in this game, on the scale of the present cube.
 
-    Winning the game at the present cube is worth 1, losing it -1, so that any score reads like a money game.
+    Winning the game at the present cube is 1, losing it -1, so that any score reads like a money game.
     """
-    if not state.length:
-        return partial(_money_worth, state.cube)
-    away, opponent_away = state.away
-    _prepare(max(away, opponent_away))
-    worth = partial(_worth, away, opponent_away, state.crawford or state.post_crawford)
-    won, lost = worth(state.cube), worth(-state.cube)
-    return partial(_scaled, worth, (won + lost) / 2, (won - lost) / 2)
-
-
-@cache
-def after_crawford(away: int) -> float:
-    """Return the trailer's chance after the Crawford game, when the leader needs one point.
-
-    The trailer doubles at once; the leader takes or passes, whichever is better for him.
-    """
-    if away <= 1:
-        return 0.5 if away == 1 else 1.0
-    taken = 0.5 * ((1 - GAMMONS) * after_crawford(away - 2) + GAMMONS * after_crawford(away - 4))
-    return min(taken, after_crawford(away - 1)) * (1 if away % 2 else 1 - FREE_DROP)
-
-
-def _look_up(away: int, opponent_away: int, *, crawford_played: bool) -> float:
-    if away <= 0 or opponent_away <= 0:
-        return 1.0 if away <= 0 else 0.0
-    if away < opponent_away:
-        return 1 - _look_up(opponent_away, away, crawford_played=crawford_played)
-    if away == opponent_away:
-        return 0.5
-    if opponent_away > 1:
-        return _before_crawford(away, opponent_away)
-    return after_crawford(away) if crawford_played else _crawford(away)
-
-
-def _worth(away: int, opponent_away: int, crawford_played: bool, points: int) -> float:  # noqa: FBT001 - for partial
-    left, opponent_left = away - max(points, 0), opponent_away - max(-points, 0)
-    return 2 * _look_up(left, opponent_left, crawford_played=crawford_played) - 1
-
-
-def _crawford(away: int) -> float:
-    return 0.5 * ((1 - GAMMONS) * after_crawford(away - 1) + GAMMONS * after_crawford(away - 2))
-
-
-def _money_worth(cube: int, points: int) -> float:
-    return points / cube
-
-
-def _scaled(worth: Worth, middle: float, unit: float, points: int) -> float:
-    return (worth(points) - middle) / unit
-
-
-@cache
-def _before_crawford(away: int, opponent_away: int) -> float:
-    shares = (1 - GAMMONS, GAMMONS, 0.0)
-    worth = partial(_worth, away, opponent_away, False)  # noqa: FBT003 - for partial
-    game = CubeModel(worth, won=shares, lost=shares, away=(away, opponent_away))
-    return (1 + game.value(0.5, 1, Owner.CENTRED)) / 2
-
-
-@cache
-def _prepare(away: int) -> None:
-    """Reckon all scores up to this one from below, so that no recursion runs through a whole long match."""
-    if away > 2:
-        _prepare(away - 1)
-    for opponent_away in range(2, away):
-        _before_crawford(away, opponent_away)
+    scale = equity_scale(state.away, state.cube) if state.length else None
+    if scale is None:
+        return lambda points: points / state.cube
+    middle, half = scale
+    return lambda points: (chance_after_game(state.away, points) - middle) / half

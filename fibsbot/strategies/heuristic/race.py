@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Final, TypeAlias
 
+from fibsbot.match import PIPS_PER_ROLL, ROLL_WAYS, ROLLS
 from fibsbot.position import CHECKERS, Position
 from fibsbot.strategies.heuristic.cube import OutcomeChances
 
@@ -23,11 +24,6 @@ Distribution: TypeAlias = tuple[float, ...]
 
 MAX_EXACT_CHECKERS: Final = 6
 """Up to so many checkers in the home board are computed exactly: 924 positions, a fifth of a second once."""
-PIPS_PER_ROLL: Final = 49 / 6
-"""What a roll brings on average, doubles counted four times."""
-
-_ROLLS: Final = tuple((high, low, 1 if high == low else 2) for high in range(1, 7) for low in range(1, high + 1))
-"""The 21 rolls: both numbers and how many of the 36 throws give them."""
 
 
 @lru_cache(maxsize=4096)
@@ -57,7 +53,7 @@ def rolls_to_reach(limit: int, counts: Counts) -> Distribution:
 
 
 def wastage(counts: Counts) -> float:
-    """Return how many pips more than the pip count a side will have to throw to bear off.
+    """Return how many pips more than the pip count a side will have to roll to bear off.
 
     Checkers on low points, gaps and stacks waste pips. The weights are the least squares over the exact values of all
     positions of 6 to 15 checkers with no point above five checkers and at most two gaps; the error is 0.6 pips.
@@ -84,7 +80,7 @@ def normal_distribution(mean: float, variance: float) -> Distribution:
 
 
 def chance_to_finish_first(first: Distribution, second: Distribution) -> float:
-    """Return the chance that the side that throws first needs no more rolls than the other."""
+    """Return the chance that the side that rolls first needs no more rolls than the other."""
     chance = 0.0
     left = 1.0
     for roll, finishes in enumerate(first):
@@ -99,11 +95,11 @@ def exact_distribution(home: Home) -> Distribution:
     if not any(home):
         return (1.0,)
     chances = [0.0]
-    for high, low, throws in _ROLLS:
+    for (high, low), ways in zip(ROLLS, ROLL_WAYS, strict=True):
         after = min((exact_distribution(left) for left in set(_plays(home, high, low))), key=_mean)
         chances += [0.0] * (len(after) + 1 - len(chances))
         for rolls, chance in enumerate(after):
-            chances[rolls + 1] += chance * throws / 36
+            chances[rolls + 1] += chance * ways / 36
     return tuple(chances)
 
 
@@ -143,9 +139,9 @@ def _moved(home: Home, source: int, target: int) -> Home:
     return tuple(left)
 
 
-_HOME: Final = 6
-_OPPONENTS_HOME: Final = 18
-"""Beyond this point a checker costs a backgammon."""
+_LAST_HOME_POINT: Final = 6
+_LAST_OUTER_POINT: Final = 18
+"""A checker beyond this point costs a backgammon."""
 
 
 def race_chances(own: Counts, opponent: Counts) -> OutcomeChances:
@@ -154,19 +150,17 @@ def race_chances(own: Counts, opponent: Counts) -> OutcomeChances:
     win = chance_to_finish_first(finish, opponent_finish)
     win_gammon = lose_gammon = win_backgammon = lose_backgammon = 0.0
     if sum(opponent) == CHECKERS:
-        win_gammon = min(win, chance_to_finish_first(finish, rolls_to_reach(_HOME, opponent)))
-        if any(opponent[_OPPONENTS_HOME:]):
-            win_backgammon = min(win_gammon, chance_to_finish_first(finish, rolls_to_reach(_OPPONENTS_HOME, opponent)))
+        win_gammon = min(win, chance_to_finish_first(finish, rolls_to_reach(_LAST_HOME_POINT, opponent)))
+        if any(opponent[_LAST_OUTER_POINT:]):
+            win_backgammon = min(
+                win_gammon, chance_to_finish_first(finish, rolls_to_reach(_LAST_OUTER_POINT, opponent))
+            )
     if sum(own) == CHECKERS:
-        lose_gammon = min(1 - win, 1 - chance_to_finish_first(rolls_to_reach(_HOME, own), opponent_finish))
-        if any(own[_OPPONENTS_HOME:]):
-            reached = rolls_to_reach(_OPPONENTS_HOME, own)
+        lose_gammon = min(1 - win, 1 - chance_to_finish_first(rolls_to_reach(_LAST_HOME_POINT, own), opponent_finish))
+        if any(own[_LAST_OUTER_POINT:]):
+            reached = rolls_to_reach(_LAST_OUTER_POINT, own)
             lose_backgammon = min(lose_gammon, 1 - chance_to_finish_first(reached, opponent_finish))
     return OutcomeChances(win, win_gammon, win_backgammon, lose_gammon, lose_backgammon)
-
-
-_LAST_HOME_POINT = 6
-_LAST_OUTER_POINT = 18
 
 
 def certain_loss(position: Position) -> int:

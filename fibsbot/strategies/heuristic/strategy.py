@@ -18,12 +18,12 @@ from fibsbot.strategies import evaluator
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
 from fibsbot.strategies.evaluator import CubeValues, PlayValue, PositionValue
 from fibsbot.strategies.heuristic.contact import contact_chances
-from fibsbot.strategies.heuristic.cube import CubeModel, OutcomeChances, Worth, chance_after, worth_of
+from fibsbot.strategies.heuristic.cube import CubeModel, OutcomeChances, PointsEquity, chance_after, points_equity
 from fibsbot.strategies.heuristic.race import certain_loss, race_chances
 
 
 def position_chances(position: Position) -> OutcomeChances:
-    """Return the chances of the player on roll, who is about to throw."""
+    """Return the chances of the player on roll, who is about to roll."""
     if position.opponent_off == CHECKERS:
         return _chances_of_loss(position)
     if position.off == CHECKERS:
@@ -54,9 +54,9 @@ Where nothing is left to win or lose, fewer pips end the game sooner.
 """
 
 
-def game_of(state: MatchState, expected: OutcomeChances, worth: Worth | None = None) -> CubeModel:
+def game_of(state: MatchState, expected: OutcomeChances, equity: PointsEquity | None = None) -> CubeModel:
     """Return the game that is played in this state, as the player who has these chances sees it."""
-    return CubeModel.of(expected, worth or worth_of(state), state.away, jacoby=state.jacoby)
+    return CubeModel.of(expected, equity or points_equity(state), state.away, jacoby=state.jacoby)
 
 
 def rank_plays(state: MatchState, plays: Sequence[Play]) -> list[Rank]:
@@ -87,9 +87,9 @@ def play_values(state: MatchState, plays: Sequence[Play]) -> list[PlayValue]:
     left = [position_chances(board.swapped()) for board in boards]
     ranks = _ranks(state, boards, left)
     after = evolve(state.swapped(), phase=Phase.ROLL, dice=None)
-    worth = cache(worth_of(after))  # the same few results over and over
+    equity = cache(points_equity(after))  # the same few results over and over
     values = [
-        _won(state, board) if board.off == CHECKERS else -_equity_of_game(after, game_of(after, it, worth), it.win)
+        _won(state, board) if board.off == CHECKERS else -_equity_of_game(after, game_of(after, it, equity), it.win)
         for board, it in zip(boards, left, strict=True)
     ]
     most = values[ranks.index(max(ranks))]
@@ -118,7 +118,7 @@ def cube_is_open(state: MatchState) -> bool:
 
 
 def _ranks(state: MatchState, boards: Sequence[Position], left: Sequence[OutcomeChances]) -> list[Rank]:
-    worth = worth_of(state)
+    worth = points_equity(state)
     levels = [(worth(level * state.cube), worth(-level * state.cube)) for level in (1, 2, 3)]
     return [
         (round(_mean_worth(opponents.reversed(), levels), DIGITS), -board.pips)
@@ -142,7 +142,7 @@ def _mean_worth(expected: OutcomeChances, levels: list[tuple[float, float]]) -> 
 def _won(state: MatchState, board: Position) -> float:
     """Return what a play is worth that bears the last checker off."""
     level = 1 if state.jacoby and state.owner is Owner.CENTRED else win_level(board)
-    return worth_of(state)(level * state.cube)
+    return points_equity(state)(level * state.cube)
 
 
 def _equity_of_game(state: MatchState, game: CubeModel, win: float) -> float:
@@ -156,7 +156,7 @@ def _equity_of_game(state: MatchState, game: CubeModel, win: float) -> float:
 
 def _values_of_cube(state: MatchState, game: CubeModel, win: float) -> CubeValues:
     cube = state.cube
-    taken, passed = game.value(win, 2 * cube, Owner.OPPONENT), game.worth(cube)
+    taken, passed = game.value(win, 2 * cube, Owner.OPPONENT), game.points_equity(cube)
     if game.reversed().dead(cube) and not game.dead(cube):
         # The opponent wins the match with this game in any case (after Crawford): a double risks nothing, and waiting
         # for a better moment only lets him pass then. What speaks for rolling is a gammon that wins more than a pass.
@@ -209,7 +209,7 @@ class HeuristicStrategy:
 
     def accept_resignation(self, state: MatchState) -> bool:
         """Accept what is worth as much as playing on, even if it is our turn."""
-        return worth_of(state)(state.resignation * state.cube) >= roll_equity(state) - RESIGNATION_TOLERANCE
+        return points_equity(state)(state.resignation * state.cube) >= roll_equity(state) - RESIGNATION_TOLERANCE
 
     def resign(self, state: MatchState) -> int:
         """Resign what no dice can save."""
@@ -239,7 +239,7 @@ class HeuristicStrategy:
         return [it.equity for it in play_values(state, plays)]
 
     def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:  # noqa: ARG002
-        """Return what each play is worth, without looking ahead, and the chances that it leaves."""
+        """Return what each play is worth, without lookahead, and the chances that it leaves."""
         return play_values(state, plays)
 
     def value_cube(self, state: MatchState) -> CubeValues:

@@ -59,14 +59,14 @@ def few(checkers: int, points: int = 6) -> list[Counts]:
 
 @cache
 def after(counts: Counts, dice: Dice) -> frozenset[Counts]:
-    """Return what the rules core says a throw can leave."""
+    """Return what the rules core says a roll can leave."""
     cells = (0, *counts, *(0,) * 19)
     return frozenset(left[1:7] for left in resulting_positions(cells, dice))
 
 
 @cache
 def throws_needed(counts: Counts) -> tuple[Fraction, ...]:
-    """Return the chances of needing exactly 0, 1, 2 ... throws, each throw played for the least mean."""
+    """Return the chances of needing exactly 0, 1, 2 ... rolls, each roll played for the least mean."""
     if counts == NOTHING:
         return (Fraction(1),)
     chances = [Fraction(0)] * 20
@@ -86,7 +86,7 @@ def mean(chances: tuple[Fraction, ...]) -> Fraction:
 
 @cache
 def equity(own: Counts, opponent: Counts, owner: str) -> Fraction:
-    """Return what the position is worth to who is on roll.
+    """Return what the position is worth to the player on roll.
 
     The owner of the cube is `player`, `opponent`, `centred`, or `nobody` where there is none.
     """
@@ -100,7 +100,7 @@ def equity(own: Counts, opponent: Counts, owner: str) -> Fraction:
 
 @cache
 def no_double(own: Counts, opponent: Counts, owner: str) -> Fraction:
-    """Return the same where the cube stays as it is before this throw."""
+    """Return the same where the cube stays as it is before this roll."""
     seen = {"player": "opponent", "opponent": "player"}.get(owner, owner)
     return sum(
         (weight * max(-equity(opponent, left, seen) for left in after(own, dice)) for dice, weight in THROWS.items()),
@@ -109,7 +109,7 @@ def no_double(own: Counts, opponent: Counts, owner: str) -> Fraction:
 
 
 def gnubg_throws(number: int) -> tuple[list[float], list[float]]:
-    """Return the chances in percent that gnubg's table has: of throws until all are off, until the first is."""
+    """Return the chances in percent that gnubg's table has: of rolls until all are off, until the first is."""
     everything: list[float] = []
     first: list[float] = []
     for line in _dump(number, ONE_SIDED).splitlines():

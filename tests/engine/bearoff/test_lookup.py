@@ -55,7 +55,7 @@ def test_covered_is_what_has_passed_and_come_home(tables: BearoffTables, board: 
 
 @given(HOME)
 def test_one_board_and_many_are_told_the_same(tables: BearoffTables, board: Board) -> None:
-    _, own, opponent = look_up(board[None], tables.columns.throws)
+    _, own, opponent = look_up(board[None], tables.columns.rolls)
     one = covered_chances(own, opponent, tables.columns)
     assert np.array_equal(one[0].astype(np.float32), tables.evaluate(np.array([board, board]))[1])
     places, own, opponent = look_up(np.array([board, board]), tables.columns.pairs)
@@ -84,7 +84,7 @@ def test_games_that_are_over_are_what_they_are(
 
 def test_without_tables_nothing_is_known() -> None:
     board = board_of(FIFTEEN, FIFTEEN)
-    assert not any(map(len, look_up(board[None], NO_TABLES.throws)))
+    assert not any(map(len, look_up(board[None], NO_TABLES.rolls)))
     assert not any(map(len, look_up(board[None], NO_TABLES.pairs)))
     assert not BearoffTables(NO_TABLES).covers(board[None])[0]
     with pytest.raises(NotCoveredError):

@@ -1,4 +1,4 @@
-"""Numbers of bear-off positions, and what a throw makes of them."""
+"""Int32s of bear-off positions, and what a throw makes of them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.engine.arrays import BAR, CELLS, Board, swapped
+from fibsbot.engine.arrays import BAR, CELLS, Board, Int32s, swapped
 from fibsbot.engine.bearoff.lookup import all_counts, indices_of, indices_on_boards, position_count
-from fibsbot.engine.bearoff.solver import Numbers, positions_after, single_moves
+from fibsbot.engine.bearoff.solver import positions_after, single_moves
 from fibsbot.match import Dice
 from tests.engine.bearoff.references import after, board_of
 
@@ -33,12 +33,12 @@ def numbers(board: Board) -> tuple[int, int] | None:
 
 
 @pytest.fixture(scope="module")
-def moves() -> Numbers:
+def moves() -> Int32s:
     return single_moves(ALL)
 
 
 @pytest.fixture(scope="module")
-def rows(moves: Numbers) -> Rows:
+def rows(moves: Int32s) -> Rows:
     found: Rows = moves.tolist()
     return found
 
@@ -97,5 +97,5 @@ def test_a_throw_leaves_what_the_rules_say(rows: Rows, own: tuple[int, ...], dic
     assert after(own, (max(dice), min(dice))) == {tuple(ALL[it]) for it in left}
 
 
-def test_every_move_leads_to_a_lower_number(moves: Numbers) -> None:
+def test_every_move_leads_to_a_lower_number(moves: Int32s) -> None:
     assert (moves[1:].max(axis=(1, 2)) < np.arange(1, len(moves))).all()

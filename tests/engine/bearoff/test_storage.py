@@ -48,15 +48,15 @@ def test_usual_tables_load_quickly(tables: BearoffTables, cache: Path) -> None:
 
 def test_tables_that_are_not_there_are_not_computed_unasked(cache: Path) -> None:
     said: list[str] = []
-    assert load_tables(compute=False, tell=said.append) is None
+    assert load_tables(compute=False, report=said.append) is None
     assert ([], []) == (said, list(cache.iterdir()))
 
 
 def test_tables_are_computed_once(small: BearoffTables, cache: Path) -> None:
     said: list[str] = []
-    first = load_tables(compute=True, checkers=2, tell=said.append)
+    first = load_tables(compute=True, checkers=2, report=said.append)
     written = path_for(2).stat().st_mtime_ns
-    again = load_tables(compute=True, checkers=2, tell=said.append)
+    again = load_tables(compute=True, checkers=2, report=said.append)
     assert first is not None
     assert again is not None
     assert equal(small, first)
@@ -115,8 +115,8 @@ def test_damaged_tables_are_computed_again_and_it_is_said_in_one_line(small: Bea
     size = write_tables(small, path).bytes
     os.truncate(path, 1_000_000)
     said: list[str] = []
-    assert load_tables(compute=False, checkers=2, tell=said.append) is None
-    found = load_tables(compute=True, checkers=2, tell=said.append)
+    assert load_tables(compute=False, checkers=2, report=said.append) is None
+    found = load_tables(compute=True, checkers=2, report=said.append)
     assert found is not None
     assert equal(small, found)
     told = f"cannot use the bear-off tables {path}: expected {size:,} bytes, got 1,000,000"
@@ -129,7 +129,7 @@ def test_the_largest_tables_that_are_kept_are_used(tables: BearoffTables, cache:
     other = cache / path_for(8).name
     other.write_bytes(b"nonsense")
     said: list[str] = []
-    found = load_tables(compute=True, tell=said.append)
+    found = load_tables(compute=True, report=said.append)
     assert found is not None
     assert 6 == found.checkers
     assert [f"cannot use the bear-off tables {other}: it is no file of bear-off tables"] == said

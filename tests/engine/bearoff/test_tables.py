@@ -33,19 +33,19 @@ def number(counts: Counts) -> int:
 def test_throws_of_few_checkers_are_those_of_a_recursion_with_fractions(tables: BearoffTables) -> None:
     for counts in few(3):
         expected = throws_needed(counts)
-        found = tables.columns.throws[number(counts)]
+        found = tables.columns.rolls[number(counts)]
         assert list(map(float, expected)) == pytest.approx(found[: len(expected)], abs=1e-7)
         assert float(mean(expected)) == pytest.approx(tables.columns.means[number(counts)], abs=1e-6)
 
 
 def test_chances_of_throws_add_up_to_one_and_no_column_is_missing(tables: BearoffTables) -> None:
-    for table in (tables.columns.throws, tables.columns.first):
+    for table in (tables.columns.rolls, tables.columns.first):
         assert np.ones(len(table)) == pytest.approx(table.sum(axis=1, dtype=float), abs=1e-6)
         assert not table[:, -1].any()
 
 
 def test_means_are_the_means_of_the_chances(tables: BearoffTables) -> None:
-    throws = tables.columns.throws.astype(float)
+    throws = tables.columns.rolls.astype(float)
     assert tables.columns.means == pytest.approx(throws @ np.arange(throws.shape[1]), abs=1e-5)
 
 
@@ -67,7 +67,7 @@ def test_equities_of_few_checkers_are_those_of_a_recursion_with_fractions(tables
 
 
 def test_the_last_throw_is_doubled_and_taken_above_a_quarter(tables: BearoffTables) -> None:
-    # 19 of 36 throws bear off from 5 and 2; the opponent has one checker left and wins otherwise.
+    # 19 of 36 rolls bear off from 5 and 2; the opponent has one checker left and wins otherwise.
     money = tables.money(board_of((0, 1, 0, 0, 1, 0), (1, 0, 0, 0, 0, 0)))
     assert money is not None
     assert 19 / 36 == pytest.approx(money.win, abs=1e-6)
@@ -77,7 +77,7 @@ def test_the_last_throw_is_doubled_and_taken_above_a_quarter(tables: BearoffTabl
 
 def test_chances_from_throws_are_near_the_exact_ones(tables: BearoffTables) -> None:
     count = position_count(6)
-    throws = tables.columns.throws[:count].astype(float)
+    throws = tables.columns.rolls[:count].astype(float)
     later = 1 - np.cumsum(throws, axis=1) + throws
     error = np.abs(throws @ later.T - tables.columns.pairs[..., WIN])[1:, 1:]
     assert error.max() < 0.014
@@ -105,7 +105,7 @@ def test_throws_are_those_of_gnubg(tables: BearoffTables) -> None:
         everything, first = gnubg_throws(it)
         assert sum(everything) == pytest.approx(100, abs=0.05)
         assert sum(first) == pytest.approx(100, abs=0.05)
-        assert everything == pytest.approx(100 * tables.columns.throws[it, : len(everything)], abs=0.01)
+        assert everything == pytest.approx(100 * tables.columns.rolls[it, : len(everything)], abs=0.01)
         if it >= fifteen:
             columns = tables.columns.first.shape[1]
             assert first[:columns] == pytest.approx(100 * tables.columns.first[it - fifteen, : len(first)], abs=0.01)
@@ -141,7 +141,7 @@ def test_chances_and_gammons_are_those_of_gnubg(tables: BearoffTables) -> None:
 
 
 def test_gammons_of_a_last_throw_can_be_counted(tables: BearoffTables) -> None:
-    # Three on the ace point take one throw with a double, else two: then the opponent has one to save the gammon.
+    # Three on the ace point take one roll with a double, else two: then the opponent has one to save the gammon.
     found = tables.evaluate(board_of((3, 0, 0, 0, 0, 0), STACK)[None])[0]
     assert 1 / 6 + 5 / 6 * 19 / 36 == pytest.approx(found[WIN_GAMMON], abs=1e-6)
     found = tables.evaluate(board_of(STACK, (1, 0, 0, 0, 0, 0))[None])[0]

@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 from hypothesis import strategies as st
 
+from fibsbot.engine.arrays import Floats64
 from fibsbot.engine.cube import Stakes
-from fibsbot.engine.cube.janowski import Floats
 from fibsbot.match import MatchState, Owner
 from fibsbot.position import Position
 
@@ -17,7 +17,7 @@ LIVE: Final = np.array([1.0, 1.0, 0.0])
 USUAL: Final = np.array([0.68, 0.68, 0.09])
 
 
-def chances(win: float, gammon: float = 0.0, lose_gammon: float = 0.0) -> Floats:
+def chances(win: float, gammon: float = 0.0, lose_gammon: float = 0.0) -> Floats64:
     """Return six chances without backgammons; the gammons are part of all games."""
     return np.array([win, gammon, 0.0, 1 - win, lose_gammon, 0.0])
 
@@ -37,7 +37,7 @@ def stakes(*away: int, **fields: Any) -> Stakes:
 
 
 @st.composite
-def any_chances(draw: st.DrawFn) -> Floats:
+def any_chances(draw: st.DrawFn) -> Floats64:
     """Draw six chances that can be."""
     win = draw(st.floats(0, 1))
     shares = [draw(st.floats(0, 1)) for _ in range(4)]

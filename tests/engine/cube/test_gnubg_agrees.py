@@ -63,7 +63,7 @@ def game_state(position: str, own: int, other: int, cube: int, *, jacoby: bool) 
 
 
 def ask_gnubg(states: list[tuple[str, MatchState]], folder: Path) -> list[tuple[list[float], list[float]]]:
-    """Return gnubg's five chances and its worths of no double, double and take, double and pass."""
+    """Return gnubg's five chances and its equities of no double, double and take, double and pass."""
     assert GNUBG is not None
     asked = [(position, state.length, state.score, state.cube, state.jacoby) for position, state in states]
     (folder / "asked.json").write_text(json.dumps(asked))
@@ -78,7 +78,7 @@ def ask_gnubg(states: list[tuple[str, MatchState]], folder: Path) -> list[tuple[
         timeout=100,
         check=False,
     )
-    return [(chances, worths) for chances, worths in json.loads((folder / "found.json").read_text())]
+    return [(chances, equities) for chances, equities in json.loads((folder / "found.json").read_text())]
 
 
 @requires_gnubg
@@ -91,7 +91,7 @@ def test_worths_are_gnubgs(tmp_path: Path) -> None:
     ]
     for (position, state), (five, theirs) in zip(states, ask_gnubg(states, tmp_path), strict=True):
         stakes = Stakes.of(state)
-        held = stakes.hold(np.array([*five[:3], 1 - five[0], *five[3:]]), EFFICIENCY)[0]
+        held = stakes.no_double_values(np.array([*five[:3], 1 - five[0], *five[3:]]), EFFICIENCY)[0]
         ours = CubeVerdict.of(stakes, state.owner, held[OWNER_COLUMN[state.owner]], held[TURNED])
-        worths = [ours.no_double, ours.double_take, ours.double_pass]
-        assert pytest.approx(theirs, abs=2e-3) == worths, f"{position} at {state.away}, {five}"
+        equities = [ours.no_double, ours.double_take, ours.double_pass]
+        assert pytest.approx(theirs, abs=2e-3) == equities, f"{position} at {state.away}, {five}"

@@ -18,9 +18,9 @@ def test_at_its_edges_both_actions_are_worth_the_same(away: tuple[int, ...]) -> 
 
     def excess(win: float | None) -> tuple[float, float, float]:
         assert win is not None
-        held = here.hold(along(np.array([win]), outcomes), USUAL)[0]
-        taken, rolled = held[TURNED] - here.passed, held[CENTRED]
-        return min(taken, 0.0) + here.passed - rolled, taken, rolled - here.passed
+        held = here.no_double_values(along(np.array([win]), outcomes), USUAL)[0]
+        taken, rolled = held[TURNED] - here.pass_value, held[CENTRED]
+        return min(taken, 0.0) + here.pass_value - rolled, taken, rolled - here.pass_value
 
     assert pytest.approx(0.0, abs=1e-3) == excess(market.double_from)[0]
     assert pytest.approx(0.0, abs=1e-3) == excess(market.cash_from)[1]

@@ -14,30 +14,30 @@ from tests.engine.cube.cube_samples import DEAD, USUAL, chances, stakes, state
 def test_winning_a_single_game_is_1_and_losing_it_minus_1_at_any_score() -> None:
     for own, other in ((2, 2), (4, 1), (7, 3), (60, 2)):
         here = stakes(own, other)
-        assert pytest.approx(1.0) == here.worth(1)
-        assert pytest.approx(-1.0) == here.worth(-1)
+        assert pytest.approx(1.0) == here.equity(1)
+        assert pytest.approx(-1.0) == here.equity(-1)
         assert pytest.approx(match_chance(own - 1, other, crawford_played=1 in (own, other))) == here.match_chance(1.0)
 
 
 def test_gammons_are_worth_nothing_at_double_match_point() -> None:
     here = stakes(1, 1)
-    assert here.worth(1) == here.worth(2) == here.worth(3)
-    assert pytest.approx(2 * 0.6 - 1) == here.hold(chances(0.6, 0.5, 0.1), USUAL)[0, CENTRED]
+    assert here.equity(1) == here.equity(2) == here.equity(3)
+    assert pytest.approx(2 * 0.6 - 1) == here.no_double_values(chances(0.6, 0.5, 0.1), USUAL)[0, CENTRED]
 
 
 def test_gammon_price_of_the_trailer_in_the_crawford_game() -> None:
     """Two away in the Crawford game a gammon wins the match: it is worth as much as the game (price 1)."""
     here = stakes(2, 1, crawford=True)
-    assert pytest.approx(1.0) == (here.worth(2) - here.worth(1)) / 2
-    assert 0.0 == here.worth(-2) - here.worth(-1)
+    assert pytest.approx(1.0) == (here.equity(2) - here.equity(1)) / 2
+    assert 0.0 == here.equity(-2) - here.equity(-1)
     outcomes = chances(0.4, 0.2, 0.3)
-    assert pytest.approx(0.4 * 1 + 0.2 * 2 - 0.6) == here.hold(outcomes, USUAL)[0, CENTRED]
+    assert pytest.approx(0.4 * 1 + 0.2 * 2 - 0.6) == here.no_double_values(outcomes, USUAL)[0, CENTRED]
 
 
 def test_nobody_doubles_in_the_crawford_game() -> None:
     here = stakes(3, 1, crawford=True)
     assert not here.can_double(Owner.CENTRED)
-    assert here.hold(chances(0.5), USUAL)[0, CENTRED] == here.values(chances(0.5), USUAL)[0, CENTRED]
+    assert here.no_double_values(chances(0.5), USUAL)[0, CENTRED] == here.values(chances(0.5), USUAL)[0, CENTRED]
     assert "Cube not available" == cube_verdict(state(3, 1, crawford=True), chances(0.7)).words
 
 
@@ -95,14 +95,17 @@ def test_a_cube_is_dead_where_the_own_score_is_covered() -> None:
     here = stakes(2, 5, cube=2, owner=Owner.PLAYER)
     outcomes = chances(0.6, 0.2, 0.1)
     assert not here.can_double(Owner.PLAYER)
-    assert pytest.approx(here.hold(outcomes, DEAD)[0, OWNED]) == here.hold(outcomes, USUAL)[0, OWNED]
+    assert (
+        pytest.approx(here.no_double_values(outcomes, DEAD)[0, OWNED])
+        == here.no_double_values(outcomes, USUAL)[0, OWNED]
+    )
     assert here.can_double(Owner.PLAYER) is stakes(2, 5).can_double(Owner.OPPONENT) is False
 
 
 def test_who_has_nothing_to_lose_turns_the_cube_at_once() -> None:
     """At 3-away, 2-away the leader's double to 2 is answered by 4 at the next turn: he plays for the match."""
     leader = stakes(2, 3)
-    taken = leader.hold(chances(0.5), USUAL)[0, TURNED]
+    taken = leader.no_double_values(chances(0.5), USUAL)[0, TURNED]
     for_the_match = (0.5 - leader.middle) / leader.half
     assert pytest.approx(for_the_match, abs=0.1) == taken
     assert for_the_match <= taken
@@ -135,20 +138,23 @@ def test_a_gammon_that_wins_nothing_more_is_not_played_for() -> None:
 
 def test_stakes_keep_their_unit_when_turned_or_seen_by_the_other() -> None:
     here = stakes(7, 5)
-    assert here.worth(2) == here.turned.worth(2) == pytest.approx(-here.swapped.worth(-2))
-    assert here.hold(chances(0.6, 0.1), USUAL)[0, TURNED] == here.turned.hold(chances(0.6, 0.1), USUAL)[0, THEIRS]
+    assert here.equity(2) == here.turned.equity(2) == pytest.approx(-here.swapped.equity(-2))
+    assert (
+        here.no_double_values(chances(0.6, 0.1), USUAL)[0, TURNED]
+        == here.turned.no_double_values(chances(0.6, 0.1), USUAL)[0, THEIRS]
+    )
     assert here.turned.swapped == here.swapped.turned
 
 
 def test_a_score_that_decides_nothing_is_played_as_money() -> None:
     lost_for_good = Stakes.of(state(2000, 2))
     assert not lost_for_good.match
-    assert 2.0 == lost_for_good.worth(2)
+    assert 2.0 == lost_for_good.equity(2)
 
 
 def test_the_chance_to_win_the_match_is_had_back() -> None:
     here = stakes(3, 8)
-    assert pytest.approx(match_chance(1, 8, crawford_played=False)) == here.match_chance(here.worth(2))
+    assert pytest.approx(match_chance(1, 8, crawford_played=False)) == here.match_chance(here.equity(2))
     with pytest.raises(ValueError, match="unlimited"):
         stakes().match_chance(0.0)
 

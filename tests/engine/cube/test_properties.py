@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.engine.arrays import other_side
+from fibsbot.engine.arrays import Floats64, other_side
 from fibsbot.engine.cube import CENTRED, OWNED, THEIRS, TURNED, Stakes
-from fibsbot.engine.cube.janowski import Floats
 from fibsbot.engine.cube.verdict import along
 from fibsbot.match import Owner
 from tests.engine.cube.cube_samples import DEAD, LIVE, any_chances, any_stakes, efficiencies
@@ -18,94 +17,94 @@ CLOSE = 1e-9
 
 
 @given(any_stakes(), any_chances())
-def test_worths_lie_between_the_worst_and_the_best_end(game: tuple[Stakes, Owner], outcomes: Floats) -> None:
+def test_worths_lie_between_the_worst_and_the_best_end(game: tuple[Stakes, Owner], outcomes: Floats64) -> None:
     here, _ = game
     for efficiency in (DEAD, LIVE):
-        held = here.hold(outcomes, efficiency)[0]
-        assert here.worth(-3 * here.cube) - CLOSE <= held[:TURNED].min()
-        assert held[:TURNED].max() <= here.worth(3 * here.cube) + CLOSE
-        assert here.worth(-6 * here.cube) - CLOSE <= held[TURNED] <= here.worth(6 * here.cube) + CLOSE
+        held = here.no_double_values(outcomes, efficiency)[0]
+        assert here.equity(-3 * here.cube) - CLOSE <= held[:TURNED].min()
+        assert held[:TURNED].max() <= here.equity(3 * here.cube) + CLOSE
+        assert here.equity(-6 * here.cube) - CLOSE <= held[TURNED] <= here.equity(6 * here.cube) + CLOSE
 
 
 @given(any_stakes(), any_chances(), efficiencies)
-def test_a_cube_in_hand_is_never_a_burden(game: tuple[Stakes, Owner], outcomes: Floats, efficiency: Floats) -> None:
+def test_a_cube_in_hand_is_never_a_burden(game: tuple[Stakes, Owner], outcomes: Floats64, efficiency: Floats64) -> None:
     here, _ = game
     values = here.values(outcomes, efficiency)[0]
     assert values[THEIRS] <= values[OWNED] + CLOSE
 
 
 @given(any_stakes(), any_chances())
-def test_a_live_cube_in_the_middle_is_worth_what_lies_between(game: tuple[Stakes, Owner], outcomes: Floats) -> None:
+def test_a_live_cube_in_the_middle_is_worth_what_lies_between(game: tuple[Stakes, Owner], outcomes: Floats64) -> None:
     here, _ = game
     if not here.jacoby:
-        lost, centred, owned = here.hold(outcomes, LIVE)[0, [THEIRS, CENTRED, OWNED]]
+        lost, centred, owned = here.no_double_values(outcomes, LIVE)[0, [THEIRS, CENTRED, OWNED]]
         assert lost - CLOSE <= centred <= owned + CLOSE
 
 
 @given(any_stakes(), any_chances())
-def test_a_live_cube_is_worth_more_to_its_owner_than_a_dead_one(game: tuple[Stakes, Owner], outcomes: Floats) -> None:
+def test_a_live_cube_is_worth_more_to_its_owner_than_a_dead_one(game: tuple[Stakes, Owner], outcomes: Floats64) -> None:
     here, _ = game
-    dead, live = here.hold(outcomes, DEAD)[0], here.hold(outcomes, LIVE)[0]
+    dead, live = here.no_double_values(outcomes, DEAD)[0], here.no_double_values(outcomes, LIVE)[0]
     assert dead[OWNED] <= live[OWNED] + CLOSE
     assert live[THEIRS] <= dead[THEIRS] + CLOSE
     assert live[TURNED] <= dead[TURNED] + CLOSE
 
 
 @given(any_stakes(), any_chances(), st.floats(0, 1))
-def test_what_one_has_the_other_lacks(game: tuple[Stakes, Owner], outcomes: Floats, x: float) -> None:
+def test_what_one_has_the_other_lacks(game: tuple[Stakes, Owner], outcomes: Floats64, x: float) -> None:
     """Both see the same worth of a cube that is not turned at once, whatever the efficiency."""
     here, _ = game
     efficiency = np.array([x, x, 0.0])
-    ours = here.hold(outcomes, efficiency)[0]
-    theirs = here.swapped.hold(other_side(outcomes), efficiency)[0]
+    ours = here.no_double_values(outcomes, efficiency)[0]
+    theirs = here.swapped.no_double_values(other_side(outcomes), efficiency)[0]
     assert pytest.approx([-theirs[CENTRED], -theirs[THEIRS], -theirs[OWNED]], abs=1e-7) == ours[:TURNED]
 
 
 @given(any_stakes(), any_chances(), efficiencies)
 def test_a_better_chance_to_win_is_never_worth_less(
-    game: tuple[Stakes, Owner], outcomes: Floats, efficiency: Floats
+    game: tuple[Stakes, Owner], outcomes: Floats64, efficiency: Floats64
 ) -> None:
     """Gammons in proportion; and small steps have small consequences."""
     here, _ = game
     line = along(np.linspace(0, 1, 401), outcomes)
     values = here.values(line, efficiency)
     steps = np.diff(values, axis=0)
-    reach = here.worth(3 * here.cube) - here.worth(-3 * here.cube)
+    reach = here.equity(3 * here.cube) - here.equity(-3 * here.cube)
     assert steps.min() > -2e-3 * reach
     assert steps[1:-1].max() < 0.06 * reach
 
 
 @given(any_stakes(), any_chances(), efficiencies)
 def test_nobody_is_worth_less_than_a_pass_to_who_holds_the_cube_and_waits(
-    game: tuple[Stakes, Owner], outcomes: Floats, efficiency: Floats
+    game: tuple[Stakes, Owner], outcomes: Floats64, efficiency: Floats64
 ) -> None:
     """Who may double and would be passed has at least that."""
     here, owner = game
     if not here.can_double(owner):
         return
-    held = here.hold(outcomes, efficiency)[0]
+    held = here.no_double_values(outcomes, efficiency)[0]
     values = here.values(outcomes, efficiency)[0]
-    if here.answered(held[TURNED]) >= here.passed:
-        assert values[CENTRED] >= here.passed - CLOSE
-        assert values[OWNED] >= here.passed - CLOSE
+    if here.take_value(held[TURNED]) >= here.pass_value:
+        assert values[CENTRED] >= here.pass_value - CLOSE
+        assert values[OWNED] >= here.pass_value - CLOSE
 
 
 @given(any_stakes(), efficiencies)
-def test_at_the_ends_the_game_counts_what_it_counts(game: tuple[Stakes, Owner], efficiency: Floats) -> None:
+def test_at_the_ends_the_game_counts_what_it_counts(game: tuple[Stakes, Owner], efficiency: Floats64) -> None:
     here, _ = game
     lost, won = np.array([0.0, 0, 0, 1, 1, 0]), np.array([1.0, 0, 0, 0, 0, 0])
     count = 1 if here.jacoby else 2
-    assert pytest.approx(here.worth(-count * here.cube)) == here.hold(lost, efficiency)[0, CENTRED]
-    assert pytest.approx(here.worth(-2 * here.cube)) == here.hold(lost, efficiency)[0, OWNED]
-    assert pytest.approx(here.worth(here.cube)) == here.values(won, efficiency)[0, CENTRED]
-    assert pytest.approx(here.passed) == here.worth(here.cube)
+    assert pytest.approx(here.equity(-count * here.cube)) == here.no_double_values(lost, efficiency)[0, CENTRED]
+    assert pytest.approx(here.equity(-2 * here.cube)) == here.no_double_values(lost, efficiency)[0, OWNED]
+    assert pytest.approx(here.equity(here.cube)) == here.values(won, efficiency)[0, CENTRED]
+    assert pytest.approx(here.pass_value) == here.equity(here.cube)
 
 
 @given(any_stakes(), any_chances(), efficiencies)
-def test_nothing_is_ever_undefined(game: tuple[Stakes, Owner], outcomes: Floats, efficiency: Floats) -> None:
+def test_nothing_is_ever_undefined(game: tuple[Stakes, Owner], outcomes: Floats64, efficiency: Floats64) -> None:
     here, _ = game
-    assert np.isfinite(here.hold(outcomes, efficiency)).all()
-    assert np.isfinite(here.hold(outcomes.astype(np.float32), efficiency)).all()
+    assert np.isfinite(here.no_double_values(outcomes, efficiency)).all()
+    assert np.isfinite(here.no_double_values(outcomes.astype(np.float32), efficiency)).all()
     assert np.isfinite(here.cubeless(outcomes)).all()
     points = here.market(outcomes)
     assert ((points >= 0) & (points <= 1)).all()
@@ -116,12 +115,12 @@ def test_chances_that_are_off_by_rounding_are_worth_the_same(game: tuple[Stakes,
     here, _ = game
     for exact in (np.array([1.0, 0, 0, 0, 0, 0]), np.array([0.0, 0, 0, 1, 1, 0])):
         for efficiency in (DEAD, LIVE):
-            expected = here.hold(exact, efficiency)
-            assert pytest.approx(expected, abs=1e-3) == here.hold(exact + off, efficiency)
+            expected = here.no_double_values(exact, efficiency)
+            assert pytest.approx(expected, abs=1e-3) == here.no_double_values(exact + off, efficiency)
 
 
 @given(any_stakes(), any_chances())
-def test_a_take_point_lies_below_the_cash_point(game: tuple[Stakes, Owner], outcomes: Floats) -> None:
+def test_a_take_point_lies_below_the_cash_point(game: tuple[Stakes, Owner], outcomes: Floats64) -> None:
     here, _ = game
     take, cash = here.market(outcomes)[1]
     if here.can_double(Owner.PLAYER) and here.swapped.can_double(Owner.PLAYER):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fibsbot.engine.cube import accepts_resignation, level_to_resign, resigned_worth
+from fibsbot.engine.cube import accepts_resignation, level_to_resign, resigned_equity
 from fibsbot.match import Owner
 from tests.engine.cube.cube_samples import USUAL, chances, stakes
 
@@ -67,6 +67,6 @@ def test_what_is_resigned_is_accepted_by_who_knows() -> None:
 
 
 def test_what_a_resignation_counts() -> None:
-    assert pytest.approx(-2.0) == resigned_worth(stakes(), Owner.CENTRED, -2)
-    assert pytest.approx(-1.0) == resigned_worth(stakes(jacoby=True), Owner.CENTRED, -2)
-    assert pytest.approx(1.0) == resigned_worth(stakes(2, 2, cube=2), Owner.PLAYER, 3)
+    assert pytest.approx(-2.0) == resigned_equity(stakes(), Owner.CENTRED, -2)
+    assert pytest.approx(-1.0) == resigned_equity(stakes(jacoby=True), Owner.CENTRED, -2)
+    assert pytest.approx(1.0) == resigned_equity(stakes(2, 2, cube=2), Owner.PLAYER, 3)

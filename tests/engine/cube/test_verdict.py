@@ -21,7 +21,7 @@ from tests.engine.cube.cube_samples import USUAL, chances, stakes, state
 
 
 @pytest.mark.parametrize(
-    ("worths", "owner", "words"),
+    ("equities", "owner", "words"),
     [
         ((0.671, 0.656, 1.0), Owner.CENTRED, "No double, take (4.4%)"),
         ((-1.032, -1.112, 1.0), Owner.PLAYER, "No redouble, take (3.8%)"),
@@ -33,8 +33,10 @@ from tests.engine.cube.cube_samples import USUAL, chances, stakes, state
         ((1.0, 2.0, 1.0), Owner.CENTRED, "Double, pass"),
     ],
 )
-def test_verdicts_are_worded_as_gnubg_words_them(worths: tuple[float, float, float], owner: Owner, words: str) -> None:
-    assert words == CubeVerdict(*worths, owner=owner).words
+def test_verdicts_are_worded_as_gnubg_words_them(
+    equities: tuple[float, float, float], owner: Owner, words: str
+) -> None:
+    assert words == CubeVerdict(*equities, owner=owner).words
 
 
 def test_a_verdict_says_what_the_wrong_actions_cost() -> None:
@@ -62,7 +64,7 @@ def test_who_is_doubled_beavers_as_the_favourite_only() -> None:
     usual = DEFAULT_EFFICIENCY.of_position(Position.start())
     for win in (0.3, 0.45, 0.55, 0.7):
         verdict = cube_verdict(state(redoubles=1), chances(win))
-        taken = stakes(redoubles=1).hold(chances(win), usual)[0, -1]
+        taken = stakes(redoubles=1).no_double_values(chances(win), usual)[0, -1]
         assert verdict.beaver == (taken < 0)
         assert pytest.approx(2 * taken if taken < 0 else taken) == verdict.double_take
     assert not cube_verdict(state(redoubles=0), chances(0.3)).beaver
@@ -108,8 +110,8 @@ def test_answers(take: float, beavers: bool, action: CubeAction) -> None:  # noq
 def test_what_a_search_finds_deeper_is_decided_as_at_its_leaves() -> None:
     for here in (stakes(), stakes(5, 4), stakes(redoubles=1)):
         outcomes = np.array([chances(win, 0.2 * win) for win in (0.2, 0.5, 0.7, 0.9)])
-        held, values = here.hold(outcomes, USUAL), here.values(outcomes, USUAL)
-        assert values[:, CENTRED].tolist() == here.choose(held[:, CENTRED], held[:, 3]).tolist()
+        held, values = here.no_double_values(outcomes, USUAL), here.values(outcomes, USUAL)
+        assert values[:, CENTRED].tolist() == here.best_action_value(held[:, CENTRED], held[:, 3]).tolist()
         for row, value in zip(held, values, strict=True):
             for owner in (Owner.CENTRED, Owner.PLAYER):
                 verdict = CubeVerdict.of(here, owner, row[OWNER_COLUMN[owner]], row[3])

@@ -12,21 +12,21 @@ from fibsbot.engine.rollout.plan import RolloutDice
 FAIR = Counter(
     {high * (high - 1) // 2 + low - 1: 1 if high == low else 2 for high in range(1, 7) for low in range(1, high + 1)}
 )
-"""How often each throw comes up in 36."""
+"""How often each roll comes up in 36."""
 
 
 @pytest.mark.parametrize("block", [0, 1, 35, 100])
 def test_in_a_block_the_first_and_the_second_throw_are_fair(block: int) -> None:
     dice = RolloutDice(7, block)
     for _ in range(2):
-        assert Counter(dice.throw().tolist()) == FAIR
+        assert Counter(dice.roll().tolist()) == FAIR
 
 
 def test_in_36_blocks_every_pair_of_throws_comes_up_as_often_as_it_should() -> None:
     pairs: Counter[tuple[int, int]] = Counter()
     for block in range(36):
         dice = RolloutDice(3, block)
-        pairs.update(zip(dice.throw().tolist(), dice.throw().tolist(), strict=True))
+        pairs.update(zip(dice.roll().tolist(), dice.roll().tolist(), strict=True))
     assert all(FAIR[first] * FAIR[second] == count for (first, second), count in pairs.items())
     assert 21 * 21 == len(pairs)
 
@@ -34,7 +34,7 @@ def test_in_36_blocks_every_pair_of_throws_comes_up_as_often_as_it_should() -> N
 def test_later_throws_are_as_the_seed_says() -> None:
     def later(seed: int, block: int) -> list[list[int]]:
         dice = RolloutDice(seed, block)
-        return [dice.throw().tolist() for _ in range(30)][2:]
+        return [dice.roll().tolist() for _ in range(30)][2:]
 
     assert later(1, 2) == later(1, 2)
     assert later(1, 2) != later(1, 3)

@@ -28,11 +28,11 @@ from tests.engine.toy_engines import pip_engine
 
 RACE = Position.from_sides(own=[0, 2, 0, 2, 0, 2] + [0] * 19, opponent=[0, 0, 0, 4, 1, 1] + [0] * 19)
 ACTIONS = cube_candidates(MatchState(RACE, length=7))
-PLAN = RolloutPlan(trials=108, truncated=6, least=36)
+PLAN = RolloutPlan(trials=108, truncated=6, min_trials=36)
 
 
 def trials(result: RolloutResult) -> list[list[list[float]]]:
-    return [rolled.trials.tolist() for rolled in result.rolled]
+    return [rolled.trials.tolist() for rolled in result.results]
 
 
 def no_engine() -> Engine:
@@ -42,9 +42,9 @@ def no_engine() -> Engine:
 @pytest.mark.slow
 def test_neither_the_number_of_jobs_nor_a_stop_in_between_shows_in_the_result(tmp_path: Path) -> None:
     shown: list[int] = []
-    alone = rollout(pip_engine, ACTIONS, PLAN, jobs=1, show=lambda it: shown.append(it.rolled[0].count))
+    alone = rollout(pip_engine, ACTIONS, PLAN, jobs=1, on_progress=lambda it: shown.append(it.results[0].count))
     assert [36, 72, 108] == shown
-    assert [108, 108] == [rolled.count for rolled in alone.rolled]
+    assert [108, 108] == [rolled.count for rolled in alone.results]
 
     file = tmp_path / "kept.jsonl"
     together = rollout(pip_engine, ACTIONS, PLAN, jobs=2, file=file)
@@ -62,13 +62,17 @@ def test_neither_the_number_of_jobs_nor_a_stop_in_between_shows_in_the_result(tm
 
 @pytest.mark.slow
 def test_it_stops_when_enough_is_known() -> None:
-    exact = rollout(pip_engine, ACTIONS, RolloutPlan(trials=720, truncated=4, error=0.02, least=36), jobs=1)
-    assert all(rolled.error <= 0.05 for rolled in exact.rolled)
-    assert exact.rolled[0].count < 720
-    clear = rollout(pip_engine, ACTIONS, RolloutPlan(trials=720, truncated=4, apart=2.0, least=72), jobs=2)
-    other = min(clear.rolled, key=lambda it: it.equity)
+    exact = rollout(
+        pip_engine, ACTIONS, RolloutPlan(trials=720, truncated=4, stop_at_error=0.02, min_trials=36), jobs=1
+    )
+    assert all(rolled.error <= 0.05 for rolled in exact.results)
+    assert exact.results[0].count < 720
+    clear = rollout(
+        pip_engine, ACTIONS, RolloutPlan(trials=720, truncated=4, stop_at_deviations=2.0, min_trials=72), jobs=2
+    )
+    other = min(clear.results, key=lambda it: it.equity)
     by, error = clear.behind(other)
-    assert clear.rolled[0].count < 720
+    assert clear.results[0].count < 720
     assert by > 2 * error
 
 
@@ -99,7 +103,7 @@ def test_an_interrupt_leaves_no_process_behind_and_keeps_what_was_played(tmp_pat
     file = tmp_path / "kept.jsonl"
     before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
     with pytest.raises(KeyboardInterrupt):
-        rollout(pip_engine, ACTIONS, PLAN, jobs=1, file=file, show=interrupt)
+        rollout(pip_engine, ACTIONS, PLAN, jobs=1, file=file, on_progress=interrupt)
     assert not multiprocessing.active_children()
     assert before == {name: os.environ.get(name) for name in THREAD_VARIABLES}
     assert 2 <= len(file.read_text().splitlines())

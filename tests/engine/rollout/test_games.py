@@ -74,7 +74,7 @@ def test_it_is_unbiased_whatever_the_evaluator_thinks(tables: BearoffTables) -> 
     win = float(tables.evaluate(boards_of([RACE]))[0, 0])
     assert abs(win - float(engine.evaluate([RACE])[0, 0])) > 0.05
     surely = blocks(engine, candidate, RolloutPlan(cubeful=False), 36)
-    unreduced = blocks(engine, candidate, RolloutPlan(cubeful=False, reduced=False), 36)
+    unreduced = blocks(engine, candidate, RolloutPlan(cubeful=False, variance_reduction=False), 36)
     for found in (surely, unreduced):
         assert abs(found.outcomes[0] - win) < 4 * found.outcome_errors[0]
         assert abs(found.equity - (2 * win - 1)) < 4 * found.error
@@ -85,7 +85,7 @@ def test_it_is_unbiased_whatever_the_evaluator_thinks(tables: BearoffTables) -> 
 class _Blind(DecisionCubes):
     """Plays on even where the tables know all."""
 
-    def final(self, boards: Boards) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def are_final(self, boards: Boards) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         return np.asarray((boards <= 0).all(axis=1) | (boards >= 0).all(axis=1))
 
 
@@ -95,7 +95,7 @@ def test_with_an_evaluator_that_knows_there_is_nothing_left_but_luck(
     tables: BearoffTables, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Played to the end with the cube: each single game gives what the tables say, once its luck is taken out."""
-    monkeypatch.setattr("fibsbot.engine.search.searcher.Cubes", _Blind)
+    monkeypatch.setattr("fibsbot.engine.search.searcher.DecisionCubes", _Blind)
     engine = Engine(NetworkEvaluator("tables", toy_network(), tables.columns), toy_pruner())
     state = MatchState(RACE, owner=owner, cube=1 if owner is Owner.CENTRED else 2)
     exact = tables.money(boards_of([RACE])[0])
@@ -103,7 +103,7 @@ def test_with_an_evaluator_that_knows_there_is_nothing_left_but_luck(
     for candidate, expected in zip(cube_candidates(state), (exact.no_double(owner), exact.double_take), strict=True):
         found = blocks(engine, candidate, RolloutPlan(), 1)
         assert np.full(36, expected) == pytest.approx(found.trials[:, 6], abs=1e-4)
-        unreduced = blocks(engine, candidate, RolloutPlan(reduced=False), 20)
+        unreduced = blocks(engine, candidate, RolloutPlan(variance_reduction=False), 20)
         assert unreduced.error > 0.01
         assert abs(unreduced.equity - expected) < 4 * unreduced.error
     (whole,) = position_candidate(state)
@@ -123,12 +123,12 @@ def test_after_one_turn_it_is_what_is_found_one_roll_ahead() -> None:
     state = MatchState(Position.start(), length=7, score=(2, 4))
     searcher = BlockPlayer(engine)._searcher
     cubes = searcher.cubes(state)
-    ahead = searcher.looker
-    ahead._filters = evolve(ahead._filters, last=EVERY_PLAY)
-    expected = ahead.held(cubes, 0, (cubes.start,), boards_of([state.position]), 1)
+    ahead = searcher.lookahead
+    ahead._filters = evolve(ahead._filters, last_ply=EVERY_PLAY)
+    expected = ahead.no_double_values(cubes, 0, (cubes.start,), boards_of([state.position]), 1)
     found = blocks(engine, cube_candidates(state)[0], RolloutPlan(truncated=1), 1)
     assert expected.outcomes[0] == pytest.approx(found.outcomes, abs=1e-5)
-    assert np.full(36, expected.worths[0, 0]) == pytest.approx(found.trials[:, 6], abs=1e-5)
+    assert np.full(36, expected.equities[0, 0]) == pytest.approx(found.trials[:, 6], abs=1e-5)
 
 
 def test_plays_are_seen_by_who_makes_them() -> None:
@@ -149,7 +149,7 @@ def test_a_double_that_is_passed_ends_the_game() -> None:
 
 
 @pytest.mark.parametrize(
-    "plan", [RolloutPlan(), RolloutPlan(truncated=5), RolloutPlan(reduced=False), RolloutPlan(cubeful=False)]
+    "plan", [RolloutPlan(), RolloutPlan(truncated=5), RolloutPlan(variance_reduction=False), RolloutPlan(cubeful=False)]
 )
 def test_chances_add_up_and_games_repeat(plan: RolloutPlan) -> None:
     state = MatchState(ENDS_SOON, length=7, score=(3, 1))

@@ -8,16 +8,16 @@ from attrs import frozen
 from fibsbot.engine.arrays import boards_of
 from fibsbot.engine.cube import CENTRED, DEFAULT_EFFICIENCY, OWNED, THEIRS, Stakes
 from fibsbot.engine.evaluator import Evaluator
-from fibsbot.match import Owner
+from fibsbot.match import ROLLS, Owner
 from fibsbot.position import Position
-from tests.engine.toys import ROLLS, left_by
+from tests.engine.toys import left_by
 
 OTHER = {CENTRED: CENTRED, OWNED: THEIRS, THEIRS: OWNED}
 
 
 @frozen
 class Cube:
-    """A cube: what is at stake, seen by who is on roll, and where it is."""
+    """A cube: what is at stake, seen by the player on roll, and where it is."""
 
     stakes: Stakes
     column: int
@@ -29,17 +29,17 @@ class Cube:
 
     @property
     def turned(self) -> Cube:
-        """The cube once who is on roll has doubled and was taken."""
+        """The cube once the player on roll has doubled and was taken."""
         return Cube(self.stakes.turned, THEIRS)
 
     @property
     def open(self) -> bool:
-        """Whether who is on roll may double."""
+        """Whether the player on roll may double."""
         return self.column != THEIRS and self.stakes.can_double(Owner.PLAYER)
 
 
 def at_once(evaluator: Evaluator, position: Position, cube: Cube) -> float:
-    """Return what a position is worth to who is on roll without looking ahead, doubling where that gains."""
+    """Return what a position is worth to the player on roll without lookahead, doubling where that gains."""
     outcomes = evaluator.evaluate(boards_of([position]))
     return float(cube.stakes.values(outcomes, DEFAULT_EFFICIENCY.of_position(position))[0, cube.column])
 
@@ -48,18 +48,18 @@ def value(evaluator: Evaluator, position: Position, cube: Cube, by: Cube, plies:
     """Return the same looking ahead, plays being chosen by the cube `by`."""
     if plies == 0:
         return at_once(evaluator, position, cube)
-    worth = held(evaluator, position, cube, by, plies)
+    worth = no_double_values(evaluator, position, cube, by, plies)
     if not cube.open:
         return worth
-    turned = held(evaluator, position, cube.turned, by, plies)
-    return float(cube.stakes.choose(np.array(worth), np.array(turned)))
+    turned = no_double_values(evaluator, position, cube.turned, by, plies)
+    return float(cube.stakes.best_action_value(np.array(worth), np.array(turned)))
 
 
-def held(evaluator: Evaluator, position: Position, cube: Cube, by: Cube, plies: int) -> float:
-    """Return the same if who is on roll does not double now: the mean over 36 throws."""
+def no_double_values(evaluator: Evaluator, position: Position, cube: Cube, by: Cube, plies: int) -> float:
+    """Return the same if the player on roll does not double now: the mean over 36 rolls."""
     if plies == 0 or position.over:
         outcomes = evaluator.evaluate(boards_of([position]))
-        return float(cube.stakes.hold(outcomes, DEFAULT_EFFICIENCY.of_position(position))[0, cube.column])
+        return float(cube.stakes.no_double_values(outcomes, DEFAULT_EFFICIENCY.of_position(position))[0, cube.column])
     worth = 0.0
     for high, low in ROLLS:
         after = [Position(it).swapped() for it in left_by(position, (high, low))]

@@ -15,7 +15,7 @@ from fibsbot.engine.search.cube_lines import CubeLine, DecisionCubes
 from fibsbot.engine.search.lookahead import NO_FILTERS, Lookahead, LookaheadValues, SearchFilters
 from fibsbot.match import MatchState, Owner
 from fibsbot.position import Position
-from tests.engine.search.brute_force import Cube, held, value
+from tests.engine.search.brute_force import Cube, no_double_values, value
 from tests.engine.toys import some_positions, toy_network, toy_pruner
 
 TOY = NetworkEvaluator("toy", toy_network())
@@ -38,40 +38,42 @@ STATES = {
 }
 
 
-def looker(filters: SearchFilters = NO_FILTERS, evaluator: NetworkEvaluator = TOY, size: int = 1024) -> Lookahead:
+def new_lookahead(
+    filters: SearchFilters = NO_FILTERS, evaluator: NetworkEvaluator = TOY, size: int = 1024
+) -> Lookahead:
     return Lookahead(evaluator, toy_pruner(), filters, size)
 
 
 def look(state: MatchState, positions: list[Position], plies: int, by: Lookahead) -> LookaheadValues:
     """Look at positions with the cube of the state, and the same turned."""
     cubes = DecisionCubes.of(state, NO_TABLES)
-    return by.held(cubes, 0, (cubes.start, CubeLine(1, THEIRS)), boards_of(positions), plies)
+    return by.no_double_values(cubes, 0, (cubes.start, CubeLine(1, THEIRS)), boards_of(positions), plies)
 
 
 @pytest.mark.parametrize("state", STATES.values(), ids=STATES)
 @pytest.mark.parametrize("plies", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_with_nothing_pruned_it_is_what_plain_python_finds(state: MatchState, plies: int) -> None:
     positions = SMALL if plies == 1 else SMALL[:2]
-    found = look(state, positions, plies, looker())
+    found = look(state, positions, plies, new_lookahead())
     cube = Cube(Stakes.of(state), OWNER_COLUMN[state.owner])
-    for position, worths in zip(positions, found.worths, strict=True):
-        rolled = held(TOY, position, cube, cube, plies)
-        turned = held(TOY, position, cube.turned, cube, plies)
-        assert [rolled, turned] == pytest.approx(worths.tolist(), abs=2e-5), position
+    for position, equities in zip(positions, found.equities, strict=True):
+        rolled = no_double_values(TOY, position, cube, cube, plies)
+        turned = no_double_values(TOY, position, cube.turned, cube, plies)
+        assert [rolled, turned] == pytest.approx(equities.tolist(), abs=2e-5), position
 
 
 def test_who_is_on_roll_doubles_where_that_gains() -> None:
     state = STATES["money"]
     cubes = DecisionCubes.of(state, NO_TABLES)
     cube = Cube(Stakes.of(state), OWNER_COLUMN[state.owner])
-    found = looker().values(cubes, 0, (cubes.start,), boards_of(SMALL), 1)
-    for position, worth in zip(SMALL, found.worths[:, 0], strict=True):
+    found = new_lookahead().values(cubes, 0, (cubes.start,), boards_of(SMALL), 1)
+    for position, worth in zip(SMALL, found.equities[:, 0], strict=True):
         assert value(TOY, position, cube, cube, 1) == pytest.approx(float(worth), abs=2e-5)
 
 
 @pytest.mark.parametrize("plies", [0, 1, 2])
 def test_chances_are_chances_at_any_depth(plies: int) -> None:
-    found = look(STATES["money"], some_positions(6, 8), plies, looker(SearchFilters()))
+    found = look(STATES["money"], some_positions(6, 8), plies, new_lookahead(SearchFilters()))
     assert np.ones(6) == pytest.approx(found.outcomes[:, 0] + found.outcomes[:, 3], abs=1e-5)
     assert (found.outcomes > -1e-9).all()
     assert (np.diff(found.outcomes[:, :3]) <= 1e-6).all()
@@ -80,27 +82,27 @@ def test_chances_are_chances_at_any_depth(plies: int) -> None:
 
 def test_many_are_looked_at_as_each_alone() -> None:
     positions = some_positions(50, 9)
-    together = look(STATES["3-away, 5-away"], positions * 2, 1, looker(SearchFilters()))
+    together = look(STATES["3-away, 5-away"], positions * 2, 1, new_lookahead(SearchFilters()))
     for row in (0, 20, 21, 49):
-        alone = look(STATES["3-away, 5-away"], [positions[row]], 1, looker(SearchFilters()))
+        alone = look(STATES["3-away, 5-away"], [positions[row]], 1, new_lookahead(SearchFilters()))
         for place in (row, row + 50):
-            assert alone.worths[0] == pytest.approx(together.worths[place], abs=1e-5)
+            assert alone.equities[0] == pytest.approx(together.equities[place], abs=1e-5)
             assert alone.outcomes[0] == pytest.approx(together.outcomes[place], abs=1e-5)
 
 
 @pytest.mark.parametrize("size", [1, 16, 1 << 14])
 def test_what_is_remembered_does_not_show_in_the_result(size: int) -> None:
     state, positions = STATES["money"], some_positions(3, 10)
-    ours, first = looker(SearchFilters(), size=size), looker(SearchFilters())
+    ours, first = new_lookahead(SearchFilters(), size=size), new_lookahead(SearchFilters())
     expected = look(state, positions, 2, first)
     for _ in range(2):
         found = look(state, positions, 2, ours)
-        assert expected.worths == pytest.approx(found.worths, abs=1e-5)
+        assert expected.equities == pytest.approx(found.equities, abs=1e-5)
         assert expected.outcomes == pytest.approx(found.outcomes, abs=1e-5)
 
 
 def test_what_is_remembered_is_not_valued_again() -> None:
-    ours, positions = looker(SearchFilters(), size=1 << 14), some_positions(3, 10)
+    ours, positions = new_lookahead(SearchFilters(), size=1 << 14), some_positions(3, 10)
     look(STATES["money"], positions, 1, ours)
     once = ours.evaluations
     look(STATES["money"], positions, 1, ours)
@@ -109,11 +111,11 @@ def test_what_is_remembered_is_not_valued_again() -> None:
 
 def test_the_size_of_batches_does_not_show_in_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     positions = some_positions(3, 11)
-    expected = look(STATES["money"], positions, 2, looker(SearchFilters()))
+    expected = look(STATES["money"], positions, 2, new_lookahead(SearchFilters()))
     monkeypatch.setattr(lookahead, "BATCH", 7)
     monkeypatch.setattr(lookahead, "CHUNK", 2)
-    found = look(STATES["money"], positions, 2, looker(SearchFilters()))
-    assert expected.worths == pytest.approx(found.worths, abs=1e-5)
+    found = look(STATES["money"], positions, 2, new_lookahead(SearchFilters()))
+    assert expected.equities == pytest.approx(found.equities, abs=1e-5)
 
 
 def test_a_position_whose_evaluation_fails_is_asked_for_again() -> None:
@@ -176,7 +178,7 @@ def test_exact_leaves_stay_exact(tables: BearoffTables, plies: int) -> None:
     found = look(STATES["without a cube"], positions, plies, ours)
     known = tables.evaluate(boards_of(positions))
     assert known == pytest.approx(found.outcomes, abs=2e-6)
-    assert known[:, 0] - known[:, 3] == pytest.approx(found.worths[:, 0], abs=2e-6)
+    assert known[:, 0] - known[:, 3] == pytest.approx(found.equities[:, 0], abs=2e-6)
 
 
 @pytest.mark.slow
@@ -189,21 +191,21 @@ def test_money_is_exact_where_the_tables_know_the_cube(tables: BearoffTables) ->
         cubes = DecisionCubes.of(state, tables.columns)
         expected = [[it.no_double(owner), it.double_take] for it in known if it]
         for plies in (0, 1):
-            found = looker(NO_FILTERS, NetworkEvaluator("toy", toy_network(), tables.columns)).held(
+            found = new_lookahead(NO_FILTERS, NetworkEvaluator("toy", toy_network(), tables.columns)).no_double_values(
                 cubes, 0, (cubes.start, CubeLine(1, THEIRS)), boards_of(positions), plies
             )
-            assert np.array(expected) == pytest.approx(found.worths, abs=1e-5)
+            assert np.array(expected) == pytest.approx(found.equities, abs=1e-5)
         blind = _Blind.of(state, tables.columns)
-        ahead = Lookahead(Reached(tables), toy_pruner(), NO_FILTERS, 1024).held(
+        ahead = Lookahead(Reached(tables), toy_pruner(), NO_FILTERS, 1024).no_double_values(
             blind, 0, (cubes.start, CubeLine(1, THEIRS)), boards_of(positions), 1
         )
-        assert np.array(expected) == pytest.approx(ahead.worths, abs=1e-5)
+        assert np.array(expected) == pytest.approx(ahead.equities, abs=1e-5)
 
 
 class _Blind(DecisionCubes):
     """Looks ahead even from where all is known: what the tables say one roll on must give what they say here."""
 
-    def final(self, boards: Boards) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def are_final(self, boards: Boards) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         return np.asarray((boards <= 0).all(axis=1) | (boards >= 0).all(axis=1))
 
 
@@ -211,4 +213,4 @@ def test_the_owner_of_a_cube_that_wins_the_match_has_no_use_for_it() -> None:
     state = MatchState(Position.start(), length=3, score=(1, 0), cube=2, owner=Owner.PLAYER)
     cubes = DecisionCubes.of(state, NO_TABLES)
     assert not cubes.may_double(0, CubeLine(0, OWNED))
-    assert (CubeLine(0, OWNED),) == cubes.rolled(0, (CubeLine(0, OWNED),))
+    assert (CubeLine(0, OWNED),) == cubes.lines_when_rolling(0, (CubeLine(0, OWNED),))

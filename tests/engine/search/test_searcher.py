@@ -45,7 +45,9 @@ def test_a_play_is_worth_what_the_opponent_loses_by_what_it_leaves() -> None:
     state = MatchState(STATE.position, phase=Phase.MOVE, dice=(3, 1), cubeless=True)
     for ranked in searcher(NO_FILTERS).rank(state, PLAYS, SearchLimits(1)).plays:
         theirs = MatchState(ranked.position.swapped(), cubeless=True)
-        assert -searcher(NO_FILTERS).read(theirs, SearchLimits(1)).equity == pytest.approx(ranked.equity, abs=1e-6)
+        assert -searcher(NO_FILTERS).analyse_cube(theirs, SearchLimits(1)).equity == pytest.approx(
+            ranked.equity, abs=1e-6
+        )
         assert ranked.equity == pytest.approx(ranked.cubeless, abs=1e-5)
 
 
@@ -72,9 +74,9 @@ def test_what_is_decided_is_looked_at_no_further() -> None:
     narrow = SearchFilters((PlayFilter(0.0, 3),) * 4, PlayFilter(), PlayFilter())
     toy = toy_engine()
     ours = Searcher(toy.evaluator, toy.pruner, narrow)
-    assert 0 == ours.rank(STATE, PLAYS, SearchLimits(2, decided=True)).effort.plies
+    assert 0 == ours.rank(STATE, PLAYS, SearchLimits(2, stop_when_decided=True)).effort.plies
     assert 2 == ours.rank(STATE, PLAYS, SearchLimits(2)).effort.plies
-    assert 0 == searcher().rank(STATE, PLAYS[:1], SearchLimits(2, decided=True)).effort.plies
+    assert 0 == searcher().rank(STATE, PLAYS[:1], SearchLimits(2, stop_when_decided=True)).effort.plies
 
 
 def test_a_play_that_wins_is_the_best() -> None:
@@ -91,7 +93,7 @@ def test_without_looking_ahead_the_verdict_is_that_of_the_model() -> None:
     for position in some_positions(10, 4):
         for owner in (Owner.CENTRED, Owner.PLAYER):
             state = MatchState(position, length=5, owner=owner, score=(1, 2))
-            reading = searcher().read(state, SearchLimits(0))
+            reading = searcher().analyse_cube(state, SearchLimits(0))
             expected = cube_verdict(state, Recounted().evaluate(np.array([position.points], np.int8))[0])
             assert (expected.no_double, expected.double_take, expected.double_pass) == pytest.approx(
                 (reading.verdict.no_double, reading.verdict.double_take, reading.verdict.double_pass), abs=1e-5
@@ -102,9 +104,9 @@ def test_without_looking_ahead_the_verdict_is_that_of_the_model() -> None:
 def test_a_beaver_is_in_the_verdict_but_not_in_what_taking_is_worth() -> None:
     position = Position.from_sides(own=[0] * 17 + [15] + [0] * 7, opponent=[0] * 7 + [15] + [0] * 17)
     behind = MatchState(position, redoubles=1)
-    reading = searcher().read(behind, SearchLimits(1))
-    assert reading.taken < 0
-    assert 2 * reading.taken == pytest.approx(reading.verdict.double_take)
+    reading = searcher().analyse_cube(behind, SearchLimits(1))
+    assert reading.double_take < 0
+    assert 2 * reading.double_take == pytest.approx(reading.verdict.double_take)
 
 
 class Slow:
@@ -123,9 +125,9 @@ class Slow:
 def test_deadlines_are_kept(seconds: float) -> None:
     slow = Searcher(Slow(), toy_pruner())
     slow.rank(STATE, PLAYS, SearchLimits(1))  # whatever has to be compiled
-    for limits in (SearchLimits(4, seconds), SearchLimits(4, seconds, decided=True)):
+    for limits in (SearchLimits(4, seconds), SearchLimits(4, seconds, stop_when_decided=True)):
         ranking = slow.rank(STATE, PLAYS, limits)
-        reading = slow.read(STATE, limits)
+        reading = slow.analyse_cube(STATE, limits)
         for effort in (ranking.effort, reading.effort):
             assert effort.seconds < seconds + 0.1  # another process may have the core for a while
             assert effort.plies < 4
@@ -134,8 +136,8 @@ def test_deadlines_are_kept(seconds: float) -> None:
 
 def test_more_time_looks_further() -> None:
     slow = Searcher(Slow(), toy_pruner())
-    assert slow.read(STATE, SearchLimits(4, 1e-6)).effort.plies == 0
-    assert slow.read(STATE, SearchLimits(2, 60)).effort.plies == 2
+    assert slow.analyse_cube(STATE, SearchLimits(4, 1e-6)).effort.plies == 0
+    assert slow.analyse_cube(STATE, SearchLimits(2, 60)).effort.plies == 2
     assert slow.rank(STATE, PLAYS, SearchLimits(2, 1e-6)).effort.plies == 0
 
 

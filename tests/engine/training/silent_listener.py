@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Silent:
-    """A teller for whom nothing is worth telling."""
+    """A listener for whom nothing is worth telling."""
 
     def begin(self, what: str, total: int) -> None:
         """Begin a step."""

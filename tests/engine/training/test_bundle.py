@@ -54,7 +54,7 @@ def follow(folder: Path, page: str, *, begin: Path | None = None) -> Path:
     recipe = read_recipe(path)
     if begin is not None:
         unpack(begin, folder, recipe)
-    Pipeline(recipe, folder, NO_TABLES, 1, Silent()).follow()
+    Pipeline(recipe, folder, NO_TABLES, 1, Silent()).run()
     return path
 
 

@@ -14,14 +14,14 @@ import pytest
 
 from fibsbot.engine.arrays import boards_of
 from fibsbot.engine.network import NetworkError
-from fibsbot.engine.training.labels import Chunk, Teacher, evaluate_five, label_all, play_games, read_labels, targets
+from fibsbot.engine.training.labels import Chunk, Labeller, evaluate_five, label_all, play_games, read_labels, targets
 from tests.engine.toys import Recounted, some_positions, toy_network, toy_teacher
 
 ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
-def teacher() -> Teacher:
+def teacher() -> Labeller:
     """A toy that knows bear-off tables."""
     return toy_teacher()
 
@@ -37,7 +37,7 @@ def test_without_looking_ahead_a_label_is_what_the_evaluator_says() -> None:
 
 
 @pytest.mark.slow
-def test_one_process_and_two_make_the_same_files(teacher: Teacher, tmp_path: Path) -> None:
+def test_one_process_and_two_make_the_same_files(teacher: Labeller, tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     for folder, jobs in ((one, 1), (two, 2)):
         folder.mkdir()

@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from fibsbot.engine.arrays import Boards, boards_of
+from fibsbot.engine.arrays import OUTPUTS, Boards, Floats32, boards_of
 from fibsbot.engine.features import encode_all
-from fibsbot.engine.network import Floats, Network
+from fibsbot.engine.network import Network
 from fibsbot.engine.pruner import raw_columns
 from fibsbot.engine.training.optimizer import FitPlan, FitProgress, _gradients, fit
-from fibsbot.engine.training.td_network import CHANCES
 from tests.engine.toys import Recounted, some_positions
 
 WORTH = np.array([2, 1, 1, 1, 1])
@@ -23,7 +22,7 @@ SIGNS = np.array([2, 1, 1, -1, -1])
 def exact(hidden: tuple[int, ...]) -> Network:
     """Return a network in double precision, so that small differences can be seen."""
     network = Network.new(hidden, 3, inputs=7)
-    parts = [tuple(array.astype(float) for array in part) for part in (network.weights, network.thresholds)]
+    parts = [tuple(array.astype(float) for array in part) for part in (network.weights, network.biases)]
     return Network(*parts)
 
 
@@ -40,9 +39,9 @@ def loss(network: Network, inputs: npt.NDArray[np.float64], targets: npt.NDArray
 def test_gradients_are_numerical_differences(hidden: tuple[int, ...], equity: float) -> None:
     network = exact(hidden)
     rng = np.random.default_rng(1)
-    inputs, targets = rng.standard_normal((9, 7)), rng.uniform(0.05, 0.95, (9, CHANCES))
+    inputs, targets = rng.standard_normal((9, 7)), rng.uniform(0.05, 0.95, (9, OUTPUTS))
     miss, gradients = _gradients(network, inputs, targets, equity)  # type: ignore[arg-type]  # doubles
-    parameters = [*network.weights, *network.thresholds]
+    parameters = [*network.weights, *network.biases]
     assert [it.shape for it in parameters] == [it.shape for it in gradients]
     assert np.mean(((network.activations(inputs)[-1] - targets) @ SIGNS) ** 2) == pytest.approx(miss)  # type: ignore[arg-type]
     for parameter, gradient in zip(parameters, gradients, strict=True):
@@ -57,26 +56,26 @@ def test_gradients_are_numerical_differences(hidden: tuple[int, ...], equity: fl
 
 
 @pytest.fixture(scope="module")
-def labels() -> tuple[Boards, Floats]:
+def labels() -> tuple[Boards, Floats32]:
     """Positions of which a function of the pips is to be learned."""
     boards = boards_of(some_positions(3000, 1))
     chances = Recounted().evaluate(boards)
     return boards, chances[:, [0, 1, 2, 4, 5]].astype(np.float32)
 
 
-def fitted(labels: tuple[Boards, Floats], plan: FitPlan, network: Network) -> list[FitProgress]:
+def fitted(labels: tuple[Boards, Floats32], plan: FitPlan, network: Network) -> list[FitProgress]:
     """Fit, and return what was told on the way."""
     return list(fit(network, *labels, plan))
 
 
-def error(network: Network, labels: tuple[Boards, Floats], columns: npt.NDArray[np.intp] | None = None) -> float:
+def error(network: Network, labels: tuple[Boards, Floats32], columns: npt.NDArray[np.intp] | None = None) -> float:
     inputs = encode_all(labels[0])
     said = network.chances(inputs if columns is None else inputs[:, columns])
     return float(np.sqrt(np.mean(((said - labels[1]) @ SIGNS) ** 2)))
 
 
 @pytest.mark.parametrize("equity", [0.0, 1.0])
-def test_a_function_of_the_board_is_learned(labels: tuple[Boards, Floats], equity: float) -> None:
+def test_a_function_of_the_board_is_learned(labels: tuple[Boards, Floats32], equity: float) -> None:
     network = Network.new((16,), 1)
     before = error(network, labels)
     progress = fitted(labels, FitPlan(epochs=8, batch=50, rate=0.02, equity=equity), network)
@@ -87,7 +86,7 @@ def test_a_function_of_the_board_is_learned(labels: tuple[Boards, Floats], equit
     assert 8 * 60 == len(progress) == FitPlan(epochs=8, batch=50).batches(3000)
 
 
-def test_a_network_may_see_some_of_the_inputs_only(labels: tuple[Boards, Floats]) -> None:
+def test_a_network_may_see_some_of_the_inputs_only(labels: tuple[Boards, Floats32]) -> None:
     columns = raw_columns()
     network = Network.new((16,), 1, len(columns))
     before = error(network, labels, columns)
@@ -95,7 +94,7 @@ def test_a_network_may_see_some_of_the_inputs_only(labels: tuple[Boards, Floats]
     assert error(network, labels, columns) < 0.5 * before
 
 
-def test_the_seed_decides_everything(labels: tuple[Boards, Floats]) -> None:
+def test_the_seed_decides_everything(labels: tuple[Boards, Floats32]) -> None:
     def made(change: Callable[[FitPlan], FitPlan] = lambda plan: plan) -> str:
         network = Network.new((8,), 1)
         fitted(labels, change(FitPlan(epochs=2, batch=300, seed=5)), network)
@@ -105,7 +104,7 @@ def test_the_seed_decides_everything(labels: tuple[Boards, Floats]) -> None:
     assert made() != made(lambda plan: FitPlan(plan.epochs, plan.batch, seed=6))
 
 
-def test_fewer_labels_than_a_batch_are_a_batch(labels: tuple[Boards, Floats]) -> None:
+def test_fewer_labels_than_a_batch_are_a_batch(labels: tuple[Boards, Floats32]) -> None:
     network = Network.new((8,), 1)
     before = network.checksum()
     few = labels[0][:10], labels[1][:10]
@@ -113,16 +112,16 @@ def test_fewer_labels_than_a_batch_are_a_batch(labels: tuple[Boards, Floats]) ->
     assert before != network.checksum()
 
 
-def test_nothing_is_learned_from_nothing(labels: tuple[Boards, Floats]) -> None:
+def test_nothing_is_learned_from_nothing(labels: tuple[Boards, Floats32]) -> None:
     network = Network.new((8,), 1)
     before = network.checksum()
     assert [] == fitted((labels[0][:0], labels[1][:0]), FitPlan(), network)
     assert before == network.checksum()
 
 
-def test_labels_in_half_precision_do_as_well(labels: tuple[Boards, Floats]) -> None:
+def test_labels_in_half_precision_do_as_well(labels: tuple[Boards, Floats32]) -> None:
     network = Network.new((8,), 1)
     before = error(network, labels)
     fitted((labels[0], labels[1].astype(np.float16)), FitPlan(epochs=4, batch=50, rate=0.02), network)
     assert error(network, labels) < 0.5 * before
-    assert all(it.dtype == np.float32 for it in (*network.weights, *network.thresholds))
+    assert all(it.dtype == np.float32 for it in (*network.weights, *network.biases))

@@ -20,9 +20,10 @@ from fibsbot.engine.training.races import (
     pip_count_labels,
     race_starts,
 )
+from fibsbot.match import ROLLS
 from fibsbot.position import Position
 from fibsbot.rules.plays import resulting_positions
-from tests.engine.toys import ROLLS, some_positions, toy_race
+from tests.engine.toys import some_positions, toy_race
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +35,7 @@ def tables() -> BearoffTables:
 
 
 def almost_home(count: int, seed: int) -> Sides:
-    """Return sides with one checker on the bar point, which any throw can bring home."""
+    """Return sides with one checker on the bar point, which any roll can bring home."""
     rng = np.random.default_rng(seed)
     sides = np.zeros((count, 18), np.int8)
     for side in sides:
@@ -65,7 +66,7 @@ def test_one_throw_from_home_a_label_is_what_the_tables_say_of_the_best_plays(ta
                 [cells[1:7] for cells in resulting_positions(position(side).points, roll) if not any(cells[7:19])]
             )
             expected += chance * tables.columns.means[indices_of(home)].min()
-        # A throw may leave the checker where it is only if that is best, which no toy can judge.
+        # A roll may leave the checker where it is only if that is best, which no toy can judge.
         assert throws[tuple(side.tolist())] == pytest.approx(expected, abs=0.02)
 
 
@@ -112,7 +113,7 @@ def test_the_beginnings_are_all_different_and_none_is_home() -> None:
 
 
 def missed(race: RaceNetwork, labels: SideLabels) -> float:
-    """Return by how many throws the network's means differ from the labels', root mean square."""
+    """Return by how many rolls the network's means differ from the labels', root mean square."""
     throws, _ = race.guess(labels.sides[~labels.first])
     means = (throws - labels.chances[~labels.first]) @ np.arange(throws.shape[1])
     return float(np.sqrt(np.mean(means**2)))

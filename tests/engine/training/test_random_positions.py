@@ -7,8 +7,9 @@ import pytest
 
 from fibsbot.engine.arrays import position_of
 from fibsbot.engine.training.random_positions import Variety, play_positions
+from fibsbot.match import ROLLS
 from fibsbot.position import Position
-from tests.engine.toys import ROLLS, left_by, toy_pruner
+from tests.engine.toys import left_by, toy_pruner
 
 PRUNER = toy_pruner()
 WILD = Variety(wild=1, random=1, early=0)
@@ -28,11 +29,11 @@ def test_they_are_possible_and_not_over(variety: Variety) -> None:
 
 @pytest.mark.slow
 def test_each_follows_from_the_one_before_or_from_the_opening() -> None:
-    """With all positions kept, neighbours are a throw apart; the first throw of a game is no double."""
+    """With all positions kept, neighbours are a roll apart; the first roll of a game is no double."""
     games = 0
     before = Position.start()
     first = {Position(it).swapped() for roll in ROLLS if roll[0] != roll[1] for it in left_by(before, roll)}
-    for board in play_positions(PRUNER, 400, WILD, seed=2, kept=1):
+    for board in play_positions(PRUNER, 200, WILD, seed=2, kept=1):
         position = position_of(board)
         follow = {Position(it).swapped() for roll in ROLLS for it in left_by(before, roll)}
         if before == Position.start() or position not in follow:

@@ -54,7 +54,7 @@ def test_a_recipe_is_read_with_what_is_usual_where_it_says_nothing(tmp_path: Pat
 
 def test_a_round_done_several_times_begins_one_network(tmp_path: Path) -> None:
     (tmp_path / "recipe.toml").write_text(PAGE)
-    rounds = read_recipe(tmp_path / "recipe.toml").unrolled()
+    rounds = read_recipe(tmp_path / "recipe.toml").expanded_rounds()
     assert [(12,), (), (), ()] == [one.hidden for one in rounds]
     assert [600, 600, 600, 100] == [one.labels for one in rounds]
 
@@ -62,7 +62,7 @@ def test_a_round_done_several_times_begins_one_network(tmp_path: Path) -> None:
 def test_behind_a_checkpoint_nothing_is_learned_of_what_was_before(tmp_path: Path) -> None:
     (tmp_path / "recipe.toml").write_text(PAGE)
     recipe = read_recipe(tmp_path / "recipe.toml")
-    assert [False, False, True, False] == [one.checkpoint for one in recipe.unrolled()]
+    assert [False, False, True, False] == [one.checkpoint for one in recipe.expanded_rounds()]
     assert [range(1), range(2), range(1, 3), range(3, 4)] == [recipe.learned(number, 2) for number in range(4)]
 
 

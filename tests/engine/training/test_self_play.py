@@ -10,8 +10,9 @@ from fibsbot.engine.evaluator import is_known
 from fibsbot.engine.pruner import new_pruner_buffers
 from fibsbot.engine.training.labels import FIVE, GAMES_AT_ONCE, Labels, most_disputed, one_ply, play_games, targets
 from fibsbot.engine.training.random_positions import Variety
+from fibsbot.match import ROLLS
 from fibsbot.position import Position
-from tests.engine.toys import ROLLS, left_by, toy_teacher
+from tests.engine.toys import left_by, toy_teacher
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +39,7 @@ def test_a_label_is_what_the_position_is_worth_one_roll_ahead(tame: Labels) -> N
 
 def test_who_follows_is_what_a_roll_leads_to(tame: Labels) -> None:
     games = 0
-    for row in range(400):
+    for row in range(100):
         position = position_of(tame.boards[row])
         if tame.followed[row]:
             following = position_of(tame.boards[row + 1])

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.engine.arrays import boards_of
+from fibsbot.engine.arrays import OUTPUTS, boards_of
 from fibsbot.engine.features import encode_all
-from fibsbot.engine.training.td_network import CHANCES, new_td_buffers, new_td_network, value, write_game_over
+from fibsbot.engine.generator import write_game_over
+from fibsbot.engine.training.td_network import new_td_buffers, new_td_network, value
 from fibsbot.position import CHECKERS, Position
 from tests.engine.toys import board_of
 from tests.hypothesis_strategies import positions
@@ -39,7 +40,7 @@ def test_what_is_over_is_worth_exactly_what_was_lost(game: tuple[Position, list[
 
 @given(positions())
 def test_what_is_not_over_is_no_ending(position: Position) -> None:
-    chances = np.full(CHANCES, 9, np.float32)
+    chances = np.full(OUTPUTS, 9, np.float32)
     assert not write_game_over(board_of(position), chances)
     assert (chances == 9).all()
 
@@ -47,11 +48,11 @@ def test_what_is_not_over_is_no_ending(position: Position) -> None:
 @given(positions())
 def test_chances_are_what_the_weights_say_in_their_order(position: Position) -> None:
     student = new_td_network(9, 5)
-    student.offset[:] = (0, 1, 1, 1, 1)
+    student.output_bias[:] = (0, 1, 1, 1, 1)
     desk = new_td_buffers(student)
     equity = value(student, desk, board_of(position))
-    hidden = encode_all(boards_of([position]))[0].astype(float) @ student.inward + student.threshold
-    said = 1 / (1 + np.exp(-(student.outward @ (hidden / (1 + abs(hidden))) + student.offset)))
+    hidden = encode_all(boards_of([position]))[0].astype(float) @ student.input_weights + student.hidden_bias
+    said = 1 / (1 + np.exp(-(student.output_weights @ (hidden / (1 + abs(hidden))) + student.output_bias)))
     win, gammon, lose_gammon = said[0], min(said[1], said[0]), min(said[3], 1 - said[0])
     expected = [win, gammon, min(said[2], gammon), lose_gammon, min(said[4], lose_gammon)]
     assert expected == pytest.approx(desk.chances.tolist(), abs=1e-4)

@@ -56,7 +56,7 @@ def test_it_plays_by_the_networks_of_a_folder(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("fibsbot.engine.engine.load_tables", lambda **_: None)
     strategy = load(f"engine:0,networks={tmp_path}")
     state = MatchState(Position.start())
-    expected = toy_engine().read(state, SearchLimits(0)).equity
+    expected = toy_engine().analyse_cube(state, SearchLimits(0)).equity
     assert expected == pytest.approx(strategy.offer_double(state).equity or 0.0, abs=1e-4)
 
 
@@ -149,9 +149,9 @@ def test_a_bad_double_is_beavered_where_that_is_allowed(strategy: EngineStrategy
 def test_a_beaver_of_our_double_is_answered_as_who_is_on_roll(strategy: EngineStrategy) -> None:
     """We have doubled, to 2, and were beavered: the cube goes to 4 if we take, and is the opponent's."""
     lost = MatchState(RACE, phase=Phase.DOUBLED, cube=2, owner=Owner.PLAYER)
-    reading = pip_engine().read(evolve(lost, phase=Phase.ROLL), SearchLimits(1))
+    reading = pip_engine().analyse_cube(evolve(lost, phase=Phase.ROLL), SearchLimits(1))
     answer = strategy.answer_double(lost)
-    assert max(reading.taken, -1.0) == pytest.approx(answer.equity or 0.0, abs=1e-6)
+    assert max(reading.double_take, -1.0) == pytest.approx(answer.equity or 0.0, abs=1e-6)
 
 
 class Decided:
