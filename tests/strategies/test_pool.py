@@ -201,9 +201,9 @@ async def test_a_single_strategy_that_is_late_is_passed_over_until_it_comes_back
     [
         (KeyError("a\nb"), "plain raised KeyError: 'a\\nb'"),
         (SystemExit(3), "plain raised SystemExit: 3"),
-        (KeyboardInterrupt(), "plain raised KeyboardInterrupt: "),
-        (asyncio.CancelledError(), "plain raised CancelledError: "),
-        (StopIteration(), "plain raised StopIteration: "),
+        (KeyboardInterrupt(), "plain raised KeyboardInterrupt"),
+        (asyncio.CancelledError(), "plain raised CancelledError"),
+        (StopIteration(), "plain raised StopIteration"),
     ],
 )
 async def test_an_instance_that_raises_is_kept(error: BaseException, text: str) -> None:
