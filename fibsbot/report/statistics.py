@@ -220,7 +220,7 @@ def luckiest_rolls(match: MatchTimeline) -> Html:
     if not rolls:
         return tag("p", f"No roll changed the equity by {LUCK_THRESHOLD:g} or more.", class_="note")
     rows = [_luck_row(match, it) for _, it in rolls[:LUCKIEST_SHOWN]]
-    return table("Greatest luck", ("", "Throw", "Luck"), rows, "figures lucky")
+    return table("Greatest luck", ("", "Roll", "Luck"), rows, "figures lucky")
 
 
 def _luck_row(match: MatchTimeline, entry: TimelineEntry) -> Html:

@@ -45,6 +45,7 @@ class EntryKind(enum.Enum):
     """Kind of a timeline entry; the value is the letter after the turn in its link."""
 
     THROW = ""
+    """A roll and its play; the names of kinds are values in the JSON of `analyse`."""
     NO_DOUBLE = "n"
     """A roll before which the player should have doubled."""
     DOUBLE = "d"
