@@ -174,6 +174,12 @@ def test_a_match_id_with_impossible_numbers_is_refused(change: dict[str, int], m
     assert message == str(caught.value)
 
 
+def as_written(state: MatchState) -> MatchState:
+    """Return what a GNU Backgammon ID keeps of a state: no instant redoubles, the higher die first."""
+    dice = (max(state.dice), min(state.dice)) if state.dice else None
+    return evolve(state, redoubles=0, dice=dice)
+
+
 ALPHABET: Final = "XGID=-abcdeABCDE:0123456789+/ \n"
 
 
@@ -217,7 +223,7 @@ def test_a_match_id_with_any_byte_changed_is_another_id_or_an_error(state: Match
         read = parse_gnubg_id(f"{position}:{base64.b64encode(bits).decode()}")
     except NotationError:
         return
-    assert evolve(read, redoubles=0) == parse_gnubg_id(format_gnubg_id(read))
+    assert as_written(read) == parse_gnubg_id(format_gnubg_id(read))
 
 
 @given(st.binary(min_size=10, max_size=10), st.binary(min_size=9, max_size=9))

@@ -127,12 +127,13 @@ def test_the_empty_play_is_legal_exactly_when_nothing_can_move(position: Positio
 def test_only_plays_to_a_legal_position_are_accepted(
     position: Position, roll: Dice, other: Position, other_roll: Dice
 ) -> None:
-    """Plays of another position, of other dice and in another order are only legal if a legal play has their result."""
+    """Reordered, shortened and other plays are only legal if a legal play has their result."""
     legal = legal_plays(position, roll)
     reached = {position.play(play) for play in legal}
     reordered = [Play(play.moves[::-1]) for play in legal]
+    shortened = [Play(play.moves[:-1]) for play in legal]
     accepted = 0
-    for play in [*reordered, *legal_plays(position, other_roll), *legal_plays(other, roll)]:
+    for play in [*reordered, *shortened, *legal_plays(position, other_roll), *legal_plays(other, roll)]:
         try:
             checked = check_play(position, roll, play)
         except IllegalPlayError:
