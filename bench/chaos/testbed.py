@@ -302,7 +302,7 @@ async def build_testbed(plan: ChaosPlan, folder: Path, strategies: tuple[str, st
                 folder=own,
             )
         )
-    command = ("serve", "--port", str(port), "--db", str(folder / "server.db"), "--seed", str(plan.seed))
+    command = ("serve", "--port", str(port), "--database", str(folder / "server.db"), "--seed", str(plan.seed))
     return Testbed(plan, folder, port, FibsbotProcess("server", command), pairs, recoveries)
 
 

@@ -31,13 +31,13 @@ REPLY_MAX_AGE: Final = 60.0
 """Seconds in which an answer is still one; a line that could not be said by then is dropped."""
 NUDGE_PAUSE: Final = 10.0
 """Seconds between two looks because the opponent wonders."""
-MOST_A_MINUTE: Final = 12
+MAX_A_MINUTE: Final = 12
 """Answers within any minute, whoever asks."""
-MOST_TOLD: Final = 2_000
+MAX_TOLD: Final = 2_000
 """Answers that are kept in mind, so as not to repeat them."""
-MOST_GREETED: Final = 1_000
+MAX_GREETED: Final = 1_000
 """Opponents of unfinished matches who need no second greeting."""
-MOST_WATCHERS: Final = 20
+MAX_WATCHERS: Final = 20
 """Watchers of a match who are greeted."""
 
 
@@ -68,7 +68,7 @@ class Chat:
         self._began: float | None = None
         self._told: dict[tuple[str, Topic | None], float] = {}
         """When who was told what; None is the hint."""
-        self._answers: deque[float] = deque(maxlen=MOST_A_MINUTE)
+        self._answers: deque[float] = deque(maxlen=MAX_A_MINUTE)
         self._opponent: str | None = None
         self._greeted: dict[str, None] = {}
         """Opponents who were greeted, and whose match is not over yet."""
@@ -145,12 +145,12 @@ class Chat:
     def _tell_once(self, name: str, topic: Topic | None, text: str) -> None:
         """Tell somebody something, unless it was told lately, or too much was told to everybody."""
         now = self._desk.now
-        flooded = len(self._answers) == MOST_A_MINUTE and now < self._answers[0] + 60
+        flooded = len(self._answers) == MAX_A_MINUTE and now < self._answers[0] + 60
         if flooded or self._was_told(name, topic) or not self._say(c.Tell(name, chat_text.chat_line(text))):
             return
         self._answers.append(now)
         self._told.pop((name, topic), None)
-        if len(self._told) >= MOST_TOLD:
+        if len(self._told) >= MAX_TOLD:
             del self._told[next(iter(self._told))]
         self._told[name, topic] = now
         self._desk.record("answered", to=name, topic=topic.value if topic else "hint")
@@ -181,7 +181,7 @@ class Chat:
         if opponent in self._greeted or not self._settings.greet or not self._listens_to(opponent):
             return
         if self._say(c.Kibitz(chat_text.chat_line(self._settings.greeting))):
-            if len(self._greeted) >= MOST_GREETED:
+            if len(self._greeted) >= MAX_GREETED:
                 del self._greeted[next(iter(self._greeted))]
             self._greeted[opponent] = None
 
@@ -189,7 +189,7 @@ class Chat:
         """Greet somebody who watches our match, once."""
         if self._opponent is None or not self._settings.greet_watchers or not self._listens_to(watcher):
             return
-        if watcher not in self._watchers and len(self._watchers) < MOST_WATCHERS:
+        if watcher not in self._watchers and len(self._watchers) < MAX_WATCHERS:
             self._watchers.add(watcher)
             self._say(c.Tell(watcher, chat_text.WELCOME))
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from fibsbot.bot.context import Counters
 from fibsbot.bot.orders import Order
-from fibsbot.policy.rules import format_duration, plural
+from fibsbot.text import format_duration, plural
 
 LONGEST_QUESTION: Final = 80
 """Characters of a line that may be a question; longer ones are talk."""

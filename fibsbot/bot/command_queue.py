@@ -28,9 +28,9 @@ ChatCommand: TypeAlias = c.Tell | c.Kibitz
 """What is said to people."""
 MINUTE: Final = 60.0
 """Seconds."""
-MOST_WAITING: Final = 100
+MAX_WAITING: Final = 100
 """Commands that wait at most; no server makes a bot say so many that is not up to something."""
-MOST_CHAT: Final = 8
+MAX_CHAT: Final = 8
 """Lines for people that wait at most."""
 CHAT_STATES: Final = frozenset(
     {State.LOBBY, State.WATCHING, State.BETWEEN_GAMES, State.THEIR_TURN, State.I_DOUBLED, State.I_RESIGNED}
@@ -121,7 +121,7 @@ class CommandQueue:
             return
         if key is not None:
             self._waiting.appendleft(errand)
-        elif len(self._waiting) < MOST_WAITING:
+        elif len(self._waiting) < MAX_WAITING:
             self._waiting.append(errand)
 
     def say_at_once(self, command: Command) -> None:
@@ -132,7 +132,7 @@ class CommandQueue:
     def talk(self, line: ChatCommand, *, fresh: float) -> bool:
         """Have something said when there is time, within so many seconds or never; False when too much waits."""
         self._forget_stale()
-        if len(self._talk) >= MOST_CHAT:
+        if len(self._talk) >= MAX_CHAT:
             return False
         self._talk.append((line, self._desk.now + fresh))
         return True

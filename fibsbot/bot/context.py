@@ -66,7 +66,7 @@ def features_named(names: Iterable[str]) -> set[Feature]:
 
 DAY: Final = 86_400.0
 """Seconds."""
-MOST_PLAYERS: Final = 10_000
+MAX_PLAYERS: Final = 10_000
 """Players that are remembered; who was met longest ago is forgotten first."""
 
 
@@ -140,7 +140,7 @@ class AgentMemory:
 
     def _keep(self, name: str) -> PlayerHistory:
         known = self._known.pop(name, None) or PlayerHistory()
-        if len(self._known) >= MOST_PLAYERS:
+        if len(self._known) >= MAX_PLAYERS:
             del self._known[next(iter(self._known))]
         self._known[name] = known
         return known

@@ -15,6 +15,7 @@ from fibsbot.bot.command_queue import CommandQueue
 from fibsbot.bot.context import AgentContext
 from fibsbot.bot.lobby import Lobby
 from fibsbot.fibs import length_from_fibs
+from fibsbot.text import plural
 
 
 @frozen
@@ -280,7 +281,7 @@ class BotStatus:
             score = f", {self.score[0]}-{self.score[1]}" if self.score else ""
             length = {None: "", 0: " unlimited"}.get(self.length, f" of {self.length}")
             said = f"playing {self.opponent}{score}{length}"
-        said += f", {self.stuck} saved match{'es' * (self.stuck > 1)} stuck" if self.stuck else ""
+        said += f", {plural(self.stuck, 'saved match')} stuck" if self.stuck else ""
         return said + (", then leaving" if self.finishing else ", paused" if self.paused else "")
 
     def as_dict(self) -> dict[str, Any]:

@@ -42,13 +42,13 @@ from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.questions import Question, StrategyAnswer
 
-MOST_ATTEMPTS: Final = 5
+MAX_ATTEMPTS: Final = 5
 """A decision is sent so often at most; then the match is left."""
-MOST_REFUSED: Final = 5
+MAX_REFUSED: Final = 5
 """So many different plays may be refused in one situation; then the match is left."""
-MOST_DECISIONS: Final = 1000
+MAX_DECISIONS: Final = 1000
 """Decisions of a game that are kept in mind; no real game has so many."""
-MOST_ASKED: Final = 8
+MAX_ASKED: Final = 8
 """Questions that the strategy may owe us an answer to; a server that makes up positions could pile them up."""
 
 
@@ -273,7 +273,7 @@ class DecisionFlow:
         decision = self._doubted
         if decision is None or decision.reply is None:
             self._recovery.on_board()
-        elif decision.attempts >= MOST_ATTEMPTS:
+        elif decision.attempts >= MAX_ATTEMPTS:
             self._recovery.stall("the server takes none of our commands")
         else:
             self._send_unless_refused(decision, decision.reply)
@@ -290,7 +290,7 @@ class DecisionFlow:
                 command_for(decision.key, PlayAnswer(play), decision.direction) for play in self._plays(decision)
             )
             another = next((other for other in replies if other.shown not in refused), None)
-            if another is None or len(refused) >= MOST_REFUSED:
+            if another is None or len(refused) >= MAX_REFUSED:
                 decision.stage = DecisionStage.REFUSED
                 self._recovery.stall("the server refuses our plays")
             else:
@@ -334,7 +334,7 @@ class DecisionFlow:
         return later and self._desk.session.state in RESIGNATION_WAITS_STATES and last.key in self._decisions
 
     def _go_on(self, decision: PendingDecision) -> None:
-        if decision.stage is DecisionStage.SEEN and decision.question and self._asked < MOST_ASKED:
+        if decision.stage is DecisionStage.SEEN and decision.question and self._asked < MAX_ASKED:
             decision.stage = DecisionStage.ASKED
             self._asked += 1
             self._desk.act(Ask(decision.key, decision.question))
@@ -355,7 +355,7 @@ class DecisionFlow:
 
     def _begin(self, key: DecisionKey) -> PendingDecision:
         track, desk = self._desk.track, self._desk
-        if len(self._decisions) >= MOST_DECISIONS:
+        if len(self._decisions) >= MAX_DECISIONS:
             self._decisions.clear()
         decision = PendingDecision(key, track.direction or -1, desk.now, track.decision(key.phase))
         self._decisions[key] = decision

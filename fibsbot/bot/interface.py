@@ -196,7 +196,7 @@ def event_for_order(order: Order, at: float) -> FinishRequested | QuitRequested 
     match order:
         case Order.PAUSE | Order.RESUME:
             return PauseRequested(at, paused=order is Order.PAUSE)
-        case Order.LAST:
+        case Order.FINISH:
             return FinishRequested(at)
         case Order.QUIT:
             return QuitRequested(at)

@@ -33,9 +33,9 @@ STUCK_MATCH_TEXT: Final = (
     "Our saved match got stuck on this server, so I can't go on with it. You can invite me to a new one."
 )
 """What an opponent is told who wants to go on with a match that was given up."""
-MOST_DOUBLINGS: Final = 7
+MAX_DOUBLINGS: Final = 7
 """The wait before inviting the same player again grows to 2 to the power of this many times the first one."""
-MOST_TRIED: Final = 10_000
+MAX_TRIED: Final = 10_000
 """Players whom we keep in mind, so as not to invite them again soon."""
 
 
@@ -101,9 +101,9 @@ class SentInvitations:
         self._close()
         retry = self._desk.settings.timings.retry
         count = self.tries(name)
-        if len(self._tries) >= MOST_TRIED:
+        if len(self._tries) >= MAX_TRIED:
             del self._tries[next(iter(self._tries))]
-        self._tries[name] = InvitationAttempts(min(count + 1, MOST_DOUBLINGS), self._desk.now + retry * 2**count)
+        self._tries[name] = InvitationAttempts(min(count + 1, MAX_DOUBLINGS), self._desk.now + retry * 2**count)
         self._last = SentInvitation(name, length, why, self._desk.now + retry)
         self._desk.wake("answer", retry)
         self._desk.record("inviting", name=name, length=length, why=why.value)
@@ -205,9 +205,9 @@ class SentInvitations:
         self._desk.record("refused_by", name=name, text=text)
 
 
-MOST_INVITATIONS: Final = 100
+MAX_INVITATIONS: Final = 100
 """Invitations that wait for our answer."""
-MOST_TOLD: Final = 2_000
+MAX_TOLD: Final = 2_000
 """Players who were told why we don't play, and are kept in mind so as not to tell them again."""
 REPLY_MAX_AGE: Final = 60.0
 """Seconds in which an answer is still one."""
@@ -266,7 +266,7 @@ class ReceivedInvitations:
 
     def invited(self, name: str, length: int) -> None:
         """Take an invitation to a new match."""
-        if len(self._offers) >= MOST_INVITATIONS and name not in self._offers:
+        if len(self._offers) >= MAX_INVITATIONS and name not in self._offers:
             return
         self._numbers += 1
         offer = self._offers[name] = ReceivedInvitation(self._numbers, name, length)
@@ -328,7 +328,7 @@ class ReceivedInvitations:
             return
         if self._outbox.talk(c.Tell(name, chat_line(first.sentence)), fresh=REPLY_MAX_AGE):
             self._told.pop(told, None)
-            if len(self._told) >= MOST_TOLD:
+            if len(self._told) >= MAX_TOLD:
                 del self._told[next(iter(self._told))]
             self._told[told] = desk.now
 

@@ -48,7 +48,7 @@ WANTED_TOGGLES: Final[Mapping[Toggle, bool]] = {
 
 BOARDSTYLE: Final = "3"
 """The style of the `board:` lines, which line `2` does not tell."""
-MOST_TRIES: Final = 3
+MAX_TRIES: Final = 3
 """A switch is thrown so often; from then on only now and then."""
 
 
@@ -149,7 +149,7 @@ class LoginSequence:
         self._waits.met(Awaited.SWITCHES)
         for toggle, wanted in WANTED_TOGGLES.items():
             tries, last = self._tries.get(toggle, (0, 0.0))
-            again = tries < MOST_TRIES or self._desk.now >= last + self._desk.settings.timings.patience
+            again = tries < MAX_TRIES or self._desk.now >= last + self._desk.settings.timings.patience
             if values.get(toggle, wanted) is not wanted and again:
                 self._tries[toggle] = tries + 1, self._desk.now
                 self._outbox.say(c.ToggleCommand(toggle))
@@ -200,7 +200,7 @@ class LoginSequence:
 
 
 GUEST: Final = "guest"
-MOST_WAITS: Final = 4
+MAX_WAITS: Final = 4
 """The whole registration takes so many waits at most, whatever the server says in the meantime."""
 
 
@@ -231,7 +231,7 @@ class Registration:
         """Take an event, return what is to be done about it."""
         match event:
             case Connected():
-                self._until = event.at + MOST_WAITS * self._wait
+                self._until = event.at + MAX_WAITS * self._wait
                 return [WakeAt(event.at + self._wait)]
             case MessageReceived():
                 actions = self._answer(event.message)

@@ -10,9 +10,9 @@ class Order(enum.Enum):
     """An order, by the word that gives it."""
 
     STATUS = "status", "say what the bot is doing"
-    PAUSE = "pause", "begin no new match until `resume`"
-    RESUME = "resume", "begin matches again after `pause`"
-    LAST = "last", "finish the match, then log out"
+    PAUSE = "pause", "start no new match until `resume`"
+    RESUME = "resume", "start matches again after `pause`"
+    FINISH = "finish", "finish the match, then log out"
     QUIT = "quit", "log out at once; the server saves the match"
 
     help: str

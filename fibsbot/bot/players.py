@@ -13,11 +13,11 @@ from fibsbot.bot.command_queue import CommandQueue
 from fibsbot.bot.context import AgentContext, Feature
 from fibsbot.policy import Direction, MatchRequest, is_bot
 
-MOST_USERS: Final = 10_000
+MAX_USERS: Final = 10_000
 """Users that we keep in mind; a server has a few hundred."""
 LIST_MAX_AGE: Final = 10
 """The list of users is asked for again after so many times the wait before inviting somebody again."""
-MOST_MISSED: Final = 1
+MAX_MISSED: Final = 1
 """How often the list of users is asked for again when it does not come."""
 
 
@@ -53,7 +53,7 @@ class Players:
                 return self._on_who(message)
             case m.WhoEnd():
                 self._on_end()
-            case m.LoggedIn() if message.name not in self.who and len(self._announced) < MOST_USERS:
+            case m.LoggedIn() if message.name not in self.who and len(self._announced) < MAX_USERS:
                 self._announced.add(message.name)
                 self._desk.wake("who", self._desk.settings.timings.invitation)
             case m.LoggedOut():
@@ -67,7 +67,7 @@ class Players:
         self._announced.discard(info.name)
         if self._seen is not None:
             self._seen.add(info.name)
-        if info.name not in self.who and len(self.who) >= MOST_USERS:
+        if info.name not in self.who and len(self.who) >= MAX_USERS:
             return None
         was_free = self.is_free(info.name)
         self.who[info.name] = info
@@ -107,7 +107,7 @@ class Players:
     def on_unanswered(self) -> None:
         """Ask for the list once more; then go on with whom we know, and ask again later."""
         self._seen = None
-        if self._missed < MOST_MISSED:
+        if self._missed < MAX_MISSED:
             self._missed += 1
             self._listed = None
         else:

@@ -30,15 +30,15 @@ from fibsbot.bot.tracked_match import PlayerSide, cannot_move
 
 ROLL_WAIT_DIVISOR: Final = 8
 """A server that has once forgotten to roll for us is waited for so many times less."""
-MOST_LOOKS: Final = 5
+MAX_LOOKS: Final = 5
 """After so many looks at a board on which nothing happens, an opponent who is active waits for us, too."""
 EMPTY_MOVE_AFTER: Final = 3
 """When we have waited so often for what follows a throw without a play, we say `move` without moves, once."""
-MOST_PUT_OFF: Final = 8
+MAX_PUT_OFF: Final = 8
 """A wait is put off so often while commands of ours are still to be sent or answered."""
-MOST_UNSEEN: Final = 2
+MAX_UNSEEN: Final = 2
 """New connections for a match of which only our own `5` line speaks; then that line is not believed."""
-MOST_SEEN: Final = 2_000
+MAX_SEEN: Final = 2_000
 """Situations of a match that are kept in mind to notice progress."""
 
 IN_MATCH_WAITS: Final = frozenset(
@@ -168,7 +168,7 @@ class Recovery:
         """Go by what `5` lines say of a match of ours."""
         if self._partner is None:
             self._waits.met(Awaited.MATCH)
-        elif self._desk.session.state is State.LOBBY and self._unseen[self._partner] <= MOST_UNSEEN:
+        elif self._desk.session.state is State.LOBBY and self._unseen[self._partner] <= MAX_UNSEEN:
             self._suspect()
 
     def _on_opponent(self, info: m.WhoInfo) -> None:
@@ -178,7 +178,7 @@ class Recovery:
             return
         self._alone = False
         active = info.idle < self._desk.settings.timings.patience
-        if active and self._waits.passed(Awaited.OPPONENT) >= MOST_LOOKS:
+        if active and self._waits.passed(Awaited.OPPONENT) >= MAX_LOOKS:
             self.stall(f"{info.name} and we wait for each other", RecoveryStep.RECONNECT)
 
     def _note_alone(self) -> None:
@@ -272,7 +272,7 @@ class Recovery:
 
     def on_time(self, awaited: Awaited) -> None:
         """Ask for what does not come, and at last do what follows."""
-        if not self._outbox.idle and self._put_off < MOST_PUT_OFF:
+        if not self._outbox.idle and self._put_off < MAX_PUT_OFF:
             self._put_off += 1  # what we wait for may be the answer to what we have not even sent
             self._desk.wake(awaited.timer, TIMEOUT_RULES[awaited].seconds(self._desk.settings.timings))
             return
@@ -321,7 +321,7 @@ class Recovery:
             self.stall(f"{opponent} is there, and does not play with us")
             return
         self._outbox.say(c.ShowBoard())
-        if asks and (self._alone or passed >= MOST_LOOKS):
+        if asks and (self._alone or passed >= MAX_LOOKS):
             self._outbox.say(c.Rawwho(opponent))
 
     # -- in a match: what follows -------------------------------------------------------------------------------
@@ -340,7 +340,7 @@ class Recovery:
         elif self._seen:
             self._steps.pop(opponent, None)
             self._unseen.pop(opponent, None)
-        if len(self._seen) >= MOST_SEEN:
+        if len(self._seen) >= MAX_SEEN:
             self._seen.clear()
         self._seen.add(situation)
 
@@ -422,7 +422,7 @@ class Recovery:
         name = self._partner
         if last and name:
             self._unseen[name] += 1
-            if self._unseen[name] <= MOST_UNSEEN:
+            if self._unseen[name] <= MAX_UNSEEN:
                 self._desk.disconnect(f"the server says that we play with {name}, and shows no board")
             else:
                 self._matches.note_stuck(name, None, "the server says that we play, and shows no board")

@@ -23,9 +23,9 @@ from fibsbot.bot.invitations import STUCK_MATCH_TEXT, InvitationPurpose, SentInv
 from fibsbot.bot.players import Players
 from fibsbot.fibs import length_from_fibs
 from fibsbot.policy import Direction, RefusalReason, reasons_not_to_resume, reasons_to_refuse
-from fibsbot.policy.rules import format_duration
+from fibsbot.text import format_duration
 
-MOST_SAVED: Final = 1_000
+MAX_SAVED: Final = 1_000
 """Saved matches that we keep in mind; FIBS lets nobody have more than a few dozen."""
 REPLY_MAX_AGE: Final = 60.0
 """Seconds in which it is of use to tell somebody why the match will not go on at once."""
@@ -99,7 +99,7 @@ class SavedMatches:
 
     def _follow_list(self, message: Message) -> None:
         """Tell which matches the server keeps, once its list is whole: no line says that it is, but the next does."""
-        if isinstance(message, m.SavedMatch) and self._listing is not None and len(self._listing) < MOST_SAVED:
+        if isinstance(message, m.SavedMatch) and self._listing is not None and len(self._listing) < MAX_SAVED:
             self._listing.append(message.name)
         elif not isinstance(message, m.SavedMatch):
             listed = [] if isinstance(message, m.NoSavedGames) else self._listing
@@ -119,7 +119,7 @@ class SavedMatches:
         self.matches[name].length = length
 
     def _keep(self, name: str, saved: SavedMatchState) -> None:
-        if len(self.matches) >= MOST_SAVED:
+        if len(self.matches) >= MAX_SAVED:
             unsure = (other for other, match in self.matches.items() if match.length is None)
             del self.matches[next(unsure, next(iter(self.matches)))]
         self.matches[name] = saved
@@ -144,7 +144,7 @@ class SavedMatches:
         """Tell an opponent who left how it goes on; but who leaves again and again knows."""
         now = self._desk.now
         self._told = {name: at for name, at in self._told.items() if now < at + wait}
-        if name not in self._told and len(self._told) < MOST_SAVED:
+        if name not in self._told and len(self._told) < MAX_SAVED:
             self._told[name] = now
             pause = format_duration(wait)
             said = f"You left our match, which is saved. I will invite you once, in {pause}, to go on with it."

@@ -5,25 +5,11 @@ All text is one line of plain ASCII. An unknown fact about a player is no reason
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from fibsbot.policy.policy import Direction, MatchRequest, NamePattern, Policy, RefusalReason, is_bot
-
-_UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
-
-
-def format_duration(seconds: float) -> str:
-    """Return a duration in one unit, rounded up: `5 minutes`, `61 minutes`, `4 hours`."""
-    whole = max(math.ceil(seconds), 1)
-    unit, name = next((unit, name) for unit, name in _UNITS if whole % unit == 0 or whole >= 3 * unit)
-    return plural(-(-whole // unit), name)
-
-
-def plural(count: int, name: str) -> str:
-    """Return a number with its noun: `1 match`, `2 matches`."""
-    return f"{count} {name}" + ("" if count == 1 else "es" if name.endswith("ch") else "s")
+from fibsbot.text import format_duration, plural
 
 
 def format_range(least: float | None, most: float | None) -> str:

@@ -20,6 +20,7 @@ from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, load
 from fibsbot.strategies.questions import ResignAnswer, StrategyFailedError, ask_strategy
 from fibsbot.strategies.questions import StrategyAnswer as Reply
+from fibsbot.text import describe_error
 from fibsbot.transcript import Decision, Resign, Transcript
 from fibsbot.transcript.model import Answer
 
@@ -218,7 +219,7 @@ class StrategyComparison:
         try:
             return evolve(asked, values=value_answers(self.judge, asked.decision, answer))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
-            return evolve(asked, fault=f"the judge raised {_one_line(error)}")
+            return evolve(asked, fault=f"the judge raised {describe_error(error)}")
 
 
 def _resigned_points(decision: Decision) -> int:
@@ -297,7 +298,3 @@ def _value_of_end(judge: Evaluator, state: MatchState, points: int) -> float:
         return points / state.cube
     won, lost = judge.match_chance(state, state.cube), judge.match_chance(state, -state.cube)
     return 2 * (judge.match_chance(state, points) - lost) / (won - lost) - 1 if won > lost else 0.0
-
-
-def _one_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -28,6 +28,7 @@ from fibsbot.redaction import hide_password, redact
 from fibsbot.replay.events import MatchEvent
 from fibsbot.service.match_recorder import MatchRecorder
 from fibsbot.strategies.pool import StrategyChain, TimedAnswer
+from fibsbot.text import describe_error
 
 SLACK: Final = 60.0
 """Seconds by which everything may take longer than it should before an account counts as stuck."""
@@ -164,7 +165,7 @@ class BotAccount(Observer):
 
     def _on_crash(self, error: BaseException) -> None:
         self.crashes += 1
-        text = redact(" ".join(f"{type(error).__name__}: {error}".split()))
+        text = redact(describe_error(error))
         trace = "".join(traceback.format_exception(error))
         _log.error("account crashed", error=text, crashes=self.crashes, exception=trace)
         self._fail(f"crashed: {text}")

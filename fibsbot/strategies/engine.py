@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from attrs import frozen
 
-from fibsbot.engine import MOST_PLIES
+from fibsbot.engine import MAX_PLIES
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAnswer, Opponent, PlayAnswer
@@ -57,15 +57,15 @@ class EngineOptions:
                 networks = Path(number.strip())
             elif name == "time" and re.fullmatch(r" *[0-9]{1,5}(\.[0-9]{1,3})? *", number) and float(number) > 0:
                 values[name] = float(number)
-            elif name in _PLIES and re.fullmatch(rf" *[0-{MOST_PLIES}] *", number):
+            elif name in _PLIES and re.fullmatch(rf" *[0-{MAX_PLIES}] *", number):
                 values |= dict.fromkeys(("chequer", "cube") if name == "plies" else (name,), int(number))
             else:
                 raise ValueError(
-                    f"expected plies from 0 to {MOST_PLIES}, or plies=, chequer=, cube=, time= and networks= with "
+                    f"expected plies from 0 to {MAX_PLIES}, or plies=, chequer=, cube=, time= and networks= with "
                     f"commas between them, got {part!r}"
                 )
         time = values.get("time")
-        default = cls() if time is None else cls(MOST_PLIES, MOST_PLIES)
+        default = cls() if time is None else cls(MAX_PLIES, MAX_PLIES)
         chequer, cube = (int(values.get(name, getattr(default, name))) for name in ("chequer", "cube"))
         return cls(chequer, cube, time, networks)
 

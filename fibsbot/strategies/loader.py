@@ -28,6 +28,7 @@ from fibsbot.strategies.questions import (
     TakeQuestion,
     ask_strategy,
 )
+from fibsbot.text import describe_error, one_line
 
 ENTRY_POINT_GROUP: Final = "fibsbot.strategies"
 """The entry-point group that a plug-in registers its strategies in."""
@@ -57,10 +58,10 @@ class InstalledStrategy:
             factory: object = self._entry_point.load()
         except (Exception, SystemExit) as error:
             raise StrategyError(
-                f"strategy {self.name!r} ({self.source}) cannot be imported: {_one_line(error)}"
+                f"strategy {self.name!r} ({self.source}) cannot be imported: {describe_error(error)}"
             ) from error
         if not callable(factory):
-            raise StrategyError(f"strategy {self.name!r} ({self.source}) is no class, but {_one_line(factory)}")
+            raise StrategyError(f"strategy {self.name!r} ({self.source}) is no class, but {factory!r}")
         return factory
 
     def description(self) -> str:
@@ -116,10 +117,14 @@ def load(name: str, **options: Any) -> Strategy:
         strategy: object = factory(*([argument] if colon else []), **options)
     except ValueError as error:
         if not colon:
-            raise StrategyError(f"strategy {name!r} ({installed.source}) cannot be made: {_one_line(error)}") from error
-        raise StrategyError(f"strategy {name!r}: {' '.join(str(error).split())}") from error
+            raise StrategyError(
+                f"strategy {name!r} ({installed.source}) cannot be made: {describe_error(error)}"
+            ) from error
+        raise StrategyError(f"strategy {name!r}: {one_line(error)}") from error
     except (Exception, SystemExit) as error:
-        raise StrategyError(f"strategy {name!r} ({installed.source}) cannot be made: {_one_line(error)}") from error
+        raise StrategyError(
+            f"strategy {name!r} ({installed.source}) cannot be made: {describe_error(error)}"
+        ) from error
     if not isinstance(strategy, Strategy):
         missing = ", ".join(sorted(_interface_names() - set(dir(strategy))))
         raise StrategyError(f"strategy {name!r} ({installed.source}) is no Strategy: it lacks {missing}")
@@ -184,8 +189,3 @@ def _installed(point: EntryPoint) -> InstalledStrategy:
 
 def _interface_names() -> set[str]:
     return {name for name in (*vars(Strategy), *Strategy.__annotations__) if not name.startswith("_")}
-
-
-def _one_line(thing: object) -> str:
-    text = " ".join(str(thing).split())
-    return f"{type(thing).__name__}: {text}" if isinstance(thing, BaseException) else repr(thing)

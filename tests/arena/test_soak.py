@@ -88,6 +88,6 @@ def test_the_command_prints_one_json_object_and_its_status_tells_whether_all_wen
 
 def test_the_command_reports_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fibsbot.cli.soak.load", lambda _: Raising())
-    result = CliRunner().invoke(main, ["soak", "--matches", "1", "--opponent", "random"])
+    result = CliRunner().invoke(main, ["soak", "--matches", "1", "--opponent-strategy", "random"])
     assert result.exit_code == 1
     assert "Not everything went well" in result.stdout

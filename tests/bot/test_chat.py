@@ -11,9 +11,9 @@ from fibs_protocol.session import State
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.bot.chat import MOST_A_MINUTE, NUDGE_PAUSE, REPLY_MAX_AGE
+from fibsbot.bot.chat import MAX_A_MINUTE, NUDGE_PAUSE, REPLY_MAX_AGE
 from fibsbot.bot.chat_text import HINT, LONGEST_REPLY, QUITTING, WELCOME, Topic
-from fibsbot.bot.command_queue import MOST_CHAT
+from fibsbot.bot.command_queue import MAX_CHAT
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import ChatSettings, Timings
 from fibsbot.policy import NamePattern
@@ -246,7 +246,7 @@ def test_who_is_gone_is_told_nothing() -> None:
 def test_a_crowd_is_answered_in_moderation() -> None:
     script = Script().to_lobby()
     answered = [name for n in range(50) if asked(script, "help", name := f"{chr(97 + n % 26)}{'x' * (n // 26 + 2)}")]
-    assert MOST_A_MINUTE == len(answered)
+    assert MAX_A_MINUTE == len(answered)
     script.wait(61)
     assert 1 == len(asked(script, "help", "late"))
 
@@ -255,7 +255,7 @@ def test_few_answers_wait() -> None:
     script = Script().to_my_roll()
     for number in range(30):
         script.server(f"12 x{'y' * number} help")
-    assert MOST_CHAT == len(script.events("answered"))
+    assert MAX_CHAT == len(script.events("answered"))
 
 
 @pytest.mark.parametrize("first", ["who are you?", "help", "42", HINT, ChatSettings().greeting])
@@ -342,7 +342,7 @@ def test_an_operator_pauses_and_resumes() -> None:
 
 def test_last_finishes_the_match_first() -> None:
     script = Script(chat=OPERATED).to_their_turn()
-    assert ["Playing ford, 0-0 of 5, then leaving."] == asked(script, "last", "slarti")
+    assert ["Playing ford, 0-0 of 5, then leaving."] == asked(script, "finish", "slarti")
     assert [] == script.hang_ups
     assert ["bye"] == script.server("ford wins the 5 point match 5-0 .")
 

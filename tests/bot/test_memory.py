@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.bot.context import DAY, MOST_PLAYERS, AgentMemory
-from fibsbot.bot.players import MOST_USERS
+from fibsbot.bot.context import DAY, MAX_PLAYERS, AgentMemory
+from fibsbot.bot.players import MAX_USERS
 from fibsbot.policy import Policy
 from tests.bot.agent_script import Script
 from tests.bot.lobby_lines import saved, who
@@ -65,13 +65,13 @@ def test_a_match_that_waits_is_remembered_until_it_is_played() -> None:
 def test_who_was_met_longest_ago_is_forgotten_first() -> None:
     memory = AgentMemory()
     memory.played("ford", 0.0)
-    for number in range(MOST_PLAYERS - 1):
+    for number in range(MAX_PLAYERS - 1):
         memory.was_refused(name(number), 1.0)
     memory.was_refused("ford", 2.0)
     memory.recall("zaphod", [3.0])
     assert [0.0] == memory.of("ford").matches
     assert None is memory.of(name(0)).refused
-    assert MOST_PLAYERS == len(memory._known)
+    assert MAX_PLAYERS == len(memory._known)
 
 
 def test_the_end_of_a_match_is_remembered_and_a_break_is_not() -> None:
@@ -86,7 +86,7 @@ def test_the_end_of_a_match_is_remembered_and_a_break_is_not() -> None:
 @pytest.mark.slow
 def test_strangers_without_number_leave_no_trace() -> None:
     script = Script(policy=Policy(accept=False)).to_lobby(saved=saved("ford"))
-    for number in range(MOST_USERS + 500):
+    for number in range(MAX_USERS + 500):
         stranger = name(number)
         script.server(
             f"7 {stranger} {stranger} logs in.",
@@ -106,6 +106,6 @@ def test_strangers_without_number_leave_no_trace() -> None:
         "announced": len(lobby._people._announced),
         "known": len(script.agent._desk.memory._known),
     }
-    bounds = {"who": MOST_USERS, "saved": 1_000, "offers": 100, "told": 2_000, "tries": 10_000, "known": MOST_PLAYERS}
+    bounds = {"who": MAX_USERS, "saved": 1_000, "offers": 100, "told": 2_000, "tries": 10_000, "known": MAX_PLAYERS}
     assert "ford" in lobby.saved
     assert {} == {what: size for what, size in sizes.items() if size > bounds.get(what, 0)}

@@ -34,7 +34,7 @@ def free_port() -> int:
 @contextlib.asynccontextmanager
 async def serving(port: int, db: Path) -> AsyncIterator[asyncio.subprocess.Process]:
     """Run `fibsbot serve` as a process of its own."""
-    command = (sys.executable, "-m", "fibsbot", "serve", "--port", str(port), "--db", str(db), "--seed", "11")
+    command = (sys.executable, "-m", "fibsbot", "serve", "--port", str(port), "--database", str(db), "--seed", "11")
     process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.DEVNULL)
     try:
         async with asyncio.timeout(30):

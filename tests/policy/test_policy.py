@@ -16,7 +16,6 @@ from fibsbot.policy import (
     is_bot,
     reasons_to_refuse,
 )
-from fibsbot.policy.rules import format_duration
 from tests.policy.policy_examples import NAMES, PATTERNS, lengths, policies
 
 # -- lengths --------------------------------------------------------------------------------------------------------
@@ -225,31 +224,3 @@ def test_a_policy_is_described_in_plain_english() -> None:
         "operator's list."
     )
     assert said == describe_policy(policy)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "said"),
-    [
-        (0, "1 second"),
-        (0.4, "1 second"),
-        (59, "59 seconds"),
-        (60, "1 minute"),
-        (90, "90 seconds"),
-        (300, "5 minutes"),
-        (301, "6 minutes"),
-        (3600, "1 hour"),
-        (3660, "61 minutes"),
-        (86_400, "1 day"),
-        (100_000, "28 hours"),
-        (300_000, "4 days"),
-    ],
-)
-def test_a_duration_has_one_unit(seconds: float, said: str) -> None:
-    assert said == format_duration(seconds)
-
-
-@given(st.floats(0, 1e7))
-def test_a_duration_is_never_rounded_down(seconds: float) -> None:
-    count, unit = format_duration(seconds).split()
-    size = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}[unit.removesuffix("s")]
-    assert seconds <= int(count) * size
