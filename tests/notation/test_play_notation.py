@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fibsbot.match import Dice
 from fibsbot.notation import format_play, parse_play
 from fibsbot.position import BAR, Play, Position
-from fibsbot.rules.errors import AmbiguousPlayError, IllegalPlayError, InvalidPlayError, Law, ThrowError
+from fibsbot.rules.errors import AmbiguousPlayError, DiceError, IllegalPlayError, InvalidPlayError, Law
 from fibsbot.rules.plays import check_play, legal_plays
 from tests.hypothesis_strategies import Edit, bear_offs, dice, edited, edits, positions
 
@@ -136,7 +136,7 @@ def test_what_is_no_play_is_told_apart_from_what_is_illegal(text: str) -> None:
     [
         ("5/8 6/5", (3, 1), Law.WRONG_DIRECTION),
         ("24/18* 13/12", (6, 1), Law.NOTHING_TO_HIT),
-        ("24/20 13/11", (3, 1), Law.NOT_THROWN),
+        ("24/20 13/11", (3, 1), Law.NOT_ROLLED),
         ("24/21 8/7 6/5", (3, 1), Law.TOO_MANY_MOVES),
         ("24/19 13/12", (5, 1), Law.POINT_HELD),
         ("8/5", (3, 1), Law.BOTH_NUMBERS),
@@ -183,7 +183,7 @@ def test_a_play_with_a_typing_error_is_a_legal_play_or_one_of_three_errors(
 
 
 def test_impossible_dice_are_refused() -> None:
-    with pytest.raises(ThrowError):
+    with pytest.raises(DiceError):
         parse_play("8/5 6/5", START, (3, 7))
 
 

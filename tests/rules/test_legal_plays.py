@@ -15,7 +15,7 @@ from hypothesis import given
 from fibsbot.match import Dice
 from fibsbot.notation.position_ids import parse_position_id, position_id
 from fibsbot.position import OFF, Play, Position
-from fibsbot.rules.errors import IllegalPlayError, InvalidPlayError, Law, ThrowError
+from fibsbot.rules.errors import DiceError, IllegalPlayError, InvalidPlayError, Law
 from fibsbot.rules.plays import PERFT_START, PerftCount, check_play, has_choice, legal_plays, perft_count, perft_level
 from tests.examples import more_examples
 from tests.hypothesis_strategies import bear_offs, dice, positions
@@ -145,7 +145,7 @@ def test_only_plays_to_a_legal_position_are_accepted(
 
 @pytest.mark.parametrize("roll", [(0, 1), (7, 1), (1, -1)])
 def test_impossible_dice_are_refused(roll: Dice) -> None:
-    with pytest.raises(ThrowError):
+    with pytest.raises(DiceError):
         legal_plays(Position.start(), roll)
 
 
