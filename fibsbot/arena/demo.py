@@ -198,7 +198,7 @@ class Commentator(Observer):
 
     def on_message(self, message: Message, agent: Agent) -> None:
         """Print the meaning of a message."""
-        before, after = self._tracks[0], agent.track
+        before, after = self._tracks[0], agent.tracked
         self._tracks[0] = after
         if self.leads:
             self.display.sheet.note(message, before, after)

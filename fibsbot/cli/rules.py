@@ -124,8 +124,8 @@ def _picture(  # noqa: PLR0913 - a picture's options
     bare: bool,
     width: int | None,
 ) -> str:
-    look = ViewOptions(Theme(theme or "auto"), dark=not white, left=left, bare=bare, width=width)
-    return Board(state, play=_play(play, state) if play else None, names=names, look=look).svg()
+    look = ViewOptions(Theme(theme or "auto"), dark=not white, left=left, board_only=bare, width=width)
+    return Board(state, play=_play(play, state) if play else None, names=names, view=look).svg()
 
 
 def _play(text: str, state: MatchState) -> Play:

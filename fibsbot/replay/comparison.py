@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from attrs import define, evolve, field, frozen
 
-from fibsbot.bot.decisions import obvious_answer_in, question_of_state
+from fibsbot.bot.decisions import obvious_answer, question_for
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.position import Play
@@ -201,12 +201,12 @@ class StrategyComparison:
     def _asked(self, match: int, decision: Decision) -> ComparedDecision | None:
         """Ask about a decision; None where there was no choice, or no question of a bot fits what was done."""
         state = decision.state
-        if decision.forced or obvious_answer_in(state, _resigned_points(decision)) is not None:
+        if decision.forced or obvious_answer(state, _resigned_points(decision)) is not None:
             return None
         if isinstance(decision.answer, Level) and state.phase is not Phase.ROLL:
             return None
         resign_from = self._resign_from.get(decision.seat, 1)
-        question = question_of_state(state, DEFAULT_AGENT, cube_closed=False, resign_from=resign_from)
+        question = question_for(state, DEFAULT_AGENT, cube_closed=False, resign_from=resign_from)
         try:
             answer = _transcript_answer(ask_strategy(self.strategy, question))
         except StrategyFailedError as error:

@@ -107,7 +107,7 @@ class Transcriber:
         """Take a message of the server; return what happened. `offset` is where its line begins."""
         follower = self._follower
         stray = isinstance(message, m.Board) and follower.is_stray(message)
-        if follower.track.ahead is None:  # else a board before this line is what may differ
+        if follower.track.early_board is None:  # else a board before this line is what may differ
             self._place = offset, at
         differences = follower.hear(message)
         handler = self._handlers.get(type(message))

@@ -58,7 +58,7 @@ def recall_memories(store: str, accounts: Mapping[str, str]) -> dict[str, AgentM
                     refused = clock - (now - known.refused).total_seconds() if known.refused else None
                     broke_off = clock - (now - known.broke_off).total_seconds() if known.broke_off else None
                     stuck = clock - (now - known.stuck).total_seconds() if known.stuck else None
-                    memory.recall(name, matches, refused, broke_off, stuck)
+                    memory.load(name, matches, refused, broke_off, stuck)
     except StoreError as error:
         _log.warning("what was remembered of other players cannot be read", error=str(error))
     return memories

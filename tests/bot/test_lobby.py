@@ -182,8 +182,8 @@ def test_after_a_match_there_is_a_pause_with_the_same_opponent() -> None:
 
 def test_a_few_matches_a_day_are_enough() -> None:
     script = Script(policy=Policy(max_per_day=2)).to_lobby()
-    memory = script.agent._desk.memory
-    memory.recall("ford", matches=[script.now - 86_399, script.now - 86_401, script.now - 10])
+    memory = script.agent._context.memory
+    memory.load("ford", matches=[script.now - 86_399, script.now - 86_401, script.now - 10])
     assert ["max_per_day"] == [
         event["code"] for _ in script.server(*INVITED) for event in script.events("invitation_refused")
     ]

@@ -89,9 +89,7 @@ async def goes_on(ford: Raw) -> None:
 async def test_who_leaves_is_told_and_invited_once() -> None:
     async with at_the_server(timings=evolve(QUICK, left=1.0, retry=0.2)) as (ford, watcher, _):
         await begin(ford)
-        await ford.ask(
-            "leave", "You left our match, which is saved. I will invite you once, in 1 second, to go on with it."
-        )
+        await ford.ask("leave", "You left our match; it is saved. I'll invite you once to resume it, in 1 second.")
         await goes_on(ford)
         await ford.ask("leave", "You terminated the game")
         await ford.until("marvin wants to resume a saved match with you.")

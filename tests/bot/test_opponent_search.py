@@ -273,7 +273,7 @@ def test_who_says_nothing_has_not_refused() -> None:
     seeker = Seeker(who("ford"))
     seeker.wait(200)
     assert [] == seeker.script.events("refused_by")
-    assert seeker.script.agent._desk.memory.of("ford").refused is None
+    assert seeker.script.agent._context.memory.history_of("ford").refused is None
 
 
 def test_what_others_say_is_no_refusal() -> None:
@@ -288,7 +288,7 @@ def test_who_is_not_there_any_more_is_not_invited_again() -> None:
     seeker = Seeker(who("ford"))
     seeker.refusals["ford"] = "** There is no one called ford."
     seeker.wait(62)
-    assert "ford" not in seeker.script.agent._lobby.who
+    assert "ford" not in seeker.script.agent._players.users
     assert [] == seeker.script.events("refused_by")
 
 

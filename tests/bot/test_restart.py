@@ -72,7 +72,7 @@ async def test_both_bots_finish_the_match_that_a_killed_server_interrupted(
             assert reached.done(), "the match was too short for this test"
             server.kill()
             await server.wait()
-            score = bots[0].agent.track.state.score if bots[0].agent.track.state else (0, 0)
+            score = bots[0].agent.tracked.state.score if bots[0].agent.tracked.state else (0, 0)
             await asyncio.sleep(0.5)
         async with serving(port, db):
             results = await runs

@@ -1,4 +1,4 @@
-"""The pictures of docs/pictures.md: what they show, and how they are made."""
+"""The pictures of docs/pictures.md: positions, data and drawing functions."""
 
 from __future__ import annotations
 
@@ -70,19 +70,19 @@ def _dice() -> str:
 GALLERY: Final[Mapping[str, Callable[[], str]]] = {
     "opening": lambda: board_svg(OPENING, names=NAMES, play=parse_play("8/5 6/5", OPENING.position, (3, 1))),
     "hits": lambda: board_svg(HITS, names=NAMES, play=parse_play("bar/21* 8/4*(2) 13/9", HITS.position, (4, 4))),
-    "dark": lambda: board_svg(HITS, names=NAMES, look=ViewOptions(theme=Theme.DARK)),
+    "dark": lambda: board_svg(HITS, names=NAMES, view=ViewOptions(theme=Theme.DARK)),
     "left": lambda: board_svg(
         RACE,
         names=NAMES,
-        look=ViewOptions(left=True, dark=False),
+        view=ViewOptions(left=True, dark=False),
         play=parse_play("4/off 2/off(2)", RACE.position, (2, 2)),
     ),
     "doubled": lambda: board_svg(MIDDLE, names=NAMES),
     "resigned": lambda: board_svg(evolve(MIDDLE, phase=Phase.RESIGNED, resignation=2), names=NAMES),
-    "above": lambda: board_svg(OPENING, names=NAMES[::-1], look=ViewOptions(above=True)),
-    "bare": lambda: board_svg(OPENING, look=ViewOptions(bare=True, width=334)),
+    "above": lambda: board_svg(OPENING, names=NAMES[::-1], view=ViewOptions(opponents_side=True)),
+    "bare": lambda: board_svg(OPENING, view=ViewOptions(board_only=True, width=334)),
     "rating": _rating,
     "equity": _equity,
     "dice": _dice,
 }
-"""By the name of the file."""
+"""Drawing functions by the name of the file."""

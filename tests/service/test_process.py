@@ -141,7 +141,7 @@ async def test_the_store_gets_everything_and_the_next_start_remembers(server: Se
         assert 2 == len(list(store.matches()))
     memory = recall_memories(str(tmp_path / "store.db"), {"marvin": "localhost:4321"})["marvin"]
     now = asyncio.get_running_loop().time()
-    known = memory.of("ford")
+    known = memory.history_of("ford")
     assert 2 == known.matches_today(now)
     assert 0 <= (known.since_last(now) or 0) < SOON
     assert known.refused is None
