@@ -203,7 +203,7 @@ def _play_double(cells: Cells, number: int, keep: KeepPosition | None, moves: in
 
 
 def _moves(cells: Cells, number: int, farthest: int) -> Iterator[tuple[int, int, Cells]]:
-    """Yield the moves by one number of a checker on the point `farthest` or nearer: source, target, position after it."""
+    """Yield the moves by one number of a checker on the point `farthest` or nearer: source, target, new position."""
     on_bar = cells[BAR] > 0
     for source in (BAR,) if on_bar else range(min(farthest, 24), number, -1):
         target = source - number
