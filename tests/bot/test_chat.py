@@ -11,9 +11,8 @@ from fibs_protocol.session import State
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.bot.chat import MAX_A_MINUTE, NUDGE_PAUSE, REPLY_MAX_AGE
-from fibsbot.bot.chat_text import HINT, LONGEST_REPLY, QUITTING, WELCOME, Topic
-from fibsbot.bot.command_queue import MAX_CHAT
+from fibsbot.bot.chat import HINT, MAX_A_MINUTE, NUDGE_PAUSE, QUITTING, REPLY_MAX_AGE, WELCOME, Topic
+from fibsbot.bot.command_queue import MAX_CHAT, MAX_CHAT_LENGTH
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import ChatSettings, Timings
 from fibsbot.policy import NamePattern
@@ -405,7 +404,7 @@ def test_whatever_is_said_we_stay_polite(place: str, steps: list[Any]) -> None:
     sent = script.sent_so_far[answers:]
     assert {line.split()[0] for line in sent} <= {"tell", "kibitz", "whisper", "board", "join", "leave"}
     assert all(re.fullmatch(r"[ -~]+", line) and "**" not in line for line in sent)
-    assert all(len(line) <= len("tell trillian ") + LONGEST_REPLY for line in sent)
+    assert all(len(line) <= len("tell trillian ") + MAX_CHAT_LENGTH for line in sent)
     windows = 1 + (script.now - begun) // ChatSettings().window
     for name in ("ford", "trillian", "slarti"):
         assert len(told(sent, name)) <= (len(Topic) + 1) * windows
