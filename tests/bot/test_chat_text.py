@@ -95,7 +95,7 @@ def test_nudges_are_understood() -> None:
     assert Nudge.JOIN is nudge_of("join please", "marvin")
 
 
-def test_politeness_is_told_from_questions() -> None:
+def test_courtesies_are_no_questions() -> None:
     assert is_courtesy("Hi marvin!", "marvin")
     assert not is_courtesy("how are you", "marvin")
 
