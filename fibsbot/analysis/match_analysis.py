@@ -25,25 +25,21 @@ from fibsbot.rules import game as rules
 from fibsbot.strategies import luck_evaluator
 from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, find, load
+from fibsbot.text import describe_error
 from fibsbot.transcript import Game, Step, Throw, Transcript, TranscriptError, decisions, walk
-
-ProgressCallback: TypeAlias = Callable[[int, int], None]
-"""Called with the number of entries analysed so far, and of all."""
 
 
 class AnalysisError(ValueError):
     """A match could not be analysed; the text says where and why, in one line."""
 
 
-def analyse_match(
-    transcript: Transcript, evaluator: Evaluator, *, luck: bool = True, progress: ProgressCallback | None = None
-) -> MatchAnalysis:
+def analyse_match(transcript: Transcript, evaluator: Evaluator, *, luck: bool = True) -> MatchAnalysis:
     """Return the analysis of every decision of a match, and of the luck of every roll unless `luck` is false.
 
     Luck takes most of the time. Nothing is analysed across a gap. The same transcript and evaluator give the same
     analysis. Raises TranscriptError for an illegal transcript, AnalysisError if the evaluator fails.
     """
-    return MatchAnalyser(evaluator).analyse(transcript, luck=luck, progress=progress)
+    return MatchAnalyser(evaluator).analyse(transcript, luck=luck)
 
 
 @frozen
@@ -66,17 +62,10 @@ class MatchAnalyser:
         self._decision_analyser = DecisionAnalyser(evaluator)
         self._roll_values = RollValues(luck_evaluator) if luck_evaluator else self._decision_analyser.rolls
 
-    def analyse(
-        self, transcript: Transcript, *, luck: bool = True, progress: ProgressCallback | None = None
-    ) -> MatchAnalysis:
+    def analyse(self, transcript: Transcript, *, luck: bool = True) -> MatchAnalysis:
         """Return the analysis of a match; see `analyse_match`."""
-        of = sum(len(game.entries) for game in transcript.games)
-        found = []
-        for done, step in enumerate((step for game in transcript.games for step in walk(game)), start=1):
-            found.append(self.analyse_entry(step, luck=luck))
-            if progress:
-                progress(done, of)
-        return combine_entries(transcript, self.evaluator, found, self.details)
+        entries = [self.analyse_entry(step, luck=luck) for game in transcript.games for step in walk(game)]
+        return combine_entries(transcript, self.evaluator, entries, self.details)
 
     @property
     def evaluator(self) -> str:
@@ -94,8 +83,7 @@ class MatchAnalyser:
             return self._analyse_entry(step, luck=luck)
         except Exception as error:
             place = f"game {step.game}, turn {step.turn}"
-            what = " ".join(f"{type(error).__name__}: {error}".split())
-            raise AnalysisError(f"{place}: {self.evaluator} cannot evaluate: {what}") from error
+            raise AnalysisError(f"{place}: {self.evaluator} cannot evaluate: {describe_error(error)}") from error
 
     def _analyse_entry(self, step: Step, *, luck: bool) -> EntryAnalysis:
         analysed = [self._decision_analyser.analyse(decision) for decision in decisions(step)]
@@ -210,7 +198,7 @@ def analyse_matches(
         cores: number of processes; by default all cores, as far as there is work. With 1 no process is started.
         tick: called after each chunk.
     """
-    if not find(evaluator).is_judge():
+    if not find(evaluator).is_evaluator():
         raise StrategyError(_NO_EVALUATOR.format(evaluator))
     left = iter(transcripts)
     known: list[Transcript] = []

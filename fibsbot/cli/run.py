@@ -48,7 +48,7 @@ class RunError(click.ClickException):
     help="Form of the program's own log, on stderr, instead of the file's.",
 )
 def run(path: Path, log_format: str | None) -> None:
-    """Play with all accounts of a file until told to stop.
+    """Run all accounts of a configuration file until stopped.
 
     The first SIGTERM or Ctrl-C finishes the matches and logs out, the second logs out at once, the third kills. SIGHUP
     reads the file again. `fibsbot status` tells what goes on, `fibsbot order` gives orders. The exit status is 78 when
@@ -90,11 +90,11 @@ class ConfigFile:
         if checked.problems:
             raise ConfigError(format_problems(self._path, checked.problems))
         self.config = checked.config
-        self._passwords = {plan.agent.name: plan.agent.password for plan in checked.plans}
+        self._passwords = {plan.agent.name: plan.agent.password for plan in checked.runs}
         self._set_up_log()
         for doubt in config_warnings(self.config):
             _log.warning(doubt)
-        return checked.plans
+        return checked.runs
 
     def read_again(self) -> ReloadResult:
         """Read the file anew; where it cannot be used, everything stays as it is."""

@@ -63,16 +63,16 @@ class SessionTracker:
             self.match = evolve(self.match, own_play=None)
         before = self.match
         self.match = match = apply_message(before, message)
-        if match.missed and not self.sees_own_moves and self._only_own_play_missing(before, match):
-            self.match = evolve(match, missed=())
+        if match.differences and not self.sees_own_moves and self._only_own_play_missing(before, match):
+            self.match = evolve(match, differences=())
             return ()
-        return match.missed
+        return match.differences
 
     @staticmethod
     def _only_own_play_missing(before: TrackedMatch, after: TrackedMatch) -> bool:
         """Whether only a play of the user's is missing, which no server reports and no board has shown."""
         ours = before.player == YOU and before.turn is PlayerSide.PLAYER and before.dice is not None
-        return ours and [it.what for it in after.missed] == ["turn"]
+        return ours and [it.what for it in after.differences] == ["turn"]
 
     def _detect_watched_game(self, message: m.OpeningRoll) -> None:
         """Notice that a game is watched, as a capture may begin after the line that says so."""

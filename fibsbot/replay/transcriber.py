@@ -108,7 +108,7 @@ class Transcriber:
         """Process a message of the server and return the new events. `offset` is the start of its line."""
         tracker = self._tracker
         stray = isinstance(message, m.Board) and tracker.is_stray(message)
-        if tracker.match.ahead is None:  # else it is the board before this line that may differ
+        if tracker.match.early_board is None:  # else it is the board before this line that may differ
             self._line_position = offset, at
         differences = tracker.receive(message)
         handler = self._handlers.get(type(message))

@@ -28,6 +28,7 @@ from fibsbot.redaction import hide_password, redact
 from fibsbot.replay.events import MatchEvent
 from fibsbot.service.match_recorder import MatchRecorder
 from fibsbot.strategies.pool import StrategyChain, TimedAnswer
+from fibsbot.text import describe_error
 
 SLACK: Final = 60.0
 """Seconds by which everything may take longer than it should before an account counts as stuck."""
@@ -158,13 +159,13 @@ class BotAccount(Observer):
         """Tell a run what was ordered before it began."""
         now = self._clock()
         if self._paused:
-            runner.tell(PauseRequested(now, paused=True))
+            runner.dispatch(PauseRequested(now, paused=True))
         if self._finishing:
-            runner.tell(FinishRequested(now))
+            runner.dispatch(FinishRequested(now))
 
     def _on_crash(self, error: BaseException) -> None:
         self.crashes += 1
-        text = redact(" ".join(f"{type(error).__name__}: {error}".split()))
+        text = redact(describe_error(error))
         trace = "".join(traceback.format_exception(error))
         _log.error("account crashed", error=text, crashes=self.crashes, exception=trace)
         self._fail(f"crashed: {text}")
@@ -216,7 +217,7 @@ class BotAccount(Observer):
                 case SettingsChanged(settings=settings):
                     self.plan = evolve(self.plan, agent=settings)
             if self._runner is not None:
-                self._runner.tell(event)
+                self._runner.dispatch(event)
 
     # -- seeing what happens ------------------------------------------------------------------------------------
 
@@ -256,7 +257,7 @@ class BotAccount(Observer):
         if self._sheets:
             self._sheets.note(record)
 
-    def on_thought(self, thought: TimedAnswer, seconds: float, agent: Agent) -> None:  # noqa: ARG002
+    def on_strategy_answer(self, thought: TimedAnswer, seconds: float, agent: Agent) -> None:  # noqa: ARG002
         """Take note of how long a decision took."""
         self._hooks.note(self.name, thought, seconds)
 

@@ -23,8 +23,8 @@ class ServiceSettings:
 
     store: str | None = setting(
         "fibsbot.db",
-        "Where matches, opponents and ratings are stored: a file, or the URL of a database such as"
-        " postgresql+psycopg://host/name, whose password is taken from ~/.pgpass.",
+        "Where matches, opponents and ratings are stored: a file, whose directory is created if needed, or the URL of a"
+        " database such as postgresql+psycopg://host/name, whose password is taken from ~/.pgpass.",
         expected="a path, or a URL without a password",
         check=lambda text: not _PASSWORD_IN_URL.match(text),
         blanks=True,

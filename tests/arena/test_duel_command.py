@@ -27,7 +27,7 @@ Run = subprocess.CompletedProcess[str]
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """Have the duellists installed."""
+    """An environment with the duellists installed."""
     folder = tmp_path / "plugins"
     folder.mkdir()
     return install(folder)
@@ -40,14 +40,14 @@ def call(environment: dict[str, str], *arguments: str) -> Run:
 
 
 def report_of(run: Run) -> dict[str, Any]:
-    """Read a report, and check that it is all there is."""
+    """Parse a report, and check that there is no other output."""
     assert "" == run.stderr or run.stderr.startswith("going on from "), run.stderr
     report: dict[str, Any] = json.loads(run.stdout)
     return report
 
 
 def figures(path: Path) -> dict[int, Any]:
-    """Read what was played from a file, times left out."""
+    """Read the pairs of a file, without times."""
     rows = [json.loads(line) for line in path.read_text().splitlines()[1:]]
     for row in rows:
         for performance in row["performances"]:
@@ -57,7 +57,7 @@ def figures(path: Path) -> dict[int, Any]:
 
 def start(environment: dict[str, str], path: Path, *arguments: str) -> subprocess.Popen[str]:
     """Start a duel, and wait until three pairs have been played."""
-    command = [sys.executable, "-m", "fibsbot", "duel", *arguments, "--out", str(path)]
+    command = [sys.executable, "-m", "fibsbot", "duel", *arguments, "--output", str(path)]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
     until = time.monotonic() + 60
@@ -69,7 +69,7 @@ def start(environment: dict[str, str], path: Path, *arguments: str) -> subproces
 
 
 def living(group: int) -> list[str]:
-    """Name the processes of a group that still run."""
+    """Return the commands of the running processes of a group."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -86,49 +86,51 @@ def living(group: int) -> list[str]:
     ("arguments", "text"),
     [
         (["--games", "5"], "expected an even number for --games, since all is played twice, got 5"),
-        (["--match", "3", "--jacoby"], "--jacoby and --beavers belong to money games with a cube"),
+        (["--length", "3", "--jacoby"], "--jacoby and --beavers belong to money games with a cube"),
         (["--no-cube", "--beavers"], "--jacoby and --beavers belong to money games with a cube"),
-        (["--judge", "heuristic", "--no-luck"], "--judge makes sense only without --no-luck"),
-        (["--judge", "random"], "strategy 'random' is no judge: it cannot say what positions are worth"),
-        (["--judge", "nosuch"], "no strategy is called 'nosuch'"),
+        (["--evaluator", "heuristic", "--no-luck"], "--evaluator makes sense only without --no-luck"),
+        (["--evaluator", "random"], "strategy 'random' is no judge: it cannot say what positions are worth"),
+        (["--evaluator", "nosuch"], "no strategy is called 'nosuch'"),
         (["--mat", "/dev/null/x"], "cannot make the folder /dev/null/x: Not a directory"),
-        (["--out", "/dev/null/x"], "there is no folder /dev/null for x"),
+        (["--output", "/dev/null/x"], "there is no folder /dev/null for x"),
     ],
 )
-def test_what_makes_no_sense_is_told_in_a_line(arguments: list[str], text: str) -> None:
+def test_invalid_options_are_refused_in_one_line(arguments: list[str], text: str) -> None:
     result = CliRunner().invoke(main, ["duel", "random", "random", *arguments])
     assert EXIT_USAGE == result.exit_code
     assert text in result.stderr
 
 
 def test_every_option_is_described() -> None:
-    known = {it for option in duel.params if isinstance(option, click.Option) for it in option.opts}
+    known = {
+        it for option in duel.params if isinstance(option, click.Option) for it in option.opts if it.startswith("--")
+    }
     table = PAGE.partition("| option |")[2].partition("\n\n")[0]
-    assert known == set(re.findall(r"`(--[a-z]+(?:-[a-z]+)*)", table)) - {"--no-cube"}
+    assert known == set(re.findall(r"`(--[a-z]+(?:-[a-z]+)*)", table)) - {"--no-cube", "--no-luck"}
 
 
 # -- as processes ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_the_result_is_told_in_words_and_as_json(environment: dict[str, str]) -> None:
-    words = call(environment, "heuristic", "racer", "--games", "2", "--jobs", "1", "--judge", "racer")
+def test_the_result_is_printed_as_text_and_as_json(environment: dict[str, str]) -> None:
+    words = call(environment, "heuristic", "racer", "--games", "2", "--jobs", "1", "--evaluator", "racer")
     assert "" == words.stderr
     assert "heuristic against racer: 2 money games with a cube, the same dice twice, seed 1" in words.stdout
     assert "Fewer than two pairs: too few for a result." in words.stdout
     assert "PR as racer judges" in words.stdout
     report = report_of(
-        call(environment, "racer", "racer", "--games", "4", "--json", "--judge", "racer", "--match", "1")
+        call(environment, "racer", "racer", "--games", "4", "--json", "--evaluator", "racer", "--length", "1")
     )
     assert (True, 2, 4, "racer") == (report["finished"], report["pairs"], report["games"], report["judge"])
     assert 0 <= report["result"]["low"] <= report["result"]["mean"] <= report["result"]["high"] <= 1
 
 
 @pytest.mark.slow
-def test_the_number_of_processes_changes_nothing(environment: dict[str, str], tmp_path: Path) -> None:
-    options = ("racer", "runner", "--games", "4", "--judge", "racer", "--no-cube", "--json")
+def test_the_result_does_not_depend_on_the_number_of_processes(environment: dict[str, str], tmp_path: Path) -> None:
+    options = ("racer", "runner", "--games", "4", "--evaluator", "racer", "--no-cube", "--json")
     paths = [tmp_path / str(jobs) for jobs in (1, 2)]
-    reports = [report_of(call(environment, *options, "--jobs", path.name, "--out", str(path))) for path in paths]
+    reports = [report_of(call(environment, *options, "--jobs", path.name, "--output", str(path))) for path in paths]
     assert figures(paths[0]) == figures(paths[1])
     for report in reports:
         del report["seconds"]
@@ -140,7 +142,7 @@ def test_the_number_of_processes_changes_nothing(environment: dict[str, str], tm
 
 
 @pytest.mark.slow
-def test_a_run_that_was_killed_goes_on_where_it_stopped(environment: dict[str, str], tmp_path: Path) -> None:
+def test_a_killed_run_can_be_continued(environment: dict[str, str], tmp_path: Path) -> None:
     options = ("racer", "runner", "--no-luck", "--no-cube", "--jobs", "2")
     path = tmp_path / "duel.jsonl"
     process = start(environment, path, *options, "--games", "4000")
@@ -149,17 +151,17 @@ def test_a_run_that_was_killed_goes_on_where_it_stopped(environment: dict[str, s
     played = path.read_bytes().count(b"\n") - 1
     assert 3 <= played < 2000
     wanted = 2 * (played + 3)
-    again = call(environment, *options, "--games", str(wanted), "--out", str(path), "--json")
+    again = call(environment, *options, "--games", str(wanted), "--output", str(path), "--json")
     assert re.fullmatch(r"going on from \S+: \d+ of \d+ pairs are there\n", again.stderr)
     assert wanted // 2 == report_of(again)["pairs"]
-    whole = call(environment, *options, "--games", str(wanted), "--out", str(tmp_path / "whole"), "--json")
+    whole = call(environment, *options, "--games", str(wanted), "--output", str(tmp_path / "whole"), "--json")
     assert figures(tmp_path / "whole").items() <= figures(path).items()
     assert report_of(whole)["result"] == report_of(again)["result"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_ends_it_and_tells_what_is_there(
+def test_an_interrupted_run_prints_its_result(
     environment: dict[str, str], tmp_path: Path, number: signal.Signals
 ) -> None:
     process = start(environment, tmp_path / "duel", "racer", "racer", "--no-luck", "--games", "4000", "--jobs", "2")
@@ -194,7 +196,7 @@ def test_faults_are_counted_and_the_duel_goes_on(
 
 
 @pytest.mark.slow
-def test_what_a_strategy_prints_is_no_result(environment: dict[str, str]) -> None:
+def test_the_output_of_a_strategy_does_not_reach_stdout(environment: dict[str, str]) -> None:
     run = call(environment, "chatty", "racer", "--games", "2", "--no-luck", "--json", "--jobs", "1")
     assert 1 == json.loads(run.stdout)["pairs"]
     assert "thinking ..." in run.stderr
@@ -211,7 +213,7 @@ def test_what_a_strategy_prints_is_no_result(environment: dict[str, str]) -> Non
         (["racer", "nosuch"], "fibsbot: no strategy is called 'nosuch'"),
     ],
 )
-def test_what_cannot_go_on_ends_with_a_line(environment: dict[str, str], arguments: list[str], text: str) -> None:
+def test_fatal_errors_are_reported_in_one_line(environment: dict[str, str], arguments: list[str], text: str) -> None:
     run = call(environment, *arguments, "--games", "2", "--no-luck")
     assert (EXIT_USAGE, "") == (run.returncode, run.stdout)
     assert run.stderr.startswith(text)
@@ -219,7 +221,7 @@ def test_what_cannot_go_on_ends_with_a_line(environment: dict[str, str], argumen
 
 
 @pytest.mark.slow
-def test_when_a_strategy_takes_its_process_down_what_was_played_is_told(environment: dict[str, str]) -> None:
+def test_a_run_whose_worker_died_prints_its_result(environment: dict[str, str]) -> None:
     run = call(environment, "deadly", "racer", "--games", "400", "--no-luck", "--jobs", "1", "--no-cube")
     found = re.fullmatch(r"fibsbot: a process that played pair (\d+) ended with status 7\n", run.stderr)
     assert found, run.stderr

@@ -139,7 +139,7 @@ def orders(evening: ChatSimulation) -> None:
     evening.types("slarti", "tell marvin resume")
     evening.types("trillian", "invite marvin 1")
     evening.wait(20)
-    evening.types("slarti", "tell marvin last")
+    evening.types("slarti", "tell marvin finish")
     evening.types("arthur", "invite marvin 1")
     evening.types("trillian", "resign b")
     evening.wait(60)
@@ -153,7 +153,7 @@ def test_the_evening_is_as_it_always_was(evening: ChatSimulation) -> None:
     assert GOLDEN.read_text() == lines
 
 
-def test_strangers_are_neither_shouted_at_nor_told_too_much(evening: ChatSimulation) -> None:
+def test_strangers_get_no_shouts_and_few_tells(evening: ChatSimulation) -> None:
     words = {line.split()[0] for line in evening.sent}
     assert not {"shout", "whisper", "say", "message"} & words
     read = [line for line in evening.lines if re.search(r"marvin (says|kibitzes):", line)]

@@ -8,18 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.bot.chat_text import (
-    LONGEST_REPLY,
+from fibsbot.bot.chat import (
     Nudge,
     Topic,
     as_sentence,
-    chat_line,
     is_courtesy,
     nudge_of,
     score_text,
     stats_text,
     topic_of,
 )
+from fibsbot.bot.command_queue import MAX_CHAT_LENGTH, chat_line
 from fibsbot.bot.context import Counters
 from fibsbot.bot.orders import Order, parse_order
 from fibsbot.bot.settings import ChatSettings
@@ -31,12 +30,12 @@ def test_whatever_is_to_be_said_becomes_one_plain_line(text: str) -> None:
     assert said.isascii()
     assert said.isprintable()
     assert "**" not in said
-    assert len(said) <= LONGEST_REPLY
+    assert len(said) <= MAX_CHAT_LENGTH
     assert said == chat_line(said)
 
 
 def test_a_text_that_is_too_long_ends_with_a_whole_sentence() -> None:
-    assert "One. Two." == chat_line(f"One. Two. {'x' * LONGEST_REPLY}.")
+    assert "One. Two." == chat_line(f"One. Two. {'x' * MAX_CHAT_LENGTH}.")
     assert chat_line("y" * 300).endswith("y...")
 
 
@@ -47,12 +46,12 @@ def test_the_greeting_that_comes_along_is_said_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("facts", "to_opponent", "text"),
     [
-        ((None, None, None), False, "I am in no match now."),
-        (("ford", 5, (3, 2)), True, "We play a 5 point match; I lead 3-2."),
-        (("ford", 5, (2, 3)), True, "We play a 5 point match; you lead 3-2."),
-        (("ford", 5, (2, 3)), False, "I play a 5 point match with ford; ford leads 3-2."),
-        (("ford", 0, (2, 2)), False, "I play an unlimited match with ford; it is 2-2."),
-        (("ford", None, None), True, "We play a match; I don't know the score yet."),
+        ((None, None, None), False, "I'm not in a match right now."),
+        (("ford", 5, (3, 2)), True, "We're playing a 5-point match; I lead 3-2."),
+        (("ford", 5, (2, 3)), True, "We're playing a 5-point match; you lead 3-2."),
+        (("ford", 5, (2, 3)), False, "I'm playing a 5-point match with ford; ford leads 3-2."),
+        (("ford", 0, (2, 2)), False, "I'm playing an unlimited match with ford; it is 2-2."),
+        (("ford", None, None), True, "We're playing a match; I don't know the score yet."),
     ],
 )
 def test_the_score_in_words(
@@ -62,7 +61,7 @@ def test_the_score_in_words(
 
 
 def test_the_matches_in_words() -> None:
-    assert "Since I began 3 hours ago I have finished 1 match and won 0." == stats_text(Counters(matches=1), 3 * 3600)
+    assert "Since I started 3 hours ago I have finished 1 match and won 0." == stats_text(Counters(matches=1), 3 * 3600)
     assert stats_text(Counters(matches=12, wins=7), 60).endswith("finished 12 matches and won 7.")
 
 
@@ -96,7 +95,7 @@ def test_nudges_are_understood() -> None:
     assert Nudge.JOIN is nudge_of("join please", "marvin")
 
 
-def test_politeness_is_told_from_questions() -> None:
+def test_courtesies_are_no_questions() -> None:
     assert is_courtesy("Hi marvin!", "marvin")
     assert not is_courtesy("how are you", "marvin")
 

@@ -86,12 +86,10 @@ async def goes_on(ford: Raw) -> None:
     await ford.ask("join marvin", "Your running match was loaded.")
 
 
-async def test_who_leaves_is_told_and_invited_once() -> None:
+async def test_an_opponent_who_leaves_gets_a_message_and_one_invitation() -> None:
     async with at_the_server(timings=evolve(QUICK, left=1.0, retry=0.2)) as (ford, watcher, _):
         await begin(ford)
-        await ford.ask(
-            "leave", "You left our match, which is saved. I will invite you once, in 1 second, to go on with it."
-        )
+        await ford.ask("leave", "You left our match; it is saved. I'll invite you once to resume it, in 1 second.")
         await goes_on(ford)
         await ford.ask("leave", "You terminated the game")
         await ford.until("marvin wants to resume a saved match with you.")
@@ -102,7 +100,7 @@ async def test_who_leaves_is_told_and_invited_once() -> None:
     assert ["left", "left"] == [saved["how"] for saved in watcher.named("match_saved")]
 
 
-async def test_who_lost_the_connection_is_invited_when_he_is_back() -> None:
+async def test_an_opponent_whose_connection_dropped_is_invited_after_logging_in() -> None:
     async with at_the_server() as (ford, watcher, server):
         await begin(ford)
         await ford.close()
@@ -112,7 +110,7 @@ async def test_who_lost_the_connection_is_invited_when_he_is_back() -> None:
     assert "dropped connection" == watcher.named("match_saved")[0]["how"]
 
 
-async def test_who_invites_to_go_on_gets_an_invitation_back() -> None:
+async def test_an_invitation_to_resume_is_answered_with_an_invitation() -> None:
     async with at_the_server(timings=evolve(QUICK, left=60.0)) as (ford, _, _):
         await begin(ford)
         await ford.ask("leave", "You terminated the game")
@@ -132,7 +130,7 @@ async def test_a_new_match_does_not_throw_the_saved_one_away() -> None:
 async def test_the_policy_speaks_to_people() -> None:
     policy = Policy(lengths=Lengths(((1, 3),)), max_rating=1499, max_saved_games=0)
     async with at_the_server(policy=policy) as (ford, watcher, _):
-        await ford.ask("invite marvin 5", "12 marvin I play matches of 1 to 3 points.")
+        await ford.ask("invite marvin 5", "12 marvin I only play matches of 1 to 3 points.")
         ford.send("invite marvin 3")
         codes = [refused["codes"] for refused in await watcher.until("invitation_refused", 2)]
     assert [["length", "rating_high"], ["rating_high"]] == codes
@@ -145,12 +143,12 @@ async def test_saved_games_are_counted_by_the_server() -> None:
         await ford.until("Type 'join zaphod' to accept.")
         await ford.ask("join zaphod", "You are now playing")
         await ford.ask("leave", "You terminated the game")
-        said = "12 marvin You have 1 saved game, and I play those with at most 0. Please finish some first."
+        said = "12 marvin You have 1 saved game, and I only play opponents with at most 0. Please finish some first."
         await ford.ask("invite marvin 1", said)
         await zaphod.close()
 
 
-async def test_somebody_is_sought() -> None:
+async def test_an_opponent_is_found_and_invited() -> None:
     seek = SeekSettings(after=0.2, length=3)
     async with at_the_server(seek=seek, timings=evolve(QUICK, retry=0.3)) as (ford, watcher, _):
         await ford.until("marvin wants to play a 3 point match with you.")
@@ -159,7 +157,7 @@ async def test_somebody_is_sought() -> None:
     assert {"name": "ford", "length": 3, "why": "seek"} == watcher.named("inviting")[0]
 
 
-async def test_who_says_no_is_not_sought_again() -> None:
+async def test_a_player_who_refuses_is_not_invited_again() -> None:
     seek = SeekSettings(after=0.2, length=3)
     async with at_the_server(seek=seek, timings=evolve(QUICK, retry=0.3)) as (ford, watcher, _):
         await ford.until(HINT)

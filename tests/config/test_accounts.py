@@ -83,7 +83,7 @@ def test_an_unknown_account_is_told_in_one_line(text: str, name: str | None, sai
 def test_a_problem_says_in_which_account_it_is() -> None:
     assert [
         "account[2].name: expected another name than that of account[1], got 'marvin'",
-        "account[3].name: expected a name, for there are several accounts, got none",
+        "account[3].name: expected a name, because there are several accounts, got none",
         "account[2].client: expected a word without blanks of at most 20 characters, or false, got 3",
         "account[2].seek: expected a table of settings, got 7",
         "account[2].policy.lengths[2]: expected a length such as 5, 1-9 or unlimited, got 'x'",

@@ -91,7 +91,7 @@ def test_an_accounts_own_settings_are_told_by_where_it_stands_now() -> None:
 def test_accounts_come_and_go_with_a_restart_only() -> None:
     found = between('[[account]]\nname = "marvin"', '[[account]]\nname = "ford"')
     assert () == found.applied
-    assert ("account 'marvin' is gone: restart", "account 'ford' is new: restart") == found.ignored
+    assert ("account 'marvin' was removed: restart", "account 'ford' is new: restart") == found.ignored
     assert ["marvin"] == [account.name for account in found.config.accounts]
 
 
