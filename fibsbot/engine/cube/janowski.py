@@ -1,9 +1,10 @@
 """The cube model: cubeful equities of positions from their six chances (compiled).
 
 Rick Janowski's model ("Take-Points in Money Games", 1993), extended to matches. The equity of a position is a function
-of the chance to win, with the position's own rates of gammons at both ends. With a dead cube it is a straight line. With
-a live cube, turned at the perfect moment, it bends where one side can just take. The model's equity is in between, by the efficiency of the cube: 0 is a cube that is never turned again, 1 one that is always turned at the
-perfect moment. It is below 1 because chances change in jumps.
+of the chance to win, with the position's own rates of gammons at both ends. With a dead cube it is a straight line.
+With a live cube, turned at the perfect moment, it bends where one side can just take. The model's equity is in between,
+by the efficiency of the cube: 0 is a cube that is never turned again, 1 one that is always turned at the perfect
+moment. It is below 1 because chances change in jumps.
 
 The take point of a double follows from the equity with the doubled cube, which follows from the take point of the next
 double. At a match score the recursion ends with the cube that nobody can use, from which everything is computed. For
