@@ -37,23 +37,32 @@ from fibsbot.engine.race_network import (
     sides_of,
     split_outputs,
 )
-from fibsbot.engine.training.optimizer import Adam, Batch, FitPlan, FitProgress, back, batches, mean_loss, rate_of
+from fibsbot.engine.training.optimizer import (
+    Adam,
+    Batch,
+    FitPlan,
+    FitProgress,
+    backpropagate,
+    batches,
+    mean_loss,
+    rate_of,
+)
 from fibsbot.match import PIPS_PER_ROLL
 from fibsbot.processes import exit_with_parent, map_unordered
 
 SIDES_PER_BATCH: Final = 512
-"""Sides that are looked at together."""
+"""Sides that are labelled together."""
 _PLAYS: Final = 80
-"""Plays of a roll for which there is room at first, on average."""
+"""Average plays per roll that the first buffer has room for."""
 _COUNTS: Final = np.arange(MOST_ROLLS, dtype=np.float32)
 _SPREAD: Final = 4.3
 """Standard deviation of the pips of a roll."""
 _WASTED: Final = 8
-"""Pips that are wasted in bearing off, about."""
+"""Pips that are wasted in bearing off, roughly."""
 
 
 class SideLabels(NamedTuple):
-    """Sides, and how likely each number of rolls is until all their checkers are off, or the first."""
+    """Sides and the distributions of the rolls until all their checkers are off, or the first one."""
 
     sides: Sides
     chances: Floats32
@@ -63,7 +72,7 @@ class SideLabels(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """One roll of all sides that are on their way."""
+    """One roll of all sides that are not home yet."""
 
     rows: npt.NDArray[np.intp]
     """Which."""
@@ -249,4 +258,4 @@ def _gradients(network: Network, labels: SideLabels, batch: Batch) -> tuple[floa
     error[~of_first, MOST_ROLLS:] = 0
     miss = error @ np.concatenate([_COUNTS, _COUNTS[:ROLLS_TO_FIRST]])
     error /= len(rows)
-    return float(np.mean(miss * miss)), back(network, layers, error)
+    return float(np.mean(miss * miss)), backpropagate(network, layers, error)
