@@ -39,15 +39,15 @@ from attrs import define, field
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from fibsbot.bot.settings import AgentSettings, RunSettings, Timings
-from fibsbot.client.settings import BackoffSettings
+from fibsbot.bot.settings import AgentSettings, PlaySettings, RunSettings, Timings
+from fibsbot.client.settings import BackoffSettings, ServerSettings
+from fibsbot.config.settings import LogSettings
 from fibsbot.log import LogFormat, LogLevel, configure_log
-from fibsbot.records.session_log import Rotation
 from fibsbot.records.store import StoreWriter
 from fibsbot.server.limits import ServerLimits
 from fibsbot.server.server import Server
 from fibsbot.service.account import Hooks
-from fibsbot.service.settings import AccountSettings, ServiceSettings
+from fibsbot.service.settings import ServiceSettings
 from fibsbot.service.supervisor import Supervisor
 from fibsbot.strategies.loader import load
 from fibsbot.strategies.pool import TimedAnswer
@@ -171,7 +171,7 @@ class Meter:
             self.whole.add(seconds)
 
 
-def plans(port: int, options: argparse.Namespace) -> Iterator[AccountSettings]:
+def plans(port: int, options: argparse.Namespace) -> Iterator[RunSettings]:
     """Yield the accounts of this process; those of the service invite."""
     for number in range(options.bots):
         opponent = options.be == "opponents"
@@ -180,22 +180,24 @@ def plans(port: int, options: argparse.Namespace) -> Iterator[AccountSettings]:
         agent = AgentSettings(
             own,
             PASSWORD,
-            invite=None if opponent else other,
-            length=options.length,
+            play=PlaySettings(options.strategy, invite=None if opponent else other, invite_length=options.length),
             timings=Timings(pause=pause, invitation=0.05, retry=5.0),
         )
         log = Path(options.folder) / f"{own}.jsonl" if options.logs and not opponent else None
-        run = RunSettings(
-            "127.0.0.1", port, agent, pauses=BackoffSettings(first=1.0), log_path=log, rotation=Rotation()
+        yield RunSettings(
+            ServerSettings("127.0.0.1", port),
+            agent,
+            backoff=BackoffSettings(first=1.0),
+            log_path=log,
+            rotation=LogSettings().rotation,
         )
-        yield AccountSettings(run, options.strategy)
 
 
 async def play(options: argparse.Namespace) -> None:
     """Be the service or the opponents: play, tell a line of JSON every few seconds, end with the standard input."""
     configure_log(LogFormat.JSON, LogLevel.WARNING)
     meter = Meter(time.monotonic() + WARM_UP)
-    settings = ServiceSettings(thinkers=options.thinkers)
+    settings = ServiceSettings(store=None, control=None, thinkers=options.thinkers)
     store = StoreWriter(Path(options.folder) / "store.db") if options.be == "service" else None
 
     def keep(account: str, record: str, fields: Mapping[str, Any], at: dt.datetime) -> None:

@@ -22,9 +22,9 @@ from fibsbot.bot.context import AgentMemory
 from fibsbot.bot.driver import Driver
 from fibsbot.bot.settings import AgentSettings, RunSettings
 from fibsbot.client.connection import Connection
+from fibsbot.client.settings import ServerSettings
 from fibsbot.log import LogFormat, LogLevel, configure_log
 from fibsbot.service.account import BotAccount, Hooks
-from fibsbot.service.settings import AccountSettings
 from fibsbot.strategies.pool import StrategyChain
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -75,7 +75,7 @@ async def cost(said: str, *, end: bool) -> float:
     """Return the microseconds that a piece of news costs a bot that has been told this."""
     settings = AgentSettings(ME, "secret")
     agent, thinker = Agent(settings), StrategyChain([], 1.0)
-    plan = AccountSettings(RunSettings("localhost", 4321, settings), "random")
+    plan = RunSettings(ServerSettings("localhost", 4321), settings)
     account = BotAccount(plan, thinker, AgentMemory(), Hooks(keep=lambda *_: None))
     driver = Driver(agent, thinker, time.monotonic, on_message=lambda message: account.on_message(message, agent))
     talker = Talker(said, end=end)

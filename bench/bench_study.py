@@ -66,7 +66,7 @@ def our_seconds(file: Path) -> float:
     match = read_mat(file.read_text())
     desk = MatchAnalyser(judge_of("engine:2"), judge_of("engine:0"))
     started = time.process_time()
-    desk.study(match, luck=True)
+    desk.analyse(match, luck=True)
     return time.process_time() - started
 
 
@@ -108,7 +108,7 @@ def speed(arguments: list[str]) -> None:
         started = time.process_time()
         studies = [analyse_match(match, strategy, luck=luck) for match in played]
         seconds = time.process_time() - started
-        decisions = sum(len(game.judged) for found in studies for game in found.games)
+        decisions = sum(len(game.decisions) for found in studies for game in found.games)
         print(f"{'with' if luck else 'without'} luck: {decisions} decisions, {throws} throws in {seconds:.1f} s")
         each = seconds / int(matches)
         print(f"  {decisions / seconds:.0f} decisions/s, {throws / seconds:.1f} throws/s, {each:.1f} s a match")

@@ -13,10 +13,10 @@ from fibsbot.bot.context import AgentMemory
 from fibsbot.bot.driver import Driver
 from fibsbot.bot.settings import AgentSettings, RunSettings
 from fibsbot.client.connection import Connection
+from fibsbot.client.settings import ServerSettings
 from fibsbot.log import LogFormat, LogLevel, configure_log
 from fibsbot.service.account import BotAccount, Hooks
 from fibsbot.service.live.page_server import LivePage
-from fibsbot.service.settings import AccountSettings
 from fibsbot.strategies.pool import StrategyChain
 from tests.bot.agent_script import ME, OWN_INFO, board
 
@@ -102,9 +102,7 @@ async def feed_lies(seed: int, lines: int) -> None:
     gc.freeze()  # what was made until now is no work for the collector, as in a bot that runs
     live = LivePage({ME: "secret"}, list)
     hooks = Hooks(keep=lambda *_: None, follow=live.happen, hear=live.hear)
-    account = BotAccount(
-        AccountSettings(RunSettings("localhost", 4321, settings), "random"), thinker, AgentMemory(), hooks
-    )
+    account = BotAccount(RunSettings(ServerSettings("localhost", 4321), settings), thinker, AgentMemory(), hooks)
     liar = Liar(seed, lines)
     driver = Driver(agent, thinker, time.monotonic, on_message=lambda it: account.on_message(it, agent))
     await driver.drive(cast("Connection", liar))

@@ -22,7 +22,7 @@ import contextlib
 import re
 import socket
 from collections.abc import Callable, Sequence
-from typing import BinaryIO, Final, TypeVar
+from typing import BinaryIO, Final
 
 import structlog
 from attrs import evolve
@@ -36,10 +36,17 @@ from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.notation import NotationError, Xgid
 from fibsbot.position import Play
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies import base
-from fibsbot.strategies.base import Strategy
+from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
 from fibsbot.strategies.child_process.process import MAX_LINE
 from fibsbot.strategies.child_process.wire_format import decision_of_board, format_steps, state_of_line
+from fibsbot.strategies.questions import (
+    PlayQuestion,
+    Question,
+    RollQuestion,
+    StrategyFailedError,
+    TakeQuestion,
+    ask_strategy,
+)
 
 CUBE_WORDS: Final = {
     CubeAction.ROLL: "roll",
@@ -48,9 +55,8 @@ CUBE_WORDS: Final = {
     CubeAction.PASS: "drop",
     CubeAction.BEAVER: "take",
 }
-"""Cube actions as engines say them. Neither protocol has a word of ours for a beaver: it is a take."""
+"""The words of engines for cube actions. Neither protocol has a word for a beaver: it is a take."""
 
-AnswerT = TypeVar("AnswerT")
 _log = structlog.get_logger(__name__)
 
 
@@ -59,58 +65,44 @@ class NoAnswerError(Exception):
 
 
 class Answerer:
-    """Asks the first strategy; where it raises or answers nonsense, the next."""
+    """Answers decisions with the words of engines: by the first strategy, or by the next one if that fails."""
 
     def __init__(self, strategies: Sequence[Strategy]) -> None:
-        """Ask these strategies in their order; they stay their owner's."""
+        """Ask these strategies in their order; the caller closes them."""
         self._strategies = strategies
 
     def answer(self, state: MatchState) -> str:
-        """Return the answer to a decision; the empty text where no checker can move.
+        """Return the answer to a decision; an empty text if no checker can move.
 
-        Raises NoAnswerError where no strategy has one, ValueError where there is nothing to decide.
+        Raises NoAnswerError if every strategy fails, ValueError if there is nothing to decide.
         """
+        question: Question
         match state.phase:
             case Phase.MOVE:
-                return format_steps(self._play(state))
+                if state.dice is None:
+                    raise ValueError("expected dice for a play")
+                plays = legal_plays(state.position, state.dice)
+                if len(plays) < 2:
+                    return format_steps(plays[0] if plays else Play())
+                question = PlayQuestion(state, plays)
             case Phase.ROLL:
-                return CUBE_WORDS[self._offer(state)]
+                question = RollQuestion(state, may_double(state), resign_to=0)
             case Phase.DOUBLED:
-                answer = self._ask(
-                    lambda strategy: strategy.answer_double(state),
-                    lambda answer: base.response_fault(state, answer),
-                )
-                return CUBE_WORDS[answer.action]
+                question = TakeQuestion(state)
             case Phase.RESIGNED:
                 raise ValueError("expected a play or a cube action to decide on, not a resignation")
+        answer = self._ask(question)
+        return format_steps(answer.play) if isinstance(answer, PlayAnswer) else CUBE_WORDS[answer.action]
 
-    def _play(self, state: MatchState) -> Play:
-        if state.dice is None:
-            raise ValueError("expected dice for a play")
-        plays = legal_plays(state.position, state.dice)
-        if len(plays) < 2:
-            return plays[0] if plays else Play()
-        answer = self._ask(
-            lambda strategy: strategy.choose_play(state, plays), lambda answer: base.play_fault(plays, answer)
-        )
-        return answer.play
-
-    def _offer(self, state: MatchState) -> CubeAction:
-        if not may_double(state):
-            return CubeAction.ROLL
-        return self._ask(lambda strategy: strategy.offer_double(state), base.offer_fault).action
-
-    def _ask(self, question: Callable[[Strategy], AnswerT], fault_of: Callable[[AnswerT], str | None]) -> AnswerT:
+    def _ask(self, question: Question) -> PlayAnswer | CubeAnswer:
         for strategy in self._strategies:
             try:
-                answer = question(strategy)
-                fault = fault_of(answer)
-            except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
-                fault = f"raised {type(error).__name__}: {' '.join(str(error).split())}"
+                answer = ask_strategy(strategy, question)
+            except StrategyFailedError as error:
+                _log.warning("strategy failed", strategy=strategy.name, fault=str(error))
             else:
-                if fault is None:
-                    return answer
-            _log.warning("strategy failed", strategy=strategy.name, fault=fault)
+                assert isinstance(answer, PlayAnswer | CubeAnswer)  # noqa: S101 - for the type checker
+                return answer
         raise NoAnswerError("no strategy has an answer")
 
 

@@ -20,6 +20,8 @@ ROOMS: Final = (
         "fibsbot.files",
         "fibsbot.position",
         "fibsbot.processes",
+        "fibsbot.setting",
+        "fibsbot.text",
     ),
     ("fibsbot.match",),
     ("fibsbot.rules",),
@@ -87,6 +89,16 @@ def test_imports_only_point_down(floor: int, room: str) -> None:
         if (target := floor_and_room(imported)) and target[1] != room and target[0] >= floor
     ]
     assert [] == upward
+
+
+def test_the_package_does_not_import_what_is_not_installed_with_it() -> None:
+    outside = [
+        f"{path.relative_to(ROOT)}:{line} imports {imported}"
+        for path in sources()
+        for line, imported in imports(path)
+        if imported.partition(".")[0] in {"bench", "tests"}
+    ]
+    assert [] == outside
 
 
 def test_every_room_is_described() -> None:

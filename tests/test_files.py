@@ -10,10 +10,11 @@ import pytest
 
 from fibsbot.files import make_private, private_opener
 from fibsbot.records.archive import Archive, WarningLimiter
-from fibsbot.records.session_log import Rotation, utc_now
+from fibsbot.records.session_log import utc_now
 from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.records.store import Store
 from fibsbot.records.store.maintenance import backup_store, export_store
+from tests.records.log_clock import rotation
 from tests.records.store.recorder import Teller
 
 
@@ -53,12 +54,12 @@ def test_a_store_and_all_files_beside_it_are_private(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("_umask")
 def test_a_session_log_is_private_before_and_after_it_is_compressed(tmp_path: Path) -> None:
     path = tmp_path / "marvin.jsonl"
-    rotation = Rotation(max_bytes=2**16)
-    with SessionLogWriter(path, rotation=rotation) as log:
+    limits = rotation(max_bytes=2**16)
+    with SessionLogWriter(path, rotation=limits) as log:
         for _ in range(100):
             log.received(b"x" * 999)
         assert {} == open_files(tmp_path)
-    Archive(path, rotation, utc_now, WarningLimiter(path, utc_now)).sweep()
+    Archive(path, limits, utc_now, WarningLimiter(path, utc_now)).sweep()
     assert any(it.suffix == ".gz" for it in tmp_path.iterdir())
     assert {} == open_files(tmp_path)
 

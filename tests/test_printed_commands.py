@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import gzip
+import itertools
 import os
 import re
 import shlex
@@ -23,10 +24,12 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 from click.testing import CliRunner
 
 from fibsbot.cli import COMMANDS, main
+from fibsbot.formats.mat import write_mat
+from tests.formats.simulated_matches import simulate
 from tests.records.store.recorder import NOON, Teller
 
 ROOT: Final = Path(__file__).parent.parent
@@ -57,7 +60,7 @@ ELSEWHERE: Final = {
     "sudo": "changes the machine",
     "systemctl": "needs systemd",
     "fibsbot train": "takes hours; tests/cli/test_train.py trains small networks",
-    "fibsbot soak --chaos": "takes minutes; tests/arena/test_chaos_run.py runs it",
+    "python -m bench.chaos": "takes minutes; tests/chaos/test_command.py runs it",
 }
 """Commands that do not run here, and why."""
 MISSING: Final = [name for name in ("gnubg", "jq") if not shutil.which(name, path=f"{os.environ['PATH']}:/usr/games")]
@@ -94,6 +97,12 @@ def printed(page: Path) -> list[Printed]:
     return [command for command in found if command.words]
 
 
+def repeated(command: Printed) -> bool:
+    """Whether a page before this one prints the same command, so that running it again shows nothing new."""
+    before = itertools.takewhile(lambda page: page.name != command.page, PAGES)
+    return command.words[0] == "fibsbot" and command.words in [it.words for page in before for it in printed(page)]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_stand_where_they_are_found(page: Path) -> None:
     blocks = [block for block in BLOCK.finditer(page.read_text()) if block[1] not in {"sh", "console"}]
@@ -112,7 +121,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_bytes(short)
     capture = gzip.decompress((DATA / "replay" / "three_points_ford_typed.txt.gz").read_bytes())
     (folder / "capture.txt").write_bytes(capture + capture)
-    shutil.copy(DATA / "formats" / "mat" / "one_point.mat", folder / "match.mat")
+    match = simulate(1, 1)
+    game = evolve(match.games[0], entries=match.games[0].entries[:4], result=None)
+    (folder / "match.mat").write_text(write_mat(evolve(match, games=(game,))))
     shutil.copy(DATA / "formats" / "automatic_doubles.sgf", folder / "mail.txt")
     (folder / "my-password").write_text("MyBotsPassword\n")
     shutil.copy(folder / "my-password", folder / "secret")
@@ -145,6 +156,7 @@ class Sitting:
 
     def type(self, command: Printed) -> None:
         """Run a command; start it if it is a service."""
+        again = repeated(command)
         text = command.text.replace("fibs.com:4321", "127.0.0.1:4321").replace("4321", str(self.port))
         for option, least in FEWER.items():
             text = re.sub(rf"{option} \d+", f"{option} {least}", text)
@@ -154,6 +166,8 @@ class Sitting:
             text = text.replace("PID", str(self._running[-1].pid))
         command = Printed(command.page, text)
         if command.text.startswith(tuple(ELSEWHERE)) or any(name in text for name in MISSING):
+            return
+        if command.words[1] not in SERVICES and again:
             return
         # The log of a bot that played a match, in place of that of one that has only just started.
         shutil.copytree(self.library / "logs", self.folder / "logs", dirs_exist_ok=True)
@@ -192,7 +206,7 @@ class Sitting:
         """Start a server that has an account of this name."""
         self.type(Printed("", "fibsbot serve --port 4321"))
         register = (
-            f"fibsbot play --server 127.0.0.1:4321 --user {name} --password-file secret --register --strategy random"
+            f"fibsbot play --server 127.0.0.1:4321 --account {name} --password-file secret --register --strategy random"
         )
         self.type(Printed("", register))
         self._stop("play")

@@ -1,4 +1,4 @@
-"""Analysis of one decision: what it was worth, and what the best one would have been."""
+"""Analysis of single decisions: the value of each, and the best alternative."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ from fibsbot.strategies.evaluator import (
 from fibsbot.transcript import Decision
 
 CLOSE_CUBE_DECISION: Final = 0.2
-"""A cube decision counts if the actions are worth no more apart than this, or if it was wrong. The rest is obvious."""
+"""A cube decision counts if its actions differ by no more than this, or if it was wrong; all others are obvious."""
 EQUITY_TOLERANCE: Final = 1e-9
-"""Equities that differ less are the same."""
+"""Equities that differ by less are equal."""
 LISTED_PLAYS: Final = 5
-"""Plays that are listed for a decision, besides the one that was made."""
+"""Maximum number of plays listed for a decision, besides the one that was made."""
 FORESEEN_REDOUBLES: Final = 2
-"""Redoubles that are thought of after the next one, however many are allowed: the raccoon and the otter."""
+"""Maximum number of further redoubles considered after a beaver: the raccoon and the otter."""
 CUBE_CACHE_SIZE: Final = 16
-"""Cube decisions that are remembered: each asks for the same values more than once."""
+"""Cube decisions to cache: each needs the same values more than once."""
 PLAY_ON: Final = "play on"
-"""What is better than to resign too much."""
+"""The best decision where the resignation was wrong."""
 
 
 class DecisionAnalyser:
-    """Judges decisions by what a judge says of positions."""
+    """Analyses decisions with the values that an evaluator gives to positions."""
 
-    def __init__(self, judge: Evaluator) -> None:
-        """Ask this judge."""
-        self._judge = judge
-        self.throws = RollValues(judge)
-        self._value_cube = lru_cache(CUBE_CACHE_SIZE)(judge.value_cube)
+    def __init__(self, evaluator: Evaluator) -> None:
+        """Use `evaluator` for all decisions."""
+        self._evaluator = evaluator
+        self.rolls = RollValues(evaluator)
+        self._value_cube = lru_cache(CUBE_CACHE_SIZE)(evaluator.value_cube)
 
-    def examine(self, decision: Decision) -> AnalysedDecision:
-        """Judge a decision, luck left out."""
+    def analyse(self, decision: Decision) -> AnalysedDecision:
+        """Return the analysis of a decision, without luck."""
         match decision.answer:
             case Play():
                 return self._play(decision, decision.answer)
@@ -63,27 +63,27 @@ class DecisionAnalyser:
                 return self._resignation(decision, decision.answer)
         return self._acceptance(decision, accepted=decision.answer)
 
-    def worth(self, game: GameState, seat: Seat) -> float:
-        """Return what a game that goes on is worth to a player, whatever it waits for, at its present cube."""
+    def value(self, game: GameState, seat: Seat) -> float:
+        """Return the equity of an unfinished game for a player, in any stage, at its present cube."""
         if game.stage is Stage.OPENING:
-            return self.throws.opening_mean(_seen_by(evolve(game, stage=Stage.ROLL, turn=seat), seat))
+            return self.rolls.opening_mean(_seen_by(evolve(game, stage=Stage.ROLL, turn=seat), seat))
         on_move = game.answering if game.answering is not None else game.turn
         state = _seen_by(game, on_move)
         if state.phase is Phase.MOVE:
-            value = self.throws.valued(state).best
+            value = self.rolls.valued(state).best
         elif state.phase is Phase.DOUBLED:
             value = max(self._answers(*_double_to_answer(state, game)).values())
         else:
-            value = self._judge.value(state)
+            value = self._evaluator.value(state)
         return value if seat is on_move else -value
 
     # -- plays ----------------------------------------------------------------------------------------------------
 
     def _play(self, decision: Decision, play: Play) -> AnalysedDecision:
         state = decision.state
-        plays = self.throws.plays(state)
+        plays = self.rolls.plays(state)
         after = state.position.play(play)
-        # However its moves were written; the last checker may have been borne off in an order of its own.
+        # Compare positions: the same play can be written with its moves in another order.
         same = next((it for it in plays if state.position.play(it) == after), None)
         values = self._values(state, plays, same or plays[0])
         made = values[plays.index(same)] if same else self._values(state, (play,), play)[0]
@@ -102,12 +102,12 @@ class DecisionAnalyser:
         )
 
     def _values(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:
-        """Return what plays are worth, with whatever the judge says about them."""
-        if not isinstance(self._judge, DetailedEvaluator):
-            known = self.throws.valued(state)
-            values = known.values if plays == known.plays else self._judge.value_plays(state, plays)
+        """Return the values of plays, with chances and plies where the evaluator gives them."""
+        if not isinstance(self._evaluator, DetailedEvaluator):
+            known = self.rolls.valued(state)
+            values = known.values if plays == known.plays else self._evaluator.value_plays(state, plays)
             return [PlayValue(value) for value in values]
-        found = self._judge.compare_plays(state, plays, made)
+        found = self._evaluator.compare_plays(state, plays, made)
         if len(found) != len(plays):
             raise ValueError(f"expected the values of {len(plays)} plays, got {len(found)}")
         return found
@@ -127,10 +127,10 @@ class DecisionAnalyser:
         return _analysed_cube_action(decision, self._answers(*doubled), self._value_cube(doubled[0]))
 
     def _answers(self, state: MatchState, sign: int, redoubles: int) -> Mapping[CubeAction, float]:
-        """Return what each answer to a double is worth to who has to answer.
+        """Return the equity of each answer to a double, for the player who has to answer.
 
-        The state is that of the player on roll, at the cube before the double. The sign is -1 where the other one has
-        to answer, and 1 where it is the player on roll, whose own double was redoubled.
+        `state` is seen by the player on roll, with the cube before the double. `sign` is -1 if the opponent has to
+        answer, and 1 if the player on roll does, whose own double was redoubled.
         """
         worth = {CubeAction.TAKE: sign * self._value_cube(state).double_take, CubeAction.PASS: -1.0}
         if redoubles:
@@ -143,8 +143,8 @@ class DecisionAnalyser:
 
     def _resignation(self, decision: Decision, level: Level) -> AnalysedDecision:
         before, seat = decision.step.before, decision.seat
-        settled = equity_of_points(self._judge, decision.state, -_points(before, seat, level))
-        values = self._resigning(before, seat, settled)
+        settled = equity_of_points(self._evaluator, decision.state, -_points(before, seat, level))
+        values = self._resignation_values(before, seat, settled)
         loss = _loss(values.played_on, settled)
         best = PLAY_ON if loss else decision.text
         return AnalysedDecision(decision, settled, loss, best=best, resigning=values, counts=loss > 0)
@@ -152,34 +152,34 @@ class DecisionAnalyser:
     def _acceptance(self, decision: Decision, *, accepted: bool) -> AnalysedDecision:
         before, seat = decision.step.before, decision.seat
         points = _points(before, seat.other, Level(decision.state.resignation))
-        values = self._resigning(before, seat, equity_of_points(self._judge, decision.state, points))
+        values = self._resignation_values(before, seat, equity_of_points(self._evaluator, decision.state, points))
         worth = {True: values.settled, False: values.played_on}
         loss = _loss(worth[not accepted], worth[accepted])
         best = ("reject" if accepted else "accept") if loss else decision.text
         return AnalysedDecision(decision, worth[accepted], loss, best=best, resigning=values, counts=loss > 0)
 
-    def _resigning(self, game: GameState, seat: Seat, settled: float) -> ResignationValues:
-        played_on = self._standing(game, seat)
+    def _resignation_values(self, game: GameState, seat: Seat, settled: float) -> ResignationValues:
+        played_on = self._value_in_detail(game, seat)
         return ResignationValues(settled, played_on.equity, played_on.plies, played_on.chances)
 
-    def _standing(self, game: GameState, seat: Seat) -> PositionValue:
-        """Return what `worth` does, with whatever the judge says about it."""
+    def _value_in_detail(self, game: GameState, seat: Seat) -> PositionValue:
+        """Return the same as `value`, with chances and plies where the evaluator gives them."""
         on_move = game.answering if game.answering is not None else game.turn
         state = None if game.stage is Stage.OPENING else _seen_by(game, on_move)
         if state is None:
-            return PositionValue(self.worth(game, seat))
-        if state.phase is Phase.MOVE and isinstance(self._judge, DetailedEvaluator):
-            plays = self.throws.plays(state)
+            return PositionValue(self.value(game, seat))
+        if state.phase is Phase.MOVE and isinstance(self._evaluator, DetailedEvaluator):
+            plays = self.rolls.plays(state)
             best = max(self._values(state, plays, plays[0]), key=_deepest_first)
             value = PositionValue(best.equity, best.plies, best.chances)
         elif state.phase is Phase.DOUBLED:
             cube = self._value_cube(_double_to_answer(state, game)[0])
             chances = cube.chances if cube.chances is None or on_move is game.turn else reversed_chances(cube.chances)
-            value = PositionValue(self.worth(game, on_move), cube.plies, chances)
-        elif state.phase is Phase.ROLL and isinstance(self._judge, PositionEvaluator):
-            value = self._judge.value_position(state)
+            value = PositionValue(self.value(game, on_move), cube.plies, chances)
+        elif state.phase is Phase.ROLL and isinstance(self._evaluator, PositionEvaluator):
+            value = self._evaluator.value_position(state)
         else:
-            value = PositionValue(self.worth(game, on_move))
+            value = PositionValue(self.value(game, on_move))
         return value if seat is on_move else value.reversed()
 
 
@@ -188,7 +188,7 @@ def _deepest_first(value: PlayValue) -> tuple[int, float]:
 
 
 def _double_to_answer(state: MatchState, game: GameState) -> tuple[MatchState, int, int]:
-    """Return a double as `DecisionAnalyser._answers` takes it, from the state of who has to answer."""
+    """Return the arguments of `DecisionAnalyser._answers`; `state` is seen by the player who has to answer."""
     on_roll = game.answering is game.turn
     before = evolve(state if on_roll else state.swapped(), phase=Phase.ROLL)
     return before, 1 if on_roll else -1, state.redoubles
@@ -197,18 +197,18 @@ def _double_to_answer(state: MatchState, game: GameState) -> tuple[MatchState, i
 def _seen_by(game: GameState, seat: Seat) -> MatchState:
     state = rules.decision(evolve(game, resignation=None), seat)
     if state is None:
-        raise ValueError(f"expected a game that goes on, got one that is {game.stage.value}")
+        raise ValueError(f"expected an unfinished game, got one that is {game.stage.value}")
     return state
 
 
 def _points(game: GameState, seat: Seat, level: Level) -> int:
-    """Return what the opponent gets if a player resigns."""
+    """Return the points that the opponent gets if a player resigns."""
     resignation = rules.resign(game, seat, level).resignation
     return resignation.points if resignation else 0
 
 
 def _loss(best: float, made: float) -> float:
-    """Return by how much another decision was better; nothing where only the arithmetic differs."""
+    """Return by how much the best decision is better; 0 for a difference that is only rounding."""
     return best - made if best - made > EQUITY_TOLERANCE else 0.0
 
 
@@ -232,7 +232,7 @@ def _analysed_cube_action(
 def _options(
     position: Position, ranked: Sequence[tuple[Play, PlayValue]], made: Play, value: PlayValue
 ) -> tuple[PlayOption, ...]:
-    """List the best plays and the one that was made, the best first; none that was judged less deep than the best."""
+    """Return the best plays and the one that was made, the best first; plays searched less deep are left out."""
     after = position.play(made)
     deepest = ranked[0][1].plies
     listed = [

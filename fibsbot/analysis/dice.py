@@ -1,6 +1,6 @@
-"""Dice statistics: counts of rolls and faces, doublets, entering from the bar, runs, and their chi-square tests.
+"""Dice statistics: counts of rolls and faces, doublets, entering from the bar, runs, and chi-square tests.
 
-The opening roll is left out: it has no doublets, and whoever rolled higher plays it, so its dice are nobody's own.
+The opening roll is left out: it has no doublets, and each player rolls only one of its dice.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from typing import Final, Self
 
 from attrs import define, field, frozen
 
-from fibsbot.analysis.luck import ROLLS, is_opening
+from fibsbot.analysis.luck import ROLL_INDEX, ROLLS, is_opening
 from fibsbot.match import Dice
 from fibsbot.position import BAR, Position
 from fibsbot.transcript import Gap, Step, Throw, Transcript, walk
 
 LEAST_RELIABLE: Final = 5.0
-"""Where the least expected count is below this, the test is only a rough guide (Cochran's rule of thumb)."""
+"""If an expected count is smaller, the test is only a rough guide (Cochran's rule of thumb)."""
 
 
 @frozen
 class ChiSquare:
-    """The result of a test."""
+    """Result of a chi-square test."""
 
     statistic: float
     freedom: int
     """Degrees of freedom."""
     p_value: float
-    """The chance that fair dice give counts at least as uneven as these."""
+    """Probability that fair dice give counts at least as uneven."""
     least_expected: float
     """The smallest expected count."""
 
@@ -39,7 +39,7 @@ class ChiSquare:
 
 
 def chi_square(counts: Sequence[int], weights: Sequence[float]) -> ChiSquare | None:
-    """Compare counts with what is expected of them in these proportions; None where nothing was counted."""
+    """Compare counts with the given proportions; return None if all counts are 0."""
     total, whole = sum(counts), sum(weights)
     if not total:
         return None
@@ -50,7 +50,7 @@ def chi_square(counts: Sequence[int], weights: Sequence[float]) -> ChiSquare | N
 
 
 def survival(statistic: float, freedom: int) -> float:
-    """Return the chance that a chi-square variable with so many degrees of freedom is at least this large.
+    """Return the probability that a chi-square variable is at least `statistic`; `freedom`: degrees of freedom.
 
     For a whole number of degrees there is a finite sum: a Poisson tail where it is even, and where it is odd the tail
     of the normal distribution with the half-integer terms. Terms are all positive, so nothing cancels.
@@ -68,40 +68,35 @@ def survival(statistic: float, freedom: int) -> float:
     return min(total, 1.0)
 
 
-__all__ = ["ChiSquare", "DiceStatistics", "chance_of_run", "chi_square", "dice_statistics", "survival"]
-
 DOUBLET_CHANCE: Final = 1 / 6
-"""How likely a throw is a doublet."""
-_PLACE_OF_ROLL: Final = {dice: place for place, (dice, _) in enumerate(ROLLS)}
+"""Probability of a doublet."""
 
 
 @frozen
 class DiceStatistics:
-    """The throws of a player."""
+    """The rolls of a player."""
 
     counts: tuple[int, ...] = (0,) * len(ROLLS)
-    """How often each of the 21 throws came, in the order of THROWS."""
+    """Count of each of the 21 rolls, in the order of ROLLS."""
     openings: int = 0
-    """Opening throws that the player won and played; they are in no other figure."""
-    barred: int = 0
-    """Throws with a checker on the bar."""
+    """Opening rolls that the player won and played; not part of any other figure."""
+    from_bar: int = 0
+    """Rolls with a checker on the bar."""
     entered: int = 0
-    """Those of them that entered a checker at least."""
-    entering: float = 0.0
-    """How many of them would on average."""
+    """Those of them that entered at least one checker."""
+    expected_entered: float = 0.0
+    """Expected number of them."""
     doublets_in_a_row: int = 0
     """The longest run of doublets."""
-    same_in_a_row: int = 0
-    """The longest run of one and the same throw."""
 
     @property
-    def throws(self) -> int:
-        """All of them."""
+    def rolls(self) -> int:
+        """Number of rolls."""
         return sum(self.counts)
 
     @property
     def faces(self) -> tuple[int, ...]:
-        """How often each number from 1 to 6 came; a doublet shows its number twice."""
+        """Count of each number from 1 to 6; a doublet shows its number twice."""
         shown = [0] * 6
         for (dice, _), count in zip(ROLLS, self.counts, strict=True):
             for number in dice:
@@ -110,55 +105,50 @@ class DiceStatistics:
 
     @property
     def doublets(self) -> int:
-        """How many throws were doublets."""
+        """Number of doublets."""
         return sum(count for (dice, _), count in zip(ROLLS, self.counts, strict=True) if dice[0] == dice[1])
 
     @property
     def pips(self) -> float | None:
-        """What a throw brought on average, doublets counted four times; fair dice bring 8 1/6. None without a throw."""
-        if not self.throws:
+        """Mean pips of a roll, doublets played four times: 8 1/6 with fair dice. None without a roll."""
+        if not self.rolls:
             return None
         worth = [sum(dice) * (2 if dice[0] == dice[1] else 1) for dice, _ in ROLLS]
-        return sum(pips * count for pips, count in zip(worth, self.counts, strict=True)) / self.throws
+        return sum(pips * count for pips, count in zip(worth, self.counts, strict=True)) / self.rolls
 
     @property
-    def throws_test(self) -> ChiSquare | None:
-        """Whether the 21 throws are as frequent as fair dice make them."""
+    def rolls_test(self) -> ChiSquare | None:
+        """Test whether the 21 rolls are as frequent as with fair dice."""
         return chi_square(self.counts, [ways for _, ways in ROLLS])
 
     @property
     def faces_test(self) -> ChiSquare | None:
-        """Whether the six numbers are equally frequent."""
+        """Test whether the six numbers are equally frequent."""
         return chi_square(self.faces, [1] * 6)
 
     @property
     def doublets_test(self) -> ChiSquare | None:
-        """Whether a sixth of the throws are doublets."""
-        return chi_square((self.doublets, self.throws - self.doublets), (DOUBLET_CHANCE, 1 - DOUBLET_CHANCE))
+        """Test whether a sixth of the rolls are doublets."""
+        return chi_square((self.doublets, self.rolls - self.doublets), (DOUBLET_CHANCE, 1 - DOUBLET_CHANCE))
 
     @property
     def run_chance(self) -> float:
-        """The chance that the longest run of doublets in so many throws is at least as long as this one."""
-        return chance_of_run(self.doublets_in_a_row, self.throws)
-
-    def count(self, dice: Dice) -> int:
-        """Return how often a throw came, its dice in any order."""
-        return self.counts[_PLACE_OF_ROLL[max(dice), min(dice)]]
+        """Probability that fair dice give a run of doublets at least as long in as many rolls."""
+        return chance_of_run(self.doublets_in_a_row, self.rolls)
 
     def __add__(self, other: Self) -> DiceStatistics:
         return DiceStatistics(
             counts=tuple(map(sum, zip(self.counts, other.counts, strict=True))),
             openings=self.openings + other.openings,
-            barred=self.barred + other.barred,
+            from_bar=self.from_bar + other.from_bar,
             entered=self.entered + other.entered,
-            entering=self.entering + other.entering,
+            expected_entered=self.expected_entered + other.expected_entered,
             doublets_in_a_row=max(self.doublets_in_a_row, other.doublets_in_a_row),
-            same_in_a_row=max(self.same_in_a_row, other.same_in_a_row),
         )
 
 
 def dice_statistics(transcript: Transcript) -> tuple[DiceStatistics, DiceStatistics]:
-    """Return the throws of both players; raise TranscriptError where something illegal stands in the transcript."""
+    """Return the dice statistics of both players; raise TranscriptError for an illegal transcript."""
     a, b = _RollCounter(), _RollCounter()
     for game in transcript.games:
         for step in walk(game):
@@ -171,10 +161,10 @@ def dice_statistics(transcript: Transcript) -> tuple[DiceStatistics, DiceStatist
 
 
 def chance_of_run(length: int, trials: int, chance: float = DOUBLET_CHANCE) -> float:
-    """Return how likely there is a run of at least this length in so many trials that succeed with this chance."""
+    """Return the probability of a run of at least `length` successes in `trials`, each with this chance."""
     if length < 1:
         return 1.0
-    # By trials: how likely no such run has ended yet, and the next one begins after a failure.
+    # By number of trials: the probability of no such run so far. A run begins after a failure.
     clear = [1.0] * length
     for trial in range(length, trials + 1):
         first = chance**length
@@ -185,54 +175,46 @@ def chance_of_run(length: int, trials: int, chance: float = DOUBLET_CHANCE) -> f
 
 @define
 class _RollCounter:
-    """Counts one player's throws, in their order."""
+    """Counts the rolls of one player, in order."""
 
     counts: list[int] = field(factory=lambda: [0] * len(ROLLS))
     openings: int = 0
-    barred: int = 0
+    from_bar: int = 0
     entered: int = 0
-    entering: float = 0.0
+    expected_entered: float = 0.0
     doublets: list[int] = field(factory=lambda: [0])
-    """Lengths of the runs so far, the one that goes on last."""
-    same: list[int] = field(factory=lambda: [0])
-    last: int | None = None
+    """The longest run so far, and the current one."""
 
-    def add(self, step: Step, throw: Throw) -> None:
-        """Count a throw."""
+    def add(self, step: Step, roll: Throw) -> None:
+        """Count a roll."""
         before = step.before
         if is_opening(before):
             self.openings += 1
             return
-        place = _PLACE_OF_ROLL[max(throw.dice), min(throw.dice)]
-        self.counts[place] += 1
-        self._enter(before.position_for(throw.seat), throw.dice)
-        doublet = throw.dice[0] == throw.dice[1]
+        self.counts[ROLL_INDEX[max(roll.dice), min(roll.dice)]] += 1
+        self._enter(before.position_for(roll.seat), roll.dice)
+        doublet = roll.dice[0] == roll.dice[1]
         self.doublets = [max(self.doublets), self.doublets[-1] + 1 if doublet else 0]
-        self.same = [max(self.same), self.same[-1] + 1 if place == self.last else 1]
-        self.last = place
 
     def interrupt(self) -> None:
-        """No run goes on across what was not seen."""
+        """End all runs: rolls are missing here."""
         self.doublets = [max(self.doublets), 0]
-        self.same = [max(self.same), 0]
-        self.last = None
 
     def statistics(self) -> DiceStatistics:
-        """Return what was counted."""
+        """Return the statistics."""
         return DiceStatistics(
             counts=tuple(self.counts),
             openings=self.openings,
-            barred=self.barred,
+            from_bar=self.from_bar,
             entered=self.entered,
-            entering=self.entering,
+            expected_entered=self.expected_entered,
             doublets_in_a_row=max(self.doublets),
-            same_in_a_row=max(self.same),
         )
 
     def _enter(self, position: Position, dice: Dice) -> None:
         if not position.bar:
             return
         closed = [position.points[BAR - number] <= -2 for number in range(1, 7)]
-        self.barred += 1
+        self.from_bar += 1
         self.entered += not all(closed[number - 1] for number in dice)
-        self.entering += 1 - (sum(closed) / 6) ** 2
+        self.expected_entered += 1 - (sum(closed) / 6) ** 2

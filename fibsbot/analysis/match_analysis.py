@@ -1,9 +1,7 @@
 """Analysis of a match, or of many in several processes.
 
-Every decision of both players is evaluated, and the luck of every roll.
-
-The result does not depend on how matches are cut into chunks: an evaluator remembers nothing that changes its
-answers.
+Every decision of both players is analysed, and the luck of every roll. The result does not depend on how matches are
+split into chunks: no evaluator keeps state that changes its values.
 """
 
 from __future__ import annotations
@@ -27,154 +25,154 @@ from fibsbot.rules import game as rules
 from fibsbot.strategies import luck_evaluator
 from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, find, load
+from fibsbot.text import describe_error
 from fibsbot.transcript import Game, Step, Throw, Transcript, TranscriptError, decisions, walk
 
 ProgressCallback: TypeAlias = Callable[[int, int], None]
-"""Told how many entries of how many have been studied."""
+"""Called with the number of entries analysed so far, and of all."""
 
 
 class AnalysisError(ValueError):
-    """A match cannot be studied; the text is one line and says where and why."""
+    """A match could not be analysed; the text says where and why, in one line."""
 
 
 def analyse_match(
-    transcript: Transcript, judge: Evaluator, *, luck: bool = True, progress: ProgressCallback | None = None
+    transcript: Transcript, evaluator: Evaluator, *, luck: bool = True, progress: ProgressCallback | None = None
 ) -> MatchAnalysis:
-    """Judge every decision of a match and, unless told not to, work out the luck of every throw, which takes longer.
+    """Return the analysis of every decision of a match, and of the luck of every roll unless `luck` is false.
 
-    Nothing is judged across a gap. The same transcript and judge give the same study. Raises TranscriptError where
-    something illegal stands in the transcript, AnalysisError where the judge fails.
+    Luck takes most of the time. Nothing is analysed across a gap. The same transcript and evaluator give the same
+    analysis. Raises TranscriptError for an illegal transcript, AnalysisError if the evaluator fails.
     """
-    return MatchAnalyser(judge).study(transcript, luck=luck, progress=progress)
+    return MatchAnalyser(evaluator).analyse(transcript, luck=luck, progress=progress)
 
 
 @frozen
 class EntryAnalysis:
-    """What one entry shows: about decisions, and about a throw, whose play may be unknown."""
+    """Analysis of one entry of a transcript: its decisions, and its luck even if its play is unknown."""
 
-    judged: tuple[AnalysedDecision, ...]
+    decisions: tuple[AnalysedDecision, ...]
     figures: tuple[PlayerStatistics, PlayerStatistics]
 
 
 class MatchAnalyser:
-    """Studies one match after the other, and remembers what it has asked the judge."""
+    """Analyses matches one after another, and caches values of the evaluator."""
 
-    def __init__(self, judge: Evaluator, luck_judge: Evaluator | None = None) -> None:
-        """Ask this judge; about luck another one, if one is given.
+    def __init__(self, evaluator: Evaluator, luck_evaluator: Evaluator | None = None) -> None:
+        """Use `evaluator` for decisions, and for luck too unless `luck_evaluator` is given.
 
-        Luck asks for 21 times as much as decisions do, and is no less fair if a quicker judge tells it.
+        Luck needs 21 times as many values as decisions, and a faster evaluator gives an estimate just as unbiased.
         """
-        self._judge = judge
-        self._examiner = DecisionAnalyser(judge)
-        self._throws = RollValues(luck_judge) if luck_judge else self._examiner.throws
+        self._evaluator = evaluator
+        self._decision_analyser = DecisionAnalyser(evaluator)
+        self._roll_values = RollValues(luck_evaluator) if luck_evaluator else self._decision_analyser.rolls
 
-    def study(
+    def analyse(
         self, transcript: Transcript, *, luck: bool = True, progress: ProgressCallback | None = None
     ) -> MatchAnalysis:
-        """Study a match; see the function of this name."""
+        """Return the analysis of a match; see `analyse_match`."""
         of = sum(len(game.entries) for game in transcript.games)
         found = []
         for done, step in enumerate((step for game in transcript.games for step in walk(game)), start=1):
-            found.append(self.entry(step, luck=luck))
+            found.append(self.analyse_entry(step, luck=luck))
             if progress:
                 progress(done, of)
-        return combine_entries(transcript, self.judge, found, self.details)
+        return combine_entries(transcript, self.evaluator, found, self.details)
 
     @property
-    def judge(self) -> str:
-        """Name of the strategy that judges."""
-        return self._judge.name
+    def evaluator(self) -> str:
+        """Name of the evaluator."""
+        return self._evaluator.name
 
     @property
     def details(self) -> str:
-        """Version, networks and plies of the strategy that judges; empty where it does not say them."""
-        return str(getattr(self._judge, "details", ""))
+        """Version, networks and plies of the evaluator; empty if it has none to report."""
+        return str(getattr(self._evaluator, "details", ""))
 
-    def entry(self, step: Step, *, luck: bool) -> EntryAnalysis:
-        """Judge the decisions of one entry, and its throw; raise AnalysisError where the judge fails."""
+    def analyse_entry(self, step: Step, *, luck: bool) -> EntryAnalysis:
+        """Return the analysis of one entry; raise AnalysisError if the evaluator fails."""
         try:
-            return self._entry(step, luck=luck)
+            return self._analyse_entry(step, luck=luck)
         except Exception as error:
             place = f"game {step.game}, turn {step.turn}"
-            what = " ".join(f"{type(error).__name__}: {error}".split())
-            raise AnalysisError(f"{place}: {self.judge} cannot judge: {what}") from error
+            raise AnalysisError(f"{place}: {self.evaluator} cannot evaluate: {describe_error(error)}") from error
 
-    def _entry(self, step: Step, *, luck: bool) -> EntryAnalysis:
-        judged = [self._examiner.examine(decision) for decision in decisions(step)]
+    def _analyse_entry(self, step: Step, *, luck: bool) -> EntryAnalysis:
+        analysed = [self._decision_analyser.analyse(decision) for decision in decisions(step)]
         figures = [PlayerStatistics(), PlayerStatistics()]
-        for one in judged:
+        for one in analysed:
             seat = one.decision.seat
             figures[seat] += _statistics_of(one)
         if luck and isinstance(step.entry, Throw):
-            state = _rolled_state(step, step.entry, judged)
-            lucky = self._throws.luck(state, opening=is_opening(step.before))
-            judged = [evolve(it, luck=lucky) if isinstance(it.decision.answer, Play) else it for it in judged]
+            state = _rolled_state(step, step.entry, analysed)
+            roll_luck = self._roll_values.luck(state, opening=is_opening(step.before))
+            analysed = [evolve(it, luck=roll_luck) if isinstance(it.decision.answer, Play) else it for it in analysed]
             seat = step.entry.seat
-            figures[seat] += self._lucky(state, lucky)
-        return EntryAnalysis(tuple(judged), (figures[0], figures[1]))
+            figures[seat] += self._luck_statistics(state, roll_luck)
+        return EntryAnalysis(tuple(analysed), (figures[0], figures[1]))
 
-    def _lucky(self, state: MatchState, luck: float) -> PlayerStatistics:
-        in_chances = luck * match_chance_per_equity(self._judge, state)
+    def _luck_statistics(self, state: MatchState, luck: float) -> PlayerStatistics:
+        in_chances = luck * match_chance_per_equity(self._evaluator, state)
         return PlayerStatistics(luck=luck, luck_in_points=luck * state.cube, luck_in_chances=in_chances)
 
 
 def combine_entries(
-    transcript: Transcript, judge: str, found: Sequence[EntryAnalysis], details: str = ""
+    transcript: Transcript, evaluator: str, found: Sequence[EntryAnalysis], details: str = ""
 ) -> MatchAnalysis:
-    """Return the study of a match of what all its entries show, in their order; `judge` is who judged."""
+    """Return the analysis of a match from those of all its entries, in order; `evaluator` is a name."""
     left = iter(found)
     games = tuple(_game_analysis(game, list(islice(left, len(game.entries)))) for game in transcript.games)
-    return MatchAnalysis(transcript, judge, games, sum_statistics(game.figures for game in games), details)
+    return MatchAnalysis(transcript, evaluator, games, sum_statistics(game.figures for game in games), details)
 
 
 def _game_analysis(game: Game, found: list[EntryAnalysis]) -> GameAnalysis:
     return GameAnalysis(
-        game.number, tuple(it for one in found for it in one.judged), sum_statistics(it.figures for it in found)
+        game.number, tuple(it for one in found for it in one.decisions), sum_statistics(it.figures for it in found)
     )
 
 
-def _rolled_state(step: Step, throw: Throw, judged: Iterable[AnalysedDecision]) -> MatchState:
-    """Return the state with the throw on the board, also of one that was not seen to be played."""
-    played = (it.decision.state for it in judged if isinstance(it.decision.answer, Play))
-    state = next(played, None) or rules.decision(step.after, throw.seat)
+def _rolled_state(step: Step, roll: Throw, analysed: Iterable[AnalysedDecision]) -> MatchState:
+    """Return the state with the dice on the board, also if their play is unknown."""
+    played = (it.decision.state for it in analysed if isinstance(it.decision.answer, Play))
+    state = next(played, None) or rules.decision(step.after, roll.seat)
     if state is None:
-        raise TranscriptError(f"expected a throw that is to be played, got {throw}")
+        raise TranscriptError(f"expected a roll that is to be played, got {roll}")
     return state
 
 
-def _statistics_of(judged: AnalysedDecision) -> PlayerStatistics:
-    """Return what one decision adds to the figures of who made it, luck left out."""
-    if not judged.counts:
+def _statistics_of(analysed: AnalysedDecision) -> PlayerStatistics:
+    """Return the statistics of one decision, without luck."""
+    if not analysed.counts:
         return PlayerStatistics()
-    match judged.decision.answer:
+    match analysed.decision.answer:
         case Play():
-            return PlayerStatistics(decisions=1, loss=judged.loss, play_loss=judged.loss)
-        case _ if judged.cube is not None:
-            return PlayerStatistics(decisions=1, loss=judged.loss, cube_loss=judged.loss)
-    return PlayerStatistics(decisions=1, loss=judged.loss)
+            return PlayerStatistics(decisions=1, loss=analysed.loss, play_loss=analysed.loss)
+        case _ if analysed.cube is not None:
+            return PlayerStatistics(decisions=1, loss=analysed.loss, cube_loss=analysed.loss)
+    return PlayerStatistics(decisions=1, loss=analysed.loss)
 
 
 AnalysisResult: TypeAlias = MatchAnalysis | AnalysisError | TranscriptError
-"""A studied match, or why it cannot be studied."""
+"""The analysis of a match, or the error that prevented it."""
 ChunkCallback: TypeAlias = Callable[[int, int], object]
-"""Takes how many entries have just been studied, and how many their match has."""
+"""Called with the number of entries just analysed, and of all entries of their match."""
 CHUNK_SIZE: Final = 16
-"""Entries in a row that one of several processes studies at a time: about a second of work, so progress is seen. In
-smaller pieces less of what a judge remembers is used again: 4 entries at a time take a tenth longer."""
+"""Entries per chunk with several processes: about a second of work, so that progress is seen. Smaller chunks make less
+use of an evaluator's caches: with 4 entries the analysis takes a tenth longer."""
 ENTRIES_PER_PROCESS: Final = 100
-"""Entries for each process before another one is started: to load the engine takes as long as to study 20."""
+"""Entries per process that make another process worthwhile: loading the engine takes as long as analysing 20."""
 
-_NO_EVALUATOR: Final = "strategy {!r} is no judge: it cannot say what positions are worth"
+_NO_EVALUATOR: Final = "strategy {!r} is not an evaluator: it cannot value positions"
 
 
 def count_entries(transcript: Transcript) -> int:
-    """Return how many entries a match has: throws, cube actions, resignations."""
+    """Return the number of entries of a match: rolls, cube actions, resignations."""
     return sum(len(game.entries) for game in transcript.games)
 
 
 @contextlib.contextmanager
 def open_evaluator(name: str) -> Iterator[Evaluator]:
-    """Make the strategy of that name, and close it afterwards; raise StrategyError where it is no judge."""
+    """Open the strategy of this name, and close it on leaving; raise StrategyError if it is not an evaluator."""
     strategy = load(name)
     try:
         if not isinstance(strategy, Evaluator):
@@ -185,50 +183,57 @@ def open_evaluator(name: str) -> Iterator[Evaluator]:
 
 
 @contextlib.contextmanager
-def _open_analyser(judge: str) -> Iterator[MatchAnalyser]:
-    quick = luck_evaluator(judge)
+def _open_analyser(evaluator: str) -> Iterator[MatchAnalyser]:
+    quick = luck_evaluator(evaluator)
     with contextlib.ExitStack() as held:
-        ours = held.enter_context(open_evaluator(judge))
-        yield MatchAnalyser(ours, held.enter_context(open_evaluator(quick)) if quick != judge else None)
+        ours = held.enter_context(open_evaluator(evaluator))
+        yield MatchAnalyser(ours, held.enter_context(open_evaluator(quick)) if quick != evaluator else None)
 
 
 def analyse_matches(
     transcripts: Iterable[Transcript],
-    judge: str,
+    evaluator: str,
     *,
     luck: bool = True,
     cores: int | None = None,
     tick: ChunkCallback = lambda _done, _of: None,
 ) -> Generator[AnalysisResult, None, None]:
-    """Yield a study of each match in their order; one that cannot be studied yields its error, and stops nothing.
+    """Yield the analysis of each match, in order; for a match that cannot be analysed yield its error.
 
-    `judge` is the name of a strategy, which every process makes for itself; luck is judged by its `luck_evaluator`.
-    `cores` is how many are used; by default as many as there are and the work is worth. With one there is no further
-    process. `tick` is called for each piece of work that is done. Closed or interrupted, it ends its processes at once.
-    Raises StrategyError where a strategy is no judge, or takes its process down with it.
+    Closed or interrupted, the generator ends its processes at once. Raises StrategyError if a strategy is not an
+    evaluator, or ends its process.
+
+    Args:
+        transcripts: the matches.
+        evaluator: name of a strategy, which every process opens for itself; its `luck_evaluator` values the rolls.
+        luck: whether to analyse the luck of rolls.
+        cores: number of processes; by default all cores, as far as there is work. With 1 no process is started.
+        tick: called after each chunk.
     """
-    if not find(judge).is_judge():
-        raise StrategyError(_NO_EVALUATOR.format(judge))
+    if not find(evaluator).is_evaluator():
+        raise StrategyError(_NO_EVALUATOR.format(evaluator))
     left = iter(transcripts)
     known: list[Transcript] = []
     jobs = cores or _worthwhile_processes(left, known)
     size = 1 if jobs == 1 else CHUNK_SIZE
-    waiting: deque[_PendingMatch] = deque()
-    given: dict[int, tuple[_PendingMatch, int]] = {}
-    pieces = _chunks(chain(known, left), judge, size, waiting, given)
-    answers = _run_here(pieces, judge, luck=luck) if jobs == 1 else _run_in_processes(pieces, judge, jobs, luck=luck)
-    with contextlib.closing(answers):
-        for answer in answers:
-            match, first = given.pop(answer.number)
-            match.take(first, answer)
+    pending: deque[_PendingMatch] = deque()
+    assigned: dict[int, tuple[_PendingMatch, int]] = {}
+    chunks = _chunks(chain(known, left), evaluator, size, pending, assigned)
+    results = (
+        _run_here(chunks, evaluator, luck=luck) if jobs == 1 else _run_in_processes(chunks, evaluator, jobs, luck=luck)
+    )
+    with contextlib.closing(results):
+        for result in results:
+            match, first = assigned.pop(result.number)
+            match.add(first, result)
             tick(min(size, len(match.steps) - first), len(match.steps))
-            while waiting and waiting[0].is_done:
-                yield waiting.popleft().studied()
-    yield from (match.studied() for match in waiting)
+            while pending and pending[0].is_done:
+                yield pending.popleft().result()
+    yield from (match.result() for match in pending)
 
 
 def _worthwhile_processes(transcripts: Iterator[Transcript], known: list[Transcript]) -> int:
-    """Return how many processes are worth their start; the transcripts that had to be seen for that become known."""
+    """Return how many processes are worthwhile; transcripts read to find out are appended to `known`."""
     cores = processes.usable_cores()
     entries = 0
     while entries < cores * ENTRIES_PER_PROCESS and (transcript := next(transcripts, None)):
@@ -239,61 +244,61 @@ def _worthwhile_processes(transcripts: Iterator[Transcript], known: list[Transcr
 
 def _chunks(
     transcripts: Iterable[Transcript],
-    judge: str,
+    evaluator: str,
     size: int,
-    waiting: deque[_PendingMatch],
-    given: dict[int, tuple[_PendingMatch, int]],
+    pending: deque[_PendingMatch],
+    assigned: dict[int, tuple[_PendingMatch, int]],
 ) -> Iterator[_Chunk]:
-    """Yield the pieces of matches, and note which matches these are and where in them each piece begins."""
+    """Yield the chunks of matches; append each match to `pending`, and enter each chunk into `assigned`."""
     number = 0
     for transcript in transcripts:
-        match = _PendingMatch.of(transcript, judge)
-        waiting.append(match)
+        match = _PendingMatch.of(transcript, evaluator)
+        pending.append(match)
         for first in range(0, len(match.steps), size):
             if match.error:
                 break
             match.open += 1
-            given[number] = match, first
+            assigned[number] = match, first
             yield _Chunk(number, match.steps[first : first + size])
             number += 1
-        match.all_given = True
+        match.all_assigned = True
 
 
-def _run_here(pieces: Iterable[_Chunk], judge: str, *, luck: bool) -> Generator[_ChunkResult, None, None]:
-    """Study pieces in this process; without any the judge need not get ready."""
-    every = iter(pieces)
+def _run_here(chunks: Iterable[_Chunk], evaluator: str, *, luck: bool) -> Generator[_ChunkResult, None, None]:
+    """Analyse chunks in this process; the evaluator is opened only if there are any."""
+    every = iter(chunks)
     first = next(every, None)
     if first is None:
         return
-    with _open_analyser(judge) as desk:
-        for piece in chain((first,), every):
-            yield _analyse_chunk(desk, piece, luck=luck)
+    with _open_analyser(evaluator) as analyser:
+        for chunk in chain((first,), every):
+            yield _analyse_chunk(analyser, chunk, luck=luck)
 
 
 def _run_in_processes(
-    pieces: Iterable[_Chunk], judge: str, jobs: int, *, luck: bool
+    chunks: Iterable[_Chunk], evaluator: str, jobs: int, *, luck: bool
 ) -> Generator[_ChunkResult, None, None]:
-    """Study pieces in several processes, in any order."""
+    """Analyse chunks in several processes; results come in any order."""
     try:
-        yield from processes.map_unordered(_worker, (judge, luck), pieces, jobs)
+        yield from processes.map_unordered(_worker, (evaluator, luck), chunks, jobs)
     except processes.WorkerLostError:
-        raise StrategyError(f"a process in which {judge!r} judged has died") from None
+        raise StrategyError(f"a process in which {evaluator!r} analysed has died") from None
 
 
-def _worker(way: Connection, judge: str, luck: bool) -> None:  # noqa: FBT001 - called by position
-    """Study the pieces that come, until there are no more or nobody is there any longer. The whole of a process."""
-    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), way:
+def _worker(connection: Connection, evaluator: str, luck: bool) -> None:  # noqa: FBT001 - called by position
+    """Run a worker process: analyse chunks from the connection until there are no more, or the parent has ended."""
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), connection:
         try:
-            with _open_analyser(judge) as desk:
-                while (piece := way.recv()) is not None:
-                    way.send(_analyse_chunk(desk, piece, luck=luck))
+            with _open_analyser(evaluator) as analyser:
+                while (chunk := connection.recv()) is not None:
+                    connection.send(_analyse_chunk(analyser, chunk, luck=luck))
         except StrategyError as error:
-            way.send(error)
+            connection.send(error)
 
 
 @frozen
 class _Chunk:
-    """Entries that follow each other in a match, studied in one go."""
+    """Consecutive entries of a match, analysed together."""
 
     number: int
     steps: tuple[Step, ...]
@@ -301,68 +306,68 @@ class _Chunk:
 
 @frozen
 class _ChunkResult:
-    """What the entries of a piece show, or why they cannot be studied."""
+    """Analyses of the entries of a chunk, or the error that prevented them."""
 
     number: int
-    """Of the piece."""
-    judge: str
-    """What the strategy that judged calls itself."""
+    """Of the chunk."""
+    evaluator: str
+    """Name of the evaluator."""
     details: str
-    found: tuple[EntryAnalysis, ...] | AnalysisError
+    results: tuple[EntryAnalysis, ...] | AnalysisError
 
 
-def _analyse_chunk(desk: MatchAnalyser, piece: _Chunk, *, luck: bool) -> _ChunkResult:
+def _analyse_chunk(analyser: MatchAnalyser, chunk: _Chunk, *, luck: bool) -> _ChunkResult:
     found: tuple[EntryAnalysis, ...] | AnalysisError
     try:
-        found = tuple(desk.entry(step, luck=luck) for step in piece.steps)
+        found = tuple(analyser.analyse_entry(step, luck=luck) for step in chunk.steps)
     except AnalysisError as error:
         found = error
-    return _ChunkResult(piece.number, desk.judge, desk.details, found)
+    return _ChunkResult(chunk.number, analyser.evaluator, analyser.details, found)
 
 
 @define
 class _PendingMatch:
-    """A match that is being studied."""
+    """A match some of whose chunks are still being analysed."""
 
     transcript: Transcript
-    judge: str
-    """What the strategy that judges calls itself."""
+    evaluator: str
+    """Name of the evaluator."""
     details: str = ""
     steps: tuple[Step, ...] = ()
     error: TranscriptError | AnalysisError | None = None
     open: int = 0
-    """Pieces that are being studied."""
-    all_given: bool = False
-    found: dict[int, tuple[EntryAnalysis, ...]] = field(factory=dict)
-    """By the place of the first entry."""
+    """Number of chunks being analysed."""
+    all_assigned: bool = False
+    results: dict[int, tuple[EntryAnalysis, ...]] = field(factory=dict)
+    """Results by the index of their first entry."""
     failed: int = 0
-    """Place of the piece that `error` is about."""
+    """Index of the first entry of the chunk that `error` is about."""
 
     @classmethod
-    def of(cls, transcript: Transcript, judge: str) -> _PendingMatch:
-        """Walk through a match."""
+    def of(cls, transcript: Transcript, evaluator: str) -> _PendingMatch:
+        """Replay a match."""
         try:
-            return cls(transcript, judge, steps=tuple(step for game in transcript.games for step in walk(game)))
+            return cls(transcript, evaluator, steps=tuple(step for game in transcript.games for step in walk(game)))
         except TranscriptError as error:
-            return cls(transcript, judge, error=error)
+            return cls(transcript, evaluator, error=error)
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is missing."""
-        return self.all_given and not self.open
+        """Whether all chunks have been analysed."""
+        return self.all_assigned and not self.open
 
-    def take(self, first: int, answer: _ChunkResult) -> None:
-        """Keep what was found from an entry on; of several errors that of the earliest entry."""
+    def add(self, first: int, result: _ChunkResult) -> None:
+        """Store the result of the chunk that begins at `first`; of several errors keep the earliest."""
         self.open -= 1
-        self.judge, self.details = answer.judge, answer.details
-        if not isinstance(answer.found, AnalysisError):
-            self.found[first] = answer.found
+        self.evaluator, self.details = result.evaluator, result.details
+        if not isinstance(result.results, AnalysisError):
+            self.results[first] = result.results
         elif self.error is None or first < self.failed:
-            self.error, self.failed = answer.found, first
+            self.error, self.failed = result.results, first
 
-    def studied(self) -> AnalysisResult:
-        """Return the study of the whole match, or why there is none."""
+    def result(self) -> AnalysisResult:
+        """Return the analysis of the whole match, or its error."""
         if self.error:
             return self.error
-        found = [it for _, part in sorted(self.found.items(), key=lambda it: it[0]) for it in part]
-        return combine_entries(self.transcript, self.judge, found, self.details)
+        found = [it for _, part in sorted(self.results.items(), key=lambda it: it[0]) for it in part]
+        return combine_entries(self.transcript, self.evaluator, found, self.details)

@@ -1,4 +1,4 @@
-"""The results of an analysis. Equities are those of an `Evaluator`; losses are never negative."""
+"""Results of an analysis. Equities are those of an `Evaluator`; losses are never negative."""
 
 from __future__ import annotations
 
@@ -15,74 +15,74 @@ from fibsbot.transcript import Decision, Transcript
 
 @frozen
 class PlayOption:
-    """A play that could have been made."""
+    """A legal play and its value."""
 
     play: Play
     text: str
-    """As people write it."""
+    """The play in notation."""
     equity: float
     plies: int | None = None
-    """Rolls that were looked ahead after it, the same for all options; None where the judge does not say."""
+    """Search depth, the same for all options; None if the evaluator does not report it."""
     chances: Chances | None = None
-    """That it leaves to who makes it; None where the judge does not say."""
+    """Chances after it, for the player who makes it; None if the evaluator does not report them."""
 
 
 @frozen
 class ResignationValues:
-    """What it is worth to end the game by a resignation, and to play on, both seen by who decided."""
+    """Equities of a resignation and of playing on, for the player who decided."""
 
     settled: float
-    """The game ends as it was offered."""
+    """Equity of the resignation."""
     played_on: float
     plies: int | None = None
-    """Rolls that were looked ahead for playing on; None where the judge does not say."""
+    """Search depth for playing on; None if the evaluator does not report it."""
     chances: Chances | None = None
-    """Of who decided, if the game is played on; None where the judge does not say."""
+    """Chances of playing on, for the player who decided; None if the evaluator does not report them."""
 
 
 @frozen
 class AnalysedDecision:
-    """A decision, as a judge sees it."""
+    """A decision and its analysis."""
 
     decision: Decision
     equity: float | None
-    """Of what was decided, seen by who decided; None where the judge has nothing to say."""
+    """Equity of the decision, for the player who made it; None if the evaluator gives none."""
     loss: float = 0.0
-    """By how much the best decision would have been worth more; 0 for a forced one."""
+    """Equity lost compared with the best decision; 0 for a forced one."""
     best: str = ""
-    """The best decision as people write it."""
+    """The best decision in notation."""
     options: tuple[PlayOption, ...] = ()
-    """Of a play: the best ones, the best first, and the one that was made; at most a handful, all judged as deep."""
+    """Of a play: the best plays, the best first, and the one that was made, all searched to the same depth."""
     cube: CubeValues | None = None
-    """Of a cube decision: seen by who may double."""
+    """Of a cube decision: its values for the player who may double."""
     resigning: ResignationValues | None = None
-    """Of an offer to resign, or of the answer to it."""
+    """Of an offer to resign, or an answer to one."""
     luck: float | None = None
-    """Of a play: how much better the throw was than the average throw, for who threw; None where not worked out."""
+    """Of a play: how much better the roll was than the average roll; None if not computed."""
     counts: bool = True
-    """Whether it counts for the performance: a real choice, and no cube action that nobody would think about."""
+    """Whether it counts for the performance rating: forced plays and obvious cube decisions do not."""
 
 
 @frozen
 class PlayerStatistics:
-    """What a player did in a game or a match, summed up."""
+    """Totals of a player in a game or a match. The names of the fields are keys in the JSON of `analyse`."""
 
     decisions: int = 0
-    """That count."""
+    """Number of decisions that count."""
     loss: float = 0.0
-    """Sum over them."""
+    """Equity lost by them."""
     play_loss: float = 0.0
     cube_loss: float = 0.0
     luck: float = 0.0
-    """Sum over all throws, in normalised points."""
+    """Luck of all rolls, in normalised equity."""
     luck_in_points: float = 0.0
-    """The same in points of the match: each throw's luck times what the cube showed."""
+    """The same in points: the luck of each roll times the cube."""
     luck_in_chances: float = 0.0
-    """The same in chances to win the match; 0 in an unlimited one."""
+    """The same in match winning chances; 0 in an unlimited match."""
 
     @property
     def pr(self) -> float | None:
-        """Performance rating: 500 times the mean loss, as eXtreme Gammon counts it; None without a decision."""
+        """Performance rating: 500 times the mean loss, as in eXtreme Gammon; None without a decision."""
         return 500 * self.loss / self.decisions if self.decisions else None
 
     def __add__(self, other: Self) -> PlayerStatistics:
@@ -93,7 +93,7 @@ class PlayerStatistics:
 def sum_statistics(
     parts: Iterable[tuple[PlayerStatistics, PlayerStatistics]],
 ) -> tuple[PlayerStatistics, PlayerStatistics]:
-    """Sum up the figures of both players."""
+    """Return the totals of both players."""
     a = b = PlayerStatistics()
     for of_a, of_b in parts:
         a, b = a + of_a, b + of_b
@@ -102,26 +102,26 @@ def sum_statistics(
 
 @frozen
 class GameAnalysis:
-    """A game with all its decisions judged, in their order."""
+    """Analysis of a game: its decisions, in order."""
 
     number: int
-    judged: tuple[AnalysedDecision, ...]
+    decisions: tuple[AnalysedDecision, ...]
     figures: tuple[PlayerStatistics, PlayerStatistics]
-    """Of seat A and seat B."""
+    """Totals of seat A and seat B."""
 
 
 @frozen
 class MatchAnalysis:
-    """A match, studied."""
+    """Analysis of a match."""
 
     transcript: Transcript
-    judge: str
-    """Name of the strategy that judged."""
+    evaluator: str
+    """Name of the evaluator."""
     games: tuple[GameAnalysis, ...]
     figures: tuple[PlayerStatistics, PlayerStatistics]
     details: str = ""
-    """Of the judge: version, networks and plies; empty where it does not say them."""
+    """Version, networks and plies of the evaluator; empty if it has none to report."""
 
     def figures_of(self, seat: Seat) -> PlayerStatistics:
-        """Return what one player did in the whole match."""
+        """Return the totals of one player."""
         return self.figures[seat]

@@ -1,4 +1,4 @@
-"""Results in a store: by opponent, length and month, with what was to be expected; drops; connections."""
+"""Results of an account in a store: by opponent, length and month, with expected wins; drops; connections."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ if TYPE_CHECKING:
     from fibsbot.records.store import Store
 
 Z_95: Final = 1.959963984540054
-"""So many standard deviations to each side hold 95 % of a normal distribution."""
+"""Standard deviations on each side of the mean that contain 95 % of a normal distribution."""
 Key = TypeVar("Key")
 LONGEST_MATCH: Final = 1e9
-"""No match is as long."""
+"""Longer than any match."""
 BREAK_FACTS: Final = (Fact.STARTED, Fact.FINISHED, Fact.LEFT, Fact.DROPPED, Fact.RESUMED)
-"""What is told of opponents with whom matches broke off."""
+"""Facts reported about opponents who broke off matches."""
 
 
 def wilson(wins: int, of: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a chance, where something happened so often; (0, 1) where nothing is known."""
+    """Return Wilson's 95 % interval of a probability, from `wins` of `of` trials; (0, 1) without trials."""
     if not of:
         return (0.0, 1.0)
     share, square = wins / of, Z_95**2
     middle = (share + square / (2 * of)) / (1 + square / of)
     half = Z_95 * math.sqrt(share * (1 - share) / of + square / (4 * of * of)) / (1 + square / of)
-    # With no win or no loss an end is exact; rounding must not push it beyond.
+    # With no win or no loss one end is exact; rounding must not push it beyond.
     return (0.0 if wins == 0 else middle - half, 1.0 if wins == of else middle + half)
 
 
 def chance_by_rating(own: float, opponent: float, length: int) -> float:
-    """Return the chance to win a match that the rating formula of FIBS gives."""
+    """Return the match winning chance by the rating formula of FIBS."""
     exponent = (opponent - own) * math.sqrt(length) / 2000
     return 1 / (1 + math.pow(10, min(max(exponent, -300), 300)))
 
 
 def chance_before(match: Match) -> float | None:
-    """Return the chance to win that a match had by the ratings; None where they are not known.
+    """Return the winning chance by the ratings before a match; None if they are unknown.
 
-    Where only the opponent's rating is missing, what the match did to ours tells it: a win gains 4 K sqrt(length) times
-    the chance to lose it, K being 5 for newcomers and 1 from 400 points of experience on.
+    If only the opponent's rating is missing, the chance follows from the change of ours: a win gains 4 K sqrt(length)
+    times the chance to lose, where K is 5 for newcomers and 1 from 400 points of experience on.
     """
     if not match.length or match.rating_before is None:
         return None
@@ -62,20 +62,20 @@ def chance_before(match: Match) -> float | None:
 
 @frozen
 class WinLossRecord:
-    """How matches ended."""
+    """Wins and losses of some matches. The names of the fields are keys in the JSON of `stats`."""
 
     wins: int = 0
     losses: int = 0
     expected: float = 0.0
-    """Wins to be expected by the ratings, of the `rated` ones."""
+    """Expected wins by the ratings, among the `rated` matches."""
     rated: int = 0
-    """Matches whose chances are known."""
+    """Matches whose winning chances are known."""
     rated_wins: int = 0
-    """Of those, how many were won."""
+    """Number of those that were won."""
 
     @classmethod
     def of(cls, matches: Iterable[Match]) -> WinLossRecord:
-        """Sum matches up; those that are not finished do not count."""
+        """Count the finished matches."""
         finished = [match for match in matches if match.finished]
         known = [(match, chance) for match in finished if (chance := chance_before(match)) is not None]
         wins = sum(bool(match.won) for match in finished)
@@ -89,100 +89,100 @@ class WinLossRecord:
 
     @property
     def matches(self) -> int:
-        """All that were finished."""
+        """Number of finished matches."""
         return self.wins + self.losses
 
     @property
     def share(self) -> float | None:
-        """The share that was won."""
+        """Share of matches won."""
         return self.wins / self.matches if self.matches else None
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where the chance to win lies with 95 % confidence."""
+        """95 % confidence interval of the winning chance."""
         return wilson(self.wins, self.matches)
 
 
 @frozen
 class BrokenMatches:
-    """How often something happened with an opponent with whom a match broke off."""
+    """How often an opponent broke off matches, and resumed them."""
 
     opponent: str
     times: Mapping[Fact, int]
-    """Of BREAKS."""
+    """Number of times, for each of BREAK_FACTS."""
 
 
 @frozen
 class ConnectionStatistics:
-    """How an account was connected."""
+    """Connections of an account. The names of the fields are keys in the JSON of `stats`."""
 
     connections: int
-    """Those that got as far as a login."""
+    """Connections with a successful login."""
     attempts: int
-    """Those that did not."""
+    """Connections without one."""
     unseen: int
-    """Connections that stand, or whose end nobody saw: how long they were is not known."""
+    """Connections still open, or without a recorded end: their length is unknown."""
     seconds: float
-    """Of all whose end was seen."""
+    """Total length of those with a recorded end."""
     longest: float
     between: float
-    """From the first login to the last end that was seen."""
+    """Seconds from the first login to the last recorded end."""
     reasons: Mapping[str, int]
-    """Why connections were lost, the most frequent first."""
+    """Reasons for lost connections, the most frequent first."""
 
     @classmethod
     def of(cls, connections: Iterable[Connection]) -> ConnectionStatistics:
-        """Sum connections up."""
+        """Count connections."""
         every = list(connections)
-        spans = [(it.logged_in, it.lost) for it in every if it.logged_in and it.lost]
-        lengths = [max((lost - begun).total_seconds(), 0.0) for begun, lost in spans]
+        periods = [(it.logged_in, it.lost) for it in every if it.logged_in and it.lost]
+        lengths = [max((lost - begun).total_seconds(), 0.0) for begun, lost in periods]
         reasons = Counter(it.reason or "unknown" for it in every if it.lost)
-        begun, ended = [it[0] for it in spans], [it[1] for it in spans]
+        begun, ended = [it[0] for it in periods], [it[1] for it in periods]
         return cls(
             connections=sum(it.logged_in is not None for it in every),
             attempts=sum(it.logged_in is None for it in every),
             unseen=sum(it.lost is None for it in every),
             seconds=sum(lengths),
             longest=max(lengths, default=0.0),
-            between=(max(ended) - min(begun)).total_seconds() if spans else 0.0,
+            between=(max(ended) - min(begun)).total_seconds() if periods else 0.0,
             reasons=dict(reasons.most_common()),
         )
 
 
 @frozen
 class AccountResults:
-    """Everything that a store tells of an account."""
+    """Everything that `stats` reports about an account."""
 
     account: str
     first: dt.datetime | None
-    """When the first match that counts began; None without one."""
+    """Start of the first finished match; None without one."""
     last: dt.datetime | None
-    """When the last one ended."""
+    """End of the last one."""
     total: WinLossRecord
     opponents: tuple[tuple[str, WinLossRecord], ...]
-    """By how many matches were finished, the most first."""
+    """Sorted by number of finished matches, the most first."""
     lengths: tuple[tuple[int | None, WinLossRecord], ...]
     """By length; 0 is unlimited, None unknown."""
     months: tuple[tuple[str, WinLossRecord], ...]
     """By month of the end, `2026-01` and so on."""
     open: int
-    """Matches that may go on."""
-    unseen: int
-    """Matches whose result nobody knows."""
+    """Matches that may be resumed."""
+    unknown: int
+    """Matches with an unknown result."""
     resumed: int
-    """How often a match went on after a break."""
+    """Number of times a match was resumed."""
     ratings: tuple[RatingPoint, ...]
-    breaks: tuple[BrokenMatches, ...]
+    broken_matches: tuple[BrokenMatches, ...]
     online: ConnectionStatistics
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to tell."""
-        return not (self.total.matches or self.open or self.unseen or self.ratings or self.online.connections)
+        """Whether there is nothing to report."""
+        return not (self.total.matches or self.open or self.unknown or self.ratings or self.online.connections)
 
 
 def account_results(store: Store, account: str, *, since: dt.datetime | None = None) -> AccountResults:
-    """Read what a store tells of an account; `since` is about when matches began, and everything else happened."""
+    """Read the results of an account from a store; `since` excludes matches that began earlier, and earlier events."""
     matches = list(store.matches(account=account, since=since))
     finished = [match for match in matches if match.finished]
     opponents = _group_by(finished, lambda match: match.opponent)
@@ -197,10 +197,10 @@ def account_results(store: Store, account: str, *, since: dt.datetime | None = N
         lengths=tuple(sorted(lengths.items(), key=_by_length)),
         months=tuple(sorted(months.items())),
         open=sum(match.outcome.open for match in matches),
-        unseen=sum(not match.finished and not match.outcome.open for match in matches),
+        unknown=sum(not match.finished and not match.outcome.open for match in matches),
         resumed=sum(match.resumed for match in matches),
         ratings=tuple(store.ratings(account, since=since)),
-        breaks=_broken_matches(store.opponents(account=account), since),
+        broken_matches=_broken_matches(store.opponents(account=account), since),
         online=ConnectionStatistics.of(store.connections(account, since=since)),
     )
 
@@ -213,13 +213,13 @@ def _group_by(matches: Iterable[Match], key: Callable[[Match], Key]) -> dict[Key
 
 
 def _by_length(entry: tuple[int | None, WinLossRecord]) -> float:
-    """Order lengths: unlimited matches after all others, and last those of which nobody knows it."""
+    """Return a sort key: unlimited matches after all others, unknown lengths last."""
     length, _ = entry
     return math.inf if length is None else length or LONGEST_MATCH
 
 
 def _broken_matches(opponents: Iterable[Opponent], since: dt.datetime | None) -> tuple[BrokenMatches, ...]:
-    """List those with whom a match broke off, the worst first; none where that was all before `since`."""
+    """Return the opponents who broke off matches since then, the worst first."""
     found = []
     for opponent in opponents:
         last = [opponent.facts[fact].last for fact in (Fact.LEFT, Fact.DROPPED) if fact in opponent.facts]

@@ -1,149 +1,181 @@
-"""What an operator can choose about the agent and its run."""
+"""Settings of an agent and of its run."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Final
 
-from attrs import Attribute, evolve, field, fields, frozen
-from attrs.validators import ge, gt, optional
+from attrs import evolve, field, frozen
 
 from fibsbot import __version__
-from fibsbot.client.settings import BackoffSettings, TlsSettings
-from fibsbot.policy import NamePattern, Policy
+from fibsbot.client.settings import BackoffSettings, ServerSettings
+from fibsbot.policy import LONGEST_MATCH, NamePattern, Policy, is_player_name
 from fibsbot.records.session_log import Rotation
+from fibsbot.setting import MONTH, seconds, setting, setting_fields
+from fibsbot.strategies import DEFAULT_STRATEGY
+
+PLAYER: Final[Mapping[str, Any]] = {
+    "expected": "a name of letters and underscores, at most 20",
+    "check": is_player_name,
+}
+"""Fields of a setting that takes names of players."""
 
 
 @frozen
 class Timings:
-    """How long the agent waits, in seconds."""
+    """Waits, in seconds."""
 
-    watchdog: float = field(default=8.0, validator=gt(0))
-    """For the server's next step, before asking for the board (docs/protocol.md, pitfall 12)."""
-    keep_alive: float = field(default=120.0, validator=gt(0))
-    """Between two commands at most, so that the server does not take us for idle (pitfall 20)."""
-    pause: float = field(default=1.5, validator=ge(0))
-    """Between two commands at least (pitfall 21)."""
-    invitation: float = field(default=1.0, validator=ge(0))
-    """For the third line of an invitation, the warning about a saved match (pitfall 15)."""
-    retry: float = field(default=30.0, validator=gt(0))
-    """Before inviting the same player again."""
-    left: float = field(default=300.0, validator=gt(0))
-    """After an opponent has left a match, before inviting them once to go on with it."""
-    silence: float = field(default=300.0, validator=gt(0))
-    """Without a byte from the server, before the connection is taken for dead."""
-    finish: float = field(default=3600.0, validator=gt(0))
-    """For the match to end, once an end was asked for; then it is left to the server to save it."""
-    think_least: float = field(default=0.0, validator=ge(0))
-    """Before a play or a cube action, counted from when the decision was there, so that people can follow.
+    # docs/protocol.md has the reasons: pitfall 21 (pause), 12 (watchdog), 20 (keep_alive), 15 (invitation)
 
-    The wait is chosen at random between this and the next. A throw and what leaves no choice do not wait.
-    """
-    think_most: float = field(default=0.0, validator=ge(0))
-    patience: float = field(default=60.0, validator=gt(0))
-    """For the opponent's next step, before asking for the board: a line may have been lost."""
+    pause: float = seconds(1.5, "Minimum between two commands.", minimum=0)
+    commands_a_minute: int | None = setting(None, "Maximum number of commands within a minute.", minimum=1, example=60)
+    think_least: float = seconds(0.0, "Minimum before a play or a cube action, so that people can follow.", minimum=0)
+    """Counted from when there was something to decide; a roll and forced actions do not wait."""
+    think_most: float = seconds(
+        0.0, "Maximum before a play or a cube action; the wait is random between the two.", minimum=0
+    )
+    deadline: float = seconds(
+        30.0, "Time that a strategy has for a decision before the next one is asked.", above=0, needs_restart=True
+    )
+    watchdog: float = seconds(
+        8.0, "Wait for the server's next step before asking for the board.", above=0
+    )  # pitfall 12
+    patience: float = seconds(
+        60.0, "Wait for the opponent's next step before asking for the board, for lines get lost.", above=0
+    )
+    keep_alive: float = seconds(120.0, "Maximum between two commands, so as not to be idle.", above=0)
+    silence: float = seconds(
+        300.0, "Time without a byte from the server after which the connection is considered dead.", above=0
+    )
+    invitation: float = seconds(
+        1.0, "Wait for the third line of an invitation, about a saved match, before answering.", minimum=0
+    )
+    retry: float = seconds(30.0, "Wait before inviting the same player again.", above=0)
+    left: float = seconds(
+        300.0, "Wait after an opponent has left a match before inviting them, once, to resume it.", above=0
+    )
+    finish: float = seconds(
+        3600.0, "Wait for the match to end after a stop was requested; then the server saves it.", above=0
+    )
+    connect: float = seconds(
+        15.0, "Wait for a connection, and for each step of a registration.", above=0, needs_restart=True
+    )
 
     def scaled(self, factor: float) -> Timings:
-        """Return the same waits, all multiplied."""
-        return evolve(self, **{f.name: getattr(self, f.name) * factor for f in fields(Timings)})
+        """Return the same waits at another speed: all multiplied but the deadline and the time to connect."""
+        waits = {it.name for it, info in setting_fields(Timings) if info.unit and not info.needs_restart}
+        return evolve(self, **{name: getattr(self, name) * factor for name in waits})
 
 
-def _one_line(_: object, attribute: Attribute[str], text: str) -> None:
-    """Check that a text can be said: the server would cut or spoil anything else."""
-    if not re.fullmatch(r"[ -~]{1,240}", text) or "**" in text or not text.strip():
-        raise ValueError(f"expected {attribute.name} of 1 to 240 ASCII characters without **, got {text!r}")
+def _is_chat_line(text: str) -> bool:
+    """Whether the server passes a text on as it is: it would cut or spoil anything else."""
+    return bool(re.fullmatch(r"[ -~]{1,240}", text)) and "**" not in text and bool(text.strip())
 
 
 @frozen
 class ChatSettings:
-    """What the bot says to people. It never shouts."""
+    """What the bot says to people. It never shouts, and never answers another bot."""
 
-    greet: bool = True
-    """Whether to greet the opponent, once a match."""
-    greeting: str = field(
-        default="Hello, I am a computer program. If I stop moving, kibitz `move`; tell me `help` for more.",
-        validator=_one_line,
+    greet: bool = setting(default=True, help="Whether to greet the opponent, once per match.")
+    greeting: str = setting(
+        "Hello, I am a computer program. If I stop moving, kibitz `move`; tell me `help` for more.",
+        "Text of the greeting.",
+        blanks=True,
+        expected="1 to 240 ASCII characters without **",
+        check=_is_chat_line,
     )
-    greet_watchers: bool = False
-    """Whether to welcome, by tell and once a match, those who watch us."""
-    answer: bool = True
-    """Whether to answer `help`, `settings`, `stats`, `score` and `who are you`."""
-    window: float = field(default=300.0, validator=ge(0))
-    """Seconds in which the same person gets one answer to the same question."""
-    operators: tuple[str, ...] = ()
-    """Players whose tells are commands: `status`, `pause`, `resume`, `last`, `quit`."""
-    ignore: tuple[NamePattern, ...] = (NamePattern("RepBot*"), NamePattern("MissManners"))
-    """Players who are never answered, besides other bots: reputation services."""
+    greet_watchers: bool = setting(
+        default=False, help="Whether to welcome players who watch a match, by tell, once per match."
+    )
+    answer: bool = setting(
+        default=True, help="Whether to answer `help`, `settings`, `stats`, `score` and `who are you`."
+    )
+    window: float = seconds(300.0, "Time within which a player gets only one answer to the same question.", minimum=0)
+    operators: tuple[str, ...] = setting(
+        (),
+        "Players whose tells are orders: `status`, `pause`, `resume`, `finish`, `quit`.",
+        example=("zaphod",),
+        **PLAYER,
+    )
+    ignore: tuple[NamePattern, ...] = setting(
+        (NamePattern("RepBot*"), NamePattern("MissManners")),
+        "Players who are never answered, besides other bots: reputation services.",
+    )
 
 
 @frozen
 class SeekSettings:
-    """Inviting somebody when there is nothing else to do."""
+    """Inviting players when there is no match. Nobody is invited whom the policy would refuse."""
 
-    after: float | None = None
-    """Seconds without a match before we invite somebody; None: never."""
-    length: int = field(default=5, validator=ge(1))
-    """Points of the matches that we offer."""
-    per_hour: int = field(default=6, validator=ge(1))
-    """Invitations within an hour, at most."""
-    forgive: float = field(default=86_400.0, validator=ge(0))
-    """Seconds before somebody who has refused is invited again."""
-    bots: bool = False
-    """Whether to invite other bots."""
+    after: float | None = seconds(
+        None, "Time without a match before somebody is invited; without a value nobody is.", above=0, example=600.0
+    )
+    length: int = setting(5, "Length of the matches to offer.", unit="points", minimum=1, maximum=LONGEST_MATCH)
+    per_hour: int = setting(6, "Maximum number of invitations within an hour.", minimum=1, maximum=60)
+    forgive: float = seconds(
+        86_400.0, "Time before a player who has refused is invited again.", minimum=0, maximum=MONTH
+    )
+    bots: bool = setting(default=False, help="Whether to invite other bots.")
+
+
+@frozen
+class PlaySettings:
+    """The strategy, and which matches to play."""
+
+    strategy: str = setting(
+        DEFAULT_STRATEGY,
+        "Strategy that plays; `fibsbot strategies` lists those installed. The text after a colon is passed to the "
+        "strategy, as in `gnubg:2` or `ubgi:/opt/engine --fast`.",
+        blanks=True,
+        needs_restart=True,
+    )
+    invite: str | None = setting(None, "Player to invite whenever there is no match.", example="arthur", **PLAYER)
+    invite_length: int = setting(
+        1, "Length of the matches to invite that player to.", unit="points", minimum=1, maximum=LONGEST_MATCH
+    )
+    matches: int | None = setting(
+        None,
+        "Number of matches after which to log out; without a value the bot never stops.",
+        minimum=1,
+        example=10,
+    )
+    resign: bool = setting(default=True, help="Whether to resign games that the strategy considers lost.")
+    resign_match: bool = setting(default=False, help="Whether to resign also if that loses the match.")
 
 
 @frozen
 class AgentSettings:
-    """Who plays, against whom and when it stops."""
+    """All settings of an agent."""
 
     name: str
     """The account's name."""
     password: str = field(repr=False)
-    client: str = field(default=f"fibsbot_{__version__}")
-    """How we call ourselves to the server: at most 20 characters, no blanks."""
-    invite: str | None = None
-    """Whom to invite whenever there is no match."""
-    length: int = field(default=1, validator=ge(1))
-    """Points of the matches that we invite to."""
+    client: str = f"fibsbot_{__version__}"
+    """Name of the program, sent to the server: at most 20 characters, no blanks."""
+    play: PlaySettings = field(factory=PlaySettings)
     policy: Policy = field(factory=Policy)
-    """Whom we play."""
     seek: SeekSettings = field(factory=SeekSettings)
     chat: ChatSettings = field(factory=ChatSettings)
-    resign: bool = True
-    """Whether to resign what the strategy takes for lost."""
-    resign_match: bool = False
-    """Whether to resign also where that loses the match."""
-    matches: int | None = None
-    """Log out after so many finished matches; None plays on for ever."""
-    commands_a_minute: int | None = field(default=None, validator=optional(ge(1)))
-    """No more commands than this within any minute; None does not limit them."""
+    timings: Timings = field(factory=Timings)
     seed: int | None = None
-    """For what is left to chance (how long to think); None: another one each run."""
+    """Seed of the random waits; None: a different one each run."""
     strict: bool = False
     """Whether a difference between our state and the server's board is an error (tests, replay)."""
-    timings: Timings = field(factory=Timings)
 
 
 @frozen
 class RunSettings:
-    """Where to play, and everything about the run that is not about the play."""
+    """All settings of the run of an account."""
 
-    host: str
-    port: int
+    server: ServerSettings
     agent: AgentSettings
-    tls: TlsSettings | None = None
-    """Whether the server is spoken to through TLS, and how it is known."""
-    register: bool = False
-    """Whether to make the account first if there is none."""
-    deadline: float = field(default=30.0, validator=gt(0))
-    """Seconds that a strategy has for one decision."""
-    connect_timeout: float = field(default=15.0, validator=gt(0))
-    """Seconds that a connection may take to be made, and each step of a registration."""
-    pauses: BackoffSettings = field(factory=BackoffSettings)
-    """Between attempts to connect again."""
+    backoff: BackoffSettings = field(factory=BackoffSettings)
+    """Pauses between attempts to connect again."""
     retry_first: bool = False
-    """Whether to try again when the very first connection cannot be made."""
+    """Whether to try again if the very first connection fails."""
     log_path: Path | None = None
-    """Where to write the session log."""
+    """File of the session log; None: there is none."""
     rotation: Rotation | None = None
     """When the session log begins a new file; None: never."""

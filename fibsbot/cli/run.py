@@ -11,6 +11,7 @@ import click
 import structlog
 
 from fibsbot.bot.interface import End
+from fibsbot.bot.settings import RunSettings
 from fibsbot.cli import EXIT_CONFIG, ConfigError
 from fibsbot.config import Config, ConfigProblemsError, load_config
 from fibsbot.config.build import account_settings, compare_configs
@@ -20,7 +21,6 @@ from fibsbot.log import LogFormat, configure_log
 from fibsbot.records.store import StoreError
 from fibsbot.service.account import BotAccount
 from fibsbot.service.process import Service, ServiceError, check_addresses, sighup_blocked
-from fibsbot.service.settings import AccountSettings
 from fibsbot.service.supervisor import ReloadResult
 from fibsbot.strategies import FALLBACK_STRATEGY
 from fibsbot.strategies.loader import load
@@ -48,7 +48,7 @@ class RunError(click.ClickException):
     help="Form of the program's own log, on stderr, instead of the file's.",
 )
 def run(path: Path, log_format: str | None) -> None:
-    """Play with all accounts of a file until told to stop.
+    """Run all accounts of a configuration file until stopped.
 
     The first SIGTERM or Ctrl-C finishes the matches and logs out, the second logs out at once, the third kills. SIGHUP
     reads the file again. `fibsbot status` tells what goes on, `fibsbot order` gives orders. The exit status is 78 when
@@ -84,17 +84,17 @@ class ConfigFile:
         self._passwords: Mapping[str, str] = {}
         self.config = Config()
 
-    def start(self) -> tuple[AccountSettings, ...]:
+    def start(self) -> tuple[RunSettings, ...]:
         """Read the file for the first time, and set up the log. Raises ConfigError."""
         checked = check(self._path, before_strategies=_check_places)
         if checked.problems:
             raise ConfigError(format_problems(self._path, checked.problems))
         self.config = checked.config
-        self._passwords = {plan.run.agent.name: plan.run.agent.password for plan in checked.plans}
+        self._passwords = {plan.agent.name: plan.agent.password for plan in checked.runs}
         self._set_up_log()
         for doubt in config_warnings(self.config):
             _log.warning(doubt)
-        return checked.plans
+        return checked.runs
 
     def read_again(self) -> ReloadResult:
         """Read the file anew; where it cannot be used, everything stays as it is."""
@@ -105,7 +105,7 @@ class ConfigFile:
             return ReloadResult(problems=tuple(map(str, error.problems)))
         self.config = change.config
         self._set_up_log()
-        by_name = {plan.run.agent.name: plan for plan in found}
+        by_name = {plan.agent.name: plan for plan in found}
         return ReloadResult(by_name, change.applied, change.ignored, warnings=tuple(config_warnings(change.config)))
 
     def _set_up_log(self) -> None:
@@ -124,7 +124,7 @@ def _report(accounts: Mapping[str, BotAccount]) -> None:
     """Say how it ended; end with status 78 where another start would end in the same way."""
     for name, account in accounts.items():
         counters = account.totals()
-        hint = REGISTER_HINT if account.end is End.REFUSED and not account.plan.run.register else ""
+        hint = REGISTER_HINT if account.end is End.REFUSED and not account.plan.server.register else ""
         click.echo(f"{name}: {counters.matches} matches played, {counters.wins} won; {account.reason}{hint}")
     if any(account.end not in (None, End.FINISHED) for account in accounts.values()):
         raise SystemExit(EXIT_CONFIG)

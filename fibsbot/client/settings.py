@@ -9,18 +9,20 @@ import ssl
 from pathlib import Path
 
 from attrs import define, field, frozen
-from attrs.validators import ge, gt
+
+from fibsbot.setting import seconds, setting
+from fibsbot.text import one_line
 
 
 @frozen
 class TlsSettings:
-    """How to make sure who the server is, where it offers TLS."""
+    """How to verify a server's identity by TLS."""
 
     ca_file: Path | None = None
     """Certificates of the authorities to trust; None: those of this machine."""
 
     def context(self) -> ssl.SSLContext:
-        """Return what a connection needs. Raises OSError, with one line, when the file cannot be used."""
+        """Return an SSL context. Raises OSError, with one line, if the file cannot be used."""
         try:
             return ssl.create_default_context(cafile=self.ca_file)
         except OSError as error:
@@ -28,7 +30,7 @@ class TlsSettings:
 
 
 def connection_error_text(error: BaseException) -> str:
-    """Say in one line what went wrong."""
+    """Return one line that says why a connection failed."""
     match error:
         case ssl.SSLCertVerificationError():
             return f"the server's certificate is not trusted: {error.verify_message}"
@@ -38,22 +40,68 @@ def connection_error_text(error: BaseException) -> str:
             return error.strerror or "unknown host"
         case OSError(errno=int(number)) if number > 0:
             return os.strerror(number)
-    return " ".join(str(error).split()) or type(error).__name__
+    return one_line(error)
+
+
+@frozen
+class ServerSettings:
+    """The server to play on."""
+
+    host: str = setting("127.0.0.1", "Host name or address of the server; FIBS is fibs.com.", needs_restart=True)
+    port: int = setting(4321, "TCP port of the server.", minimum=1, maximum=65535, needs_restart=True)
+    register: bool = setting(
+        default=False, help="Whether to create the account first if it does not exist.", needs_restart=True
+    )
+    tls: bool = setting(
+        default=False,
+        help="Whether to connect with TLS. FIBS offers none: telnet sends the password in clear text.",
+        needs_restart=True,
+    )
+    tls_ca: Path | None = setting(
+        None,
+        "File with the certificates that must have signed the server's, instead of those of this machine.",
+        example="server.pem",
+        needs_restart=True,
+    )
+
+    @property
+    def address(self) -> str:
+        """Host and port, as `host:port`."""
+        return f"{self.host}:{self.port}"
+
+    @property
+    def tls_settings(self) -> TlsSettings | None:
+        """How to recognise the server, or None without TLS."""
+        return TlsSettings(self.tls_ca) if self.tls else None
 
 
 @frozen
 class BackoffSettings:
-    """How pauses grow, in seconds."""
+    """Pauses between attempts to connect again."""
 
-    first: float = field(default=10.0, validator=gt(0))
-    longest: float = field(default=900.0, validator=gt(0))
-    factor: float = field(default=2.0, validator=ge(1))
-    jitter: float = field(default=0.25, validator=ge(0))
-    """Each pause is made longer by a random part of itself, up to this, so that not all come back at once."""
-    healthy: float = field(default=600.0, validator=gt(0))
-    """A connection that lasted so long starts the pauses anew."""
-    restart: float = field(default=300.0, validator=gt(0))
-    """The least pause after the server has said that it restarts or shuts down; never above `longest`."""
+    first: float = seconds(10.0, "The first pause.", above=0, needs_restart=True)
+    longest: float = seconds(900.0, "Upper limit of the pauses.", above=0, needs_restart=True)
+    factor: float = setting(
+        2.0, "Factor by which each pause is longer than the one before.", minimum=1, needs_restart=True
+    )
+    jitter: float = setting(
+        0.25,
+        "Each pause is lengthened by a random part of itself, up to this, so that not all bots return at once.",
+        minimum=0,
+        needs_restart=True,
+    )
+    restart: float = seconds(
+        300.0,
+        "Shortest pause after the server has announced a restart or a shutdown; never above `longest`.",
+        above=0,
+        needs_restart=True,
+    )
+    healthy: float = seconds(
+        600.0,
+        "After a connection that lasted this long the pauses start again with the first.",
+        above=0,
+        needs_restart=True,
+    )
 
 
 @define
@@ -65,9 +113,9 @@ class Backoff:
     _next: float = 0.0
 
     def next_pause(self, lasted: float = 0.0, *, restarting: bool = False) -> float:
-        """Return how long to wait now, after a connection that lasted so many seconds (0: none was made).
+        """Return how many seconds to wait after a connection that lasted `lasted` seconds (0: none was made).
 
-        `restarting`: the server has said that it goes away.
+        `restarting`: the server has announced a restart or a shutdown.
         """
         pauses = self.pauses
         pause = pauses.first if lasted >= pauses.healthy or not self._next else self._next

@@ -1,4 +1,4 @@
-"""Every setting: one declarative definition (`settings.py`); files are read and written from it."""
+"""Configuration files: their sections and settings, how they are read, checked and documented."""
 
 from fibsbot.config.fields import ConfigProblem, ConfigProblemsError
 from fibsbot.config.parser import load_config, parse_config

@@ -1,4 +1,4 @@
-"""Write config/fibsbot.toml and docs/configuration.md below the working directory anew."""
+"""Write config/fibsbot.toml and docs/configuration.md in the working directory."""
 
 from pathlib import Path
 

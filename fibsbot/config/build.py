@@ -10,55 +10,50 @@ from typing import Any
 import attrs
 from attrs import evolve, frozen
 
-from fibsbot.bot.settings import AgentSettings, ChatSettings, RunSettings, SeekSettings, Timings
-from fibsbot.client.settings import BackoffSettings, TlsSettings
+from fibsbot.bot.settings import AgentSettings, RunSettings
 from fibsbot.config.fields import (
     ConfigProblem,
     ConfigProblemsError,
-    SettingsClass,
-    build_from,
     format_value,
     sections_of,
     settings_of,
 )
 from fibsbot.config.passwords import find_password
-from fibsbot.config.settings import MEGABYTE, AccountConfig, Config
-from fibsbot.policy import Policy
-from fibsbot.records.session_log import Rotation
-from fibsbot.service.settings import AccountSettings
+from fibsbot.config.settings import AccountConfig, Config
+from fibsbot.setting import SettingsClass
 from fibsbot.strategies import base_name
 from fibsbot.strategies.loader import available
 
 
-def account_settings(config: Config, passwords: Mapping[str, str] | None = None) -> tuple[AccountSettings, ...]:
-    """Return what each account is to do, in the file's order.
+def account_settings(config: Config, passwords: Mapping[str, str] | None = None) -> tuple[RunSettings, ...]:
+    """Return the settings of each account's run, in the file's order.
 
-    `passwords`, by name of account, are those that are known already: after a reload, say. All others are looked for.
-    Raises ConfigProblemsError with everything that is wrong.
+    `passwords`, by name of account, are those already known, as after a reload; all others are looked up. Raises
+    ConfigProblemsError with all problems.
     """
     known = passwords or {}
-    made_plans: list[AccountSettings] = []
+    runs: list[RunSettings] = []
     problems: list[ConfigProblem] = []
     if not config.accounts:
         problems.append(ConfigProblem("account", "a table [account] with the name of an account", "none"))
     for path, account in account_paths(config):
         try:
-            made_plans.append(_settings_of(config, account, path, known))
+            runs.append(_settings_of(config, account, path, known))
         except ConfigProblemsError as error:
             problems += error.problems
     if problems:
         raise ConfigProblemsError(dict.fromkeys(problems))
-    return tuple(made_plans)
+    return tuple(runs)
 
 
 def account_paths(config: Config) -> Iterator[tuple[str, AccountConfig]]:
-    """Yield each account and where it stands in the file."""
+    """Yield each account with its path in the file."""
     for number, account in enumerate(config.accounts, 1):
         yield f"account[{number}]" if len(config.accounts) > 1 else "account", account
 
 
-def _settings_of(config: Config, account: AccountConfig, path: str, known: Mapping[str, str]) -> AccountSettings:
-    one, password, problems = config.only(account), known.get(account.name or ""), []
+def _settings_of(config: Config, account: AccountConfig, path: str, known: Mapping[str, str]) -> RunSettings:
+    one, password, problems = config.for_account(account), known.get(account.name or ""), []
     if account.name is None:
         problems.append(ConfigProblem(f"{path}.name", "the name of an account", "none"))
     if password is None:
@@ -67,16 +62,16 @@ def _settings_of(config: Config, account: AccountConfig, path: str, known: Mappi
         except ConfigProblemsError as error:
             problems += error.problems
     for (section, name), problem in _unusable_settings(one):
-        own = name in account.own.get(section, {})
-        problems.append(problem.below(f"{path}.{section}.{name}" if own else f"{section}.{name}"))
+        own = name in account.overrides.get(section, {})
+        problems.append(problem.prefixed(f"{path}.{section}.{name}" if own else f"{section}.{name}"))
     if problems or password is None:
         raise ConfigProblemsError(problems)
     log_path = config.log.directory / f"{account.name}.jsonl"
-    return AccountSettings(run_settings(config, account, password, log_path), one.bot.strategy)
+    return run_settings(config, account, password, log_path)
 
 
 def _unusable_settings(one: Config) -> Iterator[tuple[tuple[str, str], ConfigProblem]]:
-    """Yield the settings of an account that ask for something which is not there."""
+    """Yield the settings of an account that name something that does not exist."""
     names = list(dict.fromkeys(origin.name for origin in available()))
     if base_name(one.bot.strategy) not in names:
         yield ("bot", "strategy"), ConfigProblem("", f"one of {', '.join(names)}", format_value(one.bot.strategy))
@@ -89,36 +84,23 @@ def _unusable_settings(one: Config) -> Iterator[tuple[tuple[str, str], ConfigPro
 
 
 def run_settings(config: Config, account: AccountConfig, password: str, log_path: Path | None = None) -> RunSettings:
-    """Return what the run of an account that has a name needs."""
-    one = config.only(account)
-    agent = build_from(
-        AgentSettings,
-        one.bot,
-        name=account.name or "",
-        password=password,
-        length=one.bot.invite_length,
-        policy=build_from(Policy, one.policy),
-        seek=build_from(SeekSettings, one.seek),
-        chat=build_from(ChatSettings, one.chat),
-        timings=build_from(Timings, one.timing),
-        commands_a_minute=one.timing.commands_a_minute,
+    """Return the settings of the run of an account that has a name."""
+    one = config.for_account(account)
+    agent = AgentSettings(
+        account.name or "",
+        password,
+        play=one.bot,
+        policy=one.policy,
+        seek=one.seek,
+        chat=one.chat,
+        timings=one.timing,
     )
     return RunSettings(
-        host=one.server.host,
-        port=one.server.port,
-        agent=evolve(agent, client=account.client) if account.client else agent,
-        tls=TlsSettings(one.server.tls_ca) if one.server.tls else None,
-        register=one.server.register,
-        deadline=one.timing.deadline,
-        connect_timeout=one.timing.connect,
-        pauses=build_from(BackoffSettings, one.reconnect),
+        one.server,
+        evolve(agent, client=account.client) if account.client else agent,
+        backoff=one.reconnect,
         log_path=log_path,
-        rotation=build_from(
-            Rotation,
-            one.log,
-            max_bytes=one.log.max_megabytes * MEGABYTE,
-            max_total_bytes=one.log.max_total_megabytes * MEGABYTE,
-        ),
+        rotation=one.log.rotation,
     )
 
 
@@ -127,32 +109,32 @@ class ConfigChanges:
     """The difference between two configurations."""
 
     applied: tuple[str, ...]
-    """Paths of the settings that hold from now on, such as `policy.lengths`."""
+    """Paths of the settings that take effect now, such as `policy.lengths`."""
     ignored: tuple[str, ...]
-    """Paths of the settings that need a restart, such as `server.host`; of accounts also whether they are new."""
+    """Paths of the settings that need a restart, such as `server.host`, and the accounts that were added or removed."""
     config: Config
-    """What holds from now on: the new settings, and the old ones where a change has to wait."""
+    """The settings in effect: the new ones, and the old ones where a change needs a restart."""
 
 
 def compare_configs(old: Config, new: Config) -> ConfigChanges:
-    """Compare what holds with what a file says now. Accounts are known by their names."""
+    """Compare the settings in effect with those of the file. Accounts are identified by their names."""
     found: list[_Change] = []
     holds: dict[str, Any] = {}
-    for part in sections_of(Config):
-        if not part.many:
-            was, now = getattr(old, part.attribute), getattr(new, part.attribute)
-            found += _compared(part.name, part.table, _values(was), _values(now))
-            holds[part.attribute] = evolve(now, **_fixed(part.table, _values(was)))
-    coming = {account.name: (path, account) for path, account in account_paths(new)}
+    for section in sections_of(Config):
+        if not section.repeatable:
+            was, now = getattr(old, section.attribute), getattr(new, section.attribute)
+            found += _compared(section.name, section.cls, _values(was), _values(now))
+            holds[section.attribute] = evolve(now, **_fixed(section.cls, _values(was)))
+    added = {account.name: (path, account) for path, account in account_paths(new)}
     accounts = []
     for account in old.accounts:
-        path, now = coming.pop(account.name, ("", None))
+        path, now = added.pop(account.name, ("", None))
         found += _compared_accounts(path, account, now)
         accounts.append(_merged_account(account, now) if now else account)
-    found += [_Change(f"account {name!r} is new: restart", fixed=True) for name in coming]
+    found += [_Change(f"account {name!r} is new: restart", needs_restart=True) for name in added]
     return ConfigChanges(
-        tuple(it.path for it in found if not it.fixed),
-        tuple(it.path for it in found if it.fixed),
+        tuple(it.path for it in found if not it.needs_restart),
+        tuple(it.path for it in found if it.needs_restart),
         evolve(new, accounts=tuple(accounts), **holds),
     )
 
@@ -160,7 +142,7 @@ def compare_configs(old: Config, new: Config) -> ConfigChanges:
 @frozen
 class _Change:
     path: str
-    fixed: bool
+    needs_restart: bool
 
 
 def _values(table: attrs.AttrsInstance) -> Mapping[str, Any]:
@@ -168,37 +150,39 @@ def _values(table: attrs.AttrsInstance) -> Mapping[str, Any]:
 
 
 def _fixed(table: SettingsClass, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the values that cannot change before the next start."""
-    return {it.name: values[it.name] for it in settings_of(table) if it.about.fixed and it.name in values}
+    """Return those of the values that can change only at a start."""
+    return {it.name: values[it.name] for it in settings_of(table) if it.info.needs_restart and it.name in values}
 
 
 def _compared(path: str, table: SettingsClass, was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[_Change]:
-    """Yield the settings of a section that have another value, or have one now, or have none any more."""
+    """Yield the settings of a section that have changed, been added or been removed."""
     for it in settings_of(table):
         if was.get(it.name, _Missing) != now.get(it.name, _Missing):
-            yield _Change(f"{path}.{it.name}", it.about.fixed)
+            yield _Change(f"{path}.{it.name}", it.info.needs_restart)
 
 
 class _Missing:
-    """Stands for the value of a setting that is not there."""
+    """The value of a setting that is absent."""
 
 
 def _compared_accounts(path: str, was: AccountConfig, now: AccountConfig | None) -> Iterator[_Change]:
     if now is None:
-        yield _Change(f"account {was.name!r} is gone: restart", fixed=True)
+        yield _Change(f"account {was.name!r} was removed: restart", needs_restart=True)
         return
     yield from _compared(path, AccountConfig, _values(was), _values(now))
-    for part in sections_of(Config):
-        if part.apart:
-            own = was.own.get(part.name, {}), now.own.get(part.name, {})
-            yield from _compared(f"{path}.{part.name}", part.table, *own)
+    for section in sections_of(Config):
+        if section.per_account:
+            own = was.overrides.get(section.name, {}), now.overrides.get(section.name, {})
+            yield from _compared(f"{path}.{section.name}", section.cls, *own)
 
 
 def _merged_account(was: AccountConfig, now: AccountConfig) -> AccountConfig:
-    """Return the account as it was, with its new settings where they need no restart."""
-    own: dict[str, Mapping[str, Any]] = {}
-    for part in sections_of(Config):
-        before, after = was.own.get(part.name, {}), now.own.get(part.name, {})
-        fixed = _fixed(part.table, before)
-        own[part.name] = {key: it for key, it in after.items() if key not in _fixed(part.table, after)} | fixed
-    return evolve(was, own={name: values for name, values in own.items() if values})
+    """Return the old account with those of its new settings that need no restart."""
+    overrides: dict[str, Mapping[str, Any]] = {}
+    for section in sections_of(Config):
+        before, after = was.overrides.get(section.name, {}), now.overrides.get(section.name, {})
+        fixed = _fixed(section.cls, before)
+        overrides[section.name] = {
+            key: it for key, it in after.items() if key not in _fixed(section.cls, after)
+        } | fixed
+    return evolve(was, overrides={name: values for name, values in overrides.items() if values})

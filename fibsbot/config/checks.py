@@ -16,13 +16,13 @@ from typing import Any, Final, TypeAlias
 
 from attrs import field, frozen
 
+from fibsbot.bot.settings import RunSettings, SeekSettings
 from fibsbot.config.build import account_paths, account_settings
-from fibsbot.config.fields import ConfigProblem, ConfigProblemsError, build_from
+from fibsbot.config.fields import ConfigProblem, ConfigProblemsError
 from fibsbot.config.parser import config_from_tables, read_toml
 from fibsbot.config.passwords import FoundPassword, find_password
-from fibsbot.config.settings import AccountConfig, Config, SeekConfig
-from fibsbot.policy import Direction, MatchRequest, Policy, reasons_to_refuse
-from fibsbot.service.settings import AccountSettings
+from fibsbot.config.settings import AccountConfig, Config
+from fibsbot.policy import Direction, MatchRequest, reasons_to_refuse
 from fibsbot.strategies import base_name
 from fibsbot.strategies.loader import StrategyError, available, load
 from fibsbot.strategies.loader import check as try_out
@@ -32,22 +32,22 @@ _STEP: Final = re.compile(r"[^.\[\]]+")
 
 @frozen
 class CheckResult:
-    """What a file comes to."""
+    """The outcome of checking a file."""
 
     problems: tuple[ConfigProblem, ...]
     config: Config
-    """What it says, where it says it rightly."""
-    plans: tuple[AccountSettings, ...] = ()
-    """What the accounts are to do; nothing while there are problems."""
-    secrets: Mapping[str, FoundPassword] = field(factory=dict)
+    """Its valid settings."""
+    runs: tuple[RunSettings, ...] = ()
+    """The settings of the accounts' runs; empty if there are problems."""
+    passwords: Mapping[str, FoundPassword] = field(factory=dict)
     """The passwords that were found, by account."""
 
 
 def check(path: Path, *, before_strategies: Callable[[Config], None] | None = None) -> CheckResult:
-    """Read a file, and look for the passwords and everything else that it names.
+    """Check a file, and the passwords and everything else that it names.
 
-    With `before_strategies`, strategies are tried, which may take half a minute, only if nothing else is wrong and that
-    function, which is called before, raises nothing.
+    Strategies are tried last, which may take half a minute. With `before_strategies` they are tried only if there is no
+    other problem, and after a call of that function, which may raise.
     """
     try:
         tables = read_toml(path)
@@ -56,24 +56,25 @@ def check(path: Path, *, before_strategies: Callable[[Config], None] | None = No
     config, problems = _parse_what_is_valid(tables)
     if config is None:
         return CheckResult(problems, Config())
-    secrets = _secrets(config)
-    found, later = _plans(config, secrets)
+    passwords = _find_passwords(config)
+    runs, later = _runs(config, passwords)
     if before_strategies:
+        later = (*later, *_log_directory_problems(config))
         if problems or later:
             return CheckResult(_with_later(problems, later), config)
         before_strategies(config)
     problems = (*problems, *_unusable_resources(config))
     if later:
         return CheckResult(_with_later(problems, later), config)
-    return CheckResult(problems, config, () if problems else found, secrets)
+    return CheckResult(problems, config, () if problems else runs, passwords)
 
 
-def _plans(
-    config: Config, secrets: Mapping[str, FoundPassword]
-) -> tuple[tuple[AccountSettings, ...], tuple[ConfigProblem, ...]]:
-    """Return what the accounts are to do, or what is wrong with it."""
+def _runs(
+    config: Config, passwords: Mapping[str, FoundPassword]
+) -> tuple[tuple[RunSettings, ...], tuple[ConfigProblem, ...]]:
+    """Return the settings of the accounts' runs, or the problems with them."""
     try:
-        return account_settings(config, {name: secret.text for name, secret in secrets.items()}), ()
+        return account_settings(config, {name: found.text for name, found in passwords.items()}), ()
     except ConfigProblemsError as error:
         return (), error.problems
 
@@ -82,21 +83,21 @@ def _with_later(problems: tuple[ConfigProblem, ...], later: Iterable[ConfigProbl
     return (*problems, *(it for it in later if not any(_is_consequence(it, before) for before in problems)))
 
 
-def _secrets(config: Config) -> dict[str, FoundPassword]:
+def _find_passwords(config: Config) -> dict[str, FoundPassword]:
     """Return the passwords that can be found."""
-    secrets = {}
+    passwords = {}
     for path, account in account_paths(config):
-        with contextlib.suppress(ConfigProblemsError):  # `plans` tells what is missing
-            secrets[account.name or ""] = find_password(account, path, alone=len(config.accounts) == 1)
-    return secrets
+        with contextlib.suppress(ConfigProblemsError):  # account_settings reports what is missing
+            passwords[account.name or ""] = find_password(account, path, alone=len(config.accounts) == 1)
+    return passwords
 
 
 def _unusable_resources(config: Config) -> Iterator[ConfigProblem]:
-    """Yield what would fail at the start though it is there: strategies that do not work, and the store."""
+    """Yield what would fail at the start: strategies that do not work, and an unusable store."""
     paths: dict[str, str] = {}
     for path, account in account_paths(config):
-        own = "strategy" in account.own.get("bot", {})
-        paths.setdefault(config.only(account).bot.strategy, f"{path}.bot.strategy" if own else "bot.strategy")
+        own = "strategy" in account.overrides.get("bot", {})
+        paths.setdefault(config.for_account(account).bot.strategy, f"{path}.bot.strategy" if own else "bot.strategy")
     installed = {origin.name for origin in available()}
     for name, path in paths.items():
         if base_name(name) in installed and (fault := _fault(name)):
@@ -121,7 +122,7 @@ def _fault(name: str) -> str | None:
 
 
 def _parse_what_is_valid(tables: dict[str, Any]) -> tuple[Config | None, tuple[ConfigProblem, ...]]:
-    """Return what can be made of a file without the settings that are wrong, and what is wrong with them."""
+    """Return the configuration without the invalid settings, None if there is none, and the problems."""
     try:
         return config_from_tables(tables), ()
     except ConfigProblemsError as error:
@@ -135,15 +136,15 @@ def _parse_what_is_valid(tables: dict[str, Any]) -> tuple[Config | None, tuple[C
 
 
 def _remove_setting(tables: dict[str, Any], steps: list[str]) -> None:
-    """Take a setting out of the tables: the last step that is the name of one.
+    """Remove a setting from the tables: the one that the last existing step names.
 
-    One of several accounts needs a name, so it gets another one.
+    One of several accounts needs a name, so it gets a made-up one.
     """
     table: Any = tables
     for step, following in zip(steps, [*steps[1:], ""], strict=True):
         if isinstance(table, list):
             if not step.isdecimal() or not 0 < int(step) <= len(table):
-                return  # no path of ours: somebody has put a bracket into a name
+                return  # not one of our paths: a name contains a bracket
             table = table[int(step) - 1]
             continue
         below = table.get(step)
@@ -157,34 +158,34 @@ def _remove_setting(tables: dict[str, Any], steps: list[str]) -> None:
 
 
 def _is_consequence(problem: ConfigProblem, before: ConfigProblem) -> bool:
-    """Whether a problem is there only because of another one: a setting that was left out is missing."""
+    """Whether a problem only follows from another one: an invalid setting that was removed is missing."""
     return problem.path == before.path or before.path.startswith(f"{problem.path}.password")
 
 
 SOURCES: Final = ("password_file", "password_credential", "password_env", "password_keyring")
-"""Settings that name a password's place; the first that is set counts."""
+"""Settings that say where a password is; the first that is set counts."""
 LOCAL: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 SHORT_FINISH: Final = 60.0
 """Seconds in which hardly any match ends."""
 
 Conditions: TypeAlias = Iterator[tuple[object, str]]
-"""Whether something is in doubt, and the sentence that says so."""
+"""Pairs of a condition, and the warning if it is true."""
 
 
 def config_warnings(config: Config, *, process: bool = True) -> tuple[str, ...]:
-    """Return what is legal but useless, and which places cannot be used or are not safe.
+    """Return warnings about settings that are valid but probably mistaken, and about unusable or unsafe paths.
 
-    What holds for every account is said once, without naming them. `process`: whether `fibsbot run` is meant.
+    A warning about every account is given once, without naming them. `process`: include those for `fibsbot run`.
     """
     said: dict[str, list[str]] = {}
     accounts = list(account_paths(config)) or [("account", AccountConfig())]
     for path, account in accounts:
-        for text in _account_warnings(config.only(account)):
+        for text in _account_warnings(config.for_account(account)):
             said.setdefault(text, []).append(path)
     of_accounts = [
         text if len(paths) == len(accounts) else f"{' and '.join(paths)}: {text}" for text, paths in said.items()
     ]
-    others = [text for doubtful, text in (*_passwords(config), *_process(config)) if doubtful and process]
+    others = [text for condition, text in (*_passwords(config), *_process(config)) if condition and process]
     places = [
         *password_file_warnings(config),
         *log_directory_warnings(config),
@@ -194,18 +195,18 @@ def config_warnings(config: Config, *, process: bool = True) -> tuple[str, ...]:
 
 
 def _account_warnings(config: Config) -> Iterator[str]:
-    """Yield what is in doubt about a configuration's only account."""
+    """Yield the warnings about a configuration's only account."""
     (account,) = config.accounts
-    for part in _CHECKS:
-        yield from (text for doubtful, text in part(config, account) if doubtful)
-    yield from (f"policy.{text}" for text in build_from(Policy, config.policy).useless())
+    for check_section in _CHECKS:
+        yield from (text for condition, text in check_section(config, account) if condition)
+    yield from (f"policy.{text}" for text in config.policy.warnings())
 
 
 def _server(config: Config, _: AccountConfig) -> Conditions:
     server = config.server
     yield server.tls_ca and not server.tls, "server.tls_ca has no effect while server.tls is false"
     is_fibs = server.host.lower().removeprefix("www.") == "fibs.com"
-    yield server.tls and is_fibs, "server.tls is true, but FIBS offers no TLS: no connection will be made"
+    yield server.tls and is_fibs, "server.tls is true, but FIBS offers no TLS: every connection will fail"
 
 
 def _play(config: Config, account: AccountConfig) -> Conditions:
@@ -216,12 +217,12 @@ def _play(config: Config, account: AccountConfig) -> Conditions:
     yield bot.invite and bot.invite == account.name, "bot.invite is the account itself"
     if bot.invite:
         request = MatchRequest(bot.invite, bot.invite_length, Direction.OURS)
-        codes = ", ".join(reason.code for reason in reasons_to_refuse(build_from(Policy, config.policy), request))
-        yield codes, f"bot.invite is {bot.invite}, whom the policy does not let us invite ({codes})"
+        codes = ", ".join(reason.code for reason in reasons_to_refuse(config.policy, request))
+        yield codes, f"bot.invite is {bot.invite}, whom the policy excludes ({codes})"
 
 
 def _seeking(config: Config, _: AccountConfig) -> Conditions:
-    seek, default = config.seek, SeekConfig()
+    seek, default = config.seek, SeekSettings()
     unused = [it for it in ("length", "per_hour", "forgive", "bots") if getattr(seek, it) != getattr(default, it)]
     yield unused and seek.after is None, f"seek.{' and '.join(unused)} without seek.after: nobody is invited"
     if seek.after is not None:
@@ -236,19 +237,19 @@ def _seeking(config: Config, _: AccountConfig) -> Conditions:
 def _chat(config: Config, account: AccountConfig) -> Conditions:
     chat = config.chat
     for name in chat.operators:
-        yield name == account.name, f"chat.operators has the account itself, {name}, which does not hear itself"
-        blocked = any(rule.fits(name) and rule.theirs for rule in config.policy.block)
-        yield blocked, f"chat.operators has {name}, whom policy.block keeps from playing"
+        yield name == account.name, f"chat.operators has the account itself, {name}, which never hears itself"
+        blocked = any(rule.matches(name) and rule.from_them for rule in config.policy.block)
+        yield blocked, f"chat.operators has {name}, whom policy.block excludes from playing"
 
 
 def _timings(config: Config, _: AccountConfig) -> Conditions:
     it = config.timing
     yield it.think_least > it.think_most, "timing.think_least is above timing.think_most"
     yield it.finish < SHORT_FINISH, "timing.finish is less than a minute: hardly any match ends in that time"
-    yield it.watchdog <= it.pause, "timing.watchdog is not above timing.pause: it strikes before a command may go out"
+    yield it.watchdog <= it.pause, "timing.watchdog is not above timing.pause: it expires before a command may be sent"
     yield (
         it.keep_alive >= it.silence,
-        "timing.keep_alive is not below timing.silence: an idle connection counts as dead",
+        "timing.keep_alive is not below timing.silence: an idle connection is considered dead",
     )
 
 
@@ -271,23 +272,23 @@ _CHECKS: Final[tuple[Callable[[Config, AccountConfig], Conditions], ...]] = (
 def _passwords(config: Config) -> Conditions:
     for path, account in account_paths(config):
         for first, second in pairwise([name for name in SOURCES if getattr(account, name) is not None]):
-            yield True, f"{path}.{second} is not looked at, because {first} goes before it"
+            yield True, f"{path}.{second} is ignored, because {first} takes precedence"
 
 
 def _process(config: Config) -> Conditions:
-    """Yield what is in doubt about the process that runs all accounts."""
+    """Yield the warnings about the process that runs all accounts."""
     service, log = config.service, config.log
     yield 0 < log.max_total_megabytes < log.max_megabytes, "log.max_total_megabytes is below log.max_megabytes"
     for path, account in account_paths(config):
-        own = "deadline" in account.own.get("timing", {})
-        yield own, f"{path}.timing.deadline is not looked at by `fibsbot run`: all accounts share what thinks"
+        own = "deadline" in account.overrides.get("timing", {})
+        yield own, f"{path}.timing.deadline is ignored by `fibsbot run`: all accounts share the strategies"
     names = [account.name for account in config.accounts if account.name]
     for name in names:
         twins = [it for it in names if it.lower() == name.lower()]
         yield len(twins) > 1 and name == twins[0], f"account: {' and '.join(twins)} differ in case only"
     same = service.store is not None and service.control is not None and Path(service.store) == service.control
     yield same, "service.store and service.control are the same file"
-    servers = [config.only(account).server for account in config.accounts]
+    servers = [config.for_account(account).server for account in config.accounts]
     taken = any(it.port == service.web_port and it.host in LOCAL for it in servers)
     yield taken, "service.web_port is the port of the server"
     yield service.live and service.web_port is None, "service.live has no effect without service.web_port"
@@ -297,30 +298,34 @@ _GROUP_AND_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 def password_file_warnings(config: Config) -> Iterator[str]:
-    """Yield a sentence for each password file that is not its owner's alone."""
+    """Yield a warning for each password file that other users can open."""
     for path, account in account_paths(config):
         if account.password_file and _open_to_others(account.password_file):
-            yield f"{path}.password_file can be read by others than its owner: `chmod 600` puts that right"
+            yield f"{path}.password_file can be read by other users: `chmod 600` prevents that"
 
 
 def log_directory_warnings(config: Config) -> Iterator[str]:
-    """Yield a sentence if session logs cannot be written; their folder is made where there is none."""
-    folder = config.log.directory
-    existing = next((it for it in (folder, *folder.absolute().parents) if os.access(it, os.F_OK)), Path("/"))
-    if not _is_writable(existing):
-        yield f"log.directory is {folder}, where this user cannot write"
+    """Yield a warning if session logs cannot be written."""
+    if not _can_create_in(config.log.directory):
+        yield f"log.directory is {config.log.directory}, where this user cannot write"
+
+
+def _log_directory_problems(config: Config) -> Iterator[ConfigProblem]:
+    """Yield a problem if session logs cannot be written: without them no account can play."""
+    if not _can_create_in(config.log.directory):
+        yield ConfigProblem("log.directory", "a directory where this user can write", str(config.log.directory))
 
 
 def service_path_warnings(config: Config) -> Iterator[str]:
-    """Yield a sentence for each file of the process that cannot be made, because its folder is not there."""
+    """Yield a warning for each file of the process that cannot be created."""
     service = config.service
     for name, path in {"store": _file_of(service.store), "control": service.control}.items():
-        if path and not _is_writable(path.parent):
-            yield f"service.{name} is {path}, in a folder where this user cannot write"
+        if path and not _can_create_in(path.parent):
+            yield f"service.{name} is {path}, in a directory where this user cannot write"
 
 
 def _file_of(store: str | None) -> Path | None:
-    """Return the file of a store; None where it has none, or cannot be used at all, which is told as a problem."""
+    """Return the file of a store; None if it has none, or is unusable, which is reported as a problem."""
     from fibsbot.records.store.database import StoreError, database_url, is_sqlite  # noqa: PLC0415 - SQLAlchemy is slow to import
 
     try:
@@ -338,5 +343,7 @@ def _open_to_others(path: Path) -> bool:
     return stat.S_ISREG(mode) and bool(mode & _GROUP_AND_OTHERS)
 
 
-def _is_writable(folder: Path) -> bool:
-    return os.access(folder, os.W_OK | os.X_OK) and folder.is_dir()
+def _can_create_in(directory: Path) -> bool:
+    """Whether files can be created in a directory, which is created itself if it does not exist."""
+    existing = next((it for it in (directory, *directory.absolute().parents) if os.access(it, os.F_OK)), Path("/"))
+    return os.access(existing, os.W_OK | os.X_OK) and existing.is_dir()

@@ -1,4 +1,4 @@
-"""Write the sample configuration file and the documentation of all settings from their definition."""
+"""Generate the sample configuration file and the documentation of all settings from their declarations."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ WIDTH: Final = 100
 """Columns of the sample's comments."""
 _SEPARATOR: Final = f"# {'-' * (WIDTH - 2)}"
 _BEGINNING: Final = """\
-# Every setting of fibsbot at its default. Each may be left out; those that are commented out have
-# no value, and show an example. In brackets stands what a setting takes. Times are in seconds;
-# paths begin at the folder in which the program is started, or with ~.
+# All settings of fibsbot with their defaults. Each may be left out; those that are commented out
+# have no default, and show an example. Bounds are given in brackets. Times are in seconds; paths
+# are relative to the directory in which the program is started, or begin with ~.
 #
-# fibsbot check-config FILE    tells everything that is wrong with a file, and what it will do
-# fibsbot run --config FILE    lets all its accounts play until it is told to stop
-# fibsbot play --config FILE   lets one of them play, and has options that go before the file
+# fibsbot check-config FILE    validates a file, and shows what it will do
+# fibsbot run --config FILE    runs all its accounts until stopped
+# fibsbot play --config FILE   runs one of them; its options override the file
 """
-_SEVERAL: Final = "For several accounts write [[account]] for each; the end of this file has an example."
+_SEVERAL: Final = "For several accounts write [[account]] for each; there is an example at the end of this file."
 _END: Final = """\
-Two accounts in one process, to stand in place of [account] above. An account may have sections of its own, such as
-[account.policy], that say only what is different for it. There `false` takes back a value that holds for all."""
+Two accounts in one process, in place of [account] above. An account may have sections of its own, such as
+[account.policy], with the settings that differ for it. There `false` removes a value that holds for all."""
 TWO_ACCOUNTS: Final = """\
 [[account]]
 name = "marvin"
@@ -48,25 +48,25 @@ strategy = "random"
 [account.seek]
 after = 600
 """
-"""Two accounts."""
+"""An example with two accounts."""
 
 
 # -- the sample -----------------------------------------------------------------------------------------------------
 
 
 def sample_file() -> str:
-    """Return a file with every setting at its default; those that have none stand there as comments."""
+    """Return a file with every setting at its default; settings without a default are commented out."""
     lines = [_BEGINNING]
     for section in sections_of(Config):
         lines += [
             "",
             _SEPARATOR,
             *_comment(_description(section)),
-            *(_comment(_SEVERAL) if section.many else []),
+            *(_comment(_SEVERAL) if section.repeatable else []),
             _SEPARATOR,
         ]
         lines.append(f"[{section.name}]")
-        for setting in settings_of(section.table):
+        for setting in settings_of(section.cls):
             lines += ["", *_comment(_explanation(setting)), _line(setting)]
         lines.append("")
     lines += ["", _SEPARATOR, *_comment(_END), _SEPARATOR]
@@ -75,20 +75,20 @@ def sample_file() -> str:
 
 
 def _description(section: Section) -> str:
-    return inspect.cleandoc(section.table.__doc__ or "")
+    return inspect.cleandoc(section.cls.__doc__ or "")
 
 
 def _line(setting: Setting) -> str:
     missing = setting.default is None
-    return f"{'# ' if missing else ''}{setting.name} = {_toml(setting.about.example if missing else setting.default)}"
+    return f"{'# ' if missing else ''}{setting.name} = {_toml(setting.info.example if missing else setting.default)}"
 
 
 def _explanation(setting: Setting) -> str:
-    """Return what a setting is about, with an example and its bounds where they are needed."""
-    about = setting.about
-    parts = [about.help]
-    if about.example is not None and setting.default is not None:
-        parts.append(f"For example {_unbreakable(_toml(about.example))}.")
+    """Return the help of a setting, with an example and its bounds if needed."""
+    info = setting.info
+    parts = [info.help]
+    if info.example is not None and setting.default is not None:
+        parts.append(f"For example {_unbreakable(_toml(info.example))}.")
     if bounds := _bounds(setting):
         parts.append(_unbreakable(f"[{bounds}]"))
     if setting.optional and setting.default is not None:
@@ -97,21 +97,21 @@ def _explanation(setting: Setting) -> str:
 
 
 def _bounds(setting: Setting) -> str:
-    """Return the values that a setting takes, in few words; nothing where that goes without saying."""
-    about = setting.about
-    if issubclass(setting.kind, enum.Enum):
-        return " or ".join(f'"{choice.value}"' for choice in setting.kind)
-    if about.longest is not None:
-        return f"at most {about.longest} characters"
+    """Return the bounds of a setting in a few words; nothing if they are obvious."""
+    info = setting.info
+    if issubclass(setting.type, enum.Enum):
+        return " or ".join(f'"{choice.value}"' for choice in setting.type)
+    if info.max_length is not None:
+        return f"at most {info.max_length} characters"
     parts = []
-    if about.above is not None:
-        parts.append(f"above {about.above:.10g}")
-    if about.least is not None:
-        parts.append(f"{about.least:.10g}" if about.most is not None else f"at least {about.least:.10g}")
-    if about.most is not None:
-        parts.append(f"to {about.most:.10g}")
-    if parts and about.unit and about.unit != "seconds":
-        parts.append(about.unit)
+    if info.above is not None:
+        parts.append(f"above {info.above:.10g}")
+    if info.minimum is not None:
+        parts.append(f"{info.minimum:.10g}" if info.maximum is not None else f"at least {info.minimum:.10g}")
+    if info.maximum is not None:
+        parts.append(f"to {info.maximum:.10g}")
+    if parts and info.unit and info.unit != "seconds":
+        parts.append(info.unit)
     return " ".join(parts)
 
 
@@ -119,7 +119,7 @@ _NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 
 
 def _unbreakable(text: str) -> str:
-    """Return a text that a comment does not tear apart."""
+    """Return a text that is not broken across the lines of a comment."""
     return text.replace(" ", _NO_BREAK)
 
 
@@ -143,7 +143,7 @@ def _toml(value: Any) -> str:
         case enum.Enum():
             return _toml(value.value)
         case Lengths():
-            return _toml(value.words())
+            return _toml(value.to_words())
         case tuple():
             return f"[{', '.join(map(_toml, value))}]"
         case float() if value.is_integer():
@@ -155,23 +155,23 @@ def _toml(value: Any) -> str:
 
 # -- the page -------------------------------------------------------------------------------------------------------
 
-_TABLE_HEAD: Final = "| setting | default | takes | meaning |\n|---|---|---|---|"
+_TABLE_HEAD: Final = "| setting | default | accepts | meaning |\n|---|---|---|---|"
 _INTRODUCTION: Final = Path(__file__).with_name("introduction.md")
 
 
 def settings_page() -> str:
     """Return the documentation of all settings, in Markdown."""
     parts = list(sections_of(Config))
-    names = [f"`{it.name}`" for it in parts if it.apart]
+    names = [f"`{it.name}`" for it in parts if it.per_account]
     introduction = _INTRODUCTION.read_text(encoding="utf-8").rstrip()
-    lines = [introduction.replace("APART", f"{', '.join(names[:-1])} and {names[-1]}")]
+    lines = [introduction.replace("SECTIONS", f"{', '.join(names[:-1])} and {names[-1]}")]
     for section in parts:
         lines += ["", f"## [{section.name}]", "", _description(section), "", _TABLE_HEAD]
-        lines += [_row(setting) for setting in settings_of(section.table)]
+        lines += [_row(setting) for setting in settings_of(section.cls)]
     return "\n".join(lines) + "\n"
 
 
 def _row(setting: Setting) -> str:
     default = "" if setting.default is None else f"`{_toml(setting.default)}`"
-    mark = " †" if setting.about.fixed else ""
-    return f"| `{setting.name}`{mark} | {default} | {setting.expected} | {setting.about.help} |"
+    mark = " †" if setting.info.needs_restart else ""
+    return f"| `{setting.name}`{mark} | {default} | {setting.expected} | {setting.info.help} |"

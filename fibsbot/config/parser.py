@@ -20,7 +20,6 @@ from fibsbot.config.fields import (
     ConfigProblem,
     ConfigProblemsError,
     Setting,
-    SettingsClass,
     format_value,
     sections_of,
     settings_of,
@@ -28,39 +27,41 @@ from fibsbot.config.fields import (
 from fibsbot.config.passwords import VARIABLE
 from fibsbot.config.settings import AccountConfig, Config
 from fibsbot.policy import Lengths, NamePattern
+from fibsbot.setting import SettingsClass
+from fibsbot.text import one_line
 
 
 def parse_value(setting: Setting, value: Any) -> Any:
-    """Return the value of a setting. Raises ConfigProblemsError, with paths that begin at the setting."""
+    """Return the value of a setting. Raises ConfigProblemsError with paths relative to the setting."""
     if setting.optional and value is False:
         return None
-    if setting.many or setting.kind is Lengths:
+    if setting.is_list or setting.type is Lengths:
         return _parse_list(setting, value)
-    taken = _parse_one(setting, value)
-    if taken is None:
-        got = "something else" if setting.about.hidden else format_value(value)
+    parsed = _parse_one(setting, value)
+    if parsed is None:
+        got = "something else" if setting.info.secret else format_value(value)
         raise ConfigProblemsError([ConfigProblem("", setting.expected, got)])
-    return taken
+    return parsed
 
 
 def _parse_one(setting: Setting, value: Any) -> Any:
-    """Return the value, None if the file's is of another kind or out of bounds."""
-    if issubclass(setting.kind, enum.Enum):
-        return next((choice for choice in setting.kind if choice.value == value), None)
-    taken = _parse_text(value) if setting.about.blanks else _PARSERS[setting.kind](value)
-    return taken if taken is not None and setting.allows(taken) else None
+    """Return the value, or None if it has the wrong type or is out of bounds."""
+    if issubclass(setting.type, enum.Enum):
+        return next((choice for choice in setting.type if choice.value == value), None)
+    parsed = _parse_text(value) if setting.info.blanks else _PARSERS[setting.type](value)
+    return parsed if parsed is not None and setting.info.allows(parsed) else None
 
 
 def _parse_list(setting: Setting, values: Any) -> Any:
     if not isinstance(values, list):
         raise ConfigProblemsError([ConfigProblem("", setting.expected, format_value(values))])
-    taken: list[Any] = [_parse_length(it) if setting.kind is Lengths else _parse_one(setting, it) for it in values]
-    wrong = [number for number, it in enumerate(taken) if it is None]
+    parsed: list[Any] = [_parse_length(it) if setting.type is Lengths else _parse_one(setting, it) for it in values]
+    wrong = [number for number, it in enumerate(parsed) if it is None]
     if wrong:
         raise ConfigProblemsError(
-            ConfigProblem(f"[{n + 1}]", setting.expected_of_one, format_value(values[n])) for n in wrong
+            ConfigProblem(f"[{n + 1}]", setting.expected_item, format_value(values[n])) for n in wrong
         )
-    return Lengths.parse(taken) if setting.kind is Lengths else tuple(taken)
+    return Lengths.parse(parsed) if setting.type is Lengths else tuple(parsed)
 
 
 def _parse_length(value: Any) -> str | None:
@@ -118,15 +119,15 @@ _PARSERS: Final[dict[type, Callable[[Any], Any]]] = {
 
 
 T = TypeVar("T")
-ACCOUNT_SECTIONS: Final = {it.name: it.table for it in sections_of(Config) if it.apart}
-"""The sections that an account may have for itself."""
+ACCOUNT_SECTIONS: Final = {it.name: it.cls for it in sections_of(Config) if it.per_account}
+"""The sections that an account may have of its own."""
 ACCOUNT: Final = "account"
 PASSWORD: Final = "password"  # noqa: S105 - the word
 PASSWORD_HELP: Final = (
     f"{', '.join(it.name for it in settings_of(AccountConfig) if it.name.startswith('password_'))} to say where it is,"
     f" or the variable {VARIABLE}"
 )
-"""What whoever writes a password into the file is told."""
+"""Said where a file contains a password."""
 
 
 def load_config(path: Path) -> Config:
@@ -149,7 +150,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        problem = ConfigProblem(str(path), "a TOML file", " ".join(str(error).split()))
+        problem = ConfigProblem(str(path), "a TOML file", one_line(error))
     except UnicodeDecodeError:
         problem = ConfigProblem(str(path), "text in UTF-8", "other bytes")
     except OSError as error:
@@ -162,14 +163,15 @@ def _converter() -> Converter:
     converter = Converter(forbid_extra_keys=True)
     for section in sections_of(Config):
         hooks: dict[str, Any] = {
-            it.name: override(struct_hook=_hook(parse_value, it)) for it in settings_of(section.table)
+            it.name: override(struct_hook=_hook(parse_value, it)) for it in settings_of(section.cls)
         }
-        if section.many:
-            hooks["own"] = override(omit=True)
-        converter.register_structure_hook(section.table, make_dict_structure_fn(section.table, converter, **hooks))
+        if section.repeatable:
+            hooks["overrides"] = override(omit=True)
+        converter.register_structure_hook(section.cls, make_dict_structure_fn(section.cls, converter, **hooks))
     hooks = {
         it.attribute: override(
-            rename=it.name, struct_hook=_hook(_accounts, converter) if it.many else _hook(_table, converter, it.table)
+            rename=it.name,
+            struct_hook=_hook(_accounts, converter) if it.repeatable else _hook(_table, converter, it.cls),
         )
         for it in sections_of(Config)
     }
@@ -199,7 +201,7 @@ def _structured(converter: Converter, value: dict[str, Any], table: type[T]) -> 
 
 
 def _accounts(converter: Converter, value: Any) -> tuple[AccountConfig, ...]:
-    """Read `[account]`, or each of several `[[account]]`."""
+    """Parse `[account]`, or each of several `[[account]]`."""
     if isinstance(value, dict):
         return (_account(converter, value),)
     if not isinstance(value, list) or not all(isinstance(it, dict) for it in value):
@@ -210,40 +212,40 @@ def _accounts(converter: Converter, value: Any) -> tuple[AccountConfig, ...]:
         try:
             accounts.append(_account(converter, table))
         except ConfigProblemsError as error:
-            problems += [it.below(f"[{number}]") for it in error.problems]
+            problems += [it.prefixed(f"[{number}]") for it in error.problems]
     if problems:
         raise ConfigProblemsError(problems)
     return tuple(accounts)
 
 
 def _account(converter: Converter, table: dict[str, Any]) -> AccountConfig:
-    """Read one account: its own settings, and below them those of other sections that are for it alone."""
+    """Parse an account: its settings, and the sections that override others for it."""
     problems: list[ConfigProblem] = []
-    account, own = AccountConfig(), {}
-    parts = {name: part for name, part in table.items() if name in ACCOUNT_SECTIONS}
+    account, overrides = AccountConfig(), {}
+    sections = {name: it for name, it in table.items() if name in ACCOUNT_SECTIONS}
     try:
-        account = _structured(converter, {key: it for key, it in table.items() if key not in parts}, AccountConfig)
+        account = _structured(converter, {key: it for key, it in table.items() if key not in sections}, AccountConfig)
     except ConfigProblemsError as error:
         problems += error.problems
-    for name, part in parts.items():
+    for name, section in sections.items():
         try:
-            settings = _table(converter, ACCOUNT_SECTIONS[name], part)
+            settings = _table(converter, ACCOUNT_SECTIONS[name], section)
         except ConfigProblemsError as error:
-            problems += [it.below(name) for it in error.problems]
+            problems += [it.prefixed(name) for it in error.problems]
         else:
-            own[name] = {key: getattr(settings, key) for key in part}
+            overrides[name] = {key: getattr(settings, key) for key in section}
     if problems:
         raise ConfigProblemsError(problems)
-    return evolve(account, own=own)
+    return evolve(account, overrides=overrides)
 
 
 def _duplicate_names(tables: Sequence[dict[str, Any]]) -> Iterator[ConfigProblem]:
-    """Yield what is wrong with the names of several accounts: each needs one, and another than those before."""
+    """Yield the problems with the names of several accounts: each needs a name of its own."""
     seen: dict[str, int] = {}
     for number, table in enumerate(tables, 1):
         name = table.get("name")
         if name is None and len(tables) > 1:
-            yield ConfigProblem(f"[{number}].name", "a name, for there are several accounts", "none")
+            yield ConfigProblem(f"[{number}].name", "a name, because there are several accounts", "none")
         elif isinstance(name, str):
             if name in seen:
                 yield ConfigProblem(
@@ -256,14 +258,14 @@ def _duplicate_names(tables: Sequence[dict[str, Any]]) -> Iterator[ConfigProblem
 
 
 def _problems(error: ClassValidationError) -> Iterator[ConfigProblem]:
-    """Yield what is wrong, and where, from the errors that cattrs raises."""
+    """Yield the problems in the errors that cattrs raises."""
     noted, others = error.group_exceptions()
     names = {it.attribute: it.name for it in sections_of(Config)}
     for inner, note in noted:
         if not isinstance(inner, ConfigProblemsError):
             raise inner
         for problem in inner.problems:
-            yield problem.below(names.get(note.name, note.name))
+            yield problem.prefixed(names.get(note.name, note.name))
     for other in others:
         if not isinstance(other, ForbiddenExtraKeysError):
             raise other
@@ -274,12 +276,12 @@ def _problems(error: ClassValidationError) -> Iterator[ConfigProblem]:
                 expected = f"no password in this file, but {PASSWORD_HELP}"
             else:
                 expected = f"{near[0]}, perhaps" if near else f"one of {', '.join(known)}"
-            # The value stays unsaid: whoever has misspelt `password_file` may have written a password beside it.
+            # The value is not shown: beside a misspelt `password_file` there may be a password.
             yield ConfigProblem(key, expected, "an unknown setting")
 
 
 def _known_keys(table: type[Any]) -> list[str]:
-    """Return what may stand in a table."""
+    """Return the keys that a table may have."""
     if table is Config:
         return [it.name for it in sections_of(Config)]
     return [it.name for it in settings_of(table)] + (list(ACCOUNT_SECTIONS) if table is AccountConfig else [])

@@ -1,9 +1,8 @@
-"""Find passwords. They are never part of a configuration, and no message here shows any of them.
+"""Find passwords. They are never part of a configuration, and no message here shows one.
 
-A source that the configuration names must have the password, and nothing else is tried. If several are named, the
-first of these counts: file, credential, environment, keyring. If none is named, the credential with the account's
-name is used; the only account of a file also finds its password in the credential `password`, and then in
-FIBSBOT_PASSWORD.
+A source named in the configuration must have the password; nothing else is tried. If several are named, the first of
+these counts: file, credential, environment, keyring. If none is named, the systemd credential with the account's name
+is used; a file's only account also finds its password in the credential `password`, and then in FIBSBOT_PASSWORD.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from fibsbot.config.settings import AccountConfig
 from fibsbot.redaction import hide_password
 
 VARIABLE: Final = "FIBSBOT_PASSWORD"
-"""The environment variable for a bot that is alone and says nothing else."""
+"""The environment variable for the only account of a file, if it names no source."""
 CREDENTIAL: Final = "password"
-"""The credential for a bot that is alone and says nothing else."""
+"""The credential for the only account of a file, if it names no source."""
 CREDENTIALS: Final = "CREDENTIALS_DIRECTORY"
-"""The variable by which systemd tells where the credentials are."""
-MOST_BYTES: Final = 4096
-"""Bytes of a file that are read at most."""
+"""The variable in which systemd passes the directory of the credentials."""
+MAX_BYTES: Final = 4096
+"""Number of bytes that are read of a file."""
 
 
 @frozen
@@ -36,13 +35,13 @@ class FoundPassword:
 
     text: str = field(repr=False)
     source: str
-    """Where it was, in words."""
+    """Where it was found, in words."""
 
 
 def find_password(
     account: AccountConfig, path: str = "account", *, alone: bool = True, environment: Mapping[str, str] = os.environ
 ) -> FoundPassword:
-    """Find the password of an account. Raises ConfigProblemsError; `path` is where the account stands in the file.
+    """Find the password of an account. Raises ConfigProblemsError; `path` is the account's path in the file.
 
     `alone`: it is the only account of the file.
     """
@@ -51,13 +50,13 @@ def find_password(
         found = look()
     except _NoPasswordError as error:
         problem = ConfigProblem(setting, error.expected, error.got)
-        raise ConfigProblemsError([problem.below(path)]) from None
+        raise ConfigProblemsError([problem.prefixed(path)]) from None
     hide_password(found.text, account.name or "")
     return found
 
 
 class _NoPasswordError(Exception):
-    """A place does not have a password."""
+    """A source has no password."""
 
     def __init__(self, expected: str, got: str) -> None:
         super().__init__(expected, got)
@@ -66,7 +65,7 @@ class _NoPasswordError(Exception):
 
 
 def _named(account: AccountConfig, environment: Mapping[str, str]) -> tuple[str, Callable[[], FoundPassword]] | None:
-    """Return the setting that names a place, and how to look there; None if there is none."""
+    """Return the setting that names a source, and a function that reads it; None if there is none."""
     if account.password_file is not None:
         return "password_file", partial(_from_file, account.password_file)
     if account.password_credential is not None:
@@ -79,7 +78,7 @@ def _named(account: AccountConfig, environment: Mapping[str, str]) -> tuple[str,
 
 
 def _unnamed(name: str | None, *, alone: bool, environment: Mapping[str, str]) -> Callable[[], FoundPassword]:
-    """Return how to look where a password is without being named."""
+    """Return a function that reads the password from where it is by default."""
     for credential in [name, *([CREDENTIAL] if alone else [])]:
         if credential and CREDENTIALS in environment and os.access(Path(environment[CREDENTIALS], credential), os.F_OK):
             return partial(_from_credential, credential, environment)
@@ -91,7 +90,7 @@ def _unnamed(name: str | None, *, alone: bool, environment: Mapping[str, str]) -
 def _from_file(path: Path) -> FoundPassword:
     try:
         with path.open("rb") as file:
-            text = _first_line(file.read(MOST_BYTES))
+            text = _first_line(file.read(MAX_BYTES))
     except OSError as error:
         raise _NoPasswordError("a file that can be read", error.strerror or type(error).__name__) from None
     return FoundPassword(_checked(text, "in the first line of the file"), "a file")
@@ -102,7 +101,7 @@ def _from_credential(name: str, environment: Mapping[str, str]) -> FoundPassword
         raise _NoPasswordError(f"a systemd credential, in the folder that ${CREDENTIALS} names", "no such variable")
     try:
         with Path(folder, name).open("rb") as file:
-            text = _first_line(file.read(MOST_BYTES))
+            text = _first_line(file.read(MAX_BYTES))
     except (OSError, ValueError) as error:
         got = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
         raise _NoPasswordError(f"a systemd credential of this name in ${CREDENTIALS}", got) from None
@@ -127,7 +126,7 @@ def _from_keyring(service: str, name: str) -> FoundPassword:
         raise _NoPasswordError("the package keyring (pip install 'fibsbot[keyring]')", "none installed") from None
     try:
         text = keyring.get_password(service, name)
-    except Exception as error:  # noqa: BLE001 - a backend may raise anything, and its text may tell too much
+    except Exception as error:  # noqa: BLE001 - a backend may raise anything, and its text may show too much
         raise _NoPasswordError("a keyring that answers", type(error).__name__) from None
     if text is None:
         raise _NoPasswordError(f"a keyring with a password of {name!r} for this service", "none")

@@ -20,6 +20,8 @@ from attrs import frozen
 
 from fibsbot.engine.arrays import OUTPUTS, Floats32
 from fibsbot.engine.features import INPUTS, Inputs
+from fibsbot.files import replacing
+from fibsbot.text import one_line
 
 ROWS: Final = 512
 """Positions that go through the layers together: their activations fit into the processor's cache."""
@@ -161,5 +163,5 @@ def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
             with np.load(path, allow_pickle=False) as arrays:
                 return {name: np.asarray(arrays[name]) for name in arrays.files}
     except (BadZipFile, ValueError, EOFError, MemoryError, OverflowError, RuntimeError, zlib.error) as error:
-        raise NetworkError(f"{path}: expected a file of arrays, found {' '.join(str(error).split())}") from error
+        raise NetworkError(f"{path}: expected a file of arrays, found {one_line(error)}") from error
     raise NetworkError(f"{path}: expected arrays of at most {_LARGEST:,} bytes, found {size:,}")

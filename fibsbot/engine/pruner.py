@@ -16,7 +16,7 @@ from attrs.validators import ge, le
 
 from fibsbot.engine.arrays import AS_INT, BAR, CELLS, CHECKERS, OUTPUTS, ROLL_COUNT, Board, Boards, Floats32, Int32s
 from fibsbot.engine.features import BAR_INPUT, INPUTS_PER_POINT, OFF_INPUT, RAW_INPUTS, SIDE_INPUTS, Inputs, encode_all
-from fibsbot.engine.generator import MOST_PLAYS, Scratch, generate, plays_and_scratch, swap, write_game_over
+from fibsbot.engine.generator import MAX_PLAYS, Scratch, generate, plays_and_scratch, swap, write_game_over
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.network import Network
 
@@ -165,7 +165,7 @@ def new_pruner_buffers(pruner: Pruner) -> PrunerBuffers:
         np.zeros(hidden, np.float32),
         plays,
         scratch,
-        np.zeros(MOST_PLAYS, np.float32),
+        np.zeros(MAX_PLAYS, np.float32),
         np.zeros((2 * CELLS + 2, 2), np.int64),
     )
 

@@ -54,7 +54,7 @@ def is_race(boards: Boards) -> Bools:
         some = boards[apart]
         near = (some[:, POINTS + 1 :] <= 0).all(axis=1) & (some[:, : BAR - POINTS] >= 0).all(axis=1)
         one, other = sides_of(some)
-        found[apart] = near & (np.maximum(one @ PIPS, other @ PIPS) <= MOST_PIPS)
+        found[apart] = near & (np.maximum(one @ PIPS, other @ PIPS) <= MAX_PIPS)
     return found
 
 

@@ -1,9 +1,20 @@
-"""With whom we play: a policy, and small pure rules that say why not."""
+"""The policy about opponents and match lengths, and the rules that refuse matches."""
 
-from fibsbot.policy.policy import Direction, Lengths, MatchRequest, NamePattern, Policy, RefusalReason, is_bot
+from fibsbot.policy.policy import (
+    LONGEST_MATCH,
+    Direction,
+    Lengths,
+    MatchRequest,
+    NamePattern,
+    Policy,
+    RefusalReason,
+    is_bot,
+    is_player_name,
+)
 from fibsbot.policy.rules import describe_policy, reasons_not_to_resume, reasons_to_refuse, unknown_facts
 
 __all__ = [
+    "LONGEST_MATCH",
     "Direction",
     "Lengths",
     "MatchRequest",
@@ -12,6 +23,7 @@ __all__ = [
     "RefusalReason",
     "describe_policy",
     "is_bot",
+    "is_player_name",
     "reasons_not_to_resume",
     "reasons_to_refuse",
     "unknown_facts",

@@ -26,16 +26,16 @@ from attrs.validators import ge
 
 @frozen
 class Rotation:
-    """Bounds of a session log's files."""
+    """When a session log begins a new file, and which old files are kept."""
 
-    max_bytes: int = field(default=64 * 2**20, validator=ge(2**16))
-    """A file that would grow beyond this is closed and compressed, and a new one begun."""
-    daily: bool = True
+    max_bytes: int = field(validator=ge(2**16))
+    """A file that would grow beyond this is closed and compressed."""
+    daily: bool
     """Whether a new file begins with each day, UTC."""
-    keep_days: int = field(default=30, validator=ge(0))
-    """Compressed files are removed after so many days; 0 keeps them for ever."""
-    max_total_bytes: int = field(default=2**30, validator=ge(0))
-    """The files of one log together: the oldest go first, also those that are younger than that; 0 does not limit them.
+    keep_days: int = field(validator=ge(0))
+    """Days after which compressed files are removed; 0 keeps them for ever."""
+    max_total_bytes: int = field(validator=ge(0))
+    """Size of all files of a log together, beyond which the oldest are removed whatever their age; 0: no limit.
 
     So a server that floods us cannot fill the disk. The file that is being written is never removed.
     """

@@ -1,1 +1,1 @@
-"""Pages to read a studied match on, in any browser and without a network."""
+"""Reports: analysed matches as HTML pages for any browser, without a network."""

@@ -18,7 +18,7 @@ class Html(str):
 
 
 Child: TypeAlias = "Html | str | int | None"
-"""What can stand in an element: HTML as it is, text and numbers to be escaped; None is left out."""
+"""A child of an element: HTML is used as it is, text and numbers are escaped, None is left out."""
 
 VOID: Final = frozenset({"br", "hr", "link", "meta"})
 """Elements without an end tag."""

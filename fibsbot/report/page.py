@@ -1,4 +1,4 @@
-"""The page: everything about some matches in one HTML file that needs no network; and an index of such pages."""
+"""Report pages: some matches in one HTML file that needs no network, and an index of such pages."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from fibsbot.transcript import Transcript
 
 _WRITERS: Final[dict[str, Callable[[Transcript], str]]] = {".mat": write_mat, ".sgf": write_sgf}
 _MAX_NAME: Final = 60
-"""Characters of a file's name, without its extension."""
+"""Maximum length of a file name, without its extension."""
 
 
 def download_links(transcript: Transcript) -> Iterator[Html]:
-    """Yield a link for each format that can say the match."""
+    """Yield a download link for each format that can express the match."""
     if not transcript.games:
         return
     name = re.sub(r"[^\w-]+", "_", "-".join(player.name for player in transcript.players))[:_MAX_NAME]
@@ -58,17 +58,17 @@ def download_links(transcript: Transcript) -> Iterator[Html]:
 
 @frozen
 class IndexEntry:
-    """What an index tells of a match: enough to write its line when the study itself is gone."""
+    """A match in an index, without its games, so that a folder of many matches fits in memory."""
 
     href: str
     transcript: Transcript
-    """Its games do not matter, but for the score."""
+    """Only its last game is needed, for the score."""
     figures: tuple[PlayerStatistics, PlayerStatistics]
 
     @classmethod
-    def of(cls, study: MatchAnalysis, href: str) -> IndexEntry:
-        """Note what an index tells of a match."""
-        return cls(href, study.transcript, study.figures)
+    def of(cls, analysis: MatchAnalysis, href: str) -> IndexEntry:
+        """Return the entry of an analysed match."""
+        return cls(href, analysis.transcript, analysis.figures)
 
 
 def index_table(matches: Iterable[IndexEntry]) -> Html:
@@ -94,12 +94,12 @@ def _index_row(match: IndexEntry) -> Html:
 
 
 def players_html(transcript: Transcript) -> Html:
-    """Return who plays whom."""
+    """Return the names of both players."""
     return join_html(player_name(transcript, Seat.A), " \N{EN DASH} ", player_name(transcript, Seat.B))
 
 
 def result_html(transcript: Transcript) -> Html:
-    """Return how the match ended, or how far it was seen."""
+    """Return the result of a match, or its score so far."""
     a, b = transcript.scores
     score = f"{a} \N{EN DASH} {b}"
     if transcript.winner is None:
@@ -108,53 +108,53 @@ def result_html(transcript: Transcript) -> Html:
 
 
 def format_length(transcript: Transcript) -> str:
-    """Write what the match is played to."""
+    """Format the length of a match."""
     return f"{format_points(transcript.length)}" if transcript.length else "unlimited match"
 
 
 KEYS: Final = {
     "\N{LEFTWARDS ARROW} k": "back",
-    "\N{RIGHTWARDS ARROW} j": "on",
-    "\N{UPWARDS ARROW} \N{DOWNWARDS ARROW}": "back and on in the score sheet; Home and End: to its ends",
+    "\N{RIGHTWARDS ARROW} j": "forward",
+    "\N{UPWARDS ARROW} \N{DOWNWARDS ARROW}": "back and forward in the score sheet; Home and End go to its ends",
     "n p": "next and previous error",
     "g G": "next and previous game",
     "e": "all decisions, errors only, or those of one player",
-    "b": "show the best play, or the one that was made",
+    "b": "show the best play, or the play that was made",
     "?": "this list",
 }
 BUTTONS: Final = {
     "last-game": ("\N{LEFT-POINTING DOUBLE ANGLE QUOTATION MARK}", "Previous game (G)"),
     "back": ("\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", "Back (left arrow, k)"),
-    "on": ("\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}", "On (right arrow, j)"),
+    "on": ("\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}", "Forward (right arrow, j)"),
     "next-game": ("\N{RIGHT-POINTING DOUBLE ANGLE QUOTATION MARK}", "Next game (g)"),
     "last-error": ("\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK} Error", "Previous error (p)"),
     "next-error": ("Error \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}", "Next error (n)"),
     "best": ("Best", "Show the best play (b)"),
     "help": ("?", "Keys (?)"),
 }
-"""What a button does: what stands on it, and what it is called."""
+"""Label and title of each button, by its action."""
 _SCRIPTLESS: Final = (
-    "The boards are drawn by this page's own script, which is switched off here. Everything else is on the page: the "
-    "score sheet, the figures, and the worst errors with their XGIDs, which any backgammon program can show."
+    "The boards are drawn by the script of this page, but JavaScript is disabled. Everything else is on the page: the "
+    "score sheet, the statistics, and the worst errors with their XGIDs, which any backgammon program can show."
 )
 _NO_MATCH: Final = tag("p", "No match.", class_="note")
 
 
-def report_page(studies: Sequence[MatchAnalysis], *, title: str) -> str:
+def report_page(analyses: Sequence[MatchAnalysis], *, title: str) -> str:
     """Return a page about some matches; its links are `#m1` for the first match, `#m1g2t14` for a turn in it.
 
-    Raises TranscriptError for a transcript that cannot have happened.
+    Raises TranscriptError for an illegal transcript.
     """
-    sheets = [match_timeline(study, number) for number, study in enumerate(studies, start=1)]
-    listed = [IndexEntry.of(it.study, f"#{it.anchor}") for it in sheets]
+    timelines = [match_timeline(analysis, number) for number, analysis in enumerate(analyses, start=1)]
+    listed = [IndexEntry.of(it.analysis, f"#{it.anchor}") for it in timelines]
     index = None
     if len(listed) > 1:
         index = tag("details", tag("summary", "Index"), index_table(listed), class_="index", open=True)
-    alone = len(sheets) == 1
+    alone = len(timelines) == 1
     body = [
         Html("") if alone else tag("header", tag("h1", clean(title)), index),
         tag("noscript", tag("p", _SCRIPTLESS, class_="note")),
-        tag("main", *(_match_section(it, 1 if alone else 2) for it in sheets), _NO_MATCH if not sheets else None),
+        tag("main", *(_match_section(it, 1 if alone else 2) for it in timelines), _NO_MATCH if not timelines else None),
         _viewer(),
         _help(),
     ]
@@ -176,7 +176,7 @@ def _asset(name: str) -> str:
 
 
 def _csp_hash(text: str) -> str:
-    """Name a script or style as a content security policy does, so that no other one is allowed."""
+    """Return the hash by which a content security policy allows a script or style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -206,22 +206,22 @@ def _document(title: str, body: Iterable[Html], *, script: bool) -> str:
 
 
 def _match_section(match: MatchTimeline, level: int) -> Html:
-    """Return all about a match; `level` is that of its heading."""
-    luck = any(stop.luck is not None for stop in match.stops)
-    transcript, anchor = match.study.transcript, match.anchor
-    titled = f"{anchor}-title"
+    """Return the section of a match; `level` is that of its heading."""
+    luck = any(entry.luck is not None for entry in match.entries)
+    transcript, anchor = match.analysis.transcript, match.anchor
+    title_id = f"{anchor}-title"
 
     def part(heading: str, *content: Child, class_: str | None = None) -> Html:
         return tag("section", tag(f"h{level + 1}", heading, class_=class_), *content)
 
     sheet = tag("div", score_sheet(match, level + 2), class_="sheet", tabindex=-1)
     parts: list[Child] = [
-        tag(f"h{level}", players_html(transcript), id=titled, class_="players"),
+        tag(f"h{level}", players_html(transcript), id=title_id, class_="players"),
         tag("p", *_facts(transcript), *_ratings(match), *download_links(transcript), class_="facts"),
-        part("Score sheet", tag("div", sheet, class_="stage"), class_="spoken"),
+        part("Score sheet", tag("div", sheet, class_="stage"), class_="visually-hidden"),
         statistics.equity_graph(match),
         part(
-            "Figures",
+            "Statistics",
             tag(
                 "div",
                 statistics.performance_table(match, luck=luck),
@@ -234,11 +234,11 @@ def _match_section(match: MatchTimeline, level: int) -> Html:
         part("Dice", dice_section(transcript)),
         part(
             "How to read this",
-            tag("ul", *(tag("li", it) for it in _notes(match.study.judge, luck=luck)), class_="notes"),
+            tag("ul", *(tag("li", it) for it in _notes(match.analysis.evaluator, luck=luck)), class_="notes"),
         ),
         tag("script", script_json(match_data(match)), type="application/json", id=f"{anchor}-data"),
     ]
-    return tag("section", *parts, class_="match", id=anchor, aria_labelledby=titled)
+    return tag("section", *parts, class_="match", id=anchor, aria_labelledby=title_id)
 
 
 def _facts(transcript: Transcript) -> Iterator[Child]:
@@ -254,10 +254,10 @@ def _facts(transcript: Transcript) -> Iterator[Child]:
 
 
 def _ratings(match: MatchTimeline) -> Iterator[Html]:
-    """Yield both ratings, and whose opinion they are."""
-    study = match.study
-    ratings = " : ".join(statistics.format_rating(it) for it in study.figures)
-    yield tag("span", f"PR {ratings} by {clean(study.details or study.judge, 200)}")
+    """Yield both performance ratings, and the evaluator."""
+    analysis = match.analysis
+    ratings = " : ".join(statistics.format_rating(it) for it in analysis.figures)
+    yield tag("span", f"PR {ratings} by {clean(analysis.details or analysis.evaluator, 200)}")
 
 
 def _player(transcript: Transcript, seat: Seat) -> Iterator[Child]:
@@ -268,44 +268,44 @@ def _player(transcript: Transcript, seat: Seat) -> Iterator[Child]:
         yield f" / {player.experience}"
 
 
-def _notes(judge: str, *, luck: bool) -> Iterator[Child]:
+def _notes(evaluator: str, *, luck: bool) -> Iterator[Child]:
     grades = ", ".join(f"{CLASSES[it]} ({it.value}) from {least:g}" for it, least in reversed(GRADE_THRESHOLDS.items()))
     yield (
-        f"What a decision is worth is the opinion of the strategy {clean(judge)}. Equities are normalised: winning a "
+        f"All values are those of the evaluator {clean(evaluator)}. Equities are normalised: winning a "
         f"single game at the present cube is 1, losing it \N{MINUS SIGN}1. At a match score they are chances to win "
         "the match on that scale (EMG)."
     )
-    yield f"A decision is {grades}: so much equity the best one would have been worth more."
+    yield f"A decision is {grades} on: the equity lost compared with the best one."
     yield (
         "The performance rating (PR) is 500 times the mean loss of the decisions that count: those with a choice, and "
-        "cube decisions that somebody might get wrong."
+        "cube decisions that are not obvious."
     )
     if luck:
         yield (
-            "Luck is how much better a throw was than the average throw. "
-            f"{GOOD_LUCK} and {BAD_LUCK} mark throws from {LUCK_THRESHOLD:g} on."
+            "Luck is how much better a roll was than the average roll. "
+            f"{GOOD_LUCK} and {BAD_LUCK} mark rolls with luck of {LUCK_THRESHOLD:g} or more."
         )
     yield (
-        "The board is seen, and its points are numbered, from the same side throughout. Plays are written as their "
-        "player counts the points, as everywhere."
+        "The board is always seen, and its points are numbered, from the same side. Plays are written as "
+        "their player counts the points."
     )
-    yield "Turns are those of both players, counted within their game; links and the command line count them alike."
+    yield "Turns of both players are counted together within each game, as in links and on the command line."
     yield (
-        "\N{DEGREE SIGN} marks what was not seen, but rebuilt: it is the only thing that can have happened between two "
-        "boards. What could not be rebuilt is told as a gap."
+        "\N{DEGREE SIGN} marks what was not seen, but rebuilt: nothing else can have happened between two boards. "
+        "What could not be rebuilt is shown as a gap."
     )
 
 
-# -- what the script needs ------------------------------------------------------------------------------------------
+# -- elements for the script ------------------------------------------------------------------------------------------
 
 
 def _viewer() -> Html:
-    """Return the board, its buttons and all that is told of a position, still empty."""
+    """Return the template of the viewer: board, buttons and details, still empty."""
     buttons = (
         tag("button", text, type="button", title=called, aria_label=called, data_do=does, aria_pressed=_pressed(does))
         for does, (text, called) in BUTTONS.items()
     )
-    head = tag("div", tag("p", class_="told", aria_live="polite"), tag("p", class_="verdict"), class_="head")
+    head = tag("div", tag("p", class_="headline", aria_live="polite"), tag("p", class_="verdict"), class_="head")
     box = tag(
         "div",
         tag("div", class_="board", role="img"),
@@ -341,7 +341,7 @@ def _options_table(class_: str, caption: Html, columns: tuple[str, ...]) -> Html
 def _help() -> Html:
     keys = join_html(*(join_html(tag("dt", *_keys(names)), tag("dd", text)) for names, text in KEYS.items()))
     close = tag("form", tag("button", "Close"), method="dialog")
-    swipe = "Swipe over the board to go back and on; click into the graph to go there."
+    swipe = "Swipe over the board to go back or forward; click into the graph to go there."
     return tag(
         "dialog",
         tag("h2", "Keys", id="help-title"),

@@ -1,7 +1,7 @@
-"""The data of a page for its script: texts are put together here, so that the script only displays.
+"""The data of a page for its script: all texts are composed here, so that the script only displays them.
 
-Boards are kept small: the pictures of `fibsbot.draw.svg` are cut into pieces, which are kept once; a board is a row
-of piece numbers, `0-67 71 69-80`.
+To save space, board pictures are split into pieces, each stored once; a board is a list of piece numbers,
+`0-67 71 69-80`.
 """
 
 from __future__ import annotations
@@ -22,36 +22,38 @@ from fibsbot.strategies.evaluator import Chances, CubeValues
 from fibsbot.transcript import Transcript
 
 _DESCRIPTION: Final = re.compile(r"<(title|desc)>.*?</\1>", re.DOTALL)
-"""What the page itself tells of the board, beside it."""
+"""The page has this information beside the board."""
 _PIECE: Final = re.compile(r"<[^/][^>]*>[^<]*(?:</[^>]*>)*")
 
 
 class BoardPieces:
-    """The boards of a match, always seen from the same seat."""
+    """Boards of a match, always seen from the same side, as lists of pieces."""
 
     def __init__(self, seat: Seat, names: tuple[str, str]) -> None:
-        """Seat a player below; `names` are those of seat A and seat B."""
+        """Draw boards with the player `seat` below; `names` are those of seat A and seat B."""
         self._below = seat
         self._names = names
         self._numbers: dict[str, int] = {}
 
     @property
     def pieces(self) -> list[str]:
-        """All pieces, in the order of their numbers."""
+        """All pieces, by their numbers."""
         return list(self._numbers)
 
     def add(self, state: MatchState, seat: Seat, play: Play | None = None) -> str:
-        """Draw a decision of a player, with a play if there is one, and return the numbers of its pieces."""
-        look = ViewOptions(theme=Theme.PAGE, dark=seat is self._below, above=seat is not self._below, fixed=True)
+        """Draw a decision of a player, and a play if given; return the numbers of its pieces."""
+        view = ViewOptions(
+            theme=Theme.PAGE, dark=seat is self._below, opponents_side=seat is not self._below, fixed_numbers=True
+        )
         names = (self._names[seat], self._names[seat.other])
-        picture = _DESCRIPTION.sub("", board_svg(state, look=look, play=play, names=names)).replace("\n", "")
+        picture = _DESCRIPTION.sub("", board_svg(state, view=view, play=play, names=names)).replace("\n", "")
         return " ".join(
             _number_ranges(self._numbers.setdefault(it, len(self._numbers)) for it in _PIECE.findall(picture))
         )
 
 
 def _number_ranges(numbers: Iterable[int]) -> Iterator[str]:
-    """Write numbers that follow each other as first and last."""
+    """Yield ranges of consecutive numbers."""
     first = last = -1
     for number in numbers:
         if number == last + 1 and first >= 0:
@@ -69,98 +71,98 @@ def _number_range(first: int, last: int) -> str:
 
 
 DIGITS: Final = 3
-"""Of equities."""
+"""Decimal places of equities."""
 INVISIBLE_DIFFERENCE: Final = 5e-4
-"""What cannot be seen with so many digits."""
+"""A difference that these digits do not show."""
 
 
 def match_data(match: MatchTimeline) -> dict[str, Any]:
-    """Return everything about a match that is not on the page already."""
-    transcript = match.study.transcript
+    """Return the data of a match that the script displays."""
+    transcript = match.analysis.transcript
     names = plain_player_name(transcript, Seat.A), plain_player_name(transcript, Seat.B)
     boards = BoardPieces(Seat.A if transcript.user is None else transcript.user, names)
-    stops = [_entry_data(transcript, stop, boards) for stop in match.stops]
-    return {"stops": stops, "pieces": boards.pieces, "names": names, "user": transcript.user}
+    entries = [_entry_data(transcript, entry, boards) for entry in match.entries]
+    return {"entries": entries, "pieces": boards.pieces, "names": names, "user": transcript.user}
 
 
-def _entry_data(transcript: Transcript, stop: TimelineEntry, boards: BoardPieces) -> dict[str, Any]:
-    """Return what is told of a stop; whatever is empty is left out.
+def _entry_data(transcript: Transcript, entry: TimelineEntry, boards: BoardPieces) -> dict[str, Any]:
+    """Return the data of an entry; empty values are left out.
 
-    key, told (a headline), verdict, grade, facts, notes, plays and cube (tables), ids, board, best (the board with the
+    key, data (a headline), verdict, grade, facts, notes, plays and cube (tables), ids, board, best (the board with the
     best play).
     """
-    judged, state = stop.judged, stop.state
-    made = stop.throw.play if stop.throw else None
-    told = {
-        "key": stop.key,
-        "told": _headline(transcript, stop),
-        "verdict": _verdict(stop),
-        "grade": CLASSES[stop.grade] if stop.grade else "",
-        "seat": None if stop.seat is None else int(stop.seat),
-        "facts": _facts(stop),
-        "notes": [REBUILT] if stop.step.entry.rebuilt else [],
-        "plays": _plays(judged) if judged else [],
-        "cube": _cube(transcript, stop),
-        "resigning": _resigning(transcript, stop),
-        "ids": stop.ids,
-        "board": boards.add(state, stop.viewer, made or None) if state else "",
-        "best": boards.add(state, stop.viewer, stop.best_play) if state and stop.best_play else "",
+    analysed, state = entry.analysed, entry.state
+    made = entry.roll.play if entry.roll else None
+    data = {
+        "key": entry.key,
+        "headline": _headline(transcript, entry),
+        "verdict": _verdict(entry),
+        "grade": CLASSES[entry.grade] if entry.grade else "",
+        "seat": None if entry.seat is None else int(entry.seat),
+        "facts": _facts(entry),
+        "notes": [REBUILT] if entry.step.entry.rebuilt else [],
+        "plays": _plays(analysed) if analysed else [],
+        "cube": _cube(transcript, entry),
+        "resigning": _resigning(transcript, entry),
+        "ids": entry.ids,
+        "board": boards.add(state, entry.viewer, made or None) if state else "",
+        "best": boards.add(state, entry.viewer, entry.best_play) if state and entry.best_play else "",
     }
-    return {name: value for name, value in told.items() if value not in ("", [], {}, None)}
+    return {name: value for name, value in data.items() if value not in ("", [], {}, None)}
 
 
-def _headline(transcript: Transcript, stop: TimelineEntry) -> str:
-    words = clean(stop.words, 200)
-    if stop.seat is None:
+def _headline(transcript: Transcript, entry: TimelineEntry) -> str:
+    words = clean(entry.words, 200)
+    if entry.seat is None:
         return f"Gap: {words}"
-    dice = f"{stop.throw.numbers}: " if stop.throw else ""
-    return f"{plain_player_name(transcript, stop.seat)} {dice}{words}"
+    dice = f"{entry.roll.numbers}: " if entry.roll else ""
+    return f"{plain_player_name(transcript, entry.seat)} {dice}{words}"
 
 
-def _verdict(stop: TimelineEntry) -> str:
-    judged = stop.judged
-    if judged is None:
-        return "" if stop.kind is EntryKind.GAP else "Not judged."
-    if judged.decision.forced:
-        return "The only legal play." if stop.throw and stop.throw.play else "No legal play."
-    if judged.equity is None:
-        return "Not judged."
-    if judged.loss < INVISIBLE_DIFFERENCE or not stop.best:
-        return "The best play." if stop.throw else "Right."
-    worse = f"{judged.loss:.{DIGITS}f} worse than {stop.best}"
-    return f"{CLASSES[stop.grade].capitalize()}: {worse}." if stop.grade else f"{worse}."
+def _verdict(entry: TimelineEntry) -> str:
+    analysed = entry.analysed
+    if analysed is None:
+        return "" if entry.kind is EntryKind.GAP else "Not analysed."
+    if analysed.decision.forced:
+        return "The only legal play." if entry.roll and entry.roll.play else "No legal play."
+    if analysed.equity is None:
+        return "Not analysed."
+    if analysed.loss < INVISIBLE_DIFFERENCE or not entry.best:
+        return "The best play." if entry.roll else "Right."
+    worse = f"{analysed.loss:.{DIGITS}f} worse than {entry.best}"
+    return f"{CLASSES[entry.grade].capitalize()}: {worse}." if entry.grade else f"{worse}."
 
 
-def _facts(stop: TimelineEntry) -> list[list[str]]:
+def _facts(entry: TimelineEntry) -> list[list[str]]:
     facts = []
-    if stop.judged and stop.judged.equity is not None:
-        facts.append(["Equity", format_signed(stop.judged.equity)])
-    if stop.luck is not None:
-        facts.append(["Luck", format_signed(stop.luck)])
-    if stop.step.entry.seconds is not None:
-        facts.append(["Thought", f"{stop.step.entry.seconds:.1f} s"])
-    if stop.step.entry.at is not None:
-        facts.append(["At", format_time(stop.step.entry.at, "%Y-%m-%d %H:%M:%S")])
+    if entry.analysed and entry.analysed.equity is not None:
+        facts.append(["Equity", format_signed(entry.analysed.equity)])
+    if entry.luck is not None:
+        facts.append(["Luck", format_signed(entry.luck)])
+    if entry.step.entry.seconds is not None:
+        facts.append(["Thought", f"{entry.step.entry.seconds:.1f} s"])
+    if entry.step.entry.at is not None:
+        facts.append(["At", format_time(entry.step.entry.at, "%Y-%m-%d %H:%M:%S")])
     return facts
 
 
-def _plays(judged: AnalysedDecision) -> list[list[str | bool]]:
-    """Return a row for each play: the play, the cells of COLUMNS, and whether it was made."""
-    if not judged.options:
+def _plays(analysed: AnalysedDecision) -> list[list[str | bool]]:
+    """Return a row for each play: its notation, the cells of COLUMNS, and whether it was made."""
+    if not analysed.options:
         return []
-    best = judged.options[0].equity
+    best = analysed.options[0].equity
     return [
         [
             it.text,
             *_cells(it.equity, format_signed(it.equity - best) if it.equity < best else "", it.plies, it.chances),
-            it.text == judged.decision.text,
+            it.text == analysed.decision.text,
         ]
-        for it in judged.options
+        for it in analysed.options
     ]
 
 
 COLUMNS: Final = ("Equity", "Loss", "Ply", "Win", "G", "BG", "Lose", "G", "BG")
-"""What is said of each play and each action with the cube; chances in percent."""
+"""Columns of plays and cube actions; chances in percent."""
 
 
 def _cells(equity: float, loss: str, plies: int | None, chances: Chances | None) -> list[str | bool]:
@@ -168,12 +170,12 @@ def _cells(equity: float, loss: str, plies: int | None, chances: Chances | None)
     return [format_signed(equity), loss, "" if plies is None else str(plies), *shown]
 
 
-def _cube(transcript: Transcript, stop: TimelineEntry) -> dict[str, Any]:
-    """Return a table of what can be done with the cube, and whose view it shows."""
-    judged = stop.rolled if stop.throw else stop.judged
-    if judged is None or judged.cube is None:
+def _cube(transcript: Transcript, entry: TimelineEntry) -> dict[str, Any]:
+    """Return the table of cube actions, and for whom its values are."""
+    analysed = entry.not_doubled if entry.roll else entry.analysed
+    if analysed is None or analysed.cube is None:
         return {}
-    decision, cube = judged.decision, judged.cube
+    decision, cube = analysed.decision, analysed.cube
     doubles = decision.seat if decision.answer in {CubeAction.ROLL, CubeAction.DOUBLE} else decision.seat.other
     again = "redouble" if decision.state.owner is not Owner.CENTRED else "double"
     rows = {
@@ -197,24 +199,24 @@ def _cube(transcript: Transcript, stop: TimelineEntry) -> dict[str, Any]:
     }
 
 
-def _resigning(transcript: Transcript, stop: TimelineEntry) -> dict[str, Any]:
-    """Return a table of what a resignation settles and of playing on, and whose view it shows."""
-    judged = stop.judged
-    if judged is None or judged.resigning is None:
+def _resigning(transcript: Transcript, entry: TimelineEntry) -> dict[str, Any]:
+    """Return the table of a resignation and of playing on, and for whom its values are."""
+    analysed = entry.analysed
+    if analysed is None or analysed.resigning is None:
         return {}
-    it, offered = judged.resigning, stop.kind is EntryKind.RESIGNATION
+    it, offered = analysed.resigning, entry.kind is EntryKind.RESIGNATION
     ending, going_on = ("Resign", "Play on") if offered else ("Accept", "Reject")
     best = max(it.settled, it.played_on)
     settled, played_on = (
         format_signed(value - best) if best - value >= INVISIBLE_DIFFERENCE else ""
         for value in (it.settled, it.played_on)
     )
-    made = offered or judged.decision.answer is True
+    made = offered or analysed.decision.answer is True
     return {
-        "seen": f"Seen by {plain_player_name(transcript, judged.decision.seat)}",
+        "seen": f"Seen by {plain_player_name(transcript, analysed.decision.seat)}",
         "right": going_on if settled else ending,
         "rows": [
-            # A game that is over has no chances, and needs no looking ahead.
+            # After the end of a game there are no chances, and no plies.
             [ending, *_cells(it.settled, settled, None, None), made],
             [going_on, *_cells(it.played_on, played_on, it.plies, it.chances), not made],
         ],
@@ -222,9 +224,9 @@ def _resigning(transcript: Transcript, stop: TimelineEntry) -> dict[str, Any]:
 
 
 _PASS_ROW: Final = 2
-"""Which row shows a double that is passed."""
+"""Row of a double that is passed."""
 _MADE_ROW: Final = {CubeAction.ROLL: 0, CubeAction.TAKE: 1, CubeAction.PASS: 2}
-"""Which row shows what was done; a double is two of them."""
+"""Row of the action; a double has two."""
 
 
 def _cube_loss(value: float, cube: CubeValues) -> str:
@@ -232,7 +234,7 @@ def _cube_loss(value: float, cube: CubeValues) -> str:
 
 
 def _correct_action(cube: CubeValues, again: str) -> str:
-    """Say what is right on both sides."""
+    """Return the correct actions of both players."""
     answer = "take" if cube.double_take <= cube.double_pass else "pass"
     if cube.double > cube.no_double:
         return f"{again.capitalize()}, {answer}"

@@ -1,4 +1,4 @@
-"""The score sheet: two columns, as on paper and in a `.mat` file, each entry a link to its position."""
+"""The score sheet: a column per player, as in a `.mat` file; each entry is a link to its position."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from fibsbot.report.html import Html, join_html, tag
 from fibsbot.report.timeline import LUCK_THRESHOLD, EntryKind, GameTimeline, Grade, MatchTimeline, TimelineEntry
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
+from fibsbot.text import plural
 from fibsbot.transcript import Game, Transcript
 
 CLASSES: Final = {Grade.DOUBTFUL: "doubtful", Grade.ERROR: "error", Grade.BLUNDER: "blunder"}
-"""How the style sheet calls the grades; as words they are told to people too."""
+"""CSS classes of the grades, also used as words."""
 REBUILT: Final = "rebuilt: not seen, but the only thing that can have happened between two boards"
 GOOD_LUCK: Final = "\N{BLACK UP-POINTING SMALL TRIANGLE}"
 BAD_LUCK: Final = "\N{BLACK DOWN-POINTING SMALL TRIANGLE}"
@@ -25,7 +26,7 @@ _ENDINGS: Final = {Ending.DROPPED: "double dropped", Ending.RESIGNED: "resignati
 
 
 def player_name(transcript: Transcript, seat: Seat) -> Html:
-    """Return a player's name, which keeps its direction of writing to itself."""
+    """Return a player's name, isolated from the text direction around it."""
     return tag("bdi", plain_player_name(transcript, seat))
 
 
@@ -35,45 +36,45 @@ def plain_player_name(transcript: Transcript, seat: Seat) -> str:
 
 
 def format_signed(value: float, digits: int = 3) -> str:
-    """Write a number with its sign; the minus is as wide as the plus."""
+    """Format a number with its sign; the minus is as wide as the plus."""
     text = f"{value:+.{digits}f}"
     return text.replace("-", "\N{MINUS SIGN}") if float(text) else text.replace("-", "+")
 
 
 def format_time(at: dt.datetime, form: str = "%Y-%m-%d %H:%M") -> str:
-    """Write a time, UTC."""
+    """Format a time in UTC."""
     return f"{at.astimezone(dt.UTC) if at.tzinfo else at:{form}}"
 
 
 def format_points(count: int) -> str:
-    """Write a number of points."""
-    return f"{count} point{'' if count == 1 else 's'}"
+    """Format a number of points."""
+    return plural(count, "point")
 
 
 @define
 class SheetRow:
-    """A line of the sheet: what A did, then what B did; or something that is nobody's."""
+    """A row of the sheet: entries of A, then of B; or a gap gap both columns."""
 
     left: list[TimelineEntry] = field(factory=list)
     right: list[TimelineEntry] = field(factory=list)
-    across: TimelineEntry | None = None
+    gap: TimelineEntry | None = None
 
 
-def sheet_rows(stops: Iterable[TimelineEntry]) -> list[SheetRow]:
-    """Lay stops out in two columns, in which time runs from the left to the right and downwards."""
-    laid: list[SheetRow] = []
+def sheet_rows(entries: Iterable[TimelineEntry]) -> list[SheetRow]:
+    """Arrange entries in two columns; time runs from left to right and downwards."""
+    rows: list[SheetRow] = []
     last: TimelineEntry | None = None
-    for stop in stops:
-        if stop.seat is None:
-            laid.append(SheetRow(across=stop))
-        elif last and last.kind is EntryKind.NO_DOUBLE:  # belongs to the throw that follows
-            (laid[-1].left if stop.seat is Seat.A else laid[-1].right).append(stop)
-        elif stop.seat is Seat.A or not laid or laid[-1].right or laid[-1].across:
-            laid.append(SheetRow([stop], []) if stop.seat is Seat.A else SheetRow([], [stop]))
+    for entry in entries:
+        if entry.seat is None:
+            rows.append(SheetRow(gap=entry))
+        elif last and last.kind is EntryKind.NO_DOUBLE:  # same row as the roll that follows
+            (rows[-1].left if entry.seat is Seat.A else rows[-1].right).append(entry)
+        elif entry.seat is Seat.A or not rows or rows[-1].right or rows[-1].gap:
+            rows.append(SheetRow([entry], []) if entry.seat is Seat.A else SheetRow([], [entry]))
         else:
-            laid[-1].right.append(stop)
-        last = stop
-    return laid
+            rows[-1].right.append(entry)
+        last = entry
+    return rows
 
 
 def score_sheet(match: MatchTimeline, level: int = 4) -> Html:
@@ -84,7 +85,7 @@ def score_sheet(match: MatchTimeline, level: int = 4) -> Html:
 
 
 def _game_section(match: MatchTimeline, sheet: GameTimeline, level: int) -> Html:
-    transcript, game = match.study.transcript, sheet.game
+    transcript, game = match.analysis.transcript, sheet.game
     anchor = f"{match.anchor}g{sheet.number}"
     heading = tag(
         f"h{level}", f"Game {sheet.number} ", tag("small", *_score(transcript, game)), id=anchor, class_="number"
@@ -96,7 +97,7 @@ def _game_section(match: MatchTimeline, sheet: GameTimeline, level: int) -> Html
             *(tag("th", player_name(transcript, seat), scope="col") for seat in Seat),
         ),
     )
-    body = tag("tbody", *_table_body(match, sheet_rows(sheet.stops)))
+    body = tag("tbody", *_table_body(match, sheet_rows(sheet.entries)))
     result = tag("p", *_result(transcript, game), class_="result")
     begins = None if game.start.stage is Stage.OPENING else _beginning(game)
     return tag("section", heading, begins, tag("table", head, body), result, class_="game", aria_labelledby=anchor)
@@ -128,33 +129,33 @@ def _ending(result: Result) -> str:
     return f" ({', '.join(words)})" if words else ""
 
 
-def _table_body(match: MatchTimeline, laid: list[SheetRow]) -> Iterator[Html]:
-    for row in laid:
-        if row.across:
-            yield tag("tr", tag("td", _link(match, row.across), colspan=2), class_="gap")
+def _table_body(match: MatchTimeline, rows: list[SheetRow]) -> Iterator[Html]:
+    for row in rows:
+        if row.gap:
+            yield tag("tr", tag("td", _link(match, row.gap), colspan=2), class_="gap")
             continue
-        cells = (tag("td", *(_link(match, stop) for stop in side)) for side in (row.left, row.right))
+        cells = (tag("td", *(_link(match, entry) for entry in side)) for side in (row.left, row.right))
         yield tag("tr", *cells)
 
 
-def _link(match: MatchTimeline, stop: TimelineEntry) -> Html:
-    link = match.link(stop)
-    grade = CLASSES[stop.grade] if stop.grade else None
-    rebuilt = stop.step.entry.rebuilt
-    classes = " ".join(it for it in ("stop", grade, "rebuilt" if rebuilt else None) if it)
-    return tag("a", *_entry_text(stop), href=f"#{link}", id=link, class_=classes, title=REBUILT if rebuilt else None)
+def _link(match: MatchTimeline, entry: TimelineEntry) -> Html:
+    link = match.link(entry)
+    grade = CLASSES[entry.grade] if entry.grade else None
+    rebuilt = entry.step.entry.rebuilt
+    classes = " ".join(it for it in ("entry", grade, "rebuilt" if rebuilt else None) if it)
+    return tag("a", *_entry_text(entry), href=f"#{link}", id=link, class_=classes, title=REBUILT if rebuilt else None)
 
 
-def _entry_text(stop: TimelineEntry) -> Iterator[Html | str]:
-    if stop.kind is not EntryKind.GAP:
-        yield tag("small", stop.step.turn, title=f"turn {stop.step.turn}")
-    if stop.throw:
-        yield join_html(tag("b", stop.throw.numbers), _luck(stop.luck or 0.0), " ")
-    yield tag("span", f"Gap: {clean(stop.words, 200)}" if stop.kind is EntryKind.GAP else stop.words)
-    if stop.step.entry.rebuilt:
+def _entry_text(entry: TimelineEntry) -> Iterator[Html | str]:
+    if entry.kind is not EntryKind.GAP:
+        yield tag("small", entry.step.turn, title=f"turn {entry.step.turn}")
+    if entry.roll:
+        yield join_html(tag("b", entry.roll.numbers), _luck(entry.luck or 0.0), " ")
+    yield tag("span", f"Gap: {clean(entry.words, 200)}" if entry.kind is EntryKind.GAP else entry.words)
+    if entry.step.entry.rebuilt:
         yield tag("i", "\N{DEGREE SIGN}")
-    if stop.grade:
-        yield tag("em", f"{stop.grade.value} {stop.loss:.3f}".replace(" 0.", " ."), title=CLASSES[stop.grade])
+    if entry.grade:
+        yield tag("em", f"{entry.grade.value} {entry.loss:.3f}".replace(" 0.", " ."), title=CLASSES[entry.grade])
 
 
 def _luck(luck: float) -> Html | None:

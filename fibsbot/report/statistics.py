@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from fibsbot.analysis.dice import DOUBLET_CHANCE, ChiSquare, DiceStatistics, dice_statistics
-from fibsbot.analysis.luck import ROLLS
+from fibsbot.analysis.luck import ROLLS, luck_adjusted_result
 from fibsbot.analysis.model import PlayerStatistics
 from fibsbot.draw.markup import clean
-from fibsbot.draw.plot import Bar, Dot, Mark, Series, Theme, Tick, bars_svg, curve_svg
+from fibsbot.draw.plot import Annotation, Bar, Marker, Series, Theme, Tick, bars_svg, curve_svg
 from fibsbot.draw.themes import Role
 from fibsbot.report.html import Child, Html, join_html, tag
 from fibsbot.report.score_sheet import CLASSES, format_signed, plain_player_name, player_name
@@ -19,79 +19,79 @@ from fibsbot.rules.state import Seat
 from fibsbot.transcript import Transcript
 
 WORST_SHOWN: Final = 6
-"""Errors that are shown with their boards."""
+"""Errors shown with their boards."""
 LUCKIEST_SHOWN: Final = 6
-"""Throws."""
+"""Rolls."""
 GRAPH_LIMIT: Final = 1.5
-"""Normalised equity from which on the graph is cut off: a gammon that nobody can miss makes the rest flat otherwise."""
+"""Normalised equity at which the graph is cut off, so that a certain gammon does not flatten the rest."""
 GRAPH_SIZES: Final = {"wide": (1180, 220), "narrow": (400, 230)}
-"""The graph is there twice, because text in a picture shrinks with it."""
+"""The graph is drawn twice, because its text is scaled with it."""
 NO_VALUE: Final = "\N{EN DASH}"
 
 
 def equity_graph(match: MatchTimeline) -> Html:
-    """Draw how the equity went, seen by the player of the first column; its x axis counts the stops from 0."""
-    values = [_equity(stop) for stop in match.stops]
+    """Draw the equity of the player of the first column; the x axis counts entries from 0."""
+    values = [_equity(entry) for entry in match.entries]
     if all(map(math.isnan, values)):
         return Html("")
-    name_a = plain_player_name(match.study.transcript, Seat.A)
+    name_a = plain_player_name(match.analysis.transcript, Seat.A)
     starts, place = [], 0
     for game in match.games:
-        starts.append(Mark(place, f"Game {game.number}"))
-        place += len(game.stops)
-    breaks = {int(mark.x) for mark in starts[1:]}
+        starts.append(Annotation(place, f"Game {game.number}"))
+        place += len(game.entries)
+    breaks = {int(start.x) for start in starts[1:]}
     curve = [
         point
         for index, value in enumerate(values)
         for point in ([(index - 0.5, math.nan)] if index in breaks else []) + [(index, value)]
     ]
-    dots = list(_dots(match, values))
+    markers = list(_markers(match, values))
     pictures = (
-        tag("div", Html(_curve(curve, starts, dots, _turns(match, size[0]), name_a, size)), class_=f"plot {kind}")
+        tag("div", Html(_curve(curve, starts, markers, _turns(match, size[0]), name_a, size)), class_=f"plot {kind}")
         for kind, size in GRAPH_SIZES.items()
     )
     caption = tag(
         "figcaption",
         "Equity as ",
-        player_name(match.study.transcript, Seat.A),
+        player_name(match.analysis.transcript, Seat.A),
         f" sees it, turn by turn; beyond {GRAPH_LIMIT:g} it is cut off. Circles are doubtful decisions, errors and "
         "blunders, squares are doubles and their answers.",
     )
     return tag("figure", *pictures, caption, class_="graph")
 
 
-_DOT_ROLES: Final = {Grade.DOUBTFUL: Role.SERIES_5, Grade.ERROR: Role.SERIES_2, Grade.BLUNDER: Role.SERIES_4}
-"""Colours of errors in the graph."""
+_MARKER_ROLES: Final = {Grade.DOUBTFUL: Role.SERIES_5, Grade.ERROR: Role.SERIES_2, Grade.BLUNDER: Role.SERIES_4}
+"""Colours of the grades in the graph."""
 _TURN_STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-"""Turns from one that is written along the axis to the next."""
+"""Steps between turns labelled on the axis."""
 _TURN_WIDTH: Final = 60
-"""Width that a turn along the axis may take."""
+"""Minimum width between labelled turns."""
 
 
-def _dots(match: MatchTimeline, values: list[float]) -> Iterator[Dot]:
-    """Yield a dot for each error and each double or answer."""
-    for index, (stop, value) in enumerate(zip(match.stops, values, strict=True)):
-        cube = stop.kind in {EntryKind.DOUBLE, EntryKind.ANSWER}
-        if math.isnan(value) or stop.seat is None or not (stop.grade or cube):
+def _markers(match: MatchTimeline, values: list[float]) -> Iterator[Marker]:
+    """Yield a marker for each error and each double or answer."""
+    for index, (entry, value) in enumerate(zip(match.entries, values, strict=True)):
+        cube = entry.kind in {EntryKind.DOUBLE, EntryKind.ANSWER}
+        if math.isnan(value) or entry.seat is None or not (entry.grade or cube):
             continue
-        text = f"{_turn_label(stop)}: {plain_player_name(match.study.transcript, stop.seat)} {stop.words}"
-        if stop.grade:
-            text += f" {stop.grade.value} {stop.loss:.3f}"
-        yield Dot(index, value, text, _DOT_ROLES[stop.grade] if stop.grade else Role.CUBE, square=cube)
+        text = f"{_turn_label(entry)}: {plain_player_name(match.analysis.transcript, entry.seat)} {entry.words}"
+        if entry.grade:
+            text += f" {entry.grade.value} {entry.loss:.3f}"
+        yield Marker(index, value, text, _MARKER_ROLES[entry.grade] if entry.grade else Role.CUBE, square=cube)
 
 
 def _turns(match: MatchTimeline, width: int) -> list[Tick]:
-    """Return the turns to be written along an axis of some width: those of each game, as everywhere else."""
-    turns = [(index, stop.step.turn) for index, stop in enumerate(match.stops) if stop.kind is EntryKind.THROW]
-    room = max(1, width // _TURN_WIDTH)
-    every = next((it for it in _TURN_STEPS if sum(turn % it == 0 for _, turn in turns) <= room), _TURN_STEPS[-1])
+    """Return the turns to label on an axis of this width, counted within each game."""
+    turns = [(index, entry.step.turn) for index, entry in enumerate(match.entries) if entry.kind is EntryKind.THROW]
+    most = max(1, width // _TURN_WIDTH)
+    every = next((it for it in _TURN_STEPS if sum(turn % it == 0 for _, turn in turns) <= most), _TURN_STEPS[-1])
     return [Tick(index, str(turn)) for index, turn in turns if turn % every == 0]
 
 
 def _curve(  # noqa: PLR0913, PLR0917 - what a graph is made of
     curve: list[tuple[float, float]],
-    marks: list[Mark],
-    dots: list[Dot],
+    annotations: list[Annotation],
+    markers: list[Marker],
     turns: list[Tick],
     name_a: str,
     size: tuple[int, int],
@@ -102,8 +102,8 @@ def _curve(  # noqa: PLR0913, PLR0917 - what a graph is made of
         title="",
         x_label="turn",
         y_label=f"equity of {name_a}",
-        marks=marks,
-        dots=dots,
+        annotations=annotations,
+        markers=markers,
         x_ticks=turns,
         y_range=(-1.0, 1.0),
         zero=True,
@@ -113,33 +113,33 @@ def _curve(  # noqa: PLR0913, PLR0917 - what a graph is made of
     )
 
 
-def _equity(stop: TimelineEntry) -> float:
-    """Return the equity of what was done, seen by A; no number where it is not known."""
-    if stop.judged is None or stop.judged.equity is None:
+def _equity(entry: TimelineEntry) -> float:
+    """Return the equity of an entry for A; nan if it is unknown."""
+    if entry.analysed is None or entry.analysed.equity is None:
         return math.nan
-    value = max(-GRAPH_LIMIT, min(GRAPH_LIMIT, stop.judged.equity))
-    return value if stop.judged.decision.seat is Seat.A else -value
+    value = max(-GRAPH_LIMIT, min(GRAPH_LIMIT, entry.analysed.equity))
+    return value if entry.analysed.decision.seat is Seat.A else -value
 
 
 def table_row(label: Child, *cells: Child, explained: str | None = None) -> Html:
-    """Return a row of a table, with its heading."""
+    """Return a table row with a heading."""
     return tag("tr", tag("th", label, scope="row", title=explained), *(tag("td", cell) for cell in cells))
 
 
 def table(caption: str, columns: tuple[Child, ...], body: Iterable[Html], class_: str = "figures") -> Html:
-    """Return a table that scrolls by itself where it is too wide."""
+    """Return a table that scrolls if it is too wide."""
     head = tag("thead", tag("tr", *(tag("th", it, scope="col") for it in columns)))
     return tag("div", tag("table", tag("caption", caption), head, tag("tbody", *body), class_=class_), class_="scroll")
 
 
 def format_rating(figures: PlayerStatistics) -> str:
-    """Write a performance rating."""
+    """Format a performance rating."""
     return NO_VALUE if figures.pr is None else f"{figures.pr:.1f}"
 
 
 def performance_table(match: MatchTimeline, *, luck: bool) -> Html:
-    """Return what each player did in the match, summed up."""
-    both = match.study.figures
+    """Return the table of both players' totals."""
+    both = match.analysis.figures
     counts = [_grades(match, seat) for seat in Seat]
 
     def line(label: str, write: Callable[[PlayerStatistics], str], explained: str | None = None) -> Html:
@@ -155,23 +155,23 @@ def performance_table(match: MatchTimeline, *, luck: bool) -> Html:
     ]
     if luck:
         rows += _luck_rows(match)
-    columns = ("", *(player_name(match.study.transcript, seat) for seat in Seat))
-    judged = f"judged by {clean(match.study.judge)}"
-    details = f" ({clean(match.study.details)})" if match.study.details else ""
-    return table(f"Performance, {judged}{details}", columns, rows)
+    columns = ("", *(player_name(match.analysis.transcript, seat) for seat in Seat))
+    analysed = f"analysed by {clean(match.analysis.evaluator)}"
+    details = f" ({clean(match.analysis.details)})" if match.analysis.details else ""
+    return table(f"Performance, {analysed}{details}", columns, rows)
 
 
 _GRADES: Final = {Grade.DOUBTFUL: "Doubtful decisions", Grade.ERROR: "Errors", Grade.BLUNDER: "Blunders"}
 
 
 def _grades(match: MatchTimeline, seat: Seat) -> dict[Grade, int]:
-    found = [it.grade for it in match.stops if it.judged and it.judged.decision.seat is seat]
+    found = [it.grade for it in match.entries if it.analysed and it.analysed.decision.seat is seat]
     return {it: found.count(it) for it in Grade}
 
 
 def _luck_rows(match: MatchTimeline) -> Iterator[Html]:
-    both, transcript = match.study.figures, match.study.transcript
-    yield table_row("Luck", *(format_signed(it.luck) for it in both), explained="Normalised equity, over all throws")
+    both = match.analysis.figures
+    yield table_row("Luck", *(format_signed(it.luck) for it in both), explained="Normalised equity of all rolls")
     yield table_row(
         "Luck in points", *(format_signed(it.luck_in_points, 2) for it in both), explained="Luck times the cube"
     )
@@ -180,101 +180,103 @@ def _luck_rows(match: MatchTimeline) -> Iterator[Html]:
     yield table_row("Points won", *won)
     net = both[0].luck_in_points - both[1].luck_in_points
     adjusted = won[0] - won[1] - net
-    explained = "Points won less points lost, less what luck brought"
+    explained = "Points won minus points lost, minus luck"
     yield table_row(
         "Luck-adjusted points", format_signed(adjusted, 2), format_signed(-adjusted, 2), explained=explained
     )
-    if transcript.length and transcript.winner is not None:
-        chance = (transcript.winner is Seat.A) - both[0].luck_in_chances + both[1].luck_in_chances
-        explained = "The result, 100% or 0%, less what luck brought"
+    chance = luck_adjusted_result(match.analysis, Seat.A)
+    if chance is not None:
+        explained = "The result, 100% or 0%, minus luck"
         yield table_row("Luck-adjusted result", f"{chance:.1%}", f"{1 - chance:.1%}", explained=explained)
 
 
 def games_table(match: MatchTimeline, *, luck: bool) -> Html:
-    """Return a line for each game: who won, how well both played, and their luck."""
-    transcript = match.study.transcript
+    """Return a row for each game: its winner, performance ratings and luck."""
+    transcript = match.analysis.transcript
     names = [player_name(transcript, seat) for seat in Seat]
     rows = []
     for sheet in match.games:
         won = sheet.game.result
-        told = join_html(names[won.winner], f" +{won.points}") if won else Html(NO_VALUE)
+        winner = join_html(names[won.winner], f" +{won.points}") if won else Html(NO_VALUE)
         lucks = [" : ".join(format_signed(it.luck, 2) for it in sheet.figures)] if luck else []
         link = tag("a", sheet.number, href=f"#{match.anchor}g{sheet.number}")
-        rows.append(table_row(link, told, " : ".join(map(format_rating, sheet.figures)), *lucks))
+        rows.append(table_row(link, winner, " : ".join(map(format_rating, sheet.figures)), *lucks))
     columns = ("Game", "Winner", "PR", *(["Luck"] if luck else []))
     return table("By game, the player of the first column first", columns, rows)
 
 
 def worst_errors(match: MatchTimeline) -> Html:
-    """Return the decisions that cost most, each with its board, which the script draws."""
-    bad = sorted((it for it in match.stops if it.grade), key=lambda it: -it.loss)[:WORST_SHOWN]
+    """Return the decisions that cost most, each with a board that the script draws."""
+    bad = sorted((it for it in match.entries if it.grade), key=lambda it: -it.loss)[:WORST_SHOWN]
     if not bad:
         return tag("p", f"No decision cost {GRADE_THRESHOLDS[Grade.DOUBTFUL]:g} or more.", class_="note")
-    return tag("ol", *(_card(match, it, _error_text(match.study.transcript, it)) for it in bad), class_="cards")
+    return tag("ol", *(_card(match, it, _error_text(match.analysis.transcript, it)) for it in bad), class_="cards")
 
 
 def luckiest_rolls(match: MatchTimeline) -> Html:
-    """Return the throws that changed most."""
-    throws = [(abs(it.luck), it) for it in match.stops if it.luck is not None and abs(it.luck) >= LUCK_THRESHOLD]
-    throws.sort(key=lambda it: -it[0])
-    if not throws:
-        return tag("p", f"No throw changed the equity by {LUCK_THRESHOLD:g} or more.", class_="note")
-    rows = [_luck_row(match, it) for _, it in throws[:LUCKIEST_SHOWN]]
+    """Return the rolls that changed the equity most."""
+    rolls = [(abs(it.luck), it) for it in match.entries if it.luck is not None and abs(it.luck) >= LUCK_THRESHOLD]
+    rolls.sort(key=lambda it: -it[0])
+    if not rolls:
+        return tag("p", f"No roll changed the equity by {LUCK_THRESHOLD:g} or more.", class_="note")
+    rows = [_luck_row(match, it) for _, it in rolls[:LUCKIEST_SHOWN]]
     return table("Greatest luck", ("", "Throw", "Luck"), rows, "figures lucky")
 
 
-def _luck_row(match: MatchTimeline, stop: TimelineEntry) -> Html:
-    dice = stop.throw.numbers if stop.throw else ""
-    who = player_name(match.study.transcript, stop.seat) if stop.seat is not None else None
+def _luck_row(match: MatchTimeline, entry: TimelineEntry) -> Html:
+    dice = entry.roll.numbers if entry.roll else ""
+    who = player_name(match.analysis.transcript, entry.seat) if entry.seat is not None else None
     return table_row(
-        _entry_link(match, stop), join_html(who, " ", tag("b", dice), " ", stop.words), format_signed(stop.luck or 0.0)
+        _entry_link(match, entry),
+        join_html(who, " ", tag("b", dice), " ", entry.words),
+        format_signed(entry.luck or 0.0),
     )
 
 
-def _entry_link(match: MatchTimeline, stop: TimelineEntry) -> Html:
-    return tag("a", _turn_label(stop), href=f"#{match.link(stop)}")
+def _entry_link(match: MatchTimeline, entry: TimelineEntry) -> Html:
+    return tag("a", _turn_label(entry), href=f"#{match.link(entry)}")
 
 
-def _turn_label(stop: TimelineEntry) -> str:
-    return f"Game {stop.step.game}, turn {stop.step.turn}"
+def _turn_label(entry: TimelineEntry) -> str:
+    return f"Game {entry.step.game}, turn {entry.step.turn}"
 
 
-def _error_text(transcript: Transcript, stop: TimelineEntry) -> Iterator[Html | str]:
-    if stop.seat is not None:
-        yield player_name(transcript, stop.seat)
+def _error_text(transcript: Transcript, entry: TimelineEntry) -> Iterator[Html | str]:
+    if entry.seat is not None:
+        yield player_name(transcript, entry.seat)
     yield " "
-    if stop.throw:
-        yield tag("b", stop.throw.numbers)
+    if entry.roll:
+        yield tag("b", entry.roll.numbers)
         yield " "
-    yield stop.words
+    yield entry.words
     yield tag(
         "em",
-        f"{stop.grade.value if stop.grade else ''} {stop.loss:.3f}",
-        class_=CLASSES.get(stop.grade or Grade.DOUBTFUL),
+        f"{entry.grade.value if entry.grade else ''} {entry.loss:.3f}",
+        class_=CLASSES.get(entry.grade or Grade.DOUBTFUL),
     )
-    if stop.best:
-        yield tag("span", f"Best: {stop.best}")
+    if entry.best:
+        yield tag("span", f"Best: {entry.best}")
 
 
-def _card(match: MatchTimeline, stop: TimelineEntry, words: Iterator[Html | str]) -> Html:
-    board = tag("div", class_="thumb", data_board=match.link(stop))
-    ids = stop.ids.get("XGID")
-    return tag("li", _entry_link(match, stop), board, tag("p", *words), tag("code", ids) if ids else None)
+def _card(match: MatchTimeline, entry: TimelineEntry, words: Iterator[Html | str]) -> Html:
+    board = tag("div", class_="thumb", data_board=match.link(entry))
+    ids = entry.ids.get("XGID")
+    return tag("li", _entry_link(match, entry), board, tag("p", *words), tag("code", ids) if ids else None)
 
 
 def dice_section(transcript: Transcript) -> Html:
     """Return the dice statistics of both players."""
     both = dice_statistics(transcript)
-    if not any(it.throws for it in both):
-        return tag("p", "No throw but opening throws was seen.", class_="note")
+    if not any(it.rolls for it in both):
+        return tag("p", "No rolls other than opening rolls were seen.", class_="note")
     charts = (
         tag("div", Html(_chart(plain_player_name(transcript, seat), both[seat])), class_="plot-alone") for seat in Seat
     )
-    faces = table("How often each number came", *_face_rows(transcript, both))
-    figures = table("Throws, opening throws left out", *_dice_rows(transcript, both))
+    faces = table("Count of each number", *_face_rows(transcript, both))
+    figures = table("Rolls without opening rolls", *_dice_rows(transcript, both))
     explained = (
-        "p is the chance that fair dice come at least as unevenly as these did: in one match of 20 it is below 0.05."
-        " Where it is called rough, there were too few throws for the test to be exact."
+        "p is the probability that fair dice come out at least as uneven as these: in one match of 20 it is below 0.05."
+        " It is called rough if there were too few rolls for the test to be exact."
     )
     return join_html(
         tag("div", figures, faces, class_="tables"),
@@ -290,13 +292,15 @@ def _dice_rows(
         return table_row(label, *map(write, both))
 
     rows = [
-        line("Throws", lambda it: str(it.throws)),
+        line("Rolls", lambda it: str(it.rolls)),
         line(f"Doublets (1 in {1 / DOUBLET_CHANCE:.0f} expected)", _doublets),
-        line("Pips in a throw (8.17 expected)", lambda it: NO_VALUE if it.pips is None else f"{it.pips:.2f}"),
-        line("Entered from the bar (expected)", lambda it: f"{it.entered} of {it.barred} ({it.entering:.1f})"),
+        line("Pips in a roll (8.17 expected)", lambda it: NO_VALUE if it.pips is None else f"{it.pips:.2f}"),
+        line(
+            "Entered from the bar (expected)", lambda it: f"{it.entered} of {it.from_bar} ({it.expected_entered:.1f})"
+        ),
         line("Doublets in a row (chance)", lambda it: f"{it.doublets_in_a_row} ({_percent(it.run_chance)})"),
-        line("Chi-square of the 21 throws", lambda it: _statistic(it.throws_test)),
-        line("its p", lambda it: _p_value(it.throws_test)),
+        line("Chi-square of the 21 rolls", lambda it: _statistic(it.rolls_test)),
+        line("its p", lambda it: _p_value(it.rolls_test)),
         line("Chi-square of the 6 numbers", lambda it: _statistic(it.faces_test)),
         line("its p", lambda it: _p_value(it.faces_test)),
     ]
@@ -304,7 +308,7 @@ def _dice_rows(
 
 
 def _doublets(it: DiceStatistics) -> str:
-    return f"{it.doublets} ({it.doublets / it.throws:.0%})" if it.throws else NO_VALUE
+    return f"{it.doublets} ({it.doublets / it.rolls:.0%})" if it.rolls else NO_VALUE
 
 
 def _percent(chance: float) -> str:
@@ -334,7 +338,7 @@ def _face_rows(
 def _chart(who: str, statistics: DiceStatistics) -> str:
     return bars_svg(
         list(_bars(statistics)),
-        title=f"{who}: how often each throw came",
+        title=f"{who}: count of each roll",
         theme=Theme.PAGE,
         width=520,
         height=210,
@@ -342,7 +346,7 @@ def _chart(who: str, statistics: DiceStatistics) -> str:
 
 
 def _bars(statistics: DiceStatistics) -> Iterator[Bar]:
-    """Return a bar for each throw, with a line where it should end."""
+    """Yield a bar for each roll, with the expected count."""
     ways_of_all = sum(ways for _, ways in ROLLS)
     for ((high, low), ways), count in zip(ROLLS, statistics.counts, strict=True):
-        yield Bar(f"{high}{low}", count, expected=statistics.throws * ways / ways_of_all)
+        yield Bar(f"{high}{low}", count, expected=statistics.rolls * ways / ways_of_all)

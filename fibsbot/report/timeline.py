@@ -1,4 +1,4 @@
-"""The timeline of a match: every entry of its games that a reader can stop at, with its analysis."""
+"""Timeline of a match: the entries of its games that a reader can step through, with their analyses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fibsbot.transcript import Cube, Game, Gap, Resign, Step, Throw, decisions, 
 
 
 class Grade(enum.Enum):
-    """How bad a decision is, with the sign that stands for it."""
+    """Grade of a bad decision; the value is its sign."""
 
     DOUBTFUL = "?!"
     ERROR = "?"
@@ -28,93 +28,93 @@ class Grade(enum.Enum):
 
 
 GRADE_THRESHOLDS: Final = {Grade.BLUNDER: 0.08, Grade.ERROR: 0.04, Grade.DOUBTFUL: 0.02}
-"""The loss from which on a decision has a grade, the worst first; normalised equity."""
+"""Minimum loss of each grade, the worst first; normalised equity."""
 LUCK_THRESHOLD: Final = 0.3
-"""From how much luck on, good or bad, a throw is marked; normalised equity."""
+"""Minimum luck, good or bad, of a roll that is marked; normalised equity."""
 RESIGNATION_LEVELS: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
-"""What somebody resigns."""
+"""Texts of resignations."""
 
 
 def grade(loss: float) -> Grade | None:
-    """Return how bad a loss is; None for one that does not matter."""
-    # A hair's breadth is allowed for: 0.3 - 0.26 is less than 0.04 to a computer.
+    """Return the grade of a loss; None for a small one."""
+    # Tolerate floating-point error: 0.3 - 0.26 is less than 0.04.
     return next((it for it, least in GRADE_THRESHOLDS.items() if loss > least - 1e-9), None)
 
 
 class EntryKind(enum.Enum):
-    """What a stop is about; the value is the letter that follows the turn in its link."""
+    """Kind of a timeline entry; the value is the letter after the turn in its link."""
 
     THROW = ""
     NO_DOUBLE = "n"
-    """A throw before which there should have been a double."""
+    """A roll before which the player should have doubled."""
     DOUBLE = "d"
     ANSWER = "a"
     RESIGNATION = "r"
     SETTLEMENT = "s"
-    """The answer to it."""
+    """The answer to a resignation."""
     GAP = "x"
 
 
 @frozen
 class TimelineEntry:
-    """A place in a match to stop at."""
+    """A step of the timeline."""
 
     key: str
-    """What links call it after the match, `g2t14`: game and turn, and a letter for all but throws (see Kind)."""
+    """Name in links, after that of the match, `g2t14`: game and turn, and the letter of the kind."""
     kind: EntryKind
     step: Step
     seat: Seat | None
-    """Who did something; None in a gap."""
+    """The player; None in a gap."""
     words: str
-    """What was done, in a few words; of a throw the play."""
+    """What was done, in a few words; for a roll the play."""
     state: MatchState | None
-    """The position in which it was done; None where there is none to show."""
+    """The position before it; None if there is none to show."""
     viewer: Seat
-    """Who sees the position so."""
-    judged: AnalysedDecision | None = None
-    """What was decided here, and what a judge says of it."""
-    rolled: AnalysedDecision | None = None
-    """Of a throw: the decision not to double before it, where that is no stop of its own."""
+    """The player from whose side the position is seen."""
+    analysed: AnalysedDecision | None = None
+    """The decision, with its analysis."""
+    not_doubled: AnalysedDecision | None = None
+    """Of a roll: the decision not to double before it, unless that is an entry of its own."""
 
     @property
     def loss(self) -> float:
-        """What the decision cost, normalised equity."""
-        return self.judged.loss if self.judged else 0.0
+        """Loss of the decision, normalised equity."""
+        return self.analysed.loss if self.analysed else 0.0
 
     @property
     def grade(self) -> Grade | None:
-        """How bad the decision was."""
+        """Grade of the decision."""
         return grade(self.loss)
 
     @property
     def luck(self) -> float | None:
-        """Of the throw; None where there is none, or it was not worked out."""
-        return self.judged.luck if self.judged and self.kind is EntryKind.THROW else None
+        """Luck of the roll; None if there is no roll, or luck was not computed."""
+        return self.analysed.luck if self.analysed and self.kind is EntryKind.THROW else None
 
     @property
-    def throw(self) -> Throw | None:
-        """The throw that the stop is about, if it is about one."""
+    def roll(self) -> Throw | None:
+        """The roll, if the entry is one."""
         entry = self.step.entry
         return entry if isinstance(entry, Throw) and self.kind is EntryKind.THROW else None
 
     @property
     def best_play(self) -> Play | None:
-        """The best play, where another one was made."""
-        throw = self.throw
-        if throw is None or self.judged is None or not self.judged.options:
+        """The best play, if another one was made."""
+        roll = self.roll
+        if roll is None or self.analysed is None or not self.analysed.options:
             return None
-        best = self.judged.options[0]
+        best = self.analysed.options[0]
         return best.play if self.loss > 0 and best.text != self.words else None
 
     @property
     def best(self) -> str:
-        """The best decision, as a part of a sentence; empty where it was made or is not known."""
-        best = self.judged.best if self.judged and self.loss else ""
+        """The best decision, as part of a sentence; empty if it was made or is unknown."""
+        best = self.analysed.best if self.analysed and self.loss else ""
         return _GERUNDS.get(best, best)
 
     @property
     def ids(self) -> dict[str, str]:
-        """The position as other programs read it, XGID and GNUbg ID, as far as these can say it."""
+        """XGID and GNUbg ID of the position, as far as they can express it."""
         return _ids(self.state) if self.state else {}
 
 
@@ -128,85 +128,85 @@ _GERUNDS: Final = {
     "reject": "rejecting",
     "play on": "playing on",
 }
-"""What can be best, apart from plays, as a part of a sentence."""
+"""Texts of the best decisions other than plays, as part of a sentence."""
 
 
 @frozen
 class GameTimeline:
-    """A game with its stops."""
+    """Timeline of a game."""
 
     number: int
-    """Of the game in its match, as everywhere else; counted anew from 1 where two games have the same."""
+    """Number of the game in its match; games are renumbered from 1 if two have the same."""
     game: Game
-    stops: tuple[TimelineEntry, ...]
+    entries: tuple[TimelineEntry, ...]
     figures: tuple[PlayerStatistics, PlayerStatistics]
 
 
 @frozen
 class MatchTimeline:
-    """A match with its games and their stops."""
+    """Timeline of a match."""
 
-    study: MatchAnalysis
+    analysis: MatchAnalysis
     anchor: str
-    """What links call the match, `m1`."""
+    """Name of the match in links, `m1`."""
     games: tuple[GameTimeline, ...]
-    stops: tuple[TimelineEntry, ...] = field(init=False)
-    """Of all games, in their order."""
+    entries: tuple[TimelineEntry, ...] = field(init=False)
+    """Entries of all games, in order."""
 
-    @stops.default
-    def _all_stops(self) -> tuple[TimelineEntry, ...]:
-        return tuple(stop for game in self.games for stop in game.stops)
+    @entries.default
+    def _all_entries(self) -> tuple[TimelineEntry, ...]:
+        return tuple(entry for game in self.games for entry in game.entries)
 
-    def link(self, stop: TimelineEntry) -> str:
-        """Return what links call a stop of this match, `m1g2t14`."""
-        return f"{self.anchor}{stop.key}"
+    def link(self, entry: TimelineEntry) -> str:
+        """Return the name of an entry in links, `m1g2t14`."""
+        return f"{self.anchor}{entry.key}"
 
 
-def match_timeline(study: MatchAnalysis, number: int = 1) -> MatchTimeline:
-    """Find the stops of a match; `number` is its place on the page, from 1.
+def match_timeline(analysis: MatchAnalysis, number: int = 1) -> MatchTimeline:
+    """Return the timeline of a match; `number` is its place on the page, from 1.
 
-    Raises TranscriptError for a transcript that cannot have happened.
+    Raises TranscriptError for an illegal transcript.
     """
-    numbers = [game.number for game in study.transcript.games]
+    numbers = [game.number for game in analysis.transcript.games]
     if len(set(numbers)) < len(numbers):
         numbers = list(range(1, len(numbers) + 1))
-    games = zip(numbers, study.transcript.games, study.games, strict=True)
-    sheets = tuple(_game_timeline(*it) for it in games)
-    return MatchTimeline(study, f"m{number}", sheets)
+    games = zip(numbers, analysis.transcript.games, analysis.games, strict=True)
+    timelines = tuple(_game_timeline(*it) for it in games)
+    return MatchTimeline(analysis, f"m{number}", timelines)
 
 
-def _game_timeline(number: int, game: Game, study: GameAnalysis) -> GameTimeline:
+def _game_timeline(number: int, game: Game, analysis: GameAnalysis) -> GameTimeline:
     by_entry: dict[int, list[AnalysedDecision]] = {}
-    for judged in study.judged:
-        by_entry.setdefault(judged.decision.step.index, []).append(judged)
+    for analysed in analysis.decisions:
+        by_entry.setdefault(analysed.decision.step.index, []).append(analysed)
     seen: Counter[tuple[int, EntryKind]] = Counter()
 
     def key(step: Step, kind: EntryKind) -> str:
-        """Name a stop; several of a kind in a turn, as after a beaver, are counted."""
+        """Return the key of an entry; further ones of the same kind in a turn, as after a beaver, are numbered."""
         seen[step.turn, kind] += 1
         again = seen[step.turn, kind]
         return f"g{number}t{step.turn}{kind.value}" + (f".{again}" if again > 1 else "")
 
-    stops = [stop for step in walk(game) for stop in _entries(step, by_entry.get(step.index, []), key)]
-    return GameTimeline(number, game, tuple(stops), study.figures)
+    entries = [entry for step in walk(game) for entry in _entries(step, by_entry.get(step.index, []), key)]
+    return GameTimeline(number, game, tuple(entries), analysis.figures)
 
 
 _KeyFunction = Callable[[Step, EntryKind], str]
 
 
-def _entries(step: Step, judged: list[AnalysedDecision], key: _KeyFunction) -> Iterator[TimelineEntry]:
+def _entries(step: Step, analysed: list[AnalysedDecision], key: _KeyFunction) -> Iterator[TimelineEntry]:
     match step.entry:
         case Throw():
-            yield from _roll_entries(step, step.entry, judged, key)
+            yield from _roll_entries(step, step.entry, analysed, key)
         case Cube(seat=seat, action=action):
             kind = EntryKind.DOUBLE if action is CubeAction.DOUBLE else EntryKind.ANSWER
             words = _CUBE_WORDS[action].format(2 * (step.before.offered or step.before.cube))
             state = rules.decision(step.before, seat)
-            yield TimelineEntry(key(step, kind), kind, step, seat, words, state, seat, *judged[:1])
+            yield TimelineEntry(key(step, kind), kind, step, seat, words, state, seat, *analysed[:1])
         case Resign() as entry:
-            yield from _resignation_entries(step, entry, judged, key)
+            yield from _resignation_entries(step, entry, analysed, key)
         case Gap(reason=reason, then=then):
-            yield TimelineEntry(key(step, EntryKind.GAP), EntryKind.GAP, step, None, reason, *_waiting(then))
+            yield TimelineEntry(key(step, EntryKind.GAP), EntryKind.GAP, step, None, reason, *_state_to_act(then))
 
 
 _CUBE_WORDS: Final = {
@@ -218,42 +218,49 @@ _CUBE_WORDS: Final = {
 
 
 def _resignation_entries(
-    step: Step, resign: Resign, judged: list[AnalysedDecision], key: _KeyFunction
+    step: Step, resign: Resign, analysed: list[AnalysedDecision], key: _KeyFunction
 ) -> Iterator[TimelineEntry]:
-    """The offer and its answer; both are shown with the position as it was played in."""
-    state, viewer = _waiting(step.before)
-    said = {
+    """Yield the offer and the answer; both show the position in which they were made."""
+    state, viewer = _state_to_act(step.before)
+    texts = {
         EntryKind.RESIGNATION: (resign.seat, f"resigns {RESIGNATION_LEVELS[resign.level]}"),
         EntryKind.SETTLEMENT: (resign.seat.other, "accepts" if resign.accepted else "rejects"),
     }
-    for kind, (seat, words) in said.items():
-        its = [it for it in judged if it.decision.seat is seat]
-        yield TimelineEntry(key(step, kind), kind, step, seat, words, state, viewer, *its[:1])
+    for kind, (seat, words) in texts.items():
+        own = [it for it in analysed if it.decision.seat is seat]
+        yield TimelineEntry(key(step, kind), kind, step, seat, words, state, viewer, *own[:1])
 
 
 def _roll_entries(
-    step: Step, throw: Throw, judged: list[AnalysedDecision], key: _KeyFunction
+    step: Step, roll: Throw, analysed: list[AnalysedDecision], key: _KeyFunction
 ) -> Iterator[TimelineEntry]:
-    rolled = next((it for it in judged if it.decision.answer is CubeAction.ROLL), None)
-    played = next((it for it in judged if isinstance(it.decision.answer, Play)), None)
-    if rolled and grade(rolled.loss):
+    not_doubled = next((it for it in analysed if it.decision.answer is CubeAction.ROLL), None)
+    played = next((it for it in analysed if isinstance(it.decision.answer, Play)), None)
+    if not_doubled and grade(not_doubled.loss):
         kind = EntryKind.NO_DOUBLE
         yield TimelineEntry(
-            key(step, kind), kind, step, throw.seat, "does not double", rolled.decision.state, throw.seat, rolled
+            key(step, kind),
+            kind,
+            step,
+            roll.seat,
+            "does not double",
+            not_doubled.decision.state,
+            roll.seat,
+            not_doubled,
         )
-        rolled = None
-    if throw.play is None:
-        state, words = rules.decision(step.after, throw.seat), "not played"
+        not_doubled = None
+    if roll.play is None:
+        state, words = rules.decision(step.after, roll.seat), "not played"
     else:
         made = played.decision if played else decisions(step)[-1]
         state, words = made.state, made.text
     yield TimelineEntry(
-        key(step, EntryKind.THROW), EntryKind.THROW, step, throw.seat, words, state, throw.seat, played, rolled
+        key(step, EntryKind.THROW), EntryKind.THROW, step, roll.seat, words, state, roll.seat, played, not_doubled
     )
 
 
-def _waiting(game: GameState) -> tuple[MatchState | None, Seat]:
-    """Return the position as the one sees it who has to do something, and who that is."""
+def _state_to_act(game: GameState) -> tuple[MatchState | None, Seat]:
+    """Return the position as seen by the player who has to act, and that player."""
     seat = game.turn if game.answering is None else game.answering
     return rules.decision(game, seat), seat
 

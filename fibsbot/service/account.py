@@ -20,14 +20,15 @@ from fibsbot.bot.context import AgentMemory, Counters
 from fibsbot.bot.current_match import BotStatus
 from fibsbot.bot.interface import End, Event, FinishRequested, PauseRequested, QuitRequested, Record, SettingsChanged
 from fibsbot.bot.runner import Observer, RegistrationError, Runner
+from fibsbot.bot.settings import RunSettings
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.client.settings import Backoff
 from fibsbot.records.session_log import utc_now
 from fibsbot.redaction import hide_password, redact
 from fibsbot.replay.events import MatchEvent
 from fibsbot.service.match_recorder import MatchRecorder
-from fibsbot.service.settings import AccountSettings
 from fibsbot.strategies.pool import StrategyChain, TimedAnswer
+from fibsbot.text import describe_error
 
 SLACK: Final = 60.0
 """Seconds by which everything may take longer than it should before an account counts as stuck."""
@@ -35,7 +36,7 @@ SLACK: Final = 60.0
 LONGEST: Final = 300
 """Characters of an error that are told; the log has all of it."""
 
-MakeRunner: TypeAlias = Callable[[AccountSettings, StrategyChain, Observer, AgentMemory], Runner]
+MakeRunner: TypeAlias = Callable[[RunSettings, StrategyChain, Observer, AgentMemory], Runner]
 """Makes an account's next run."""
 KeepRecord: TypeAlias = Callable[[str, str, Mapping[str, Any], dt.datetime], None]
 """Takes an account's record to be remembered: account, name, fields, time."""
@@ -49,9 +50,9 @@ HearMessage: TypeAlias = Callable[[str, Message, Agent], None]
 _log = structlog.get_logger(__name__)
 
 
-def make_runner(plan: AccountSettings, thinker: StrategyChain, observer: Observer, memory: AgentMemory) -> Runner:
+def make_runner(plan: RunSettings, thinker: StrategyChain, observer: Observer, memory: AgentMemory) -> Runner:
     """Make a run as it is on a server; tests make others."""
-    return Runner(evolve(plan.run, retry_first=True), thinker, observer=observer, memory=memory)
+    return Runner(evolve(plan, retry_first=True), thinker, observer=observer, memory=memory)
 
 
 @frozen
@@ -70,11 +71,11 @@ class Hooks:
 class BotAccount(Observer):
     """One account's bot. A run that crashes is followed by another one, after a pause that grows."""
 
-    def __init__(self, plan: AccountSettings, thinker: StrategyChain, memory: AgentMemory, hooks: Hooks) -> None:
+    def __init__(self, plan: RunSettings, thinker: StrategyChain, memory: AgentMemory, hooks: Hooks) -> None:
         """Be ready to run."""
         self.plan = plan
-        self.name = plan.run.agent.name
-        hide_password(plan.run.agent.password, self.name)
+        self.name = plan.agent.name
+        hide_password(plan.agent.password, self.name)
         self.end: End | None = None
         """How it ended; None while it goes on."""
         self.reason = ""
@@ -88,7 +89,7 @@ class BotAccount(Observer):
         self._clock = hooks.clock
         self._runner: Runner | None = None
         self._past = Counters()
-        self._backoff = Backoff(plan.run.pauses)
+        self._backoff = Backoff(plan.backoff)
         self._stirred = asyncio.Event()
         self._paused = False
         self._finishing = False
@@ -98,19 +99,19 @@ class BotAccount(Observer):
         self._reconnects = 0
         self._error: tuple[dt.datetime, str] | None = None
         self._resting: float | None = None
-        self._quiet_until = self._started + plan.run.connect_timeout + SLACK
+        self._quiet_until = self._started + plan.agent.timings.connect + SLACK
         self._sheets = self._make_sheets()
         self._steps = 0
         self._stepped = self._started
 
     def _make_sheets(self) -> MatchRecorder | None:
         """Return what writes matches down; None where nobody wants them."""
-        keep, follow, run = self._hooks.keep, self._hooks.follow, self.plan.run
+        keep, follow, run = self._hooks.keep, self._hooks.follow, self.plan
         if keep is None and follow is None:
             return None
         return MatchRecorder(
             self.name,
-            f"{run.host}:{run.port}",
+            run.server.address,
             lambda name, fields, at: keep(self.name, name, fields, at) if keep else None,
             lambda happening: follow(self.name, happening) if follow else None,
         )
@@ -158,13 +159,13 @@ class BotAccount(Observer):
         """Tell a run what was ordered before it began."""
         now = self._clock()
         if self._paused:
-            runner.tell(PauseRequested(now, paused=True))
+            runner.dispatch(PauseRequested(now, paused=True))
         if self._finishing:
-            runner.tell(FinishRequested(now))
+            runner.dispatch(FinishRequested(now))
 
     def _on_crash(self, error: BaseException) -> None:
         self.crashes += 1
-        text = redact(" ".join(f"{type(error).__name__}: {error}".split()))
+        text = redact(describe_error(error))
         trace = "".join(traceback.format_exception(error))
         _log.error("account crashed", error=text, crashes=self.crashes, exception=trace)
         self._fail(f"crashed: {text}")
@@ -214,15 +215,15 @@ class BotAccount(Observer):
                     self._finishing = True
                     self._stirred.set()
                 case SettingsChanged(settings=settings):
-                    self.plan = evolve(self.plan, run=evolve(self.plan.run, agent=settings))
+                    self.plan = evolve(self.plan, agent=settings)
             if self._runner is not None:
-                self._runner.tell(event)
+                self._runner.dispatch(event)
 
     # -- seeing what happens ------------------------------------------------------------------------------------
 
     def on_message(self, message: Message, agent: Agent) -> None:
         """Take note that the server is there, and of what it said about our match."""
-        self._expect(self.plan.run.agent.timings.silence)
+        self._expect(self.plan.agent.timings.silence)
         if self._sheets:
             self._sheets.hear(message)
         self._hooks.hear(self.name, message, agent)
@@ -246,17 +247,17 @@ class BotAccount(Observer):
                     self._error = utc_now(), f"connection lost: {record.fields.get('reason')}"
             case "reconnecting":
                 self._reconnects += 1
-                self._expect(float(record.fields.get("pause", 0.0)) + self.plan.run.connect_timeout)
+                self._expect(float(record.fields.get("pause", 0.0)) + self.plan.agent.timings.connect)
                 self.tried.set()
         if self._hooks.keep:
             known = record.fields
             if record.name == "server_feature":
-                known = {**known, "server": f"{self.plan.run.host}:{self.plan.run.port}"}
+                known = {**known, "server": self.plan.server.address}
             self._hooks.keep(self.name, record.name, known, utc_now())
         if self._sheets:
             self._sheets.note(record)
 
-    def on_thought(self, thought: TimedAnswer, seconds: float, agent: Agent) -> None:  # noqa: ARG002
+    def on_strategy_answer(self, thought: TimedAnswer, seconds: float, agent: Agent) -> None:  # noqa: ARG002
         """Take note of how long a decision took."""
         self._hooks.note(self.name, thought, seconds)
 
@@ -272,7 +273,7 @@ class BotAccount(Observer):
         steps = self._runner.agent.counters.commands if self._runner else 0
         if steps != self._steps or self._connected is None:
             self._steps, self._stepped = steps, now
-        timings = self.plan.run.agent.timings
+        timings = self.plan.agent.timings
         return now <= self._quiet_until and now - self._stepped <= timings.keep_alive + timings.watchdog + SLACK
 
     # -- telling ------------------------------------------------------------------------------------------------

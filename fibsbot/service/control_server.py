@@ -25,10 +25,11 @@ import structlog
 from fibsbot.bot.orders import Order, parse_order
 from fibsbot.redaction import redact, redact_record
 from fibsbot.service.control_client import ControlAnswer, ControlError
+from fibsbot.text import one_line
 
 LONGEST: Final = 4096
 """Bytes of an order at most."""
-MOST_CLIENTS: Final = 32
+MAX_CLIENTS: Final = 32
 """Clients at the same time; one more, and the one that has been silent for the longest time has to go."""
 PATIENCE: Final = 60.0
 """Seconds that a client has for its next order, and for taking the answer to its last."""
@@ -57,7 +58,7 @@ class ControlServer:
         """Begin to listen. Raises ControlError where somebody else listens already, or nobody can."""
         sock = _bound_socket(self.path)
         self._inode = self.path.stat().st_ino
-        self._server = await asyncio.start_unix_server(self._serve, sock=sock, limit=LONGEST, backlog=MOST_CLIENTS)
+        self._server = await asyncio.start_unix_server(self._serve, sock=sock, limit=LONGEST, backlog=MAX_CLIENTS)
 
     async def close(self) -> None:
         """Send all clients away and take the socket from the disk."""
@@ -77,7 +78,7 @@ class ControlServer:
         try:
             if task is None:
                 return
-            if len(self._clients) >= MOST_CLIENTS:
+            if len(self._clients) >= MAX_CLIENTS:
                 self._make_room_for_one()
             self._heard_of(task)
             await self._take_orders(task, reader, writer)
@@ -149,7 +150,7 @@ def parse_request(line: bytes) -> tuple[Order, str | None]:
 
 
 def _refusal(text: str) -> ControlAnswer:
-    return {"ok": False, "error": " ".join(redact(text).split())}
+    return {"ok": False, "error": one_line(redact(text))}
 
 
 def _bound_socket(path: Path) -> socket.socket:

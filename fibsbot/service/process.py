@@ -19,15 +19,17 @@ from fibsbot import __version__
 from fibsbot.bot.context import AgentMemory, features_named
 from fibsbot.bot.interface import End
 from fibsbot.bot.orders import Order
+from fibsbot.bot.settings import RunSettings
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store import Store, StoreError, StoreWriter
 from fibsbot.service.account import AccountStatus, BotAccount, Hooks, NoteDecision
-from fibsbot.service.control_client import ControlError, short_duration
+from fibsbot.service.control_client import ControlError
 from fibsbot.service.control_server import ControlServer, remove_stale_socket
-from fibsbot.service.settings import HOST, AccountSettings, ServiceSettings
+from fibsbot.service.settings import HOST, ServiceSettings
 from fibsbot.service.supervisor import ReloadResult, StrategyLoader, Supervisor
 from fibsbot.service.systemd import SystemdNotifier
 from fibsbot.strategies.pool import TimedAnswer
+from fibsbot.text import short_duration
 
 if TYPE_CHECKING:
     from fibsbot.service.live import LivePage
@@ -56,7 +58,7 @@ def recall_memories(store: str, accounts: Mapping[str, str]) -> dict[str, AgentM
                     refused = clock - (now - known.refused).total_seconds() if known.refused else None
                     broke_off = clock - (now - known.broke_off).total_seconds() if known.broke_off else None
                     stuck = clock - (now - known.stuck).total_seconds() if known.stuck else None
-                    memory.recall(name, matches, refused, broke_off, stuck)
+                    memory.load(name, matches, refused, broke_off, stuck)
     except StoreError as error:
         _log.warning("what was remembered of other players cannot be read", error=str(error))
     return memories
@@ -66,7 +68,7 @@ CHECK_INTERVAL: Final = 10.0
 """Seconds between two looks at whether everything is as it should be; less where systemd waits for it."""
 LOGOUT_TIMEOUT: Final = 10.0
 """Seconds that logging out may take once somebody wants to leave at once."""
-MOST_LISTED: Final = 3
+MAX_LISTED: Final = 3
 """So many accounts are told one by one in the status line."""
 
 
@@ -91,7 +93,7 @@ class Service:
 
     def __init__(  # noqa: PLR0913 - what a process is made of
         self,
-        plans: Iterable[AccountSettings],
+        plans: Iterable[RunSettings],
         settings: ServiceSettings,
         load: StrategyLoader,
         *,
@@ -115,7 +117,7 @@ class Service:
         """Where the web server is."""
         self._notes: list[NoteDecision] = [hooks.note] if hooks else []
         self.store = StoreWriter(settings.store) if settings.store else None
-        servers = {plan.run.agent.name: f"{plan.run.host}:{plan.run.port}" for plan in plans}
+        servers = {plan.agent.name: plan.server.address for plan in plans}
         memories = recall_memories(settings.store, servers) if settings.store else {}
         hooks = evolve(hooks or Hooks(), note=self._note)
         if self.store:
@@ -127,11 +129,11 @@ class Service:
             plans, settings, load, fallback=fallback, memories=memories, hooks=hooks, reload=reload
         )
 
-    def _make_live(self, plans: Iterable[AccountSettings]) -> LivePage:
+    def _make_live(self, plans: Iterable[RunSettings]) -> LivePage:
         """Return the page that shows the bots; what it needs is imported only here."""
         from fibsbot.service.live import LivePage  # noqa: PLC0415 - slow to import, and rarely wanted
 
-        return LivePage([plan.run.agent.name for plan in plans], lambda: self.supervisor.statuses())  # noqa: PLW0108 - there is none yet
+        return LivePage([plan.agent.name for plan in plans], lambda: self.supervisor.statuses())  # noqa: PLW0108 - there is none yet
 
     def _note(self, account: str, thought: TimedAnswer, seconds: float) -> None:
         for note in self._notes:
@@ -258,7 +260,7 @@ class Service:
         if self._orders == 1:
             _log.info("asked to end", signal=number.name, what="matches are finished first; once more: leave at once")
             self._notifier.stopping()
-            self.supervisor.order(Order.LAST)
+            self.supervisor.order(Order.FINISH)
             return
         _log.warning("asked to end at once", signal=number.name, what="the server saves the matches")
         for other in (signal.SIGINT, signal.SIGTERM):
@@ -326,7 +328,7 @@ class Service:
         statuses = self.supervisor.statuses()
         if len(statuses) == 1:
             said = statuses[0].sentence
-        elif len(statuses) <= MOST_LISTED:
+        elif len(statuses) <= MAX_LISTED:
             said = "; ".join(f"{it.account} {it.sentence}" for it in statuses)
         else:
             said = _account_counts(statuses)

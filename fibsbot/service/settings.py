@@ -1,41 +1,62 @@
-"""What an operator can choose about the process that runs the bots."""
+"""Settings of the process that runs the bots."""
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 from typing import Final
 
 from attrs import field, frozen
-from attrs.validators import ge, gt, le, optional
+from attrs.validators import gt
 
-from fibsbot.bot.settings import RunSettings
+from fibsbot.setting import setting
 
 HOST: Final = "127.0.0.1"
-"""Where the web server listens."""
-
-
-@frozen
-class AccountSettings:
-    """One account's bot."""
-
-    run: RunSettings
-    strategy: str
-    """Who decides, by the name under which `fibsbot strategies` lists it."""
+"""Address at which the web server listens."""
+_PASSWORD_IN_URL: Final = re.compile(r"[a-z0-9+]+://(?:[^/@]*:[^/@]*@|.*[?&](?:ssl)?password=)", re.IGNORECASE)
 
 
 @frozen
 class ServiceSettings:
-    """The process."""
+    """The process of `fibsbot run`."""
 
-    store: str | None = None
-    """Where matches are remembered: a file's path, or a URL such as `postgresql+psycopg://host/name`; None: nowhere."""
-    control: Path | None = None
-    """The control socket; None: there is none."""
-    web_port: int | None = field(default=None, validator=optional([ge(0), le(65_535)]))
-    """Port on 127.0.0.1 for `/metrics` and `/healthz`; 0 takes a free one; None: off."""
-    live: bool = False
-    """Whether `/live` shows the boards there, for browsers."""
-    thinkers: int = field(default=2, validator=ge(1))
-    """Decisions of all accounts together that strategies may work on at the same time."""
+    store: str | None = setting(
+        "fibsbot.db",
+        "Where matches, opponents and ratings are stored: a file, whose directory is created if needed, or the URL of a"
+        " database such as postgresql+psycopg://host/name, whose password is taken from ~/.pgpass.",
+        expected="a path, or a URL without a password",
+        check=lambda text: not _PASSWORD_IN_URL.match(text),
+        blanks=True,
+        secret=True,
+        needs_restart=True,
+    )
+    control: Path | None = setting(
+        Path("fibsbot.sock"),
+        "Socket for `fibsbot status` and `fibsbot order`.",
+        expected="a path of at most 100 bytes",
+        check=lambda path: len(os.fsencode(path)) <= 100,  # sockets take no more than 107
+        needs_restart=True,
+    )
+    web_port: int | None = setting(
+        None,
+        "Port on 127.0.0.1 for /metrics and /healthz; 0 takes a free one.",
+        minimum=0,
+        maximum=65_535,
+        example=9464,
+        needs_restart=True,
+    )
+    live: bool = setting(
+        default=False,
+        help="Whether browsers on this machine can watch boards, moves and chat at /live on that port.",
+        needs_restart=True,
+    )
+    thinkers: int = setting(
+        2,
+        "Number of decisions that strategies work on at the same time, for all accounts together.",
+        minimum=1,
+        maximum=256,
+        needs_restart=True,
+    )
     deadline: float = field(default=30.0, validator=gt(0))
-    """Seconds that a strategy has for one decision."""
+    """Seconds that a strategy has for a decision: `timing.deadline`, for the accounts share the strategies."""

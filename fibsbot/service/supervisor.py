@@ -15,8 +15,9 @@ from attrs import field, frozen
 from fibsbot.bot.context import AgentMemory
 from fibsbot.bot.interface import SettingsChanged, event_for_order
 from fibsbot.bot.orders import Order
+from fibsbot.bot.settings import RunSettings
 from fibsbot.service.account import AccountStatus, BotAccount, Hooks
-from fibsbot.service.settings import AccountSettings, ServiceSettings
+from fibsbot.service.settings import ServiceSettings
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.pool import PooledStrategy, StrategyChain, StrategyPool
 
@@ -33,7 +34,7 @@ _log = structlog.get_logger(__name__)
 class ReloadResult:
     """What became of a new look at the settings."""
 
-    plans: Mapping[str, AccountSettings] = field(factory=dict)
+    plans: Mapping[str, RunSettings] = field(factory=dict)
     """Accounts whose settings are others now, by name."""
     applied: tuple[str, ...] = ()
     """What has changed and holds from now on, for people."""
@@ -54,7 +55,7 @@ class Supervisor:
 
     def __init__(  # noqa: PLR0913 - what a process is made of
         self,
-        plans: Iterable[AccountSettings],
+        plans: Iterable[RunSettings],
         settings: ServiceSettings,
         load: StrategyLoader,
         *,
@@ -85,12 +86,12 @@ class Supervisor:
         memories = memories or {}
         self.accounts: dict[str, BotAccount] = {}
         for plan in plans:
-            name = plan.run.agent.name
+            name = plan.agent.name
             thinker = self._thinker(plan)
             self.accounts[name] = BotAccount(plan, thinker, memories.get(name) or AgentMemory(), hooks or Hooks())
 
-    def _thinker(self, plan: AccountSettings) -> StrategyChain:
-        names = dict.fromkeys((plan.strategy, *([self._fallback] if self._fallback else [])))
+    def _thinker(self, plan: RunSettings) -> StrategyChain:
+        names = dict.fromkeys((plan.agent.play.strategy, *([self._fallback] if self._fallback else [])))
         return StrategyChain([self._kind(name) for name in names], self.settings.deadline)
 
     def _kind(self, name: str) -> PooledStrategy:
@@ -150,7 +151,7 @@ class Supervisor:
             reloaded = await asyncio.to_thread(self._reload)
         for name, plan in reloaded.plans.items():
             if name in self.accounts:
-                self.accounts[name].tell(SettingsChanged(time.monotonic(), plan.run.agent))
+                self.accounts[name].tell(SettingsChanged(time.monotonic(), plan.agent))
         for problem in reloaded.problems:
             _log.error("settings cannot be used, the old ones stay", problem=problem)
         for warning in reloaded.warnings:

@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 
 from fibsbot.redaction import redact
+from fibsbot.text import one_line
 
 SOCKET: Final = "NOTIFY_SOCKET"
 WATCHDOG: Final = "WATCHDOG_USEC"
@@ -66,7 +67,7 @@ class SystemdNotifier:
 
 
 def _status(text: str) -> tuple[str, ...]:
-    return (f"STATUS={' '.join(redact(text).split())[:LONGEST]}",) if text else ()
+    return (f"STATUS={one_line(redact(text))[:LONGEST]}",) if text else ()
 
 
 def _watchdog(environment: Mapping[str, str]) -> float | None:

@@ -152,7 +152,7 @@ class _Process(Collector):
     def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
         pool, store = self._pool(), self._store
         yield GaugeMetricFamily("fibsbot_questions_waiting", "Decisions that wait for a strategy.", pool.waiting)
-        yield GaugeMetricFamily("fibsbot_strategies_hanging", "Strategies that do not come back.", pool.late)
+        yield GaugeMetricFamily("fibsbot_strategies_hanging", "Strategies that do not come back.", pool.hanging)
         if store is not None:
             yield GaugeMetricFamily("fibsbot_store_healthy", "1 while records get into the store.", store.healthy)
             yield GaugeMetricFamily("fibsbot_store_waiting", "Records that are not in the store yet.", store.waiting)

@@ -1,8 +1,8 @@
-"""A pool of strategies in threads, with a deadline for each question and a fallback for each strategy.
+"""Strategies that are asked in threads, with a deadline for each question and a fallback for each strategy.
 
 A `StrategyPool` holds the instances of one or several strategies and may be shared by any number of bots: questions
 are answered in order, by the first idle instance. An instance that misses its deadline is abandoned and replaced, so
-that one decision that hangs holds up nobody else.
+that one decision that hangs delays nobody else.
 """
 
 from __future__ import annotations
@@ -21,13 +21,78 @@ import structlog
 from attrs import define, field, frozen
 
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.questions import InvalidAnswerError, LastResort, Question, StrategyAnswer
+from fibsbot.strategies.questions import (
+    LastResort,
+    Question,
+    StrategyAnswer,
+    StrategyFailedError,
+    ask_strategy,
+)
+from fibsbot.text import describe_error
 
-MOST_HANGING: Final = 8
-"""So many instances of a strategy may hang at the same time before no further one is made."""
+MAX_HANGING: Final = 8
+"""Instances of a strategy that may hang at the same time before no further one is made."""
 
 StrategyFactory: TypeAlias = Callable[[], Strategy]
+Outcome: TypeAlias = StrategyAnswer | StrategyFailedError
+OnOutcome: TypeAlias = Callable[[Outcome, float], None]
+"""Called with the outcome of a question and the seconds that the strategy took."""
 _log = structlog.get_logger(__name__)
+
+
+class StrategyWorker:
+    """An instance of a strategy, and the thread in which it is made, asked and closed."""
+
+    def __init__(self, name: str, make: StrategyFactory | None = None, *, instance: Strategy | None = None) -> None:
+        """Use an instance, which is not closed here, or make one with the first question."""
+        self.owned = instance is None
+        """Whether the instance is made and closed here."""
+        self._name = name
+        self._make = make
+        self._instance = instance
+        self._inbox: SimpleQueue[tuple[Question, OnOutcome] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def ask(self, question: Question, on_outcome: OnOutcome) -> None:
+        """Start to answer a question; `on_outcome` is called in the worker's thread."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name=f"strategy {self._name}", daemon=True)
+            self._thread.start()
+        self._inbox.put((question, on_outcome))
+
+    def close(self, timeout: float = 0.0) -> None:
+        """Let the thread end once it is idle; wait for that at most `timeout` seconds."""
+        self._inbox.put(None)
+        if timeout and self._thread is not None:
+            self._thread.join(timeout)
+
+    def _run(self) -> None:
+        while (item := self._inbox.get()) is not None:
+            question, on_outcome = item
+            began = time.perf_counter()
+            outcome = self._ask(question)
+            on_outcome(outcome, time.perf_counter() - began)
+            del item, question, on_outcome, outcome  # keep nothing alive while waiting for the next question
+        if self.owned and self._instance is not None:
+            try:
+                self._instance.close()
+            except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
+                _log.warning("strategy cannot be closed", strategy=self._name, error=describe_error(error))
+
+    def _ask(self, question: Question) -> Outcome:
+        try:
+            if self._instance is None and self._make is not None:
+                self._instance = self._make()
+        except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything, SystemExit too
+            failure = StrategyFailedError(f"raised {describe_error(error)}")
+            failure.__cause__ = error
+            return failure
+        if self._instance is None:
+            return StrategyFailedError("cannot be asked")
+        try:
+            return ask_strategy(self._instance, question)
+        except StrategyFailedError as error:
+            return error
 
 
 @frozen
@@ -37,337 +102,284 @@ class TimedAnswer:
     answer: StrategyAnswer
     fallback: str | None = None
     seconds: float = 0.0
-    """That strategies have worked on it."""
+    """Time that strategies worked on it."""
     waited: float = 0.0
-    """Seconds that it waited for a strategy to be free."""
+    """Time that it waited for an idle instance."""
 
 
 class StrategyChain:
-    """Asks the first strategy; if it is late, raises or answers nonsense, the next; in the end the last resort.
+    """Strategies in the order in which they are asked: if one is late or fails, the next; at the end the last resort.
 
-    A strategy instance gets one question at a time. One that never returns keeps its thread, and is passed over.
+    An instance gets one question at a time. One that never returns keeps its thread, and is not asked again.
     """
 
     def __init__(self, strategies: Sequence[Strategy | PooledStrategy], deadline: float) -> None:
-        """Ask these strategies in their order, each for at most `deadline` seconds.
+        """Give each strategy at most `deadline` seconds for a question.
 
-        A strategy is asked in a thread of this thinker's own, a kind in the pool that it belongs to.
+        A `Strategy` is asked in a thread that belongs to the chain, a `PooledStrategy` in its pool.
         """
         self._own = StrategyPool(max(len(strategies), 1))
-        self._kinds = [it if isinstance(it, PooledStrategy) else self._own.add(it.name, ready=it) for it in strategies]
+        self._strategies = [
+            it if isinstance(it, PooledStrategy) else self._own.add(it.name, instance=it) for it in strategies
+        ]
         self._deadline = deadline
 
-    def ask(self, question: Question, then: Callable[[TimedAnswer], None]) -> PendingQuestion:
-        """Have a question answered, whatever the strategies do; `then` gets the answer, later, from the event loop."""
-        return PendingQuestion(self._kinds, question, self._deadline, then)
+    def ask(self, question: Question, on_answer: Callable[[TimedAnswer], None]) -> PendingQuestion:
+        """Ask a question; `on_answer` is called from the event loop, after this method has returned."""
+        pending = PendingQuestion(question, self._deadline, on_answer, deque(self._strategies))
+        pending.start()
+        return pending
 
     def close(self) -> None:
-        """End this thinker's own threads; those of a pool go on."""
+        """End the chain's own threads; those of a pool go on."""
         self._own.close()
 
 
+@define(eq=False)
 class PendingQuestion:
     """A question on its way from strategy to strategy.
 
     No task waits for it: while many bots play in one event loop, every further turn of the loop delays the command.
     """
 
-    def __init__(
-        self, kinds: Sequence[PooledStrategy], question: Question, deadline: float, then: Callable[[TimedAnswer], None]
-    ) -> None:
-        """Ask the first of these kinds."""
-        self._kinds = deque(kinds)
-        self._question = question
-        self._deadline = deadline
-        self._then = then
-        self._faults: list[str] = []
-        self._seconds = self._waited = 0.0
-        self._job: PoolJob | None = None
-        self._cancelled = False
-        if kinds:
-            self._ask_next()
+    question: Question
+    deadline: float
+    _on_answer: Callable[[TimedAnswer], None]
+    _strategies: deque[PooledStrategy]
+    """The strategy that is asked, and those to ask if it fails."""
+    waited: float = 0.0
+    seconds: float = 0.0
+    cancelled: bool = False
+    loop: asyncio.AbstractEventLoop = field(factory=asyncio.get_running_loop)
+    timer: asyncio.TimerHandle | None = None
+    """Ends the wait for an instance, or for its answer."""
+    _submitted: float = 0.0
+    """When the present strategy's pool got the question."""
+    _faults: list[str] = field(factory=list)
+    _context: contextvars.Context = field(factory=contextvars.copy_context)
+    """The bot whose question it is, for the log: the outcome comes from another thread."""
+
+    @property
+    def strategy(self) -> PooledStrategy:
+        """The strategy that is asked."""
+        return self._strategies[0]
+
+    def start(self) -> None:
+        """Ask the first strategy."""
+        if self._strategies:
+            self._submit()
         else:
-            asyncio.get_running_loop().call_soon(self._ask_last)
+            self._faults.append("no strategy to ask")
+            self.loop.call_soon(self._ask_last_resort)
 
     def cancel(self) -> None:
-        """Let nobody hear of it any more; a strategy that is at work goes on for nothing."""
-        self._cancelled = True
-        if self._job is not None:
-            self._job.wanted = False
+        """Drop the question; a strategy that is working on it is not interrupted."""
+        self.cancelled = True
 
-    def _ask_next(self) -> None:
-        kind, urgent = self._kinds.popleft(), bool(self._faults)
-        self._job = kind.pool.start(kind, self._question, self._deadline, self._on_outcome, urgent=urgent)
+    def fail_soon(self, reason: str) -> None:
+        """Let the present strategy fail, from the event loop."""
+        self.loop.call_soon(self.on_outcome, StrategyFailedError(reason))
 
-    def _on_outcome(self, job: PoolJob, outcome: StrategyAnswer | StrategyFailedError) -> None:
-        self._seconds, self._waited = self._seconds + job.seconds, self._waited + job.waited
+    def on_outcome(self, outcome: Outcome) -> None:
+        """Deliver the answer, or go on with the next strategy."""
+        if not self.cancelled:
+            self._context.run(self._go_on, outcome)
+
+    def _go_on(self, outcome: Outcome) -> None:
         if not isinstance(outcome, StrategyFailedError):
-            self._tell(outcome)
+            self._deliver(outcome)
             return
-        self._faults.append(f"{job.kind.name} {outcome}")
-        if self._kinds:
-            self._ask_next()
+        self._faults.append(f"{self._strategies.popleft().name} {outcome}")
+        if self._strategies:
+            self._submit()
         else:
-            self._ask_last()
+            self._ask_last_resort()
 
-    def _ask_last(self) -> None:
-        if not self._cancelled:
-            self._faults = self._faults or ["no strategy to ask"]
-            self._tell(self._question.put_to(LastResort()))
+    def _submit(self) -> None:
+        self._submitted = time.monotonic()
+        self.strategy.pool.submit(self, urgent=bool(self._faults))
 
-    def _tell(self, answer: StrategyAnswer) -> None:
-        self._then(TimedAnswer(answer, "; ".join(self._faults) or None, self._seconds, self._waited))
+    def _ask_last_resort(self) -> None:
+        if not self.cancelled:
+            self._deliver(self.question.put_to(LastResort()))
 
+    def _deliver(self, answer: StrategyAnswer) -> None:
+        self._on_answer(TimedAnswer(answer, "; ".join(self._faults) or None, self.seconds, self.waited))
 
-class StrategyFailedError(Exception):
-    """A strategy has no answer; the text goes on after its name."""
+    def start_timer(self, callback: Callable[..., None], *args: object) -> None:
+        """Call a method of the pool unless the question has moved on within the deadline."""
+        self.timer = self.loop.call_later(self.deadline, callback, *args)
+
+    def stop_timer(self) -> None:
+        """Stop the timer, if it runs."""
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+    def stop_waiting(self) -> None:
+        """Add the time since the pool got the question to the time that it waited."""
+        self.stop_timer()
+        self.waited += time.monotonic() - self._submitted
 
 
 @define(eq=False)
 class PooledStrategy:
-    """A strategy that a pool knows: where its instances come from, and which are there."""
+    """A strategy of a pool: how its instances are made, and which there are."""
 
     pool: StrategyPool
     name: str
     make: StrategyFactory | None
-    """Makes another instance, in the thread that will ask it; None: there is the one and no other."""
-    idle: list[_Worker] = field(factory=list)
-    late: int = 0
-    """Instances that have not come back within their deadline."""
+    """Makes another instance, in the thread in which it is asked; None if there is only one."""
+    idle: list[StrategyWorker] = field(factory=list)
+    hanging: set[StrategyWorker] = field(factory=set)
+    """Instances that have missed a deadline and not returned since."""
     living: int = 0
-    """Instances that are idle, or at work and not late."""
+    """Instances that are idle, or working within their deadline."""
 
+    @property
     def may_grow(self) -> bool:
         """Whether another instance may be made."""
-        return self.make is not None and self.late < MOST_HANGING
-
-
-@define(eq=False)
-class PoolJob:
-    """A question on its way."""
-
-    kind: PooledStrategy
-    question: Question
-    deadline: float
-    then: Callable[[PoolJob, StrategyAnswer | StrategyFailedError], None]
-    """Gets the outcome, once, unless nobody wants it any more."""
-    loop: asyncio.AbstractEventLoop = field(factory=asyncio.get_running_loop)
-    context: contextvars.Context = field(factory=contextvars.copy_context)
-    """Whose question it is, for what is logged when the outcome comes: it comes from another thread."""
-    wanted: bool = True
-    seconds: float = 0.0
-    """That the strategy worked on it."""
-    waited: float = 0.0
-    asked: float = field(factory=time.monotonic)
-    timer: asyncio.TimerHandle | None = None
-
-    def tell(self, outcome: StrategyAnswer | StrategyFailedError) -> None:
-        """Tell the outcome to whoever wants it; what comes later is of no use."""
-        wanted, self.wanted = self.wanted, False
-        if wanted:
-            self.context.run(self.then, self, outcome)
+        return self.make is not None and len(self.hanging) < MAX_HANGING
 
 
 class StrategyPool:
-    """Strategies in threads, at most so many at work at the same time.
+    """Strategies in threads, of which at most `size` work at the same time.
 
-    All methods are for the event loop's thread. A thread does not keep the program from ending.
+    All methods must be called from the event loop's thread. The threads do not keep the program from ending.
     """
 
     def __init__(self, size: int) -> None:
-        """Let `size` strategies work at the same time."""
+        """Let `size` instances work at the same time."""
         self._size = size
-        self._kinds: list[PooledStrategy] = []
+        self._strategies: list[PooledStrategy] = []
         self._working = 0
-        self._waiting: deque[PoolJob] = deque()
+        self._queue: deque[PendingQuestion] = deque()
         self._closed = False
 
-    def add(self, name: str, make: StrategyFactory | None = None, *, ready: Strategy | None = None) -> PooledStrategy:
-        """Let the pool know a strategy: an instance that is `ready`, a way to make others, or both.
+    def add(
+        self, name: str, make: StrategyFactory | None = None, *, instance: Strategy | None = None
+    ) -> PooledStrategy:
+        """Add a strategy: an instance, a way to make others, or both.
 
-        What was made here is closed here; the instance that was ready stays its owner's.
+        Instances that the pool makes are closed by it; the one that it is given belongs to the caller.
         """
-        kind = PooledStrategy(self, name, make)
-        self._kinds.append(kind)
-        if ready is not None:
-            kind.living += 1
-            kind.idle.append(_Worker(kind, ready))
-        return kind
+        strategy = PooledStrategy(self, name, make)
+        self._strategies.append(strategy)
+        if instance is not None:
+            strategy.living += 1
+            strategy.idle.append(StrategyWorker(name, instance=instance))
+        return strategy
 
     @property
     def waiting(self) -> int:
-        """How many questions wait for a strategy."""
-        return len(self._waiting)
+        """Number of questions that wait for an idle instance."""
+        return len(self._queue)
 
     @property
-    def late(self) -> int:
-        """How many instances have not come back within their deadline."""
-        return sum(kind.late for kind in self._kinds)
+    def hanging(self) -> int:
+        """Number of instances that have missed a deadline and not returned since."""
+        return sum(len(it.hanging) for it in self._strategies)
 
-    def start(
-        self,
-        kind: PooledStrategy,
-        question: Question,
-        deadline: float,
-        then: Callable[[PoolJob, StrategyAnswer | StrategyFailedError], None],
-        *,
-        urgent: bool = False,
-    ) -> PoolJob:
-        """Put a question to a strategy; `then` gets the job and its outcome, never before this method has returned.
+    def submit(self, pending: PendingQuestion, *, urgent: bool = False) -> None:
+        """Put a question to its present strategy; `pending.on_outcome` is called after this method has returned.
 
-        It is started within `deadline` seconds and answered within as many, or not at all. What is urgent goes first.
+        The strategy must start within the question's deadline, and then answer within the same time. An urgent question
+        goes first.
         """
-        job = PoolJob(kind, question, deadline, then)
-        if self._hopeless(kind):
-            job.loop.call_soon(job.tell, StrategyFailedError("hangs" if kind.late else "cannot be asked"))
-            return job
-        if not self._waiting and self._begin(job):
-            return job
-        if urgent:
-            self._waiting.appendleft(job)
-        else:
-            self._waiting.append(job)
-        job.timer = job.loop.call_later(deadline, self._gave_up, job)
-        self._go_on()
-        return job
+        if self._unavailable(pending.strategy):
+            pending.fail_soon("hangs" if pending.strategy.hanging else "cannot be asked")
+        elif self._queue or not self._begin(pending):
+            if urgent:
+                self._queue.appendleft(pending)
+            else:
+                self._queue.append(pending)
+            pending.start_timer(self._on_busy, pending)
+            self._begin_queued()
 
     def close(self) -> None:
-        """Let idle threads end; those at work end when they come back."""
+        """End the idle threads; the others end when they return."""
         self._closed = True
-        for kind in self._kinds:
-            for worker in kind.idle:
-                worker.inbox.put(None)
-            kind.idle.clear()
+        for strategy in self._strategies:
+            for worker in strategy.idle:
+                worker.close()
+            strategy.idle.clear()
 
-    # -- starting -----------------------------------------------------------------------------------------------
+    def _unavailable(self, strategy: PooledStrategy) -> bool:
+        return self._closed or not (strategy.living or strategy.may_grow)
 
-    def _hopeless(self, kind: PooledStrategy) -> bool:
-        return self._closed or not (kind.living or kind.may_grow())
+    def _begin_queued(self) -> None:
+        """Begin all questions that can be begun, in their order."""
+        held: list[PendingQuestion] = []
+        while self._queue and self._working < self._size:
+            pending = self._queue.popleft()
+            if pending.cancelled:
+                pending.stop_timer()
+            elif self._unavailable(pending.strategy):
+                pending.stop_timer()
+                pending.fail_soon("hangs")
+            elif not self._begin(pending):
+                held.append(pending)
+        self._queue.extendleft(reversed(held))
 
-    def _go_on(self) -> None:
-        """Start whatever can be started, in the order of the questions."""
-        held: list[PoolJob] = []
-        while self._waiting and self._working < self._size:
-            job = self._waiting.popleft()
-            if not job.wanted:
-                _stop(job)
-            elif self._hopeless(job.kind):
-                _stop(job)
-                job.loop.call_soon(job.tell, StrategyFailedError("hangs"))
-            elif not self._begin(job):
-                held.append(job)
-        self._waiting.extendleft(reversed(held))
-
-    def _begin(self, job: PoolJob) -> bool:
-        """Give a job to a free instance; return whether there was one, or one could be made."""
-        kind = job.kind
-        if self._working >= self._size or not (kind.idle or kind.may_grow()):
+    def _begin(self, pending: PendingQuestion) -> bool:
+        """Give a question to an idle instance or a new one; return whether there is any."""
+        strategy = pending.strategy
+        if self._working >= self._size or not (strategy.idle or strategy.may_grow):
             return False
-        if kind.idle:
-            worker = kind.idle.pop()
+        if strategy.idle:
+            worker = strategy.idle.pop()
         else:
-            worker = _Worker(kind, None)
-            kind.living += 1
-        _stop(job)
-        job.waited = time.monotonic() - job.asked
-        job.timer = job.loop.call_later(job.deadline, self._on_late, worker, job)
+            worker = StrategyWorker(strategy.name, strategy.make)
+            strategy.living += 1
+        pending.stop_waiting()
+        pending.start_timer(self._on_late, strategy, worker, pending)
         self._working += 1
-        worker.begin(job)
+
+        def on_outcome(outcome: Outcome, seconds: float) -> None:
+            with contextlib.suppress(RuntimeError):  # the event loop is closed, and nobody waits any more
+                pending.loop.call_soon_threadsafe(self._on_done, strategy, worker, pending, outcome, seconds)
+
+        worker.ask(pending.question, on_outcome)
         return True
 
-    def _gave_up(self, job: PoolJob) -> None:
-        """Tell whoever waits that no instance was free in time."""
-        self._waiting.remove(job)
-        job.waited = job.deadline
-        job.tell(StrategyFailedError(f"was busy for {job.deadline:g} s"))
+    def _on_busy(self, pending: PendingQuestion) -> None:
+        """Fail a question for which no instance became idle in time."""
+        self._queue.remove(pending)
+        pending.stop_waiting()
+        pending.on_outcome(StrategyFailedError(f"was busy for {pending.deadline:g} s"))
 
-    # -- ending -------------------------------------------------------------------------------------------------
-
-    def _on_late(self, worker: _Worker, job: PoolJob) -> None:
-        """Abandon an instance that does not come back; whoever waits goes on with another."""
-        kind = job.kind
-        worker.late = True
-        job.seconds = job.deadline
+    def _on_late(self, strategy: PooledStrategy, worker: StrategyWorker, pending: PendingQuestion) -> None:
+        """Abandon an instance that has missed its deadline."""
+        strategy.hanging.add(worker)
+        strategy.living -= 1
         self._working -= 1
-        kind.living -= 1
-        kind.late += 1
-        _log.warning("strategy hangs", strategy=kind.name, seconds=job.deadline, hanging=kind.late)
-        self._go_on()
-        job.tell(StrategyFailedError(f"gave no answer within {job.deadline:g} s"))
+        pending.seconds += pending.deadline
+        _log.warning("strategy hangs", strategy=strategy.name, seconds=pending.deadline, hanging=len(strategy.hanging))
+        self._begin_queued()
+        pending.on_outcome(StrategyFailedError(f"gave no answer within {pending.deadline:g} s"))
 
-    def done(self, worker: _Worker, job: PoolJob, outcome: StrategyAnswer | StrategyFailedError) -> None:
-        """Take what an instance came back with; for its thread, through the event loop."""
-        kind = job.kind
-        _stop(job)
-        if worker.late:
-            worker.late = False
-            kind.late -= 1
-            kind.living += 1
+    def _on_done(
+        self,
+        strategy: PooledStrategy,
+        worker: StrategyWorker,
+        pending: PendingQuestion,
+        outcome: Outcome,
+        seconds: float,
+    ) -> None:
+        """Take back an instance that has returned, and its outcome unless that comes too late."""
+        late = worker in strategy.hanging
+        if late:
+            strategy.hanging.remove(worker)
+            strategy.living += 1
         else:
             self._working -= 1
-        if self._closed or (worker.owned and kind.living > self._size):
-            kind.living -= 1
-            worker.inbox.put(None)
+            pending.stop_timer()
+            pending.seconds += seconds
+        if self._closed or (worker.owned and strategy.living > self._size):
+            strategy.living -= 1
+            worker.close()
         else:
-            kind.idle.append(worker)
-        self._go_on()
-        job.tell(outcome)
-
-
-def _stop(job: PoolJob) -> None:
-    if job.timer is not None:
-        job.timer.cancel()
-        job.timer = None
-
-
-class _Worker:
-    """An instance of a strategy, and the thread in which it is asked."""
-
-    def __init__(self, kind: PooledStrategy, strategy: Strategy | None) -> None:
-        """Have an instance, or None to make one with the first question."""
-        self.inbox: SimpleQueue[PoolJob | None] = SimpleQueue()
-        self.owned = strategy is None
-        self.late = False
-        self._kind = kind
-        self._strategy = strategy
-        self._thread: threading.Thread | None = None
-
-    def begin(self, job: PoolJob) -> None:
-        """Have a question answered; `StrategyPool.done` gets the outcome."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name=f"strategy {self._kind.name}", daemon=True)
-            self._thread.start()
-        self.inbox.put(job)
-
-    def _work(self) -> None:
-        while (job := self.inbox.get()) is not None:
-            outcome = self._outcome(job)
-            with contextlib.suppress(RuntimeError):  # the loop is gone, and so is the question
-                job.loop.call_soon_threadsafe(self._kind.pool.done, self, job, outcome)
-            del job, outcome  # what waits for the next question holds on to nothing
-        if self.owned and self._strategy is not None:
-            try:
-                self._strategy.close()
-            except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
-                _log.warning("strategy cannot be closed", strategy=self._kind.name, error=_one_line(error))
-
-    def _outcome(self, job: PoolJob) -> StrategyAnswer | StrategyFailedError:
-        """Ask, whatever it takes and whatever comes of it."""
-        began = time.monotonic()
-        try:
-            if self._strategy is None and self._kind.make is not None:
-                self._strategy = self._kind.make()
-            if self._strategy is None:
-                return StrategyFailedError("cannot be asked")
-            return job.question.put_to(self._strategy)
-        except InvalidAnswerError as error:
-            return StrategyFailedError(f"answered nonsense: {error}")
-        except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything, SystemExit too
-            return StrategyFailedError(f"raised {_one_line(error)}")
-        finally:
-            if not self.late:
-                job.seconds = time.monotonic() - began
-
-
-def _one_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+            strategy.idle.append(worker)
+        self._begin_queued()
+        if not late:
+            pending.on_outcome(outcome)

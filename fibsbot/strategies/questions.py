@@ -1,86 +1,24 @@
-"""Questions to a strategy, the keys that identify them, the check of each answer, and the answers of last resort."""
+"""Questions to a strategy, their possible answers, and the answers of last resort.
+
+A plug-in may raise anything and return anything: every answer is checked here, by the question that it answers.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from attrs import frozen
 
-from fibsbot.match import Dice, MatchState, Phase
-from fibsbot.position import Play, Position
+from fibsbot.match import MatchState
+from fibsbot.position import Play
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies import base
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, Strategy
+from fibsbot.text import describe_error, one_line
 
-TAKE_LIMIT = 1.12
-"""A double is taken while we have at most this many times the opponent's pips to go."""
-
-
-class LastResort:
-    """A strategy that needs no thought and cannot fail."""
-
-    name = "last-resort"
-
-    def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:  # noqa: ARG002 - the interface
-        """Make the first legal play."""
-        return PlayAnswer(plays[0])
-
-    def offer_double(self, state: MatchState) -> CubeAnswer:  # noqa: ARG002 - the interface
-        """Never double."""
-        return CubeAnswer(CubeAction.ROLL)
-
-    def answer_double(self, state: MatchState) -> CubeAnswer:
-        """Take in a race that is not lost."""
-        close = state.position.pips <= TAKE_LIMIT * state.position.opponent_pips
-        return CubeAnswer(CubeAction.TAKE if close else CubeAction.PASS)
-
-    def accept_resignation(self, state: MatchState) -> bool:
-        """Accept where more than the offer can hardly be won."""
-        return state.resignation > 1 or state.position.opponent_off > 0
-
-    def resign(self, state: MatchState) -> int:  # noqa: ARG002 - the interface
-        """Never resign."""
-        return 0
-
-    def accept_invitation(self, opponent: Opponent, length: int) -> str | None:  # noqa: ARG002 - the interface
-        """Leave it to the policy, which has agreed already."""
-        return None
-
-    def close(self) -> None:
-        """Hold nothing."""
-
-
-@frozen
-class DecisionKey:
-    """What makes a decision this one and no other (docs/protocol.md, pitfall 9)."""
-
-    match: int
-    """Number of the match since the program started; so is `game`."""
-    game: int
-    turn: int
-    """Number of the throw or pass within the game."""
-    phase: Phase
-    score: tuple[int, int]
-    position: Position
-    dice: Dice | None
-    cube: int
-    offer: int = 0
-    """The cube's offered value, the points of an offered resignation, or the least level that we may still offer."""
-
-
-@frozen
-class InvitationKey:
-    """The invitation that a question is about."""
-
-    name: str
-    length: int
-    """Points; 0 is unlimited."""
-    number: int
-    """Number of the invitation since the program started."""
-
-
-QuestionKey: TypeAlias = DecisionKey | InvitationKey
+TAKE_LIMIT: Final = 1.12
+"""The last resort takes a double while it has at most this many times the opponent's pips to go."""
 
 
 @frozen
@@ -97,34 +35,41 @@ class AcceptAnswer:
 
     accepted: bool
     reason: str | None = None
-    """A sentence for whoever was refused."""
+    """A sentence for the player whose invitation is refused."""
 
 
 StrategyAnswer: TypeAlias = PlayAnswer | CubeAnswer | ResignAnswer | AcceptAnswer
 
 
+class InvalidAnswerError(ValueError):
+    """An answer of a strategy is impossible; the text says what was expected."""
+
+
+class StrategyFailedError(Exception):
+    """A strategy has no answer; the text continues a sentence that begins with the strategy's name."""
+
+
 class Question(Protocol):
-    """Something to decide."""
+    """A decision for a strategy."""
 
     def put_to(self, strategy: Strategy) -> StrategyAnswer:
-        """Ask; may take long, and raise whatever the strategy raises.
+        """Ask the strategy, which may take long, and check its answer.
 
-        Raises InvalidAnswerError for an impossible answer.
+        Raises InvalidAnswerError for an impossible answer, and whatever the strategy raises.
         """
         ...
 
-    def fault(self, answer: StrategyAnswer) -> str | None:
-        """Return what is wrong with an answer to this question, None when it is possible."""
-        ...
 
-
-class InvalidAnswerError(ValueError):
-    """A strategy gave an answer that is none."""
-
-
-def _check(fault: str | None) -> None:
-    if fault:
-        raise InvalidAnswerError(fault)
+def ask_strategy(strategy: Strategy, question: Question) -> StrategyAnswer:
+    """Put a question to a strategy. Raises StrategyFailedError if it raises anything or its answer is impossible."""
+    try:
+        return question.put_to(strategy)
+    except InvalidAnswerError as error:
+        raise StrategyFailedError(f"answered nonsense: {one_line(error)}") from error
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+            raise  # Ctrl-C
+        raise StrategyFailedError(f"raised {describe_error(error)}") from error
 
 
 @frozen
@@ -133,22 +78,22 @@ class PlayQuestion:
 
     state: MatchState
     listed: tuple[Play, ...] = ()
-    """The legal plays, where the asker has listed them already."""
+    """The legal plays, if the caller knows them already."""
 
     @property
     def plays(self) -> tuple[Play, ...]:
-        """The legal plays, at least two. They are listed by whoever answers: there may be thousands."""
+        """The legal plays, at least two. They are generated in the strategy's thread: there may be thousands."""
         return self.listed or legal_plays(self.state.position, self.state.dice or (0, 0))
 
     def put_to(self, strategy: Strategy) -> PlayAnswer:
         """Ask for a play."""
-        answer = strategy.choose_play(self.state, self.plays)
-        _check(base.play_fault(self.plays, answer))
+        plays = self.plays
+        answer: object = strategy.choose_play(self.state, plays)
+        if not isinstance(answer, PlayAnswer):
+            raise InvalidAnswerError(f"expected a PlayAnswer, got {answer!r}")
+        if answer.play not in plays:
+            raise InvalidAnswerError(f"expected one of the {len(plays)} plays offered, got {answer.play!r}")
         return answer
-
-    def fault(self, answer: StrategyAnswer) -> str | None:
-        """Return what is wrong with an answer."""
-        return base.play_fault(self.plays, answer)
 
 
 @frozen
@@ -165,29 +110,14 @@ class RollQuestion:
     def put_to(self, strategy: Strategy) -> CubeAnswer | ResignAnswer:
         """Ask whether to resign, then whether to double."""
         if self.resign_from <= self.resign_to:
-            level = strategy.resign(self.state)
-            _check(base.resignation_fault(level))
+            level: object = strategy.resign(self.state)
+            if not isinstance(level, int) or isinstance(level, bool) or level not in range(4):
+                raise InvalidAnswerError(f"expected 0, 1, 2 or 3, got {level!r}")
             if self.resign_from <= level <= self.resign_to:
                 return ResignAnswer(level)
         if not self.may_double:
             return CubeAnswer(CubeAction.ROLL)
-        answer = strategy.offer_double(self.state)
-        _check(base.offer_fault(answer))
-        return answer
-
-    def fault(self, answer: StrategyAnswer) -> str | None:
-        """Return what is wrong with an answer."""
-        if isinstance(answer, ResignAnswer):
-            return base.resignation_fault(answer.level) or self._level_fault(answer.level)
-        if isinstance(answer, CubeAnswer) and answer.action is CubeAction.DOUBLE and not self.may_double:
-            return "expected no double where none is allowed"
-        return base.offer_fault(answer)
-
-    def _level_fault(self, level: int) -> str | None:
-        if self.resign_from <= level <= self.resign_to:
-            return None
-        none = self.resign_from > self.resign_to
-        return f"expected {'none' if none else f'{self.resign_from} to {self.resign_to}'} to resign, got {level}"
+        return _checked_cube_answer(strategy.offer_double(self.state), CubeAction.ROLL, CubeAction.DOUBLE)
 
 
 @frozen
@@ -198,35 +128,27 @@ class TakeQuestion:
 
     def put_to(self, strategy: Strategy) -> CubeAnswer:
         """Ask for the answer to a double."""
-        answer = strategy.answer_double(self.state)
-        _check(base.response_fault(self.state, answer))
-        return answer
-
-    def fault(self, answer: StrategyAnswer) -> str | None:
-        """Return what is wrong with an answer."""
-        return base.response_fault(self.state, answer)
+        beaver = (CubeAction.BEAVER,) if self.state.redoubles else ()
+        return _checked_cube_answer(strategy.answer_double(self.state), CubeAction.TAKE, CubeAction.PASS, *beaver)
 
 
 @frozen
 class ResignationQuestion:
-    """Is the offered resignation enough?"""
+    """Accept the offered resignation?"""
 
     state: MatchState
 
     def put_to(self, strategy: Strategy) -> AcceptAnswer:
         """Ask for the answer to a resignation."""
-        answer = strategy.accept_resignation(self.state)
-        _check(base.acceptance_fault(answer))
-        return AcceptAnswer(answer)
-
-    def fault(self, answer: StrategyAnswer) -> str | None:
-        """Return what is wrong with an answer."""
-        return None if isinstance(answer, AcceptAnswer) else f"expected a Verdict, got {answer!r}"
+        accepted: object = strategy.accept_resignation(self.state)
+        if not isinstance(accepted, bool):
+            raise InvalidAnswerError(f"expected True or False, got {accepted!r}")
+        return AcceptAnswer(accepted)
 
 
 @frozen
 class InvitationQuestion:
-    """Shall we play this match?"""
+    """Accept an invitation to a match?"""
 
     opponent: Opponent
     length: int
@@ -234,10 +156,50 @@ class InvitationQuestion:
 
     def put_to(self, strategy: Strategy) -> AcceptAnswer:
         """Ask for the answer to an invitation."""
-        answer = strategy.accept_invitation(self.opponent, self.length)
-        _check(base.invitation_fault(answer))
-        return AcceptAnswer(answer is None, answer)
+        reason: object = strategy.accept_invitation(self.opponent, self.length)
+        if reason is not None and not isinstance(reason, str):
+            raise InvalidAnswerError(f"expected None or a sentence, got {reason!r}")
+        return AcceptAnswer(reason is None, reason)
 
-    def fault(self, answer: StrategyAnswer) -> str | None:
-        """Return what is wrong with an answer."""
-        return None if isinstance(answer, AcceptAnswer) else f"expected a Verdict, got {answer!r}"
+
+def _checked_cube_answer(answer: object, *allowed: CubeAction) -> CubeAnswer:
+    if not isinstance(answer, CubeAnswer):
+        raise InvalidAnswerError(f"expected a CubeAnswer, got {answer!r}")
+    if answer.action not in allowed:
+        expected = " or ".join(action.name for action in allowed)
+        raise InvalidAnswerError(f"expected {expected}, got {answer.action!r}")
+    return answer
+
+
+class LastResort:
+    """A strategy that answers at once and cannot fail."""
+
+    name = "last-resort"
+
+    def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:  # noqa: ARG002 - the interface
+        """Choose the first legal play."""
+        return PlayAnswer(plays[0])
+
+    def offer_double(self, state: MatchState) -> CubeAnswer:  # noqa: ARG002 - the interface
+        """Never double."""
+        return CubeAnswer(CubeAction.ROLL)
+
+    def answer_double(self, state: MatchState) -> CubeAnswer:
+        """Take unless far behind in the race."""
+        close = state.position.pips <= TAKE_LIMIT * state.position.opponent_pips
+        return CubeAnswer(CubeAction.TAKE if close else CubeAction.PASS)
+
+    def accept_resignation(self, state: MatchState) -> bool:
+        """Accept if more than the offer can hardly be won."""
+        return state.resignation > 1 or state.position.opponent_off > 0
+
+    def resign(self, state: MatchState) -> int:  # noqa: ARG002 - the interface
+        """Never resign."""
+        return 0
+
+    def accept_invitation(self, opponent: Opponent, length: int) -> str | None:  # noqa: ARG002 - the interface
+        """Accept: the policy has accepted already."""
+        return None
+
+    def close(self) -> None:
+        """Release nothing."""

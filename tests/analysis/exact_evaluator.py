@@ -1,4 +1,4 @@
-"""The end of a race, small enough to be reckoned exactly: a judge that is never wrong, and games to be judged."""
+"""Ends of races, small enough for exact values: an evaluator that is never wrong, and games to analyse."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from fibsbot.transcript import Cube, Entry, Game, Player, Resign, Throw, Transcr
 MONEY: Final = evolve(FIBS, redoubles=1)
 
 
-class ExactJudge:
-    """Knows everything about races of a few checkers, each side with one off at least.
+class ExactEvaluator:
+    """Evaluator with exact values of races of a few checkers, each side with at least one off.
 
     A match at `a` away against `b` away is won with a chance of b / (a + b), which is as good as any other table.
     """
@@ -32,32 +32,32 @@ class ExactJudge:
     name = "exact"
 
     def __init__(self) -> None:
-        """Remember what was reckoned."""
+        """Start with an empty cache."""
         self._known = lru_cache(None)(self._roll)
 
     def value(self, state: MatchState) -> float:
-        """Return what the position is worth."""
+        """Return the exact equity of a position."""
         return self._normal(state, self._best(state))
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> list[float]:
-        """Return what each play is worth."""
+        """Return the exact equity of each play."""
         return [self._normal(state, self._after(state, play)) for play in plays]
 
     def value_cube(self, state: MatchState) -> CubeValues:
-        """Return what the cube actions are worth."""
+        """Return the exact equities of the cube actions."""
         rolled, taken = self._rolled(_bare(state)), self._taken(state, 2)
         return CubeValues(
             self._normal(state, rolled), self._normal(state, taken), self._normal(state, self.stake(state, state.cube))
         )
 
     def match_chance(self, state: MatchState, points: int) -> float:
-        """Return how likely the match is won."""
+        """Return the match winning chance."""
         away, opponent_away = state.away
         away, opponent_away = max(away - max(points, 0), 0), max(opponent_away - max(-points, 0), 0)
         return opponent_away / (away + opponent_away)
 
     def stake(self, state: MatchState, points: int) -> float:
-        """Return what points are worth: themselves for money, and in a match chances, from 1 for won to -1."""
+        """Return the value of points: themselves for money, and in a match chances, from 1 for won to -1."""
         return 2 * self.match_chance(state, points) - 1 if state.length else points
 
     def _normal(self, state: MatchState, stake: float) -> float:
@@ -77,7 +77,7 @@ class ExactJudge:
         return self._rolled(_bare(evolve(state, cube=times * state.cube, owner=Owner.OPPONENT)))
 
     def _rolled(self, state: MatchState) -> float:
-        """Look up what rolling is worth: for money cube by cube the same, in a match no more than it decides."""
+        """Return the cached value of rolling, with the cube reduced where its height makes no difference."""
         if not state.length:
             return state.cube * self._known(evolve(state, cube=1))
         return self._known(evolve(state, cube=min(state.cube, 4)))
@@ -118,7 +118,7 @@ def begin(random: Random) -> GameState:
 
 
 def played_badly(seed: int) -> Transcript:
-    """Play a race as chance will have it: plays, doubles, answers and resignations."""
+    """Play a race at random: plays, doubles, answers and resignations."""
     random = Random(seed)
     start = state = begin(random)
     entries: list[Entry] = []

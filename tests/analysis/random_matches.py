@@ -1,4 +1,4 @@
-"""Matches that a strategy plays against itself by the rules core alone: what tests of studies and their bench share."""
+"""Matches of a strategy against itself, played without a server; for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fibsbot.transcript import Cube, Entry, Game, Player, Throw, Transcript, app
 
 
 def play_match(strategy: Strategy, seed: int, length: int) -> Transcript:
-    """Have a strategy play a match against itself."""
+    """Play a match of a strategy against itself."""
     random = Random(seed)
     games: list[Game] = []
     state = rules.start_match(FIBS, length)
@@ -33,7 +33,7 @@ def play_match(strategy: Strategy, seed: int, length: int) -> Transcript:
 
 
 def next_entry(strategy: Strategy, state: GameState, random: Random) -> Entry:
-    """Return what happens next."""
+    """Return the next entry."""
     if state.stage is Stage.OPENING:
         dice = tuple(random.sample(range(1, 7), 2))
         seat = Seat.A if dice[0] > dice[1] else Seat.B

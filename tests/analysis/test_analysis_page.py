@@ -1,4 +1,4 @@
-"""docs/study.md says what the program does."""
+"""docs/analysis.md agrees with the program."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from fibsbot.analysis.luck import ROLLS
 from fibsbot.cli.stats import stats
 from tests.formats.simulated_matches import simulate
 
-PAGE: Final = (Path(__file__).parents[2] / "docs" / "study.md").read_text("utf-8")
+PAGE: Final = (Path(__file__).parents[2] / "docs" / "analysis.md").read_text("utf-8")
 
 
-def test_every_option_of_stats_is_described() -> None:
+def test_every_option_of_stats_is_documented() -> None:
     known = {option for it in stats.params if isinstance(it, click.Option) for option in it.opts}
     table = PAGE.partition("| option |")[2].partition("\n\n")[0]
     assert known == set(re.findall(r"`(--[a-z]+)", table))
 
 
-def test_what_counts_is_said_with_its_numbers() -> None:
+def test_thresholds_are_documented() -> None:
     assert f"no more than {CLOSE_CUBE_DECISION} apart" in PAGE
     assert EQUITY_TOLERANCE == 1e-9
     assert "less than 1e-9 is none" in PAGE

@@ -1,4 +1,4 @@
-"""Every decision of a match is judged, forced ones cost nothing, and luck averages out over the throws."""
+"""Every decision of a match is analysed, forced ones cost nothing, and luck averages out over the rolls."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ from fibsbot.transcript import (
     decisions,
     walk,
 )
-from tests.analysis.exact_evaluator import ExactJudge
+from tests.analysis.exact_evaluator import ExactEvaluator
 from tests.analysis.random_matches import play_match
 from tests.formats.simulated_matches import simulate
 from tests.hypothesis_strategies import match_states
 
 pytestmark = pytest.mark.slow
 
-HANDMADE: Final = HeuristicStrategy()
+HEURISTIC: Final = HeuristicStrategy()
 SEEDS: Final = st.integers(0, 2**32)
 START: Final = start_match(FIBS, 5)
 OPENING: Final = Throw(seat=Seat.B, dice=(3, 1), play=Play.of((8, 5), (6, 5)))
 LATER: Final = evolve(START, stage=Stage.ROLL, turn=Seat.A, turns=9)
 
 
-class PipJudge:
-    """Judges by the pip count: quick, and good enough to test everything but judgement."""
+class PipEvaluator:
+    """Fast evaluator that only counts pips."""
 
     name = "pips"
 
@@ -65,12 +65,12 @@ class PipJudge:
         return [1.0 if board.off == CHECKERS else self._lead(board) for board in boards]
 
     def value_cube(self, state: MatchState) -> CubeValues:
-        """Twice as much for twice the cube."""
+        """Return the lead, doubled with the cube."""
         lead = self._lead(state.position)
         return CubeValues(lead, 2 * lead, 1.0)
 
     def match_chance(self, state: MatchState, points: int) -> float:
-        """Return the share of the points."""
+        """Return the opponent's share of the points still needed."""
         away, opponent_away = state.away
         away, opponent_away = max(away - max(points, 0), 0), max(opponent_away + min(points, 0), 0)
         return opponent_away / (away + opponent_away)
@@ -80,7 +80,7 @@ class PipJudge:
 
 
 def transcript(*entries: Entry, start: GameState = START) -> Transcript:
-    """Write a match of one game down."""
+    """Return a match of one game."""
     return Transcript((Player("anna"), Player("bert")), start.length, (Game(1, start, entries),))
 
 
@@ -89,81 +89,81 @@ def made(match: Transcript) -> list[Decision]:
     return [decision for game in match.games for step in walk(game) for decision in decisions(step)]
 
 
-# -- what is judged -----------------------------------------------------------------------------------------------
+# -- what is analysed -----------------------------------------------------------------------------------------------
 
 
 @given(SEEDS)
 @example(729254206)  # somebody resigns who has only one play
 @settings(max_examples=20)
-def test_every_decision_is_judged_in_its_order(seed: int) -> None:
+def test_every_decision_is_analysed_in_order(seed: int) -> None:
     match = simulate(seed, games=2, gaps=True)
-    found = analyse_match(match, PipJudge(), luck=False)
-    assert made(match) == [judged.decision for game in found.games for judged in game.judged]
-    assert ("pips", match) == (found.judge, found.transcript)
+    found = analyse_match(match, PipEvaluator(), luck=False)
+    assert made(match) == [analysed.decision for game in found.games for analysed in game.decisions]
+    assert ("pips", match) == (found.evaluator, found.transcript)
     for game in found.games:
-        for judged in game.judged:
-            assert judged.loss >= 0
-            assert (judged.loss == 0) == (judged.best == judged.decision.text)
-            assert judged.luck is None
-            if judged.decision.forced:
-                assert (judged.loss, judged.counts) == (0, False)
+        for analysed in game.decisions:
+            assert analysed.loss >= 0
+            assert (analysed.loss == 0) == (analysed.best == analysed.decision.text)
+            assert analysed.luck is None
+            if analysed.decision.forced:
+                assert (analysed.loss, analysed.counts) == (0, False)
 
 
 @given(SEEDS)
 @settings(max_examples=15)
-def test_the_options_of_a_play_are_the_best_and_the_one_that_was_made(seed: int) -> None:
-    for game in analyse_match(simulate(seed, 1), PipJudge(), luck=False).games:
-        for judged in game.judged:
-            if not judged.options:
+def test_the_options_of_a_play_are_the_best_plays_and_the_one_made(seed: int) -> None:
+    for game in analyse_match(simulate(seed, 1), PipEvaluator(), luck=False).games:
+        for analysed in game.decisions:
+            if not analysed.options:
                 continue
-            equities = [option.equity for option in judged.options]
+            equities = [option.equity for option in analysed.options]
             assert sorted(equities, reverse=True) == equities
             assert len(equities) <= LISTED_PLAYS + 1
-            (own,) = [option for option in judged.options if option.play == judged.decision.answer]
-            assert (own.equity, own.text) == (judged.equity, judged.decision.text)
-            assert pytest.approx(judged.loss, abs=1e-9) == equities[0] - own.equity
-            assert judged.loss == 0 or judged.options[0].text == judged.best
+            (own,) = [option for option in analysed.options if option.play == analysed.decision.answer]
+            assert (own.equity, own.text) == (analysed.equity, analysed.decision.text)
+            assert pytest.approx(analysed.loss, abs=1e-9) == equities[0] - own.equity
+            assert analysed.loss == 0 or analysed.options[0].text == analysed.best
 
 
-def test_nothing_is_judged_across_a_gap() -> None:
+def test_nothing_is_analysed_across_a_gap() -> None:
     found = analyse_match(
-        transcript(OPENING, Gap(reason="lost", then=LATER), Throw(seat=Seat.A, dice=(6, 6))), PipJudge()
+        transcript(OPENING, Gap(reason="lost", then=LATER), Throw(seat=Seat.A, dice=(6, 6))), PipEvaluator()
     )
-    assert ["8/5 6/5", "roll"] == [judged.decision.text for judged in found.games[0].judged]
+    assert ["8/5 6/5", "roll"] == [analysed.decision.text for analysed in found.games[0].decisions]
 
 
-def test_the_same_match_gives_the_same_study() -> None:
+def test_the_same_match_gives_the_same_analysis() -> None:
     entries = simulate(3, 1).games[0].entries[:6]
     match = transcript(*entries, start=simulate(3, 1).games[0].start)
-    assert analyse_match(match, HeuristicStrategy()) == analyse_match(match, HANDMADE)
+    assert analyse_match(match, HeuristicStrategy()) == analyse_match(match, HEURISTIC)
 
 
-def test_what_is_illegal_is_told() -> None:
+def test_an_illegal_play_is_an_error() -> None:
     with pytest.raises(TranscriptError, match="game 1, turn 1: "):
-        analyse_match(transcript(evolve(OPENING, play=Play.of((8, 4), (6, 5)))), PipJudge())
+        analyse_match(transcript(evolve(OPENING, play=Play.of((8, 4), (6, 5)))), PipEvaluator())
 
 
-def test_a_judge_that_fails_is_told_with_the_place() -> None:
-    class Broken(PipJudge):
+def test_an_error_of_the_evaluator_names_the_turn() -> None:
+    class Broken(PipEvaluator):
         def value_plays(self, state: MatchState, plays: Sequence[Play]) -> list[float]:
             raise RuntimeError(f"no idea\nof {len(plays)} at {state.length}")
 
-    class Short(PipJudge):
+    class Short(PipEvaluator):
         def value_plays(self, state: MatchState, plays: Sequence[Play]) -> list[float]:
             return super().value_plays(state, plays)[1:]
 
-    for judge, what in ((Broken(), "RuntimeError: no idea of"), (Short(), "expected the values of")):
+    for evaluator, what in ((Broken(), "RuntimeError: no idea of"), (Short(), "expected the values of")):
         with pytest.raises(AnalysisError) as caught:
-            analyse_match(transcript(OPENING), judge)
-        assert str(caught.value).startswith("game 1, turn 1: pips cannot judge: ")
+            analyse_match(transcript(OPENING), evaluator)
+        assert str(caught.value).startswith("game 1, turn 1: pips cannot evaluate: ")
         assert what in str(caught.value)
         assert "\n" not in str(caught.value)
 
 
-def test_who_judges_makes_no_error() -> None:
-    """But for a beaver that is not worth the risk, which no match knows."""
+def test_the_evaluator_finds_no_errors_in_its_own_play() -> None:
+    """Except for beavers, which it makes only with a margin; these matches have none."""
     for seed in range(3):
-        found = analyse_match(play_match(HANDMADE, seed, 3), HANDMADE, luck=False)
+        found = analyse_match(play_match(HEURISTIC, seed, 3), HEURISTIC, luck=False)
         assert (0.0, 0.0) == tuple(figures.loss for figures in found.figures)
         assert all(figures.pr == 0 for figures in found.figures if figures.decisions)
 
@@ -183,22 +183,22 @@ def test_who_judges_makes_no_error() -> None:
     ],
 )
 def test_doubles_and_answers(ahead: int, offer: tuple[str, float, bool], answer: tuple[str, float, bool]) -> None:
-    """What is right and obvious does not count; what is wrong always does."""
+    """Correct and obvious decisions do not count; wrong ones always do."""
 
-    class Fixed(PipJudge):
+    class Fixed(PipEvaluator):
         def _lead(self, position: Position) -> float:  # noqa: ARG002 - whatever the position
             return ahead / 100
 
     entries = (Cube(seat=Seat.A, action=CubeAction.DOUBLE), Cube(seat=Seat.B, action=CubeAction.TAKE))
     found = analyse_match(transcript(*entries, start=LATER), Fixed())
-    assert [offer, answer] == [(it.best, round(it.loss, 6), it.counts) for it in found.games[0].judged]
+    assert [offer, answer] == [(it.best, round(it.loss, 6), it.counts) for it in found.games[0].decisions]
 
 
-def test_a_missed_double_is_an_error_of_the_roll() -> None:
-    """25 of 36 throws win at once, the others lose."""
+def test_rolling_instead_of_doubling_is_an_error() -> None:
+    """25 of 36 rolls win at once, the others lose."""
     money = evolve(LATER, length=0, position=Position((0, 0, 1, 1, *(0,) * 20, -1, 0)))
     won = Throw(seat=Seat.A, dice=(3, 2), play=Play.of((3, 0), (2, 0)))
-    roll, play = analyse_match(transcript(won, start=money), ExactJudge()).games[0].judged
+    roll, play = analyse_match(transcript(won, start=money), ExactEvaluator()).games[0].decisions
     assert ("roll", "double", True) == (roll.decision.text, roll.best, roll.counts)
     assert roll.cube is not None
     assert pytest.approx((14 / 36, 28 / 36)) == (roll.cube.no_double, roll.cube.double)
@@ -206,15 +206,15 @@ def test_a_missed_double_is_an_error_of_the_roll() -> None:
     assert pytest.approx(22 / 36) == play.luck
 
 
-def test_to_resign_too_much_is_an_error_and_so_is_to_reject_it() -> None:
+def test_resigning_too_much_and_rejecting_that_are_errors() -> None:
     early = Resign(seat=Seat.A, level=Level.GAMMON, accepted=True)
-    offer, answer = analyse_match(transcript(early, start=LATER), HANDMADE).games[0].judged
+    offer, answer = analyse_match(transcript(early, start=LATER), HEURISTIC).games[0].decisions
     assert ("play on", True) == (offer.best, offer.counts)
     assert offer.equity is not None
     assert offer.equity < -1.5
     assert (0.0, False) == (answer.loss, answer.counts)
     greedy = evolve(early, accepted=False)
-    _, answer = analyse_match(transcript(greedy, start=LATER), HANDMADE).games[0].judged
+    _, answer = analyse_match(transcript(greedy, start=LATER), HEURISTIC).games[0].decisions
     assert "accept" == answer.best
     assert answer.loss > 1.5
 
@@ -228,11 +228,9 @@ def test_to_resign_too_much_is_an_error_and_so_is_to_reject_it() -> None:
     ],
     ids=["before a throw", "with dice on the board", "while a double waits"],
 )
-def test_a_resignation_says_what_playing_on_is_worth_and_the_chances_of_both(
-    before: tuple[Entry, ...], seat: Seat
-) -> None:
+def test_a_resignation_has_the_equity_and_chances_of_playing_on(before: tuple[Entry, ...], seat: Seat) -> None:
     resign = Resign(seat=seat, level=Level.SINGLE, accepted=True)
-    *_, offer, answer = analyse_match(transcript(*before, resign, start=LATER), HANDMADE).games[0].judged
+    *_, offer, answer = analyse_match(transcript(*before, resign, start=LATER), HEURISTIC).games[0].decisions
     ours, theirs = offer.resigning, answer.resigning
     assert ours is not None
     assert theirs is not None
@@ -246,12 +244,12 @@ def test_a_resignation_says_what_playing_on_is_worth_and_the_chances_of_both(
     assert pytest.approx(max(ours.played_on - ours.settled, 0)) == offer.loss
 
 
-def test_a_judge_that_says_no_chances_says_none_of_resignations() -> None:
+def test_an_evaluator_without_chances_gives_none_for_resignations() -> None:
     resign = Resign(seat=Seat.A, level=Level.SINGLE, accepted=False)
-    for judged in analyse_match(transcript(resign, start=LATER), PipJudge()).games[0].judged:
-        assert judged.resigning is not None
-        assert (None, None) == (judged.resigning.plies, judged.resigning.chances)
-        assert judged.resigning.played_on != judged.resigning.settled
+    for analysed in analyse_match(transcript(resign, start=LATER), PipEvaluator()).games[0].decisions:
+        assert analysed.resigning is not None
+        assert (None, None) == (analysed.resigning.plies, analysed.resigning.chances)
+        assert analysed.resigning.played_on != analysed.resigning.settled
 
 
 # -- luck -----------------------------------------------------------------------------------------------------------
@@ -259,16 +257,16 @@ def test_a_judge_that_says_no_chances_says_none_of_resignations() -> None:
 
 @given(match_states(resignations=False))
 @settings(max_examples=15)
-def test_luck_averages_out_over_the_throws(state: MatchState) -> None:
-    throws = RollValues(PipJudge())
+def test_luck_averages_out_over_all_rolls(state: MatchState) -> None:
+    throws = RollValues(PipEvaluator())
     state = evolve(state, phase=Phase.MOVE)
     lucks = [ways * throws.luck(evolve(state, dice=dice), opening=False) for dice, ways in ROLLS]
     assert pytest.approx(0, abs=1e-9) == sum(lucks)
 
 
 @pytest.mark.parametrize(("length", "score"), [(0, (0, 0)), (5, (0, 0)), (5, (3, 1)), (5, (0, 4))])
-def test_luck_averages_out_over_the_opening_throws_of_both(length: int, score: tuple[int, int]) -> None:
-    throws = RollValues(HANDMADE)
+def test_luck_averages_out_over_the_opening_rolls_of_both_players(length: int, score: tuple[int, int]) -> None:
+    throws = RollValues(HEURISTIC)
     state = MatchState(Position.start(), length=length, score=score, phase=Phase.MOVE)
     opening = [dice for dice, _ in ROLLS if dice[0] != dice[1]]
     ours, theirs = (
@@ -280,36 +278,36 @@ def test_luck_averages_out_over_the_opening_throws_of_both(length: int, score: t
         assert sum(ours) > 0, "to begin is lucky"
 
 
-def test_luck_is_counted_in_points_and_in_chances_too() -> None:
+def test_luck_is_also_counted_in_points_and_in_match_winning_chances() -> None:
     entries = (
         OPENING,
         Cube(seat=Seat.A, action=CubeAction.DOUBLE),
         Cube(seat=Seat.B, action=CubeAction.TAKE),
         Throw(seat=Seat.A, dice=(6, 6), play=Play.of((24, 18), (24, 18), (13, 7), (13, 7))),
     )
-    found = analyse_match(transcript(*entries), HANDMADE)
+    found = analyse_match(transcript(*entries), HEURISTIC)
     a, b = found.figures
-    plays = [judged for judged in found.games[0].judged if judged.luck is not None]
+    plays = [analysed for analysed in found.games[0].decisions if analysed.luck is not None]
     assert [b.luck, a.luck] == [play.luck for play in plays]
     assert (2 * a.luck, b.luck) == (a.luck_in_points, b.luck_in_points)
     state = plays[1].decision.state
-    swing = HANDMADE.match_chance(state, 2) - HANDMADE.match_chance(state, -2)
+    swing = HEURISTIC.match_chance(state, 2) - HEURISTIC.match_chance(state, -2)
     assert pytest.approx(a.luck * swing / 2) == a.luck_in_chances
 
 
-def test_a_throw_that_was_not_seen_to_be_played_is_luck_as_well() -> None:
-    played = analyse_match(transcript(OPENING), HANDMADE)
+def test_a_roll_whose_play_is_unknown_has_luck() -> None:
+    played = analyse_match(transcript(OPENING), HEURISTIC)
     thrown = analyse_match(
-        transcript(evolve(OPENING, play=None), Resign(seat=Seat.B, level=Level.SINGLE, accepted=True)), HANDMADE
+        transcript(evolve(OPENING, play=None), Resign(seat=Seat.B, level=Level.SINGLE, accepted=True)), HEURISTIC
     )
     assert played.figures[1].luck == thrown.figures[1].luck != 0
 
 
-def test_a_throw_on_the_board_where_a_game_is_first_seen_is_luck_as_well() -> None:
+def test_a_roll_on_the_board_at_the_start_of_a_capture_has_luck() -> None:
     on_board = evolve(LATER, stage=Stage.MOVE, dice=(6, 6))
     throw = Throw(seat=Seat.A, dice=(6, 6), play=legal_plays(LATER.position, (6, 6))[0])
-    assert analyse_match(transcript(throw, start=on_board), HANDMADE).figures == (
-        evolve(analyse_match(transcript(throw, start=LATER), HANDMADE).figures[0], decisions=1),
+    assert analyse_match(transcript(throw, start=on_board), HEURISTIC).figures == (
+        evolve(analyse_match(transcript(throw, start=LATER), HEURISTIC).figures[0], decisions=1),
         PlayerStatistics(),
     )
 
@@ -319,51 +317,54 @@ def test_a_throw_on_the_board_where_a_game_is_first_seen_is_luck_as_well() -> No
 
 @given(SEEDS)
 @settings(max_examples=15)
-def test_figures_add_up(seed: int) -> None:
-    found = analyse_match(simulate(seed), PipJudge(), luck=False)
+def test_totals_are_sums_over_games_and_decisions(seed: int) -> None:
+    found = analyse_match(simulate(seed), PipEvaluator(), luck=False)
     for seat in Seat:
         counted = [
-            judged for game in found.games for judged in game.judged if judged.counts and judged.decision.seat is seat
+            analysed
+            for game in found.games
+            for analysed in game.decisions
+            if analysed.counts and analysed.decision.seat is seat
         ]
         figures = found.figures_of(seat)
         assert len(counted) == figures.decisions == sum(game.figures[seat].decisions for game in found.games)
-        assert pytest.approx(sum(judged.loss for judged in counted)) == figures.loss
+        assert pytest.approx(sum(analysed.loss for analysed in counted)) == figures.loss
         assert figures.play_loss + figures.cube_loss <= figures.loss + 1e-9
         if counted:
             assert pytest.approx(500 * figures.loss / len(counted)) == figures.pr
 
 
-def test_who_decides_nothing_has_no_rating() -> None:
+def test_a_player_without_decisions_has_no_rating() -> None:
     assert PlayerStatistics().pr is None
 
 
 def test_progress_counts_every_entry() -> None:
-    told: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
     match = simulate(5, 1)
-    analyse_match(match, PipJudge(), progress=lambda done, of: told.append((done, of)))
+    analyse_match(match, PipEvaluator(), progress=lambda done, of: calls.append((done, of)))
     entries = sum(len(game.entries) for game in match.games)
-    assert [(done, entries) for done in range(1, entries + 1)] == told
+    assert [(done, entries) for done in range(1, entries + 1)] == calls
 
 
-def test_luck_may_be_judged_by_another_one_who_has_no_say_in_errors() -> None:
+def test_another_evaluator_can_value_luck_without_changing_errors() -> None:
     match = simulate(3, 1)
-    found = MatchAnalyser(HANDMADE, PipJudge()).study(match)
-    by_heuristic, by_pips = analyse_match(match, HANDMADE), analyse_match(match, PipJudge())
+    found = MatchAnalyser(HEURISTIC, PipEvaluator()).analyse(match)
+    by_heuristic, by_pips = analyse_match(match, HEURISTIC), analyse_match(match, PipEvaluator())
     assert [it.luck for it in by_pips.figures] == [it.luck for it in found.figures]
     for ours, theirs in zip(found.figures, by_heuristic.figures, strict=True):
         assert (theirs.decisions, theirs.loss, theirs.pr) == (ours.decisions, ours.loss, ours.pr)
     assert found.figures != by_heuristic.figures
 
 
-def test_the_judge_is_asked_once_for_a_cube() -> None:
+def test_cube_values_are_computed_once() -> None:
     asked = []
 
-    class Counting(PipJudge):
+    class Counting(PipEvaluator):
         def value_cube(self, state: MatchState) -> CubeValues:
             asked.append(state)
             return super().value_cube(state)
 
-    analyse_match(play_match(HANDMADE, 1, 1), Counting(), luck=False)
+    analyse_match(play_match(HEURISTIC, 1, 1), Counting(), luck=False)
     analyse_match(transcript(Cube(seat=Seat.A, action=CubeAction.DOUBLE), start=LATER), Counting(), luck=False)
     assert len(set(asked)) == len(asked)
     assert asked

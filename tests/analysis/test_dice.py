@@ -1,4 +1,4 @@
-"""Dice statistics count every throw once, and their p-values are those of the tables."""
+"""Dice statistics count every roll once, and their p-values agree with tables."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ KNOWN: Final = (
     (150.5, 101, 0.0010308704550967073),
     (3.5, 14, 0.99779878537571692),
 )
-"""Statistic, degrees of freedom, and the tail, reckoned with 40 digits."""
+"""Statistic, degrees of freedom, and the tail, computed with 40 digits."""
 SEEDS: Final = st.integers(0, 2**32)
 START: Final = start_match(FIBS, 5)
 
 
 def match(*games: Game) -> Transcript:
-    """Write a match down."""
+    """Return a match."""
     return Transcript((Player("anna"), Player("bert")), 5, games)
 
 
-def thrown(*dice: tuple[int, int]) -> Game:
-    """Let both sides throw in turn after the opening, A first, in a game where everybody dances or nearly so."""
+def rolled(*dice: tuple[int, int]) -> Game:
+    """Return a game in which both players roll in turn after the opening, A first, and can hardly move."""
     entries: list[Entry] = []
     state = evolve(START, stage=Stage.ROLL, turn=Seat.A, turns=2)
     position = Position.start()
@@ -65,27 +65,27 @@ def test_the_tail_is_exact(statistic: float, freedom: int, tail: float) -> None:
 
 
 @given(st.floats(0, 1e4), st.integers(1, 200))
-def test_the_tail_is_a_chance_that_falls(statistic: float, freedom: int) -> None:
+def test_the_tail_is_a_falling_probability(statistic: float, freedom: int) -> None:
     tail = survival(statistic, freedom)
     assert 0 <= tail <= 1
     assert survival(statistic + 1, freedom) - 1e-12 <= tail <= survival(statistic, freedom + 1) + 1e-12
 
 
 @given(st.floats(0.01, 200), st.integers(1, 60))
-def test_each_degree_but_one_adds_its_term(statistic: float, freedom: int) -> None:
+def test_two_more_degrees_of_freedom_add_one_term(statistic: float, freedom: int) -> None:
     """Q(x, k + 2) - Q(x, k) = (x/2)^(k/2) e^(-x/2) / gamma(k/2 + 1)."""
     half = statistic / 2
     term = math.exp(freedom / 2 * math.log(half) - half - math.lgamma(freedom / 2 + 1))
     assert pytest.approx(term, abs=1e-13) == survival(statistic, freedom + 2) - survival(statistic, freedom)
 
 
-def test_no_degree_of_freedom_is_none() -> None:
+def test_zero_degrees_of_freedom_are_rejected() -> None:
     with pytest.raises(ValueError, match="at least one degree"):
         survival(1.0, 0)
 
 
-def test_the_statistic_is_that_of_pearson() -> None:
-    """Weldon's question for a die thrown 60 times."""
+def test_the_statistic_is_pearsons() -> None:
+    """Weldon's question for a die rolled 60 times."""
     test = chi_square((5, 8, 9, 8, 10, 20), [1] * 6)
     assert test is not None
     assert pytest.approx(13.4) == test.statistic
@@ -98,7 +98,7 @@ def test_the_statistic_is_that_of_pearson() -> None:
 
 
 @pytest.mark.parametrize("length", range(11))
-def test_runs_are_as_likely_as_counting_says(length: int) -> None:
+def test_the_probability_of_runs_agrees_with_enumeration(length: int) -> None:
     trials, chance = 9, 0.25
     likely = 0.0
     for outcomes in itertools.product((False, True), repeat=trials):
@@ -113,62 +113,59 @@ def test_runs_are_as_likely_as_counting_says(length: int) -> None:
 
 @given(SEEDS)
 @settings(max_examples=12)
-def test_every_throw_is_counted_once(seed: int) -> None:
+def test_every_roll_is_counted_once(seed: int) -> None:
     transcript = simulate(seed, gaps=True)
     for seat, found in zip(Seat, dice_statistics(transcript), strict=True):
-        throws = [it for game in transcript.games for it in game.entries if isinstance(it, Throw) and it.seat is seat]
-        assert len(throws) == found.throws + found.openings
-        assert sum(found.faces) == 2 * found.throws
-        assert found.doublets == sum(dice[0] == dice[1] for dice in (it.dice for it in throws))
-        assert found.entered <= found.barred <= found.throws
-        assert 0 <= found.entering <= found.barred
-        for dice, _ in ROLLS:
-            assert found.count(dice) == found.count((dice[1], dice[0]))
-        assert found.throws == sum(found.count(dice) for dice, _ in ROLLS)
+        rolls = [it for game in transcript.games for it in game.entries if isinstance(it, Throw) and it.seat is seat]
+        assert len(rolls) == found.rolls + found.openings
+        assert sum(found.faces) == 2 * found.rolls
+        assert found.doublets == sum(dice[0] == dice[1] for dice in (it.dice for it in rolls))
+        assert found.entered <= found.from_bar <= found.rolls
+        assert 0 <= found.expected_entered <= found.from_bar
 
 
-def test_the_opening_throw_belongs_to_nobody() -> None:
+def test_opening_rolls_are_not_counted() -> None:
     opening = Throw(seat=Seat.B, dice=(3, 1), play=Play.of((8, 5), (6, 5)))
     a, b = dice_statistics(match(Game(1, START, (opening, Throw(seat=Seat.A, dice=(6, 6))))))
-    assert (0, 1) == (b.throws, b.openings)
-    assert (1, 0, 1, (0, 0, 0, 0, 0, 2)) == (a.throws, a.openings, a.doublets, a.faces)
+    assert (0, 1) == (b.rolls, b.openings)
+    assert (1, 0, 1, (0, 0, 0, 0, 0, 2)) == (a.rolls, a.openings, a.doublets, a.faces)
 
 
-def test_runs_are_the_players_own_and_end_at_a_gap() -> None:
-    game = thrown((1, 1), (2, 1), (2, 2), (2, 1), (1, 1), (2, 1), (2, 1))
+def test_runs_are_counted_by_player_and_end_at_a_gap() -> None:
+    game = rolled((1, 1), (2, 1), (2, 2), (2, 1), (1, 1), (2, 1), (2, 1))
     a, b = dice_statistics(match(game))
-    assert (3, 1) == (a.doublets_in_a_row, a.same_in_a_row)
-    assert (0, 3) == (b.doublets_in_a_row, b.same_in_a_row)
+    assert 3 == a.doublets_in_a_row
+    assert 0 == b.doublets_in_a_row
     gap = Gap(reason="lost", then=game.start)
-    broken = evolve(game, entries=(*game.entries[:4], gap, *thrown((1, 1)).entries))
+    broken = evolve(game, entries=(*game.entries[:4], gap, *rolled((1, 1)).entries))
     a, _ = dice_statistics(match(broken))
     assert 2 == a.doublets_in_a_row
 
 
-def test_who_enters_is_compared_with_what_was_to_be_expected() -> None:
-    """Four points closed: 20 of 36 throws enter."""
+def test_entering_is_compared_with_its_expectation() -> None:
+    """Four points closed: 20 of 36 rolls enter."""
     cells = [0] * 26
     cells[25], cells[1] = 1, 5
     cells[19] = cells[20] = cells[21] = cells[22] = -2
-    barred = evolve(START, stage=Stage.ROLL, turns=8, position=Position(cells))
+    from_bar = evolve(START, stage=Stage.ROLL, turns=8, position=Position(cells))
     for dice, entered in (((6, 5), 0), ((2, 5), 1)):
-        play = next(iter(legal_plays(barred.position, dice)), Play())
-        a, _ = dice_statistics(match(Game(1, barred, (Throw(seat=Seat.A, dice=dice, play=play),))))
-        assert (1, entered) == (a.barred, a.entered)
-        assert pytest.approx(20 / 36) == a.entering
+        play = next(iter(legal_plays(from_bar.position, dice)), Play())
+        a, _ = dice_statistics(match(Game(1, from_bar, (Throw(seat=Seat.A, dice=dice, play=play),))))
+        assert (1, entered) == (a.from_bar, a.entered)
+        assert pytest.approx(20 / 36) == a.expected_entered
 
 
-def test_fair_counts_bring_8_and_a_sixth_pips_and_no_suspicion() -> None:
+def test_fair_counts_give_8_and_a_sixth_pips_and_p_1() -> None:
     fair = DiceStatistics(counts=tuple(100 * ways for _, ways in ROLLS))
     assert pytest.approx(49 / 6) == fair.pips
-    for test in (fair.throws_test, fair.faces_test, fair.doublets_test):
+    for test in (fair.rolls_test, fair.faces_test, fair.doublets_test):
         assert test is not None
         assert (0, 1) == (test.statistic, test.p_value)
-    assert (DiceStatistics().pips, DiceStatistics().throws_test) == (None, None)
+    assert (DiceStatistics().pips, DiceStatistics().rolls_test) == (None, None)
 
 
-def test_loaded_dice_are_found() -> None:
-    """One throw in twenty more is a six than should be: nobody sees it in 100 throws, everybody in 10,000."""
+def test_loaded_dice_are_detected_with_enough_rolls() -> None:
+    """One roll in twenty too many is a six: not detected in 100 rolls, but in 10,000."""
     loaded = [ways + (0.5 if 6 in dice else 0) for dice, ways in ROLLS]
     for throws, sure in ((100, False), (10_000, True)):
         test = DiceStatistics(counts=tuple(round(throws * weight / sum(loaded)) for weight in loaded)).faces_test
@@ -182,8 +179,8 @@ def test_loaded_dice_are_found() -> None:
 def test_statistics_of_matches_add_up(one: int, other: int) -> None:
     first, second = dice_statistics(simulate(one, 1))[0], dice_statistics(simulate(other, 1))[0]
     both = first + second
-    assert both.throws == first.throws + second.throws
+    assert both.rolls == first.rolls + second.rolls
     assert both.faces == tuple(map(sum, zip(first.faces, second.faces, strict=True)))
-    assert both.entering == first.entering + second.entering
+    assert both.expected_entered == first.expected_entered + second.expected_entered
     assert both.doublets_in_a_row == max(first.doublets_in_a_row, second.doublets_in_a_row)
     assert first == first + DiceStatistics()

@@ -1,4 +1,4 @@
-"""Matches studied in pieces by several processes are the matches studied in one go; who stops waits for nobody."""
+"""Analyses do not depend on chunks or the number of processes; an interrupt takes effect at once."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from fibsbot.strategies.loader import StrategyError
 from fibsbot.transcript import Cube, Game, Player, Throw, Transcript, TranscriptError, walk
 from tests.formats.simulated_matches import simulate
 
-HANDMADE: Final = HeuristicStrategy()
+HEURISTIC: Final = HeuristicStrategy()
 
 
 def opening(play: Play) -> Transcript:
-    """Return a match of which only the first play is known."""
+    """Return a match with a single play."""
     game = Game(1, start_match(FIBS, 5), (Throw(seat=Seat.B, dice=(3, 1), play=play),))
     return Transcript((Player("anna"), Player("bert")), 5, (game,))
 
@@ -44,26 +44,26 @@ ILLEGAL: Final = opening(Play.of((8, 4), (6, 5)))
 
 
 def short(entries: int = 3) -> Transcript:
-    """Return a match of two games that both break off after a few turns."""
+    """Return a match of two games, both unfinished."""
     match = simulate(11, 3, games=2)
     return evolve(match, games=tuple(evolve(game, entries=game.entries[:entries], result=None) for game in match.games))
 
 
 @pytest.mark.slow
-def test_the_pieces_make_the_whole() -> None:
+def test_an_analysis_in_chunks_equals_one_in_a_single_pass() -> None:
     match = short()
     unseen = evolve(match, games=())
     found = analyse_matches([match, unseen, match], "heuristic", cores=1)
-    assert [analyse_match(it, HANDMADE) for it in (match, unseen, match)] == list(found)
+    assert [analyse_match(it, HEURISTIC) for it in (match, unseen, match)] == list(found)
 
 
-def test_progress_goes_by_entries_and_not_by_games() -> None:
+def test_progress_counts_entries() -> None:
     match, ticks = short(6), []
     list(analyse_matches([match], "heuristic", cores=1, luck=False, tick=lambda done, of: ticks.append((done, of))))
     assert [(1, 12)] * 12 == ticks
 
 
-def test_a_process_is_started_only_for_work_that_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_are_started_only_if_worthwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "usable_cores", lambda: 4)
     monkeypatch.setattr(match_analysis, "ENTRIES_PER_PROCESS", 4)
     asked: list[tuple[int, list[int]]] = []
@@ -82,15 +82,15 @@ def test_a_process_is_started_only_for_work_that_is_worth_it(monkeypatch: pytest
 
 
 @pytest.mark.slow
-def test_the_engine_finds_the_same_however_a_match_is_cut() -> None:
-    (game, _), judge = simulate(11, 3, games=2).games, EngineStrategy("1")
+def test_engine_analyses_do_not_depend_on_chunks() -> None:
+    (game, _), evaluator = simulate(11, 3, games=2).games, EngineStrategy("1")
     steps = list(islice(walk(game), 8))
-    whole = MatchAnalyser(judge)
-    cut = [MatchAnalyser(EngineStrategy("1")).entry(step, luck=True) for step in steps]
-    assert [whole.entry(step, luck=True) for step in steps] == cut
+    whole = MatchAnalyser(evaluator)
+    cut = [MatchAnalyser(EngineStrategy("1")).analyse_entry(step, luck=True) for step in steps]
+    assert [whole.analyse_entry(step, luck=True) for step in steps] == cut
 
 
-def test_an_illegal_game_spoils_its_match_and_no_other() -> None:
+def test_an_illegal_game_fails_only_its_own_match() -> None:
     match = short()
     first, second = match.games
     wrong = evolve(second, entries=(Cube(seat=Seat.A, action=CubeAction.TAKE),))
@@ -101,30 +101,30 @@ def test_an_illegal_game_spoils_its_match_and_no_other() -> None:
 
 
 @pytest.mark.slow
-def test_one_match_that_cannot_be_studied_does_not_stop_the_others() -> None:
+def test_an_illegal_play_fails_only_its_own_match() -> None:
     first, second, third = analyse_matches([OPENING, ILLEGAL, OPENING], "heuristic", cores=1)
     assert isinstance(first, MatchAnalysis)
     assert isinstance(second, TranscriptError)
-    assert first == third == analyse_match(OPENING, HANDMADE)
+    assert first == third == analyse_match(OPENING, HEURISTIC)
 
 
 @pytest.mark.slow
-def test_many_cores_find_what_one_finds() -> None:
+def test_several_processes_give_the_same_analyses_as_one() -> None:
     matches = [*(simulate(seed, 1) for seed in range(3)), ILLEGAL]
     alone, together = (list(analyse_matches(iter(matches), "heuristic", luck=False, cores=cores)) for cores in (1, 2))
     assert alone[:3] == together[:3]
     assert [str(it) for it in alone[3:]] == [str(it) for it in together[3:]]
 
 
-def test_a_strategy_that_is_no_judge_is_refused() -> None:
-    with pytest.raises(StrategyError, match="'random' is no judge"), open_evaluator("random"):
+def test_a_strategy_that_is_not_an_evaluator_is_refused() -> None:
+    with pytest.raises(StrategyError, match="'random' is not an evaluator"), open_evaluator("random"):
         pass
-    with pytest.raises(StrategyError, match="'random' is no judge"):
+    with pytest.raises(StrategyError, match="'random' is not an evaluator"):
         next(analyse_matches([OPENING], "random"))
 
 
 def install(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, body: str) -> None:
-    """Install a judge that the processes find as well: in a package on the path."""
+    """Install an evaluator in a package on the path, where worker processes find it, too."""
     about = folder / f"{name}-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
@@ -141,15 +141,15 @@ def install(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, body: str)
 
 
 @pytest.mark.slow
-def test_a_judge_that_takes_its_process_down_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_evaluator_that_ends_its_process_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     install(monkeypatch, tmp_path, "fatal", "os._exit(9)")
-    with pytest.raises(StrategyError, match="a process in which 'fatal' judged has died"):
+    with pytest.raises(StrategyError, match="a process in which 'fatal' analysed has died"):
         list(analyse_matches([OPENING] * 2, "fatal", cores=2))
 
 
 @pytest.mark.slow
-def test_an_interrupt_does_not_wait_for_who_judges(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The judge would think for a thousand seconds."""
+def test_an_interrupt_does_not_wait_for_the_evaluator(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The evaluator would take a thousand seconds."""
     begun = tmp_path / "begun"
     install(monkeypatch, tmp_path, "pensive", f"pathlib.Path({str(begun)!r}).touch(); time.sleep(1000)")
 

@@ -1,4 +1,4 @@
-"""Intervals, expected wins and connections are what the formulas say; luck is taken out without favour."""
+"""Intervals, expected wins and connections agree with their formulas; luck adjustment is unbiased."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ MATCH: Final = Match(
         (81, 263, (0.2552670213830516, 0.3662128640160042)),
     ],
 )
-def test_wilsons_interval(wins: int, of: int, interval: tuple[float, float]) -> None:
+def test_wilson_interval(wins: int, of: int, interval: tuple[float, float]) -> None:
     """The last two are the textbook's: 81 of 263 gives 0.2553 to 0.3662."""
     assert pytest.approx(interval, abs=1e-4) == wilson(wins, of)
 
 
 @given(st.integers(1, 10_000), st.floats(0, 1))
-def test_the_interval_holds_the_share_and_has_its_ends_where_the_score_test_says(of: int, part: float) -> None:
+def test_the_interval_contains_the_share_and_ends_at_the_score_test(of: int, part: float) -> None:
     wins = round(part * of)
     low, high = wilson(wins, of)
     assert 0 <= low <= wins / of <= high <= 1
@@ -71,17 +71,17 @@ def test_the_interval_holds_the_share_and_has_its_ends_where_the_score_test_says
             assert pytest.approx(Z_95, rel=1e-6) == abs(wins / of - end) / math.sqrt(end * (1 - end) / of)
 
 
-def test_the_mean_of_one_has_no_interval() -> None:
+def test_the_mean_of_a_single_value_has_no_interval() -> None:
     assert mean_interval((1.0,)) is None
     mean, low, high = mean_interval((0.0, 1.0, 2.0)) or (0, 0, 0)
     assert pytest.approx((1, Z_95 / math.sqrt(3))) == (mean, high - mean)
     assert pytest.approx(mean - low) == high - mean
 
 
-# -- what was to be expected ------------------------------------------------------------------------------------------
+# -- expected wins ------------------------------------------------------------------------------------------
 
 
-def test_the_formula_of_the_server() -> None:
+def test_the_rating_formula_is_that_of_the_server() -> None:
     """`help formula`: 1 / (10 ^ (D sqrt(n) / 2000) + 1) for the underdog."""
     assert 0.5 == chance_by_rating(1500, 1500, 7)
     assert pytest.approx(1 / (10 ** (100 * 3 / 2000) + 1)) == chance_by_rating(1500, 1600, 9)
@@ -96,16 +96,16 @@ def test_the_formula_of_the_server() -> None:
     st.integers(0, 1000),
     st.sampled_from((Outcome.WON, Outcome.LOST)),
 )
-def test_what_a_match_did_to_our_rating_tells_its_chances(
+def test_a_rating_change_gives_the_winning_chance(
     own: float, opponent: float, length: int, experience: int, outcome: Outcome
 ) -> None:
     chance = chance_by_rating(own, opponent, length)
     factor = max(1.0, 5 - experience / 100)
     gain = 4 * factor * math.sqrt(length) * ((1 - chance) if outcome is Outcome.WON else -chance)
     known = evolve(MATCH, length=length, outcome=outcome, rating_before=own, opponent_rating=opponent)
-    told = evolve(known, opponent_rating=None, experience_before=experience, rating_after=own + gain)
+    by_change = evolve(known, opponent_rating=None, experience_before=experience, rating_after=own + gain)
     assert chance == chance_before(known)
-    assert pytest.approx(chance, abs=1e-6) == chance_before(told)
+    assert pytest.approx(chance, abs=1e-6) == chance_before(by_change)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_what_a_match_did_to_our_rating_tells_its_chances(
         evolve(MATCH, rating_after=1501.0, outcome=Outcome.UNSEEN),
     ],
 )
-def test_chances_that_nobody_knows_are_none(unknown: Match) -> None:
+def test_unknown_chances_are_none(unknown: Match) -> None:
     assert chance_before(unknown) is None
 
 
@@ -133,7 +133,7 @@ def test_only_finished_matches_count() -> None:
     assert WinLossRecord().share is None
 
 
-def test_connections_are_summed_up_as_far_as_they_were_seen() -> None:
+def test_connections_are_counted_as_far_as_recorded() -> None:
     hour = dt.timedelta(hours=1)
     online = ConnectionStatistics.of(
         [
@@ -149,11 +149,11 @@ def test_connections_are_summed_up_as_far_as_they_were_seen() -> None:
     assert ConnectionStatistics.of([]).between == 0
 
 
-# -- luck taken out ---------------------------------------------------------------------------------------------------
+# -- luck adjustment ---------------------------------------------------------------------------------------------------
 
 
-def studied(transcript: Transcript, luck: tuple[float, float] = (0.3, 0.1)) -> MatchAnalysis:
-    """Have a study with so much luck."""
+def analysed(transcript: Transcript, luck: tuple[float, float] = (0.3, 0.1)) -> MatchAnalysis:
+    """Return an analysis with this luck."""
     a, b = (PlayerStatistics(decisions=2, loss=0.1, luck_in_chances=it) for it in luck)
     return MatchAnalysis(transcript, "luck", (), (a, b))
 
@@ -161,8 +161,8 @@ def studied(transcript: Transcript, luck: tuple[float, float] = (0.3, 0.1)) -> M
 @pytest.mark.slow
 @given(st.integers(0, 2**32), st.sampled_from([1, 2, 3]))
 @settings(max_examples=20)
-def test_what_both_have_without_luck_is_one(seed: int, length: int) -> None:
-    found = studied(simulate(seed, length))
+def test_luck_adjusted_results_of_both_players_add_up_to_one(seed: int, length: int) -> None:
+    found = analysed(simulate(seed, length))
     a, b = (luck_adjusted_result(found, seat) for seat in Seat)
     assert a is not None
     assert b is not None
@@ -171,22 +171,22 @@ def test_what_both_have_without_luck_is_one(seed: int, length: int) -> None:
     assert pytest.approx(won - 0.2) == a
 
 
-def test_a_match_that_was_not_wholly_seen_keeps_its_luck() -> None:
+def test_an_incomplete_match_is_not_adjusted() -> None:
     whole = simulate(0, 3)
     first, *more = whole.games
     last = more.pop()
-    assert luck_adjusted_result(studied(whole), Seat.A) is not None
+    assert luck_adjusted_result(analysed(whole), Seat.A) is not None
     late = evolve(first, start=evolve(first.start, stage=Stage.ROLL))
     cut = evolve(last, result=None)
     for games in ((*more, last), (first, last), (first, *more), (first, *more, cut), (late, *more, last)):
-        assert luck_adjusted_result(studied(evolve(whole, games=tuple(games))), Seat.A) is None
-    assert luck_adjusted_result(studied(simulate(7, 0)), Seat.A) is None, "an unlimited match has no end"
+        assert luck_adjusted_result(analysed(evolve(whole, games=tuple(games))), Seat.A) is None
+    assert luck_adjusted_result(analysed(simulate(7, 0)), Seat.A) is None, "an unlimited match has no end"
 
 
-def test_matches_without_luck_are_summed_up() -> None:
+def test_luck_adjusted_results_are_summed_up() -> None:
     won = simulate(7, 3)
     found = LuckAdjustedResults.of(
-        [studied(won), AnalysisError("no"), studied(simulate(7, 0)), studied(won, (0.0, 0.5))]
+        [analysed(won), AnalysisError("no"), analysed(simulate(7, 0)), analysed(won, (0.0, 0.5))]
     )
     assert (2, 2) == (len(found.actual), found.left_out)
     assert pytest.approx(sum(found.actual) - sum(found.adjusted)) == found.luck == pytest.approx(0.2 - 0.5)
@@ -194,4 +194,4 @@ def test_matches_without_luck_are_summed_up() -> None:
     assert (share, *wilson(round(2 * share), 2)) == found.won
     assert mean_interval(found.adjusted) == found.without_luck
     assert LuckAdjustedResults.of([]).won is LuckAdjustedResults.of([]).without_luck is None
-    assert 6 == found.own.decisions, "whatever could be judged counts for the performance"
+    assert 6 == found.own.decisions, "every analysed match counts for the performance"

@@ -34,9 +34,7 @@ def played(plan: DuelPlan, one: Strategy, other: Strategy, number: int = 0) -> G
     """Play one match."""
 
     def ask(strategy: Strategy, question: Question) -> StrategyAnswer:
-        answer = question.put_to(strategy)
-        assert question.fault(answer) is None
-        return answer
+        return question.put_to(strategy)
 
     course = play_match(plan.laws, plan.length, partial(GameDice, plan.seed, number))
     return play_out(course, [partial(ask, one), partial(ask, other)])

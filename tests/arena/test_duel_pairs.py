@@ -11,10 +11,9 @@ from attrs import evolve
 
 from fibsbot.analysis.luck import luck_adjusted_result
 from fibsbot.analysis.match_analysis import analyse_match
-from fibsbot.arena.duel.games import PairPlayer
 from fibsbot.arena.duel.plan import MONEY_CUBE_LIMIT, DuelError, DuelPlan
 from fibsbot.arena.duel.results import DuelSummary
-from fibsbot.arena.duel.workers import StrategyThread
+from fibsbot.arena.duel.workers import PairPlayer, TimedStrategy
 from fibsbot.formats.mat import read_mats
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import Strategy
@@ -31,7 +30,7 @@ def room(
     plan: DuelPlan, one: Strategy, other: Strategy, judge: Evaluator | None = None, mats: Path | None = None
 ) -> Iterator[PairPlayer]:
     """Have two strategies play."""
-    askers = StrategyThread("one", lambda: one, 60), StrategyThread("other", lambda: other, 60)
+    askers = TimedStrategy("one", lambda: one, 60), TimedStrategy("other", lambda: other, 60)
     yield PairPlayer(plan, askers, judge, mats)
     for asker in askers:
         asker.close()
@@ -83,7 +82,7 @@ def test_luck_is_nothing_on_average_whoever_judges() -> None:
     """The Racer knows little of backgammon, and yet its luck bends nothing."""
     tally, luck = DuelSummary(MONEY), DuelSummary(MONEY)
     with room(MONEY, Racer(), Runner(), Racer()) as here:
-        for number in range(4):
+        for number in range(3):
             pair = here.play(number)
             assert pair.luck is not None
             tally.add(pair)
@@ -121,7 +120,7 @@ def test_a_judge_that_fails_leaves_the_result_and_says_why() -> None:
     tally = played(evolve(MONEY, cube=False), Racer(), Racer(), 2, Blind())
     report = tally.report(2)
     assert (2, 2, None) == (report["pairs"], report["unjudged"], report["adjusted"])
-    assert "racer cannot judge: RuntimeError: too dark" in report["examples"][0]
+    assert "racer cannot evaluate: RuntimeError: too dark" in report["examples"][0]
 
 
 def test_resigning_a_backgammon_costs_three_points() -> None:

@@ -6,28 +6,29 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from fibsbot.arena.duel.workers import MAX_HANGING, StrategyThread
+from fibsbot.arena.duel.workers import TimedStrategy
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
 from fibsbot.strategies.loader import StrategyError
-from fibsbot.strategies.questions import PlayQuestion, Question, RollQuestion
+from fibsbot.strategies.pool import MAX_HANGING
+from fibsbot.strategies.questions import LastResort, PlayQuestion, Question, RollQuestion
 from tests.arena.duel_strategies import Hanging, Nonsense, Racer, Raising, Unmakeable
 
 PLAYS = legal_plays(Position.start(), (3, 1))
 WHICH = PlayQuestion(MatchState(Position.start(), phase=Phase.MOVE, dice=(3, 1)), PLAYS)
 ROLL = RollQuestion(MatchState(Position.start()), may_double=True)
-Sit = Callable[..., StrategyThread]
+Sit = Callable[..., TimedStrategy]
 
 
 @pytest.fixture
 def sit() -> Iterator[Sit]:
     """Have strategies asked, and close them in the end."""
-    askers: list[StrategyThread] = []
+    askers: list[TimedStrategy] = []
 
-    def make(strategy: Callable[[], Strategy], deadline: float = 60.0) -> StrategyThread:
-        askers.append(StrategyThread("guest", strategy, deadline))
+    def make(strategy: Callable[[], Strategy], deadline: float = 60.0) -> TimedStrategy:
+        askers.append(TimedStrategy("guest", strategy, deadline))
         return askers[-1]
 
     yield make
@@ -57,7 +58,7 @@ def test_a_fault_is_counted_and_a_fallback_decides(
 ) -> None:
     asker = sit(strategy)
     for _ in range(3):
-        assert question.fault(asker.ask(question)) is None
+        assert question.put_to(LastResort()) == asker.ask(question)
     counted = asker.collect()
     assert 3 == counted.faults
     assert counted.example.startswith(text)
@@ -90,13 +91,13 @@ def test_no_more_are_made_when_too_many_hang(sit: Sit) -> None:
     asker = sit(make, 0.01)
     for _ in range(MAX_HANGING + 5):
         asker.ask(WHICH)
-    assert (MAX_HANGING + 1, MAX_HANGING + 5) == (len(made), asker.collect().faults)
+    assert (MAX_HANGING, MAX_HANGING + 5) == (len(made), asker.collect().faults)
     for it in made:
         it.let_go.set()
 
 
 def test_one_that_cannot_be_made_says_so_in_a_line(sit: Sit) -> None:
-    with pytest.raises(StrategyError, match=r"^OSError: no network found$"):
+    with pytest.raises(StrategyError, match=r"^guest raised OSError: no network found$"):
         sit(Unmakeable)
 
 

@@ -86,7 +86,8 @@ def test_the_command_prints_one_json_object_and_its_status_tells_whether_all_wen
     assert (0, True, 1) == (result.exit_code, report["clean"], report["finished"])
 
 
-def test_the_command_reports_in_words() -> None:
-    result = CliRunner().invoke(main, ["soak", "--matches", "1", "--stall", "0.001", "--opponent", "random"])
+def test_the_command_reports_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fibsbot.cli.soak.load", lambda _: Raising())
+    result = CliRunner().invoke(main, ["soak", "--matches", "1", "--opponent-strategy", "random"])
     assert result.exit_code == 1
     assert "Not everything went well" in result.stdout

@@ -14,6 +14,7 @@ from fibsbot.bot.interface import (
     Ask,
     Connected,
     ConnectionLost,
+    DecisionKey,
     Disconnect,
     Event,
     FinishRequested,
@@ -33,13 +34,13 @@ from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from fibsbot.strategies.questions import (
     AcceptAnswer,
-    DecisionKey,
     PlayQuestion,
     ResignationQuestion,
     RollQuestion,
     StrategyAnswer,
     TakeQuestion,
 )
+from tests.bot.live_bots import agent_settings
 
 ME = "marvin"
 OWN_INFO = f"2 {ME} 1 1 0 0 0 0 1 1 2396 0 1 0 1 1457.85 0 1 0 0 0 UTC"
@@ -96,7 +97,7 @@ class Script:
         settings.setdefault("timings", Timings(pause=0, invitation=1))
         settings.setdefault("strict", True)
         settings.setdefault("chat", ChatSettings(greet=False))
-        self.agent = Agent(AgentSettings(settings.pop("name", ME), "pass:word", **settings))
+        self.agent = Agent(agent_settings(settings.pop("name", ME), "pass:word", **settings))
         self.now = 1000.0
         self.questions: list[Ask] = []
         """Questions that were not answered yet."""

@@ -25,14 +25,14 @@ from fibsbot.bot.interface import Record
 from fibsbot.bot.runner import Observer, Runner, SessionResult
 from fibsbot.bot.settings import AgentSettings, RunSettings, Timings
 from fibsbot.client.connection import Connection, connect
-from fibsbot.client.settings import BackoffSettings
+from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.policy import Lengths, Policy
 from fibsbot.records.session_log import Received, Rotation, read_session_log
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.random_play import RandomStrategy
 from tests.bot.agent_script import ME, OWN_INFO
-from tests.bot.live_bots import CHEAP
+from tests.bot.live_bots import CHEAP, agent_settings
 from tests.bot.test_hostile_messages import any_board, any_line
 
 DATA: Final = Path(__file__).parent.parent / "data" / "bot"
@@ -275,8 +275,8 @@ class Ordeal:
         policy = Policy(lengths=Lengths(unlimited=True))
         settings = AgentSettings(ME, "pw-of-marvin", policy=policy, timings=QUICK, seed=seed)
         pauses = BackoffSettings(first=0.001, longest=0.002)
-        run = RunSettings("127.0.0.1", 0, settings, retry_first=True, pauses=pauses, log_path=log)
-        self._settings = evolve(run, rotation=Rotation(max_bytes=2**20, max_total_bytes=2**22))
+        run = RunSettings(ServerSettings("127.0.0.1", 1), settings, retry_first=True, backoff=pauses, log_path=log)
+        self._settings = evolve(run, rotation=Rotation(2**20, daily=True, keep_days=30, max_total_bytes=2**22))
         self._runner = Runner(
             self._settings, strategy or RandomStrategy(seed), observer=self.keeper, connect_to=self._connect_to
         )
@@ -302,7 +302,7 @@ class Ordeal:
     async def _suffer(self, running: asyncio.Task[SessionResult], until: int) -> None:
         self._move_to(self.hostile.port)
         while self.hostile.connections < until and not running.done():
-            self.toll.most_tasks = max(self.toll.most_tasks, len(self._runner._driver._inquiries))
+            self.toll.most_tasks = max(self.toll.most_tasks, len(self._runner._driver._pending))
             await asyncio.sleep(0.01)
         self.toll.memory.append(memory())
 
@@ -310,8 +310,10 @@ class Ordeal:
         """Let somebody play a match with the bot on the real server."""
         self._move_to(self.real.port)
         timings = evolve(QUICK, watchdog=2, patience=10)
-        settings = AgentSettings("ford", "pw-of-ford", invite=ME, length=1, matches=1, timings=timings)
-        ford = Runner(RunSettings("127.0.0.1", self.real.port, settings, retry_first=True), RandomStrategy(1))
+        settings = agent_settings("ford", "pw-of-ford", invite=ME, length=1, matches=1, timings=timings)
+        ford = Runner(
+            RunSettings(ServerSettings("127.0.0.1", self.real.port), settings, retry_first=True), RandomStrategy(1)
+        )
         playing = asyncio.create_task(ford.run())
         await asyncio.wait({playing, running}, return_when=asyncio.FIRST_COMPLETED)
         if not playing.done():

@@ -8,11 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import attrs
+from attrs import evolve
+
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.interface import Record
 from fibsbot.bot.runner import Observer
-from fibsbot.bot.settings import AgentSettings, RunSettings, Timings
-from fibsbot.client.settings import BackoffSettings
+from fibsbot.bot.settings import AgentSettings, PlaySettings, RunSettings, Timings
+from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.server.limits import ServerLimits
@@ -23,13 +26,25 @@ QUICK = Timings(watchdog=1, keep_alive=10, pause=0, invitation=0.02, retry=0.5)
 CHEAP = ServerLimits(password_cost=16)
 
 
+def agent_settings(name: str, password: str, **fields: Any) -> AgentSettings:
+    """Return the settings of an agent; those of `bot` and the speed limit may be given by their names alone."""
+    names = {"length": "invite_length", **{it.name: it.name for it in attrs.fields(PlaySettings)}}
+    play = {names[key]: fields.pop(key) for key in list(fields) if key in names}
+    timings = {key: fields.pop(key) for key in ("commands_a_minute", "deadline") if key in fields}
+    if timings:
+        fields["timings"] = evolve(fields.get("timings", Timings()), **timings)
+    return AgentSettings(name, password, play=PlaySettings(**play), **fields)
+
+
 def settings(port: int, name: str, log_path: Path | None = None, **fields: Any) -> RunSettings:
     """Return the settings of a bot that registers itself and waits for nothing; `fields` are the agent's."""
-    run: dict[str, Any] = {key: fields.pop(key) for key in ("deadline", "register", "retry_first") if key in fields}
+    server = ServerSettings("127.0.0.1", port, register=fields.pop("register", True))
+    retry_first = fields.pop("retry_first", False)
     fields = {"timings": QUICK, "strict": True, "password": f"pw-of-{name}", "matches": 1, **fields}
-    pauses = BackoffSettings(first=0.1, longest=0.5)
-    run = {"register": True, "pauses": pauses, "log_path": log_path, **run}
-    return RunSettings("127.0.0.1", port, AgentSettings(name, **fields), **run)
+    backoff = BackoffSettings(first=0.1, longest=0.5)
+    return RunSettings(
+        server, agent_settings(name, **fields), backoff=backoff, retry_first=retry_first, log_path=log_path
+    )
 
 
 class Watcher(Observer):

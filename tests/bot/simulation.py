@@ -39,7 +39,7 @@ from fibsbot.bot.interface import (
     WakeAt,
     Woken,
 )
-from fibsbot.bot.settings import AgentSettings, ChatSettings
+from fibsbot.bot.settings import ChatSettings
 from fibsbot.client.settings import Backoff, BackoffSettings
 from fibsbot.server import dispatch, sessions
 from fibsbot.server.accounts import Account
@@ -47,8 +47,9 @@ from fibsbot.server.audience import render
 from fibsbot.server.database import Database
 from fibsbot.server.dice import SeededDice
 from fibsbot.server.users import ClientMode, User
-from fibsbot.server.world import Dependencies, Quirks, World
+from fibsbot.server.world import Quirks, World
 from fibsbot.strategies.base import Strategy
+from tests.bot.live_bots import agent_settings
 
 NOON: Final = 1_795_176_000
 LATENCY: Final = 0.05
@@ -145,7 +146,7 @@ class Simulation:
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._count = itertools.count()
         self._store = Database(None, NOON)
-        self.world = World(Dependencies(self._store, SeededDice(seed), lambda: NOON + self.now, quirks or Quirks()))
+        self.world = World(self._store, SeededDice(seed), lambda: NOON + self.now, quirks=quirks)
 
     def close(self) -> None:
         """Let go of the database."""
@@ -154,7 +155,7 @@ class Simulation:
     def add(self, name: str, strategy: Strategy, pauses: BackoffSettings | None = None, **settings: Any) -> Bot:
         """Put a bot in, which connects at once."""
         settings = {"seed": self._seed, "chat": ChatSettings(greet=False), "matches": 1, **settings}
-        agent = Agent(AgentSettings(name, "pass:word", **settings))
+        agent = Agent(agent_settings(name, "pass:word", **settings))
         self._store.save_accounts(Account(name, PASSWORD_HASH))
         bot = self.bots[name] = Bot(
             name, agent, strategy, Backoff(pauses or BackoffSettings(), random.Random(f"{self._seed}{name}"))
@@ -273,12 +274,12 @@ class Simulation:
 
     def _gone(self, user: User) -> None:
         sessions.log_out(self.world, user, Departure.DROPPED)
-        self.world.save()
+        self.world.save_matches()
         self._tell_all()
 
     def _tell_all(self, bot: Bot | None = None, said: str = "") -> None:
         outbox, self.world.outbox = self.world.outbox, []
-        leaving, self.world.leaving = self.world.leaving, []
+        leaving, self.world.disconnecting = self.world.disconnecting, []
         by_user = {other.user: other for other in self.bots.values() if other.user}
         for user, message in outbox:
             if bot is not None and user is bot.user and isinstance(message, Refusal):

@@ -12,7 +12,7 @@ from fibsbot.bot.settings import Timings
 from fibsbot.match import Owner
 from fibsbot.policy import Lengths, Policy
 from fibsbot.position import Move, Play
-from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
+from fibsbot.strategies.base import CubeAction, PlayAnswer
 from fibsbot.strategies.questions import ResignAnswer, ResignationQuestion, RollQuestion, TakeQuestion
 from tests.bot.agent_script import AFTER_61, ME, PROMPT, ROLLED_64, START_CELLS, TIME, Script, after, board
 
@@ -66,14 +66,6 @@ def test_a_play_that_the_rules_refuse_is_never_sent() -> None:
     illegal = Play((Move(24, 18), Move(24, 19)))
     assert ["move 24-20 24-18"] == script.answer(PlayAnswer(illegal))
     assert 2 == len(legal)
-    assert 1 == script.agent.counters.fallbacks
-
-
-@pytest.mark.parametrize("nonsense", [CubeAnswer(CubeAction.TAKE), ResignAnswer(7), PlayAnswer(Play())])
-def test_an_answer_that_is_none_costs_one_decision(nonsense: PlayAnswer | CubeAnswer | ResignAnswer) -> None:
-    script = Script().to_my_move()
-    assert ["move 24-20 24-18"] == script.answer(nonsense)
-    assert 1 == script.agent.counters.fallbacks
 
 
 def test_a_play_that_the_server_refuses_is_followed_by_another_legal_one() -> None:
@@ -301,8 +293,8 @@ def test_after_the_crawford_game_doubles_are_allowed_again() -> None:
     script.server("ford wins the game and gets 1 point. Sorry.", f"score in 5 point match: ford-2 {ME}-4", NEXT_GAME)
     script.server("Starting a new game with ford.", "You rolled 1, ford rolled 6", "ford makes the first move.")
     script.server(board(score="4:2", turn=-1, other_dice="6:1"))
-    assert script.agent.track.state is not None
-    assert (False, True) == (script.agent.track.state.crawford, script.agent.track.state.post_crawford)
+    assert script.agent.tracked.state is not None
+    assert (False, True) == (script.agent.tracked.state.crawford, script.agent.tracked.state.post_crawford)
 
 
 # -- one at a time --------------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ def test_whatever_crosses_what_no_board_surprises_anybody(count: int, latest: fl
     """The bots are strict: a board that shows what was not to be expected raises DifferenceError."""
     unrest = Unrest(10 * count, count, latest)
     bottle = unrest.bottle
-    bottle.run(1200 + 600 * latest)
+    bottle.run(600 + 300 * latest)
     bottle.close()
     assert {GONE} >= {answer for _, said, answer in bottle.refusals if said.startswith(DECISIONS)}
     assert 0 < sum(bot.agent.counters.matches for bot in bottle.bots.values())

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from fibsbot.policy import Lengths, Policy
-from fibsbot.strategies.base import CubeAction, CubeAnswer
-from fibsbot.strategies.questions import AcceptAnswer, LastResort, StrategyAnswer
+from fibsbot.strategies.questions import LastResort
+from fibsbot.strategies.random_play import RandomStrategy
 from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, START_CELLS, Script, board
 
 NAMES = ("ford", "ford", "zaphod", ME, "You")
@@ -110,13 +110,8 @@ def any_line(rng: random.Random) -> str:
 
 def answer(script: Script, rng: random.Random) -> None:
     """Answer a question, mostly sensibly."""
-    nonsense: list[StrategyAnswer] = [
-        CubeAnswer(CubeAction.DOUBLE),
-        CubeAnswer(CubeAction.BEAVER),
-        AcceptAnswer(accepted=True),
-    ]
-    sensible = script.questions[0].question.put_to(LastResort())
-    script.answer(sensible if rng.random() < 0.8 else rng.choice(nonsense))
+    strategy = LastResort() if rng.random() < 0.8 else RandomStrategy(rng.randrange(1000))
+    script.answer(script.questions[0].question.put_to(strategy))
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -14,12 +14,12 @@ from fibs_protocol.grammar import parse_command
 
 from fibsbot.bot.interface import End
 from fibsbot.bot.runner import Runner
-from fibsbot.bot.settings import AgentSettings, RunSettings
-from fibsbot.client.settings import BackoffSettings
+from fibsbot.bot.settings import RunSettings
+from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.server.server import Server
 from fibsbot.strategies.random_play import RandomStrategy
 from tests.bot.hostile_server import QUICK, Malice, Ordeal
-from tests.bot.live_bots import CHEAP, Watcher
+from tests.bot.live_bots import CHEAP, Watcher, agent_settings
 from tests.bot.proxy import Chunk, Proxy
 
 
@@ -83,9 +83,9 @@ async def test_lies_between_the_lines_of_a_match_do_not_keep_it_from_being_finis
             await server.register(name, f"pw-of-{name}")
 
         def runner(name: str, port: int, observer: Watcher | None = None, **settings: object) -> Runner:
-            agent = AgentSettings(name, f"pw-of-{name}", timings=QUICK, **settings)  # type: ignore[arg-type]
+            agent = agent_settings(name, f"pw-of-{name}", timings=QUICK, **settings)
             pauses = BackoffSettings(first=0.05, longest=0.2)
-            run = RunSettings("127.0.0.1", port, agent, pauses=pauses, retry_first=True)
+            run = RunSettings(ServerSettings("127.0.0.1", port), agent, backoff=pauses, retry_first=True)
             return Runner(run, RandomStrategy(seed), observer=observer)
 
         marvin = runner("marvin", between.port, watcher)

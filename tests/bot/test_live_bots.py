@@ -98,10 +98,19 @@ async def test_a_wrong_password_is_tried_once() -> None:
 
 
 @pytest.mark.slow
-async def test_an_account_that_exists_is_not_registered_again() -> None:
+async def test_an_account_that_exists_is_not_registered_again(tmp_path: Path) -> None:
+    logs = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
     async with Server(limits=CHEAP) as server:
-        await play(server, LastResort())
-        await play(server, LastResort())
+        for log in logs:
+            result, _ = await play(server, LastResort(), log=log)
+            assert (End.FINISHED, 1) == (result.end, result.counters.matches)
+    outcomes = []
+    for log in logs:
+        records = list(read_session_log(log))
+        (ended,) = (it for it in records if isinstance(it, Event) and it.name == "registration_ended")
+        before = records[: records.index(ended)]
+        outcomes.append((ended.fields["outcome"], sum(isinstance(it, Sent) and b"**" in it.data for it in before)))
+    assert [("", 2), ("the name 'marvin' is taken", 0)] == outcomes, "how it ended, and how often the password was sent"
 
 
 async def test_an_account_that_cannot_be_made_says_why() -> None:

@@ -194,8 +194,10 @@ def test_the_password_is_in_no_record_and_no_repr() -> None:
 
 
 def test_waits_are_scaled_all_at_once() -> None:
-    halved = {name: seconds / 2 for name, seconds in asdict(Timings()).items()}
-    assert halved == asdict(Timings().scaled(0.5))
+    before, after = asdict(Timings(commands_a_minute=7)), asdict(Timings(commands_a_minute=7).scaled(0.5))
+    unscaled = {"commands_a_minute", "deadline", "connect"}
+    assert unscaled == {name for name in before if before[name] == after[name] != 0}
+    assert all(after[name] == before[name] / 2 for name in before.keys() - unscaled)
 
 
 # -- registration ---------------------------------------------------------------------------------------------------

@@ -12,10 +12,11 @@ from fibs_protocol.stream import MessageReader
 
 from fibsbot.bot.runner import play_session
 from fibsbot.records.archive import Archive, finished_files
-from fibsbot.records.session_log import Received, Rotation, read_session_log
+from fibsbot.records.session_log import Received, read_session_log
 from fibsbot.server.server import Server
 from fibsbot.strategies.loader import load
 from tests.bot.live_bots import CHEAP, settings
+from tests.records.log_clock import rotation
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +28,7 @@ async def test_what_was_received_reads_on_from_file_to_file(tmp_path: Path, monk
     monkeypatch.setattr(Archive, "sweep_in_background", Archive.sweep)
     path = tmp_path / "marvin.jsonl"
     async with Server(seed=9, limits=CHEAP) as server, asyncio.timeout(60):
-        marvin = evolve(settings(server.port, "marvin", path, matches=MATCHES), rotation=Rotation(max_bytes=2**16))
+        marvin = evolve(settings(server.port, "marvin", path, matches=MATCHES), rotation=rotation(max_bytes=2**16))
         ford = settings(server.port, "ford", None, invite="marvin", length=5, matches=MATCHES)
         await asyncio.gather(play_session(marvin, load("random")), play_session(ford, load("random")))
     files = [*(file.path for file in finished_files(path)), path]

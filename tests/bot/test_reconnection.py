@@ -16,7 +16,7 @@ from fibsbot.bot.interface import End, FinishRequested, QuitRequested
 from fibsbot.bot.login import _restart_delay
 from fibsbot.bot.runner import Runner, SessionResult
 from fibsbot.bot.settings import RunSettings, Timings
-from fibsbot.client.settings import BackoffSettings, TlsSettings
+from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.server.server import Server
 from fibsbot.strategies.questions import LastResort
 from fibsbot.strategies.random_play import RandomStrategy
@@ -55,7 +55,7 @@ async def talking(talk: Talk) -> AsyncIterator[int]:
 def runner(port: int, watcher: Watcher, pauses: BackoffSettings, **fields: Any) -> Runner:
     """Return a run of a bot that has its account already."""
     run = settings(port, ME, register=False, retry_first=True, matches=None, **fields)
-    return Runner(evolve(run, pauses=pauses), LastResort(), observer=watcher)
+    return Runner(evolve(run, backoff=pauses), LastResort(), observer=watcher)
 
 
 async def until(condition: Callable[[], object], seconds: float = 20) -> None:
@@ -145,7 +145,8 @@ async def test_a_server_that_shuts_down_is_given_time() -> None:
 async def test_a_match_is_played_through_tls(tmp_path: Path) -> None:
     ours = certificate(tmp_path, "127.0.0.1")
     async with Server(seed=3, limits=CHEAP) as server, Proxy(server.port, unharmed, server_context(ours)) as secure:
-        marvin = evolve(settings(secure.port, ME, register=True), tls=TlsSettings(ours))
+        marvin = settings(secure.port, ME)
+        marvin = evolve(marvin, server=evolve(marvin.server, tls=True, tls_ca=ours))
         ford = settings(server.port, "ford", invite=ME)
         async with asyncio.timeout(60):
             results = await asyncio.gather(*(Runner(run, LastResort()).run() for run in (marvin, ford)))
@@ -343,7 +344,7 @@ async def test_asked_to_finish_a_match_that_takes_too_long_it_leaves_it_to_the_s
         await table.play()
         table.marvin.finish()
         result = await table.end()
-        saved = server.world.store.match(ME, "ford")
+        saved = server.world.database.match(ME, "ford")
         assert saved is not None
         assert not saved.over, "it can be resumed"
     assert (End.FINISHED, "logged out", 0) == (result.end, result.reason, result.counters.matches)
@@ -356,7 +357,7 @@ async def test_a_second_request_leaves_at_once_and_the_match_is_saved() -> None:
         table.marvin.finish()
         table.marvin.quit()
         result = await table.end()
-        saved = server.world.store.match(ME, "ford")
+        saved = server.world.database.match(ME, "ford")
         assert saved is not None
         assert not saved.over, "it can be resumed"
     assert (End.FINISHED, "told to quit", 0) == (result.end, result.reason, result.counters.matches)
@@ -366,7 +367,7 @@ async def test_told_to_quit_while_it_connects_it_does_not_wait_for_the_connectio
     async def never() -> Any:
         await asyncio.Event().wait()
 
-    run = RunSettings("127.0.0.1", 1, settings(1, ME).agent, retry_first=True)
+    run = RunSettings(ServerSettings("127.0.0.1", 1), settings(1, ME).agent, retry_first=True)
     bot = Runner(run, LastResort(), connect_to=never)
     running = asyncio.create_task(bot.run())
     await asyncio.sleep(0.05)

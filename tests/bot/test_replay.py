@@ -12,12 +12,11 @@ from fibs_protocol.stream import MessageReader
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.interface import Ask, Connected, Event, MessageReceived, Send, StrategyAnswered, WakeAt, Woken
 from fibsbot.bot.runner import play_session
-from fibsbot.bot.settings import AgentSettings
 from fibsbot.records.session_log import Received, Sent, read_session_log
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import load
-from tests.bot.live_bots import CHEAP, QUICK, settings
+from tests.bot.live_bots import CHEAP, QUICK, agent_settings, settings
 
 
 @pytest.fixture
@@ -40,7 +39,7 @@ class Replay:
 
     def __init__(self, strategy: Strategy) -> None:
         """Begin with a connection."""
-        self._agent = Agent(AgentSettings("marvin", "x", matches=1, strict=True, timings=QUICK))
+        self._agent = Agent(agent_settings("marvin", "x", matches=1, strict=True, timings=QUICK))
         self._reader = MessageReader()
         self._strategy = strategy
         self._wake_at: float | None = None

@@ -92,12 +92,6 @@ def test_an_unlimited_match_has_no_last_game() -> None:
     assert ["resign b"] == answered(script, Resigning(3))
 
 
-def test_a_resignation_that_was_not_asked_for_is_no_answer() -> None:
-    script = to_roll("0:4")
-    assert ["roll"] == script.answer(ResignAnswer(1))
-    assert [{"phase": "roll", "reason": "expected none to resign, got 1"}] == script.events("fallback")
-
-
 def test_after_a_rejected_offer_only_more_is_offered_and_never_the_match() -> None:
     script = to_roll("0:3")
     assert ["resign n"] == script.answer(ResignAnswer(1))
@@ -115,4 +109,3 @@ def test_a_question_takes_no_other_resignation_than_it_asks_for(level: int) -> N
     question = RollQuestion(state, may_double=False, resign_from=2, resign_to=2)
     answer = question.put_to(Resigning(level))
     assert (ResignAnswer(2) if level == 2 else CubeAnswer(CubeAction.ROLL)) == answer
-    assert (level == 2) is (question.fault(ResignAnswer(level)) is None)

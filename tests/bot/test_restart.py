@@ -34,7 +34,7 @@ def free_port() -> int:
 @contextlib.asynccontextmanager
 async def serving(port: int, db: Path) -> AsyncIterator[asyncio.subprocess.Process]:
     """Run `fibsbot serve` as a process of its own."""
-    command = (sys.executable, "-m", "fibsbot", "serve", "--port", str(port), "--db", str(db), "--seed", "11")
+    command = (sys.executable, "-m", "fibsbot", "serve", "--port", str(port), "--database", str(db), "--seed", "11")
     process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.DEVNULL)
     try:
         async with asyncio.timeout(30):
@@ -53,12 +53,14 @@ async def serving(port: int, db: Path) -> AsyncIterator[asyncio.subprocess.Proce
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("decisions", [1, 40])
-async def test_both_bots_finish_the_match_that_a_killed_server_interrupted(decisions: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("decisions", "length"), [(1, 1), (40, 3)])
+async def test_both_bots_finish_the_match_that_a_killed_server_interrupted(
+    decisions: int, length: int, tmp_path: Path
+) -> None:
     port, db = free_port(), tmp_path / "fibs.db"
     marvin, ford = Counting(decisions), Watcher()
     bots = [
-        Runner(settings(port, "marvin", invite="ford", length=7), load("heuristic"), observer=marvin),
+        Runner(settings(port, "marvin", invite="ford", length=length), load("heuristic"), observer=marvin),
         Runner(settings(port, "ford"), load("heuristic"), observer=ford),
     ]
     async with asyncio.timeout(120):
@@ -70,7 +72,7 @@ async def test_both_bots_finish_the_match_that_a_killed_server_interrupted(decis
             assert reached.done(), "the match was too short for this test"
             server.kill()
             await server.wait()
-            score = bots[0].agent.track.state.score if bots[0].agent.track.state else (0, 0)
+            score = bots[0].agent.tracked.state.score if bots[0].agent.tracked.state else (0, 0)
             await asyncio.sleep(0.5)
         async with serving(port, db):
             results = await runs

@@ -286,6 +286,6 @@ def test_a_file_with_problems_keeps_what_is_right_in_it(
     path = tmp_path_factory.getbasetemp() / "lines.toml"
     path.write_text("\n".join(lines), encoding="utf-8")
     found = check(path)
-    assert bool(found.plans) is not bool(found.problems)
+    assert bool(found.runs) is not bool(found.problems)
     assert len(set(found.problems)) == len(found.problems)
     assert all(1 == len(str(it).splitlines()) for it in found.problems)

@@ -51,9 +51,9 @@ from fibsbot.bot.agent import Agent
 handle = Agent.handle
 
 def crash(self, event):
-    if self.track.user == "marvin" and self.counters.decisions == 4 and not crash.done:
+    if self.tracked.user == "marvin" and self.counters.decisions == 4 and not crash.done:
         crash.done = True
-        secret = self._desk.settings.password
+        secret = self._context.settings.password
         raise SystemError(f"made up, with {secret} inside")
     return handle(self, event)
 
@@ -300,6 +300,19 @@ def test_settings_that_cannot_be_used_are_told_at_once_and_the_status_is_78(
     assert EXIT_CONFIG == result.exit_code
     for line in lines:
         assert line in result.output
+
+
+def test_session_logs_that_cannot_be_written_are_a_problem_of_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET", "x")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "logs").write_text("a file where the directory should be")
+    Fleet(tmp_path).write(settings(1, "marvin"))
+    result = CliRunner().invoke(main, ["run", "--config", "bots.toml"])
+    assert EXIT_CONFIG == result.exit_code
+    assert "log.directory: expected a directory where this user can write, got logs" in result.output
+    assert not (tmp_path / "store.db").exists(), "the work has not begun"
 
 
 def test_a_store_that_can_never_be_used_is_a_problem_of_the_settings(

@@ -49,13 +49,13 @@ def test_an_accounts_own_settings_go_before_those_of_all() -> None:
     marvin, ford = config.policy_of("marvin"), config.policy_of("ford")
     assert (Lengths.parse(["1-9"]), None, False) == (marvin.lengths, marvin.min_rating, marvin.bots)
     assert (Lengths.parse(["5"]), 1500, False) == (ford.lengths, ford.min_rating, ford.bots)
-    assert [4321, 4711] == [config.only(account).server.port for account in config.accounts]
+    assert [4321, 4711] == [config.for_account(account).server.port for account in config.accounts]
 
 
 def test_what_holds_for_one_account_is_a_configuration_of_its_own() -> None:
     config = parse_config(TWO)
-    one = config.only(config.account_called("marvin"))
-    assert one == one.only(one.account_called(None))
+    one = config.for_account(config.account_called("marvin"))
+    assert one == one.for_account(one.account_called(None))
     assert config.policy_of("marvin") == one.policy_of(None)
 
 
@@ -83,7 +83,7 @@ def test_an_unknown_account_is_told_in_one_line(text: str, name: str | None, sai
 def test_a_problem_says_in_which_account_it_is() -> None:
     assert [
         "account[2].name: expected another name than that of account[1], got 'marvin'",
-        "account[3].name: expected a name, for there are several accounts, got none",
+        "account[3].name: expected a name, because there are several accounts, got none",
         "account[2].client: expected a word without blanks of at most 20 characters, or false, got 3",
         "account[2].seek: expected a table of settings, got 7",
         "account[2].policy.lengths[2]: expected a length such as 5, 1-9 or unlimited, got 'x'",
@@ -117,6 +117,6 @@ def test_what_is_no_account_is_refused(value: str) -> None:
 
 @given(st.text("abc[]. 12", min_size=1), st.text("abc[]. 12", min_size=1))
 def test_paths_grow_from_the_inside(inner: str, outer: str) -> None:
-    problem = ConfigProblem(inner, "this", "that").below(outer)
+    problem = ConfigProblem(inner, "this", "that").prefixed(outer)
     assert problem.path.startswith(outer)
     assert problem.path.endswith(inner)

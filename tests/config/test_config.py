@@ -15,7 +15,7 @@ from fibsbot.log import LogFormat
 from fibsbot.policy import Lengths, NamePattern
 
 NAME = "a name of letters and underscores, at most 20"
-PATTERN = "a name, perhaps with * and ? for anything, perhaps with :from or :to at its end"
+PATTERN = "a name, perhaps with * and ? as wildcards and with :from or :to at its end"
 LENGTH = "a length such as 5, 1-9 or unlimited"
 
 
@@ -49,7 +49,7 @@ def test_lists_of_words_become_what_they_mean() -> None:
         """
     )
     assert Lengths(((1, 9), (11, 11)), unlimited=True) == config.policy.lengths
-    assert (NamePattern("Quit*"), NamePattern("ford", theirs=False)) == config.policy.block
+    assert (NamePattern("Quit*"), NamePattern("ford", from_them=False)) == config.policy.block
     assert () == config.policy.allow
     assert ("zaphod", "trillian") == config.chat.operators
     assert "Hello, I am a program." == config.chat.greeting

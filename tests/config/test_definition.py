@@ -1,4 +1,4 @@
-"""The definition: sample and documentation follow it, it has all that other rooms can be told, and nothing else."""
+"""Sample file and documentation follow the declarations of the settings, and each setting has an effect."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import tomllib
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
 import pytest
-from attrs import evolve, fields
+from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fibsbot.bot.settings import AgentSettings, ChatSettings, RunSettings, SeekSettings, Timings
+from fibsbot.bot.settings import AgentSettings, RunSettings
 from fibsbot.client.settings import BackoffSettings
 from fibsbot.config import Config, load_config
 from fibsbot.config.build import account_settings, run_settings
@@ -21,13 +20,13 @@ from fibsbot.config.document import TWO_ACCOUNTS, sample_file, settings_page
 from fibsbot.config.fields import Setting, sections_of, settings_of
 from fibsbot.config.parser import config_from_tables
 from fibsbot.config.settings import AccountConfig
-from fibsbot.policy import Lengths, NamePattern, Policy
+from fibsbot.policy import Lengths, NamePattern
 from fibsbot.records.session_log import Rotation
-from fibsbot.service.settings import AccountSettings, ServiceSettings
+from fibsbot.service.settings import ServiceSettings
 
 ROOT: Final = Path(__file__).parent.parent.parent
 WRITE_ANEW: Final = "the definition has changed: run python -m fibsbot.config"
-SETTINGS: Final = [(part.name, setting) for part in sections_of(Config) for setting in settings_of(part.table)]
+SETTINGS: Final = [(part.name, setting) for part in sections_of(Config) for setting in settings_of(part.cls)]
 NAMES: Final = {(part, setting.name) for part, setting in SETTINGS}
 MARVIN: Final = AccountConfig(name="marvin")
 
@@ -56,8 +55,8 @@ def test_the_sample_is_right_with_every_comment_sign_taken_away() -> None:
     missing = [
         (part.name, setting.name)
         for part in sections_of(Config)
-        if not part.many
-        for setting in settings_of(part.table)
+        if not part.repeatable
+        for setting in settings_of(part.cls)
         if setting.default is None and getattr(getattr(config, part.attribute), setting.name) is None
     ]
     assert [] == missing
@@ -70,7 +69,7 @@ def test_the_example_of_two_accounts_can_take_the_place_of_one() -> None:
     assert "\n".join(f"# {line}".rstrip() for line in TWO_ACCOUNTS.splitlines()) in text
     config = config_from_tables(tomllib.loads(text[:start] + TWO_ACCOUNTS + text[rest:]))
     assert ["marvin", "zaphod"] == [account.name for account in config.accounts]
-    marvin, zaphod = (config.only(account) for account in config.accounts)
+    marvin, zaphod = (config.for_account(account) for account in config.accounts)
     assert (Lengths.parse(["1-9", "11"]), 1500) == (marvin.policy.lengths, marvin.policy.min_rating)
     assert ("random", 600) == (zaphod.bot.strategy, zaphod.seek.after)
 
@@ -86,78 +85,44 @@ def test_the_documentation_follows_the_definition() -> None:
 
 
 def test_every_setting_is_described() -> None:
-    assert all(setting.about.help.endswith(".") for _, setting in SETTINGS)
-    assert all(setting.about.example is not None for _, setting in SETTINGS if setting.default is None)
+    assert all(setting.info.help.endswith(".") for _, setting in SETTINGS)
+    assert all(setting.info.example is not None for _, setting in SETTINGS if setting.default is None)
 
 
-# -- other rooms ----------------------------------------------------------------------------------------------------
-
-OWNERS: Final[dict[type[attrs.AttrsInstance], tuple[str, dict[str, tuple[str, str]]]]] = {
-    Policy: ("policy", {}),
-    SeekSettings: ("seek", {}),
-    ChatSettings: ("chat", {}),
-    Timings: ("timing", {}),
-    BackoffSettings: ("reconnect", {}),
-    Rotation: (
-        "log",
-        {"max_bytes": ("log", "max_megabytes"), "max_total_bytes": ("log", "max_total_megabytes")},
-    ),
-    ServiceSettings: ("service", {"deadline": ("timing", "deadline")}),
-    AgentSettings: (
-        "bot",
-        {
-            "name": ("account", "name"),
-            "password": ("account", "password_file"),
-            "client": ("account", "client"),
-            "length": ("bot", "invite_length"),
-            "commands_a_minute": ("timing", "commands_a_minute"),
-        },
-    ),
-    RunSettings: (
-        "server",
-        {
-            "tls": ("server", "tls"),
-            "deadline": ("timing", "deadline"),
-            "connect_timeout": ("timing", "connect"),
-            "log_path": ("log", "directory"),
-        },
-    ),
-    AccountSettings: ("bot", {}),
-}
-"""What can be told to other rooms: in which section, and what has another name there."""
-NOT_SET: Final = {
-    AgentSettings: {"policy", "seek", "chat", "timings", "seed", "strict"},
-    RunSettings: {"agent", "pauses", "rotation", "retry_first"},
-    AccountSettings: {"run"},
-}
-"""Sections of their own, and what is for tests, or for the process to decide."""
+# -- the run --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("owner", OWNERS, ids=lambda owner: owner.__name__)
-def test_whatever_another_room_can_be_told_has_a_setting(owner: type[attrs.AttrsInstance]) -> None:
-    section, others = OWNERS[owner]
-    names = {it.name for it in fields(owner)} - NOT_SET.get(owner, set())
-    assert [] == sorted(name for name in names if others.get(name, (section, name)) not in NAMES)
-
-
-def test_defaults_are_those_of_the_rooms_that_use_them() -> None:
+def test_an_empty_configuration_gives_the_defaults() -> None:
     run = run_of(Config())
     assert AgentSettings("marvin", "paranoid") == run.agent
-    assert (BackoffSettings(), Rotation()) == (run.pauses, run.rotation)
-    service = Config().service_settings()
-    assert ServiceSettings() == evolve(service, store=None, control=None)
+    assert (BackoffSettings(), Rotation(2**26, daily=True, keep_days=30, max_total_bytes=2**30)) == (
+        run.backoff,
+        run.rotation,
+    )
+    assert ServiceSettings() == Config().service_settings()
+
+
+@pytest.mark.parametrize(("section", "setting"), SETTINGS, ids=lambda it: getattr(it, "name", it))
+def test_bounds_hold_for_settings_that_come_from_no_file(section: str, setting: Setting) -> None:
+    cls = next(it.cls for it in sections_of(Config) if it.name == section)
+    info = setting.info
+    too_low = None if info.minimum is None else info.minimum - 1
+    too_high = None if info.maximum is None else info.maximum + 1
+    for value in (it for it in (too_low, info.above, too_high) if it is not None):
+        with pytest.raises(ValueError, match=setting.name):
+            cls(**{setting.name: value})
 
 
 def other_value(setting: Setting) -> Any:
     """Return a value as a file has it, which is not the default."""
-    if setting.kind is bool:
+    if setting.type is bool:
         return not setting.default
-    if issubclass(setting.kind, enum.Enum):
-        return next(it.value for it in setting.kind if it is not setting.default)
-    if setting.kind in {int, float}:
+    if issubclass(setting.type, enum.Enum):
+        return next(it.value for it in setting.type if it is not setting.default)
+    if setting.type in {int, float}:
         return 13
     words: dict[type, str] = {str: "arthur", Path: "x", Lengths: "unlimited", NamePattern: "ford:to"}
-    return [words[setting.kind]] if setting.many or setting.kind is Lengths else words[setting.kind]
+    return [words[setting.type]] if setting.is_list or setting.type is Lengths else words[setting.type]
 
 
 def tables(section: str, name: str, value: Any) -> dict[str, Any]:
@@ -192,10 +157,10 @@ def test_every_setting_reaches_the_run_or_the_process(section: str, setting: Set
 
 def extremes(setting: Setting) -> list[Any]:
     """Return values at the edges of what a setting takes, as a file has them."""
-    about = setting.about
-    above = None if about.above is None else about.above + 1e-9
-    values = [about.example, setting.default, about.least, above, about.most, "x" * (about.longest or 1)]
-    if about.longest is None:
+    info = setting.info
+    above = None if info.above is None else info.above + 1e-9
+    values = [info.example, setting.default, info.minimum, above, info.maximum, "x" * (info.max_length or 1)]
+    if info.max_length is None:
         values.pop()
     return [as_in_a_file(it) for it in values if it is not None]
 
@@ -206,7 +171,7 @@ def as_in_a_file(value: Any) -> Any:
         case enum.Enum():
             return value.value
         case Lengths():
-            return list(value.words())
+            return list(value.to_words())
         case tuple():
             return [str(it) for it in value]
         case Path():

@@ -53,8 +53,8 @@ handle = Agent.handle
 
 def crash(self, event):
     if self.counters.decisions > 3:
-        local = self._desk.settings
-        raise RuntimeError(f"made up: {local!r} {self._desk!r} {vars(self)!r}")
+        local = self._context.settings
+        raise RuntimeError(f"made up: {local!r} {self._context!r} {vars(self)!r}")
     return handle(self, event)
 
 Agent.handle = crash
@@ -260,7 +260,7 @@ def test_nothing_that_holds_the_password_shows_it(tmp_path: Path, monkeypatch: p
     (tmp_path / "bot.toml").write_text(text)
     config = parse_config(text)
     (plan,) = account_settings(config)
-    agent = plan.run.agent
+    agent = plan.agent
     assert SECRET == agent.password
     things = [
         config,

@@ -194,5 +194,5 @@ def test_keyring_is_imported_only_when_it_is_asked() -> None:
 def test_what_was_found_does_not_show_itself(text: str) -> None:
     secret = found(MARVIN, {"FIBSBOT_PASSWORD": text})
     assert text == secret.text
-    assert "Secret(source='an environment variable')" == repr(secret)
+    assert "FoundPassword(source='an environment variable')" == repr(secret)
     redaction.forget_passwords()  # to hide all of the examples at once takes a hundred times as long

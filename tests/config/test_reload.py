@@ -16,8 +16,8 @@ from fibsbot.config.parser import config_from_tables
 FIXED = {
     (part.name, setting.name)
     for part in sections_of(Config)
-    for setting in settings_of(part.table)
-    if setting.about.fixed
+    for setting in settings_of(part.cls)
+    if setting.info.needs_restart
 }
 
 
@@ -33,7 +33,7 @@ def test_what_cannot_change_without_a_restart() -> None:
             (part.name, setting.name)
             for part in sections_of(Config)
             if part.name in whole
-            for setting in settings_of(part.table)
+            for setting in settings_of(part.cls)
         ),
         *(("log", name) for name in ("directory", "max_megabytes", "max_total_megabytes", "daily", "keep_days")),
         *(("timing", name) for name in ("deadline", "connect")),
@@ -84,14 +84,14 @@ def test_an_accounts_own_settings_are_told_by_where_it_stands_now() -> None:
     assert ("account[2].policy.bots", "account[1].chat.greet") == found.applied
     assert ("account[2].server.port", "account[1].client") == found.ignored
     marvin, ford = found.config.accounts
-    assert ("marvin", {"server": {"port": 4711}}) == (marvin.name, marvin.own)
-    assert ("ford", "one", {"chat": {"greet": False}}) == (ford.name, ford.client, ford.own)
+    assert ("marvin", {"server": {"port": 4711}}) == (marvin.name, marvin.overrides)
+    assert ("ford", "one", {"chat": {"greet": False}}) == (ford.name, ford.client, ford.overrides)
 
 
 def test_accounts_come_and_go_with_a_restart_only() -> None:
     found = between('[[account]]\nname = "marvin"', '[[account]]\nname = "ford"')
     assert () == found.applied
-    assert ("account 'marvin' is gone: restart", "account 'ford' is new: restart") == found.ignored
+    assert ("account 'marvin' was removed: restart", "account 'ford' is new: restart") == found.ignored
     assert ["marvin"] == [account.name for account in found.config.accounts]
 
 
@@ -127,7 +127,7 @@ def test_after_a_change_only_what_was_ignored_is_still_to_be_changed(
     assert first.ignored == second.ignored
     assert first.config == second.config
     for account in first.config.accounts:
-        was, now = before.only(before.account_called(account.name)), first.config.only(account)
+        was, now = before.for_account(before.account_called(account.name)), first.config.for_account(account)
         assert (was.server, was.timing.deadline) == (now.server, now.timing.deadline)
 
 

@@ -28,7 +28,7 @@ def test_nothing_is_doubtful_about_the_defaults_and_the_example() -> None:
         ('server.tls_ca = "x"', "server.tls_ca has no effect while server.tls is false"),
         (
             'server.host = "fibs.com"\nserver.tls = true',
-            "server.tls is true, but FIBS offers no TLS: no connection will be made",
+            "server.tls is true, but FIBS offers no TLS: every connection will fail",
         ),
         (
             "policy.accept = false",
@@ -45,7 +45,7 @@ def test_nothing_is_doubtful_about_the_defaults_and_the_example() -> None:
         ('account.name = "marvin"\nbot.invite = "marvin"', "bot.invite is the account itself"),
         (
             'bot.invite = "ford"\npolicy.block = ["f*"]\npolicy.lengths = ["3"]',
-            "bot.invite is ford, whom the policy does not let us invite (blocked, length)",
+            "bot.invite is ford, whom the policy excludes (blocked, length)",
         ),
         ("seek.length = 7\nseek.bots = true", "seek.length and bots without seek.after: nobody is invited"),
         ('seek.after = 60\npolicy.lengths = ["3"]', "seek.length is 5, which is not in policy.lengths"),
@@ -55,21 +55,21 @@ def test_nothing_is_doubtful_about_the_defaults_and_the_example() -> None:
         ),
         (
             'account.name = "marvin"\nchat.operators = ["marvin"]',
-            "chat.operators has the account itself, marvin, which does not hear itself",
+            "chat.operators has the account itself, marvin, which never hears itself",
         ),
         (
             'chat.operators = ["zaphod"]\npolicy.block = ["z*"]',
-            "chat.operators has zaphod, whom policy.block keeps from playing",
+            "chat.operators has zaphod, whom policy.block excludes from playing",
         ),
         ("timing.think_least = 2", "timing.think_least is above timing.think_most"),
         ("timing.finish = 10", "timing.finish is less than a minute: hardly any match ends in that time"),
         (
             "timing.pause = 9",
-            "timing.watchdog is not above timing.pause: it strikes before a command may go out",
+            "timing.watchdog is not above timing.pause: it expires before a command may be sent",
         ),
         (
             "timing.silence = 100",
-            "timing.keep_alive is not below timing.silence: an idle connection counts as dead",
+            "timing.keep_alive is not below timing.silence: an idle connection is considered dead",
         ),
         (
             "reconnect.longest = 300\nreconnect.first = 301",
@@ -79,7 +79,7 @@ def test_nothing_is_doubtful_about_the_defaults_and_the_example() -> None:
         ("log.max_total_megabytes = 10", "log.max_total_megabytes is below log.max_megabytes"),
         (
             'account.password_file = "x"\naccount.password_env = "X"',
-            "account.password_env is not looked at, because password_file goes before it",
+            "account.password_env is ignored, because password_file takes precedence",
         ),
         (
             '[[account]]\nname = "Marvin"\n[[account]]\nname = "ford"\n[[account]]\nname = "marvin"',
@@ -87,13 +87,16 @@ def test_nothing_is_doubtful_about_the_defaults_and_the_example() -> None:
         ),
         (
             "[account]\ntiming.deadline = 3",
-            "account.timing.deadline is not looked at by `fibsbot run`: all accounts share what thinks",
+            "account.timing.deadline is ignored by `fibsbot run`: all accounts share the strategies",
         ),
         ('service.store = "x"\nservice.control = "x"', "service.store and service.control are the same file"),
         ('service.web_port = 4321\naccount.name = "marvin"', "service.web_port is the port of the server"),
         ("service.live = true", "service.live has no effect without service.web_port"),
-        ('service.store = "none/x"', "service.store is none/x, in a folder where this user cannot write"),
-        ('service.control = "none/x"', "service.control is none/x, in a folder where this user cannot write"),
+        ('service.store = "/dev/null/x"', "service.store is /dev/null/x, in a directory where this user cannot write"),
+        (
+            'service.control = "/dev/null/x"',
+            "service.control is /dev/null/x, in a directory where this user cannot write",
+        ),
         ('log.directory = "/dev/null/x"', "log.directory is /dev/null/x, where this user cannot write"),
     ],
 )
@@ -125,9 +128,9 @@ def test_a_password_file_is_for_its_owner_alone(mode: int, count: int) -> None:
     file.write_text("swordfish")
     file.chmod(mode)
     found = config_warnings(parse_config('account.password_file = "password"'))
-    sentence = "account.password_file can be read by others than its owner: `chmod 600` puts that right"
+    sentence = "account.password_file can be read by other users: `chmod 600` prevents that"
     assert (sentence,) * count == found
 
 
 def test_the_process_is_doubted_only_where_there_is_one() -> None:
-    assert () == config_warnings(parse_config('service.store = "none/x"\nservice.web_port = 4321'), process=False)
+    assert () == config_warnings(parse_config('service.store = "/dev/null/x"\nservice.web_port = 4321'), process=False)

@@ -46,11 +46,21 @@ fibsbot.engine.__path__.append(sys.argv[1])
 from fibsbot.engine.toy_above import twice_and_more
 print(twice_and_more(10), twice_and_more.made, "numba" in sys.modules)
 """
-RANDOM = """
-from fibsbot.engine.network import Network
-from fibsbot.engine.pruner import pruner_of, raw_columns
-from fibsbot.engine.training.random_positions import Variety, play_positions
-print(play_positions(pruner_of(Network.new((8,), 1, len(raw_columns()))), 20, Variety(), 5).tobytes().hex())
+THROWS = """
+from __future__ import annotations
+import numpy as np
+from fibsbot.engine.jit import compiled
+@compiled
+def throw(seed: int) -> int:
+    np.random.seed(seed)
+    return np.random.randint(1, 10_000) + int(1000 * np.random.random())
+"""
+ASK_RANDOM = """
+import sys
+import fibsbot.engine
+fibsbot.engine.__path__.append(sys.argv[1])
+from fibsbot.engine.toy_throws import throw
+print(throw(5), throw.made)
 """
 
 
@@ -86,7 +96,10 @@ def test_a_change_in_what_a_function_calls_compiles_it_anew(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_code_that_needs_the_random_numbers_of_the_compiler_finds_them(tmp_path: Path) -> None:
-    assert run(RANDOM, str(tmp_path)) == run(RANDOM, str(tmp_path))
+    (tmp_path / "toy_throws.py").write_text(THROWS)
+    first, second = (run(ASK_RANDOM, str(tmp_path / "cache"), str(tmp_path)).split() for _ in range(2))
+    assert ("1", "0") == (first[1], second[1]), "the second process compiles nothing"
+    assert first[0] == second[0]
 
 
 def test_of_all_that_the_engine_is_made_of_a_change_is_seen() -> None:

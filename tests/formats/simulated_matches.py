@@ -11,11 +11,11 @@ from attrs import evolve
 from hypothesis import strategies as st
 
 from fibsbot.match import CubeAction, Dice
-from fibsbot.position import BAR, Play, Position
+from fibsbot.position import BAR, Play
 from fibsbot.rules import game as rules
 from fibsbot.rules.game import refusal_to_double, refusal_to_redouble
 from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws, Level
-from fibsbot.rules.plays import legal_plays
+from fibsbot.rules.plays import Cells, resulting_positions
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript, apply
 
@@ -172,11 +172,12 @@ class _Match:
             if self.state.stage is Stage.OVER:
                 return
         thrown = apply(self.state, Throw(seat=seat, dice=dice))
-        plays = legal_plays(thrown.position, dice)
+        plays = resulting_positions(thrown.position.points, dice)
         taste = self.tastes[seat]
         play = Play()
         if plays:
-            play = self.random.choice(plays) if taste is None else max(plays, key=_liked(taste, thrown.position))
+            after = self.random.choice(list(plays)) if taste is None else max(plays, key=taste)
+            play = Play.of(*plays[after])
         self._add(Throw(seat=seat, dice=dice, play=play))
 
     def _add(self, entry: Entry) -> None:
@@ -186,28 +187,29 @@ class _Match:
         self.entries.append(evolve(entry, at=self.now, seconds=seconds))
 
 
-Taste = Callable[[Position], float]
-"""How much a position is liked by the player who has just played."""
+Taste = Callable[[Cells], float]
+"""How much the cells of a position are liked by the player who has just played."""
 
 
-def _racing(position: Position) -> float:
+def _racing(cells: Cells) -> float:
     """Bring the last checkers home, hit, leave no blot within reach."""
-    blots = sum(n == 1 for n in position.points[1:25])
-    back = max(point for point, n in enumerate(position.points) if n > 0 or not point)
-    return position.opponent_pips - position.pips - 3 * blots - 2 * back
+    lead = back = 0
+    for point, n in enumerate(cells):
+        if n > 0:
+            lead -= point * n
+            back = point
+        elif n < 0:
+            lead -= (BAR - point) * n
+    return lead - 3 * cells[1:BAR].count(1) - 2 * back
 
 
-def _sitting(position: Position) -> float:
+def _sitting(cells: Cells) -> float:
     """Stay back as long as possible: this loses gammons and backgammons."""
-    return sum(point**2 * n for point, n in enumerate(position.points) if n > 0) + 30 * position.points[BAR]
+    return sum(point**2 * n for point, n in enumerate(cells) if n > 0) + 30 * cells[BAR]
 
 
 TASTES: Final[tuple[Taste | None, ...]] = (_racing, _racing, _racing, _sitting, None)
 """None: any play is as good as another."""
-
-
-def _liked(taste: Taste, position: Position) -> Callable[[Play], float]:
-    return lambda play: taste(position.play(play))
 
 
 def _with_gap(random: Random, game: Game) -> Game:

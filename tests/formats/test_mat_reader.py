@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.formats import FormatError
@@ -20,6 +20,7 @@ from fibsbot.replay.match_files import load_transcripts
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
 from fibsbot.transcript import Cube, Game, Gap, Player, Resign, Throw, decisions, walk
+from tests.examples import more_examples
 from tests.formats.simulated_matches import simulate
 
 PLAIN = """\
@@ -347,7 +348,7 @@ def test_any_text_is_a_match_or_a_format_error(text: str) -> None:
 
 @pytest.mark.slow
 @given(st.integers(0, 40), st.data())
-@settings(max_examples=200)
+@more_examples(2.5)
 def test_a_damaged_file_is_a_match_or_a_format_error(seed: int, data: st.DataObject) -> None:
     text = write_mat(simulate(seed, 1))
     begin = data.draw(st.integers(0, len(text)))
@@ -363,8 +364,8 @@ def test_a_damaged_file_is_a_match_or_a_format_error(seed: int, data: st.DataObj
 def test_long_files_of_nonsense_are_refused_quickly(piece: str) -> None:
     begun = time.process_time()
     for head in ("", " 3 point match\n Game 1\n", f"{PLAIN}\n"):
-        assert well_answered(head + piece * (200_000 // len(piece)))
-    assert time.process_time() - begun < 20
+        assert well_answered(head + piece * (50_000 // len(piece)))
+    assert time.process_time() - begun < 2
 
 
 def test_a_day_without_a_time_stays_one() -> None:

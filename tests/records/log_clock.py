@@ -9,10 +9,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
+from attrs import evolve
+
+from fibsbot.config.settings import LogSettings
 from fibsbot.records.archive import Archive, WarningLimiter, finished_files
 from fibsbot.records.session_log import Received, Record, Rotation, read_session_log
 
-SMALL = Rotation(max_bytes=2**16)
+
+def rotation(**changes: Any) -> Rotation:
+    """Return the default bounds of the files of a session log, with some changed."""
+    return evolve(LogSettings().rotation, **changes)
+
+
+SMALL = rotation(max_bytes=2**16)
 LINE = b"x" * 999 + b"\n"
 
 

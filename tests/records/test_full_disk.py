@@ -16,9 +16,9 @@ import pytest
 import structlog
 
 from fibsbot.records import session_log_writer
-from fibsbot.records.session_log import Event, Header, Rotation, Sent, read_session_log
+from fibsbot.records.session_log import Event, Header, Sent, read_session_log
 from fibsbot.records.session_log_writer import SessionLogWriter
-from tests.records.log_clock import Clock, everything, listed, names, no_room, received, swept, wait_until
+from tests.records.log_clock import Clock, everything, listed, names, no_room, received, rotation, swept, wait_until
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_a_new_file_that_cannot_begin_leaves_the_old_one(
             no_room()
         return rename(self, target)
 
-    with SessionLogWriter(path, rotation=Rotation(), clock=clock) as log:
+    with SessionLogWriter(path, rotation=rotation(), clock=clock) as log:
         log.sent(b"today\r\n")
         clock.later(days=1)
         if broken == "rename":
@@ -88,7 +88,7 @@ def test_a_new_file_that_cannot_begin_leaves_the_old_one(
 
 @pytest.mark.usefixtures("by_hand")
 def test_a_file_that_somebody_has_cleared_away_is_no_loss(path: Path, clock: Clock) -> None:
-    with SessionLogWriter(path, rotation=Rotation(), clock=clock) as log:
+    with SessionLogWriter(path, rotation=rotation(), clock=clock) as log:
         path.unlink()
         clock.later(days=1)
         log.sent(b"roll\r\n")
@@ -100,7 +100,7 @@ def test_what_cannot_be_compressed_stays_and_is_tried_again(
     path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, warnings: list[Any]
 ) -> None:
     monkeypatch.setattr(gzip, "GzipFile", no_room)
-    with SessionLogWriter(path, rotation=Rotation(), clock=clock) as log:
+    with SessionLogWriter(path, rotation=rotation(), clock=clock) as log:
         for _ in range(3):
             clock.later(days=1)
             log.sent(b"roll\r\n")
@@ -136,7 +136,7 @@ def test_more_threads_than_may_be_are_no_end(
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", no_thread)
-    with SessionLogWriter(path, rotation=Rotation(), clock=clock) as log:
+    with SessionLogWriter(path, rotation=rotation(), clock=clock) as log:
         clock.later(days=1)
         log.sent(b"roll\r\n")
         assert 1 == len({warning["event"] for warning in warnings})
@@ -149,10 +149,10 @@ def test_more_threads_than_may_be_are_no_end(
 FULL = """
 import contextlib, os, resource, signal, sys
 from pathlib import Path
-from fibsbot.records.archive import Archive, Complaints
+from fibsbot.records.archive import Archive, WarningLimiter
 from fibsbot.records.session_log import Rotation
 from fibsbot.records.session_log import utc_now
-from fibsbot.records.session_log_writer import SessionLog
+from fibsbot.records.session_log_writer import SessionLogWriter
 
 path, limit = Path(sys.argv[1]), int(sys.argv[2])
 finished = path.with_name("marvin-20260101T000000Z.jsonl")
@@ -172,7 +172,7 @@ def room():
     else:
         path.with_name("ballast").unlink()
 """
-FILL = """log = SessionLog(path, rotation=Rotation(max_bytes=2**20))
+FILL = """log = SessionLogWriter(path, rotation=Rotation(2**20, daily=True, keep_days=30, max_total_bytes=2**30))
 log.event("before")
 no_more_room()
 for _ in range(200):
@@ -183,11 +183,12 @@ log.event("after")
 assert not log.lost
 log.close()
 """
-COMPRESS = """with SessionLog(finished) as log:
+COMPRESS = """with SessionLogWriter(finished) as log:
     for _ in range(30):
         log.received(os.urandom(400))
 content = finished.read_bytes()
-archive = Archive(path, Rotation(keep_days=0), utc_now, Complaints(path, utc_now))
+rotation = Rotation(2**20, daily=True, keep_days=0, max_total_bytes=2**30)
+archive = Archive(path, rotation, utc_now, WarningLimiter(path, utc_now))
 limit = min(limit, 4096)
 no_more_room()
 archive.sweep()

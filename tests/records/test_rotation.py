@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from fibsbot.records import archive
 from fibsbot.records.archive import finished_files
-from fibsbot.records.session_log import Event, Header, Received, Rotation, Sent, SessionLogError, read_session_log
+from fibsbot.records.session_log import Event, Header, Received, Sent, SessionLogError, read_session_log
 from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.redaction import REDACTED, password_hidden
 from tests.records.log_clock import (
@@ -28,6 +28,7 @@ from tests.records.log_clock import (
     names,
     no_room,
     received,
+    rotation,
     sweep,
     swept,
     wait_until,
@@ -64,7 +65,7 @@ def test_each_file_reads_alone_and_says_what_it_continues(path: Path, clock: Clo
 
 @pytest.mark.usefixtures("by_hand")
 def test_a_new_day_has_a_new_file(path: Path, clock: Clock) -> None:
-    with SessionLogWriter(path, rotation=Rotation(), clock=clock) as log:
+    with SessionLogWriter(path, rotation=rotation(), clock=clock) as log:
         clock.later(hours=11, minutes=59)
         log.sent(b"today\r\n")
         clock.later(minutes=2)
@@ -72,7 +73,7 @@ def test_a_new_day_has_a_new_file(path: Path, clock: Clock) -> None:
         clock.later(hours=-12)
         log.sent(b"the clock was set back\r\n")
     assert ["marvin-20261122T000100Z.jsonl", "marvin.jsonl"] == names(path)
-    with SessionLogWriter(path, rotation=Rotation(daily=False), clock=clock) as log:
+    with SessionLogWriter(path, rotation=rotation(daily=False), clock=clock) as log:
         clock.later(days=3)
         log.sent(b"days count for nothing here\r\n")
     assert 2 == len(log_files(path))
@@ -95,7 +96,7 @@ def test_all_bytes_come_back_in_order_over_any_number_of_files(
     tmp_path_factory: pytest.TempPathFactory, chunks: list[tuple[bytes, int]], days: set[int]
 ) -> None:
     path, clock = tmp_path_factory.mktemp("log") / "marvin.jsonl", Clock()
-    with SessionLogWriter(path, rotation=Rotation(max_bytes=2**16, max_total_bytes=0), clock=clock) as log:
+    with SessionLogWriter(path, rotation=rotation(max_bytes=2**16, max_total_bytes=0), clock=clock) as log:
         for number, (chunk, times) in enumerate(chunks):
             clock.later(days=number in days)
             log.received(chunk * times)
@@ -114,7 +115,7 @@ def test_a_secret_that_two_files_share_is_in_neither(
     secret = b"correct-horse"
     path, clock = tmp_path_factory.mktemp("log") / "marvin.jsonl", Clock()
     cut = data.draw(st.integers(1, len(secret) - 1))
-    with SessionLogWriter(path, rotation=Rotation(), clock=clock) as log, password_hidden(secret.decode()):
+    with SessionLogWriter(path, rotation=rotation(), clock=clock) as log, password_hidden(secret.decode()):
         log.received(b"before " + secret[:cut])
         clock.later(days=1)
         log.sent(b"something else\r\n")
@@ -130,36 +131,36 @@ def test_a_secret_that_two_files_share_is_in_neither(
 @pytest.fixture
 def many(path: Path, clock: Clock, by_hand: None) -> Path:  # noqa: ARG001 - it only has to be there
     """Have a finished file for each of ten days, compressed, and one that is being written."""
-    rotation = Rotation(keep_days=0)
-    with SessionLogWriter(path, rotation=rotation, clock=clock) as log:
+    limits = rotation(keep_days=0)
+    with SessionLogWriter(path, rotation=limits, clock=clock) as log:
         for day in range(10):
             log.sent(f"{day}".encode() + os.urandom(1000))
             clock.later(days=1)
         log.sent(b"present")
-    sweep(path, rotation, clock)
+    sweep(path, limits, clock)
     assert 11 == len(log_files(path))
     return path
 
 
 def test_old_files_are_removed_after_their_days(many: Path, clock: Clock) -> None:
-    sweep(many, Rotation(keep_days=3), clock)
+    sweep(many, rotation(keep_days=3), clock)
     assert [f"marvin-202611{day}T120000Z.jsonl.gz" for day in (28, 29, 30)] + [
         "marvin-20261201T120000Z.jsonl.gz",
         "marvin.jsonl",
     ] == names(many)
     clock.later(days=10**5)
-    sweep(many, Rotation(keep_days=0), clock)
+    sweep(many, rotation(keep_days=0), clock)
     assert 5 == len(log_files(many))
 
 
 def test_the_oldest_go_when_all_together_are_too_large(many: Path, clock: Clock) -> None:
     before = log_files(many)
     total = sum(file.stat().st_size for file in before)
-    sweep(many, Rotation(max_total_bytes=total - 1), clock)
+    sweep(many, rotation(max_total_bytes=total - 1), clock)
     assert before[1:] == log_files(many)
-    sweep(many, Rotation(max_total_bytes=0), clock)
+    sweep(many, rotation(max_total_bytes=0), clock)
     assert before[1:] == log_files(many)
-    sweep(many, Rotation(max_total_bytes=1), clock)
+    sweep(many, rotation(max_total_bytes=1), clock)
     assert [many] == log_files(many), "the file that is being written stays"
 
 
@@ -170,10 +171,10 @@ def test_what_could_not_be_compressed_counts_and_goes_last(
     oldest.write_bytes(b"x" * 5000)
     monkeypatch.setattr(archive, "_compress", no_room)
     sizes = [file.stat().st_size for file in log_files(many)]
-    sweep(many, Rotation(keep_days=0, max_total_bytes=sum(sizes) - sizes[1]), clock)
+    sweep(many, rotation(keep_days=0, max_total_bytes=sum(sizes) - sizes[1]), clock)
     assert 11 == len(log_files(many))
     assert oldest.exists()
-    sweep(many, Rotation(keep_days=0, max_total_bytes=1000), clock)
+    sweep(many, rotation(keep_days=0, max_total_bytes=1000), clock)
     assert [many] == log_files(many)
 
 
@@ -182,18 +183,18 @@ def test_the_files_of_others_are_left_alone(many: Path, clock: Clock) -> None:
     for name in others:
         many.with_name(name).write_text("mine")
     clock.later(days=1000)
-    sweep(many, Rotation(keep_days=1, max_total_bytes=1), clock)
+    sweep(many, rotation(keep_days=1, max_total_bytes=1), clock)
     assert sorted([*others, "marvin.jsonl"]) == listed(many.parent)
 
 
 @pytest.mark.slow
 def test_a_flooding_server_cannot_fill_the_disk(path: Path) -> None:
-    rotation = Rotation(max_bytes=2**16, max_total_bytes=2**18)
-    with SessionLogWriter(path, rotation=rotation) as log:
+    limits = rotation(max_bytes=2**16, max_total_bytes=2**18)
+    with SessionLogWriter(path, rotation=limits) as log:
         for _ in range(3000):
             log.received(os.urandom(500) + b"\n")
         wait_until(lambda: swept(path))
-        assert sum(file.stat().st_size for file in log_files(path)) <= rotation.max_total_bytes
+        assert sum(file.stat().st_size for file in log_files(path)) <= limits.max_total_bytes
         assert len(log_files(path)) > 3
 
 
@@ -205,9 +206,9 @@ def test_what_a_crash_left_is_compressed_by_the_next_start(path: Path, clock: Cl
     finished = path.with_name("marvin-20261120T120000Z.jsonl")
     with SessionLogWriter(finished, clock=clock) as log:
         log.sent(b"old\r\n")
-    finished.with_name(finished.name + ".gz.tmp").write_bytes(b"\x1f\x8bhalf")
+    finished.with_name(f".{finished.name}.gz.1-abcd.part").write_bytes(b"\x1f\x8bhalf")
     path.with_name(path.name + ".next").write_bytes(b"half")
-    with SessionLogWriter(path, rotation=Rotation(), clock=clock) as log:
+    with SessionLogWriter(path, rotation=rotation(), clock=clock) as log:
         log.sent(b"new\r\n")
         wait_until(lambda: swept(path))
     assert [b"old\r\n", b"new\r\n"] == [record.data for record in everything(path) if isinstance(record, Sent)]
@@ -220,7 +221,7 @@ def test_what_is_there_twice_is_read_once_and_swept(path: Path, clock: Clock) ->
         log.sent(b"once\r\n")
     finished.with_name(finished.name + ".gz").write_bytes(gzip.compress(finished.read_bytes()))
     assert [Header(clock.now), Sent(clock.now, b"once\r\n")] == everything(path)
-    sweep(path, Rotation(), clock)
+    sweep(path, rotation(), clock)
     assert [Header(clock.now), Sent(clock.now, b"once\r\n")] == everything(path)
     assert [finished.name + ".gz"] == listed(path.parent)
 
@@ -229,7 +230,7 @@ def test_what_is_there_twice_is_read_once_and_swept(path: Path, clock: Clock) ->
 def test_a_start_goes_on_in_the_file_of_the_same_day_and_finishes_that_of_another(path: Path, clock: Clock) -> None:
     for days, files in ((0, 1), (0, 1), (1, 2), (0, 2)):
         clock.later(days=days, hours=1)
-        with SessionLogWriter(path, rotation=Rotation(), clock=clock):
+        with SessionLogWriter(path, rotation=rotation(), clock=clock):
             pass
         assert files == len(log_files(path))
     assert 2 == len(list(read_session_log(path)))
@@ -241,7 +242,7 @@ def test_a_start_goes_on_in_the_file_of_the_same_day_and_finishes_that_of_anothe
 def test_a_file_without_a_header_is_put_aside(path: Path, clock: Clock, damaged: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(damaged)
-    with SessionLogWriter(path, rotation=Rotation(), clock=clock) as log:
+    with SessionLogWriter(path, rotation=rotation(), clock=clock) as log:
         log.sent(b"bye\r\n")
     assert [Header(clock.now), Sent(clock.now, b"bye\r\n")] == list(read_session_log(path))
     assert damaged == log_files(path)[0].read_bytes()
@@ -254,8 +255,8 @@ def test_a_kill_at_any_moment_costs_at_most_the_record_in_flight(path: Path) -> 
 import itertools, sys
 from pathlib import Path
 from fibsbot.records.session_log import Rotation
-from fibsbot.records.session_log_writer import SessionLog
-log = SessionLog(Path({str(path)!r}), rotation=Rotation(max_bytes=2**16, max_total_bytes=0))
+from fibsbot.records.session_log_writer import SessionLogWriter
+log = SessionLogWriter(Path({str(path)!r}), rotation=Rotation(2**16, daily=True, keep_days=30, max_total_bytes=0))
 for number in itertools.count(int(sys.argv[1])):
     log.event("number", number=number, padding="x" * 2000)
     print(number, flush=True)
@@ -272,7 +273,7 @@ for number in itertools.count(int(sys.argv[1])):
                     child.kill()
         child.wait()
         number += 1
-    with SessionLogWriter(path, rotation=Rotation(max_total_bytes=0)):
+    with SessionLogWriter(path, rotation=rotation(max_total_bytes=0)):
         wait_until(lambda: swept(path))
     numbers = [record.fields["number"] for record in everything(path) if isinstance(record, Event)]
     assert set(range(number)) <= set(numbers)
@@ -304,7 +305,7 @@ def test_the_event_loop_does_not_wait_for_compression(
         real(source)
 
     monkeypatch.setattr(archive, "_compress", slow)
-    with SessionLogWriter(path, rotation=Rotation(), clock=clock) as log:
+    with SessionLogWriter(path, rotation=rotation(), clock=clock) as log:
         for _ in range(5):
             clock.later(days=1)
             log.sent(b"roll\r\n")
@@ -315,4 +316,4 @@ def test_the_event_loop_does_not_wait_for_compression(
 
 def test_there_is_no_negative_room() -> None:
     with pytest.raises(ValueError, match="max_total_bytes"):
-        Rotation(max_total_bytes=-1)
+        rotation(max_total_bytes=-1)

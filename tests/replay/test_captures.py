@@ -17,7 +17,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.records.archive import finished_files
-from fibsbot.records.session_log import Rotation
 from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.replay.captures import (
     CaptureEvent,
@@ -33,6 +32,7 @@ from fibsbot.replay.captures import (
 from fibsbot.replay.events import EntryAdded
 from fibsbot.replay.match_files import LONGEST_LINE, CaptureError, group_log_parts, lines_with_offsets
 from fibsbot.transcript import Gap
+from tests.records.log_clock import rotation
 from tests.replay.transcript_helpers import (
     CAPTURES,
     DATA,
@@ -166,7 +166,7 @@ def test_parts_of_a_log_are_one_capture_even_where_a_line_was_cut(tmp_path: Path
     path, single = tmp_path / "marvin.jsonl", tmp_path / "single.jsonl"
     times = iter(NOON + dt.timedelta(seconds=place) for place in range(10**6))
     records = [piece for name in ("three_points_marvin.txt",) for piece in cut_up(unpacked(name), [3001])]
-    with SessionLogWriter(path, clock=lambda: next(times), rotation=Rotation(max_bytes=2**16, daily=False)) as log:
+    with SessionLogWriter(path, clock=lambda: next(times), rotation=rotation(max_bytes=2**16, daily=False)) as log:
         for piece in records * 3:
             log.received(piece)
     with SessionLogWriter(single, clock=lambda: NOON) as log:

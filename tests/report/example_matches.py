@@ -1,4 +1,4 @@
-"""Studied matches for the tests of pages: a judge of no understanding finds something to say of every decision."""
+"""Analysed matches for the tests of pages, by an evaluator that finds errors of every size."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Tr
 CHANCES: Final = (0.6, 0.2, 0.01, 0.4, 0.1, 0.005)
 
 
-class Capricious:
-    """Likes positions as the mood takes it, always the same ones, so that there are errors of every size."""
+class ArbitraryEvaluator:
+    """Evaluator with arbitrary but repeatable values, so that there are errors of every size."""
 
-    name = "capricious"
+    name = "arbitrary"
 
     def value(self, state: MatchState) -> float:
-        """Return how much a position is liked."""
-        return self._mood(state.position)
+        """Return an arbitrary equity."""
+        return self._equity(state.position)
 
     def value_position(self, state: MatchState) -> PositionValue:
-        """Return the same with chances that belong to no game."""
+        """Return the same with constant chances."""
         return PositionValue(self.value(state), 2, CHANCES)
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> list[float]:
-        """Return how much each play is liked."""
-        return [self._mood(state.position.play(play)) for play in plays]
+        """Return arbitrary equities."""
+        return [self._equity(state.position.play(play)) for play in plays]
 
     def value_cube(self, state: MatchState) -> CubeValues:
-        """Return values at which any action may be the best."""
-        mood = self._mood(state.position)
-        return CubeValues(mood, 3 * mood, 1.0, 2, CHANCES)
+        """Return equities for which any action may be the best."""
+        equity = self._equity(state.position)
+        return CubeValues(equity, 3 * equity, 1.0, 2, CHANCES)
 
     def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> list[PlayValue]:  # noqa: ARG002
         """Return how much each play is liked, with chances that belong to no game."""
@@ -51,17 +51,17 @@ class Capricious:
         """Return a chance that grows with the points."""
         return 0.5 + points / (2 * state.length + 2 * abs(points))
 
-    def _mood(self, position: Position) -> float:
+    def _equity(self, position: Position) -> float:
         return (zlib.crc32(repr(position.points).encode()) % 1000 - 500) / 2500
 
 
-def studied(transcript: Transcript, *, luck: bool = True) -> MatchAnalysis:
-    """Study a match with that judge."""
-    return analyse_match(transcript, Capricious(), luck=luck)
+def analysed(transcript: Transcript, *, luck: bool = True) -> MatchAnalysis:
+    """Analyse a match with that evaluator."""
+    return analyse_match(transcript, ArbitraryEvaluator(), luck=luck)
 
 
 def eventful(names: tuple[str, str] = ("alice", "bob")) -> Transcript:
-    """Return a match to three points in which there is something of everything."""
+    """Return a match to three points with entries of every kind."""
     return Transcript(
         players=(Player(names[0], 1623.4, 2396), Player(names[1])),
         length=3,
@@ -97,7 +97,7 @@ def _dropped() -> Game:
 
 
 def _gappy() -> Game:
-    """A double is taken, something is missing, and a gammon is resigned after a throw."""
+    """A double is taken, something is missing, and a gammon is resigned after a roll."""
     start = _start((1, 0))
     entries: tuple[Entry, ...] = (
         Throw(seat=Seat.A, dice=(6, 5), play=Play.of((24, 18), (18, 13))),

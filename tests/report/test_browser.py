@@ -15,7 +15,7 @@ from playwright.async_api import Page, expect
 
 from fibsbot.report.page import report_page
 from tests.browser import chromium, requires_chromium
-from tests.report.example_matches import eventful, studied
+from tests.report.example_matches import analysed, eventful
 
 pytestmark = [requires_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 PHONE: Final = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
@@ -27,14 +27,14 @@ Open = Callable[..., AbstractAsyncContextManager[Page]]
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Write:
-    """Return what writes a page about matches of some players, once, and returns its address."""
+    """Return a function that writes a page about matches of some players, once, and returns its address."""
     folder = tmp_path_factory.mktemp("pages")
     numbers = itertools.count(1)
 
     @functools.cache
     def write(*players: tuple[str, str]) -> str:
         path = folder / f"report{next(numbers)}.html"
-        path.write_text(report_page([studied(eventful(it)) for it in players or (NAMES,)], title="Matches"), "utf-8")
+        path.write_text(report_page([analysed(eventful(it)) for it in players or (NAMES,)], title="Matches"), "utf-8")
         return path.as_uri()
 
     return write
@@ -42,7 +42,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Write:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def opened() -> AsyncIterator[Open]:
-    """Start one browser; return what opens a page in a context of its own, and checks what it asks for and logs."""
+    """Start one browser; return a function that opens a page in its own context and checks its requests and log."""
 
     @asynccontextmanager
     async def opening(address: str, **options: Any) -> AsyncIterator[Page]:
@@ -66,23 +66,23 @@ async def opened() -> AsyncIterator[Open]:
 
 
 async def current(page: Page) -> str:
-    """Return what links call the stop that is shown."""
+    """Return the link of the current entry."""
     return await page.locator("[aria-current]").get_attribute("id") or ""
 
 
 async def press(page: Page, *keys: str) -> str:
-    """Press keys, and return where that leads."""
+    """Press keys, and return the link of the current entry."""
     for key in keys:
         await page.keyboard.press(key)
     return await current(page)
 
 
 async def fits(page: Page) -> bool:
-    """Whether nothing has to be scrolled sideways."""
+    """Whether the page needs no horizontal scrolling."""
     return bool(await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
 
 
-async def test_the_keyboard_goes_through_the_match(opened: Open, written: Write) -> None:
+async def test_keys_step_through_the_match(opened: Open, written: Write) -> None:
     async with opened(written()) as page:
         assert "m1g1t1" == await current(page)
         assert "m1g1t1" == await press(page, "ArrowLeft")
@@ -94,7 +94,7 @@ async def test_the_keyboard_goes_through_the_match(opened: Open, written: Write)
         assert "m1g1t4a" == await press(page, "p")
         assert "m1g3t7" == await press(page, "g", "g", "g")
         assert "m1g2t1" == await press(page, "G")
-        await expect(page.locator(".told")).to_have_text("alice 65: 24/13")
+        await expect(page.locator(".headline")).to_have_text("alice 65: 24/13")
         assert 0 < await page.locator(".board svg circle").count()
 
 
@@ -107,34 +107,34 @@ async def test_arrows_up_and_down_belong_to_the_score_sheet_alone(opened: Open, 
         assert "m1g3t7" == await page.evaluate("document.activeElement.id")
 
 
-async def test_board_verdict_and_buttons_are_seen_at_once(opened: Open, written: Write) -> None:
+async def test_board_verdict_and_buttons_fit_the_screen(opened: Open, written: Write) -> None:
     async with opened(f"{written()}", viewport={"width": 1366, "height": 768}) as page:
         await page.keyboard.press("n")
         assert 0 == await page.evaluate("scrollY")
-        for part in (".told", ".verdict", ".board svg", ".buttons"):
+        for part in (".headline", ".verdict", ".board svg", ".buttons"):
             box = await page.locator(part).first.bounding_box()
             assert box
             assert box["height"] > 0
             assert box["y"] + box["height"] <= 768, part
 
 
-async def test_only_errors_of_a_player_are_gone_through(opened: Open, written: Write) -> None:
+async def test_the_filter_shows_only_errors_of_a_player(opened: Open, written: Write) -> None:
     async with opened(written()) as page:
         choice = page.locator("select.filter")
         assert ["all decisions", "only errors", "only my errors", "only errors of alice"] == await choice.locator(
             "option"
         ).all_inner_texts()
         await choice.select_option("only my errors")
-        shown = await page.locator(".stop:visible").evaluate_all("links => links.map((link) => link.id)")
-        stops = await page.evaluate("JSON.parse(document.querySelector('#m1-data').textContent).stops")
-        mine = [f"m1{stop['key']}" for stop in stops if stop.get("grade") and stop["seat"] == 1]
+        shown = await page.locator(".entry:visible").evaluate_all("links => links.map((link) => link.id)")
+        entries = await page.evaluate("JSON.parse(document.querySelector('#m1-data').textContent).entries")
+        mine = [f"m1{entry['key']}" for entry in entries if entry.get("grade") and entry["seat"] == 1]
         assert mine == shown
-        assert 0 < len(mine) < len(stops)
+        assert 0 < len(mine) < len(entries)
         await page.locator("h1").click()
         assert mine[1] == await press(page, *["ArrowRight"] * (1 if mine[0] == await current(page) else 2))
 
 
-async def test_the_match_is_saved_from_the_page(opened: Open, written: Write) -> None:
+async def test_the_match_can_be_downloaded(opened: Open, written: Write) -> None:
     async with opened(written()) as page:
         async with page.expect_download() as download:
             await page.get_by_role("link", name=".mat").click()
@@ -151,20 +151,20 @@ async def test_help_opens_and_closes(opened: Open, written: Write) -> None:
         assert "m1g1t2" == await press(page, "j")
 
 
-async def test_links_lead_to_a_turn_and_survive_a_reload(opened: Open, written: Write) -> None:
+async def test_links_open_a_turn_and_survive_a_reload(opened: Open, written: Write) -> None:
     address = written(NAMES, ("carol", "dave"))
     async with opened(f"{address}#m2g2t2") as page:
-        await expect(page.locator(".told")).to_have_text("dave 44: 24/20(2) 13/9(2)")
+        await expect(page.locator(".headline")).to_have_text("dave 44: 24/20(2) 13/9(2)")
         await page.keyboard.press("k")
         await expect(page).to_have_url(f"{address}#m2g2t2a")
         await page.reload()
-        await expect(page.locator(".told")).to_have_text("carol takes")
+        await expect(page.locator(".headline")).to_have_text("carol takes")
         await expect(page.locator("#m1")).to_be_hidden()
         await page.evaluate("location.hash = '#m1g1'")
-        await expect(page.locator(".told")).to_have_text("bob 31: 8/5 6/5")
+        await expect(page.locator(".headline")).to_have_text("bob 31: 8/5 6/5")
 
 
-async def test_an_index_stands_before_several_matches(opened: Open, written: Write) -> None:
+async def test_several_matches_have_an_index(opened: Open, written: Write) -> None:
     async with opened(written(NAMES, ("carol", "dave"))) as page:
         await expect(page.locator("section.match:visible")).to_have_count(0)
         await page.get_by_role("link", name="carol").click()
@@ -173,9 +173,9 @@ async def test_an_index_stands_before_several_matches(opened: Open, written: Wri
         assert "m2g1t1" == await current(page)
 
 
-async def test_mouse_graph_and_touch_go_through_the_match(opened: Open, written: Write) -> None:
+async def test_mouse_graph_and_touch_step_through_the_match(opened: Open, written: Write) -> None:
     async with opened(written(), **PHONE) as page:
-        await page.get_by_role("button", name="On (").click()
+        await page.get_by_role("button", name="Forward (").click()
         assert "m1g1t2" == await current(page)
         await page.locator("#m1g2t1").click()
         assert "m1g2t1" == await current(page)
@@ -193,7 +193,7 @@ async def test_mouse_graph_and_touch_go_through_the_match(opened: Open, written:
 
 
 async def swipe(page: Page, start: int, end: int) -> None:
-    """Move a finger over the board."""
+    """Swipe over the board."""
     await page.evaluate(
         """([start, end]) => {
             const board = document.querySelector(".board");
@@ -229,7 +229,7 @@ async def test_an_id_is_copied(opened: Open, written: Write) -> None:
         assert shown == await page.evaluate("navigator.clipboard.readText()")
 
 
-async def test_an_id_is_copied_where_the_clipboard_is_closed(opened: Open, written: Write) -> None:
+async def test_an_id_is_copied_without_clipboard_access(opened: Open, written: Write) -> None:
     async with opened(written()) as page:
         await page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('closed')); }")
         await page.get_by_role("button", name="Copy the GNUbg ID").click()
@@ -246,7 +246,7 @@ async def test_a_phone_never_scrolls_sideways(opened: Open, written: Write, name
         assert await fits(page)
 
 
-async def test_it_is_light_or_dark_as_wanted(opened: Open, written: Write) -> None:
+async def test_light_and_dark_follow_the_preference(opened: Open, written: Write) -> None:
     address = written()
     look = """() => [
         getComputedStyle(document.body).backgroundColor,
@@ -259,7 +259,7 @@ async def test_it_is_light_or_dark_as_wanted(opened: Open, written: Write) -> No
     assert all(light > dark + 300 for light, dark in zip(seen["light"], seen["dark"], strict=True)), seen
 
 
-async def test_without_a_script_score_sheet_and_figures_are_there(opened: Open, written: Write) -> None:
+async def test_without_javascript_score_sheet_and_statistics_are_shown(opened: Open, written: Write) -> None:
     async with opened(written(NAMES, NAMES), java_script_enabled=False) as page:
         await expect(page.locator("noscript p")).to_be_visible()
         await expect(page.locator("section.match")).to_have_count(2)
@@ -267,7 +267,7 @@ async def test_without_a_script_score_sheet_and_figures_are_there(opened: Open, 
         await expect(page.get_by_text("Performance rating (PR)").last).to_be_visible()
 
 
-async def test_hostile_names_do_nothing(opened: Open, written: Write) -> None:
+async def test_hostile_names_have_no_effect(opened: Open, written: Write) -> None:
     async with opened(written(HOSTILE)) as page:
         assert await page.title() == "Matches"
         for _ in range(18):
@@ -276,7 +276,7 @@ async def test_hostile_names_do_nothing(opened: Open, written: Write) -> None:
         assert 0 == await page.locator("img").count()
 
 
-async def test_the_sheet_is_one_stop_of_the_tab_key(opened: Open, written: Write) -> None:
+async def test_the_score_sheet_is_a_single_tab_stop(opened: Open, written: Write) -> None:
     async with opened(written()) as page:
         assert 1 == await page.locator('.sheet a[tabindex="0"]').count()
         await page.locator("#m1g1t1").focus()
@@ -284,7 +284,7 @@ async def test_the_sheet_is_one_stop_of_the_tab_key(opened: Open, written: Write
         assert await page.evaluate("!document.activeElement.closest('.sheet')")
 
 
-async def test_on_paper_there_are_no_buttons_but_the_worst_boards(opened: Open, written: Write) -> None:
+async def test_a_printed_page_has_no_buttons_but_the_boards_of_errors(opened: Open, written: Write) -> None:
     async with opened(written()) as page:
         await page.emulate_media(media="print")
         await expect(page.locator(".board-box")).to_be_hidden()

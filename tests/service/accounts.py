@@ -10,8 +10,9 @@ from typing import Any, Final
 from attrs import evolve
 
 from fibsbot.bot.runner import Observer, play_session
+from fibsbot.bot.settings import RunSettings
 from fibsbot.service.account import Hooks
-from fibsbot.service.settings import AccountSettings, ServiceSettings
+from fibsbot.service.settings import ServiceSettings
 from fibsbot.service.supervisor import ReloadResult, Supervisor
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.questions import LastResort
@@ -21,14 +22,19 @@ SOON: Final = 30.0
 """Seconds after which a test has waited too long."""
 
 
-def plan(port: int, name: str, strategy: str = "plain", **fields: Any) -> AccountSettings:
+def plan(port: int, name: str, strategy: str = "plain", **fields: Any) -> RunSettings:
     """Return the plan of a bot that registers itself and waits for nothing; `fields` are those of `live.settings`."""
     fields = {"matches": None, **fields}
-    return AccountSettings(settings(port, name, **fields), strategy)
+    return settings(port, name, strategy=strategy, **fields)
+
+
+def process_settings(**fields: Any) -> ServiceSettings:
+    """Return settings of a process that has neither a store nor a control socket, unless given."""
+    return ServiceSettings(**{"store": None, "control": None, **fields})
 
 
 def supervisor(
-    *plans: AccountSettings,
+    *plans: RunSettings,
     strategies: Mapping[str, Callable[[], Strategy]] | None = None,
     hooks: Hooks | None = None,
     reload: Callable[[], ReloadResult] | None = None,
@@ -36,7 +42,7 @@ def supervisor(
 ) -> Supervisor:
     """Return a supervisor of these accounts; `process` are settings of the process."""
     known = {"plain": LastResort, **(strategies or {})}
-    return Supervisor(plans, ServiceSettings(**process), lambda name: known[name](), hooks=hooks, reload=reload)
+    return Supervisor(plans, process_settings(**process), lambda name: known[name](), hooks=hooks, reload=reload)
 
 
 async def until(condition: Callable[[], bool], seconds: float = SOON) -> None:

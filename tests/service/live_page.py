@@ -11,18 +11,18 @@ from typing import Any
 from aiohttp import ClientResponse, ClientSession
 
 from fibsbot.bot.orders import Order
+from fibsbot.bot.settings import RunSettings
 from fibsbot.server.server import Server
 from fibsbot.service.process import Service
-from fibsbot.service.settings import AccountSettings, ServiceSettings
 from fibsbot.strategies.questions import LastResort
 from tests.server.tcp_clients import PASSWORD, Raw
-from tests.service.accounts import SOON, until
+from tests.service.accounts import SOON, process_settings, until
 
 
 @contextlib.asynccontextmanager
-async def shown(*plans: AccountSettings, port: int = 0, live: bool = True) -> AsyncIterator[tuple[Service, str]]:
+async def shown(*plans: RunSettings, port: int = 0, live: bool = True) -> AsyncIterator[tuple[Service, str]]:
     """Run a process; yield it and where its web server is."""
-    it = Service(plans, ServiceSettings(web_port=port, live=live), lambda _: LastResort(), environment={})
+    it = Service(plans, process_settings(web_port=port, live=live), lambda _: LastResort(), environment={})
     task = asyncio.create_task(it.run())
     try:
         await until(lambda: it.status()["web"] is not None)

@@ -12,9 +12,8 @@ from fibsbot.bot.agent import Agent
 from fibsbot.bot.context import AgentMemory
 from fibsbot.bot.interface import End, Record
 from fibsbot.bot.runner import Observer, Runner, SessionResult
-from fibsbot.bot.settings import Timings
+from fibsbot.bot.settings import RunSettings, Timings
 from fibsbot.service.account import SLACK, BotAccount, Hooks
-from fibsbot.service.settings import AccountSettings
 from fibsbot.strategies.pool import StrategyChain
 from tests.service.accounts import plan, until
 
@@ -29,14 +28,14 @@ class Made:
         self.now = 0.0
         self.over = asyncio.Event()
         one = plan(1, "marvin", timings=TIMINGS)
-        one = evolve(one, run=evolve(one.run, connect_timeout=15))
+        one = evolve(one, agent=evolve(one.agent, timings=evolve(one.agent.timings, connect=15)))
         self.account = BotAccount(
             one, StrategyChain([], 1), AgentMemory(), Hooks(make_runner=self._make, clock=lambda: self.now)
         )
-        self.agent = Agent(one.run.agent)
+        self.agent = Agent(one.agent)
 
-    def _make(self, plan: AccountSettings, thinker: StrategyChain, observer: Observer, memory: AgentMemory) -> Runner:
-        runner = Runner(plan.run, thinker, observer=observer, memory=memory)
+    def _make(self, plan: RunSettings, thinker: StrategyChain, observer: Observer, memory: AgentMemory) -> Runner:
+        runner = Runner(plan, thinker, observer=observer, memory=memory)
         runner.agent = self.agent
 
         async def run() -> SessionResult:

@@ -21,7 +21,7 @@ from structlog.testing import capture_logs
 from fibsbot.bot.orders import Order
 from fibsbot.service import control_server as control_module
 from fibsbot.service.control_client import ControlError, send_order
-from fibsbot.service.control_server import LONGEST, MOST_CLIENTS, ControlServer, parse_request
+from fibsbot.service.control_server import LONGEST, MAX_CLIENTS, ControlServer, parse_request
 
 Client = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -81,8 +81,8 @@ async def test_orders_are_carried_out_and_answered(boss: Boss, tmp_path: Path) -
     for order in Order:
         answer = await asyncio.to_thread(send_order, path, order, "marvin")
         assert {"ok": True, "accounts": ["marvin"]} == answer
-    assert {"ok": True, "accounts": ["all"]} == await asyncio.to_thread(send_order, path, Order.LAST)
-    assert [*((order, "marvin") for order in Order), (Order.LAST, None)] == boss.heard
+    assert {"ok": True, "accounts": ["all"]} == await asyncio.to_thread(send_order, path, Order.FINISH)
+    assert [*((order, "marvin") for order in Order), (Order.FINISH, None)] == boss.heard
 
 
 async def test_an_order_that_cannot_be_carried_out_says_why(boss: Boss, tmp_path: Path) -> None:
@@ -95,10 +95,10 @@ async def test_an_order_that_cannot_be_carried_out_says_why(boss: Boss, tmp_path
 
 
 async def test_a_client_may_give_several_orders(boss: Boss, tmp_path: Path) -> None:
-    lines = b'{"order": "pause"}\n{"order": "dance"}\n\n{"order": " RESUME "}\n{"order": "last"}'
+    lines = b'{"order": "pause"}\n{"order": "dance"}\n\n{"order": " RESUME "}\n{"order": "finish"}'
     answers = await said(tmp_path / "socket", lines)
     assert [True, False, False, True, True] == [answer["ok"] for answer in answers]
-    assert [Order.PAUSE, Order.RESUME, Order.LAST] == [order for order, _ in boss.heard]
+    assert [Order.PAUSE, Order.RESUME, Order.FINISH] == [order for order, _ in boss.heard]
 
 
 @pytest.mark.usefixtures("boss")
@@ -155,13 +155,13 @@ async def test_clients_that_say_nothing_keep_nobody_out(tmp_path: Path) -> None:
     path = tmp_path / "socket"
     talker = await asyncio.open_unix_connection(path)
     clients = []
-    for _ in range(3 * MOST_CLIENTS):
+    for _ in range(3 * MAX_CLIENTS):
         clients.append(await asyncio.open_unix_connection(path))
         assert [{"ok": True, "accounts": ["all"]}] == await said(path, b'{"order": "pause"}\n')
         talker[1].write(b'{"order": "pause"}\n')
         assert b"accounts" in await talker[0].readline(), "who speaks stays"
     async with asyncio.timeout(10):
-        for reader, _ in clients[:MOST_CLIENTS]:
+        for reader, _ in clients[:MAX_CLIENTS]:
             assert not await reader.read(), "the longest silent ones have gone"
     await hang_up([talker, *clients])
 

@@ -277,8 +277,8 @@ class Confused:
     say = note = cut = hear
 
 
-def test_a_scribe_that_fails_costs_nothing_and_is_logged_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fibsbot.service.match_recorder.Scribe", Confused)
+def test_a_transcriber_that_fails_costs_nothing_and_is_logged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fibsbot.service.match_recorder.Transcriber", Confused)
     sheets = MatchRecorder("marvin", "test", lambda *_: None)
     with capture_logs() as logs:
         for _ in range(3):

@@ -22,17 +22,17 @@ from structlog.testing import capture_logs
 
 from fibsbot.bot.interface import End
 from fibsbot.bot.orders import Order
+from fibsbot.bot.settings import RunSettings
 from fibsbot.client.settings import BackoffSettings
 from fibsbot.records.store import Store, StoreError
 from fibsbot.server.server import Server
 from fibsbot.service import process
-from fibsbot.service.control_client import send_order, short_duration
+from fibsbot.service.control_client import send_order
 from fibsbot.service.process import Service, ServiceError, check_addresses, recall_memories
-from fibsbot.service.settings import AccountSettings, ServiceSettings
 from fibsbot.service.supervisor import ReloadResult
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP
-from tests.service.accounts import SOON, opponent, plan, until
+from tests.service.accounts import SOON, opponent, plan, process_settings, until
 
 pytestmark = pytest.mark.slow
 
@@ -44,9 +44,9 @@ async def server() -> AsyncIterator[Server]:
         yield server
 
 
-def service(folder: Path, *plans: AccountSettings, **more: Any) -> Service:
+def service(folder: Path, *plans: RunSettings, **more: Any) -> Service:
     """Return a process with everything switched on."""
-    settings = ServiceSettings(store=str(folder / "store.db"), control=folder / "socket", web_port=0)
+    settings = process_settings(store=str(folder / "store.db"), control=folder / "socket", web_port=0)
     more = {"environment": {}, **more}
     return Service(plans, more.pop("settings", settings), lambda _: LastResort(), **more)
 
@@ -141,7 +141,7 @@ async def test_the_store_gets_everything_and_the_next_start_remembers(server: Se
         assert 2 == len(list(store.matches()))
     memory = recall_memories(str(tmp_path / "store.db"), {"marvin": "localhost:4321"})["marvin"]
     now = asyncio.get_running_loop().time()
-    known = memory.of("ford")
+    known = memory.history_of("ford")
     assert 2 == known.matches_today(now)
     assert 0 <= (known.since_last(now) or 0) < SOON
     assert known.refused is None
@@ -171,7 +171,7 @@ async def test_orders_come_in_at_the_control_socket(server: Server, tmp_path: Pa
         assert found["web"].startswith("http://127.0.0.1:")
         alone = (await asyncio.to_thread(send_order, path, Order.STATUS, "ford"))["status"]
         assert ["ford"] == [account["account"] for account in alone["accounts"]]
-        assert (await asyncio.to_thread(send_order, path, Order.LAST))["ok"]
+        assert (await asyncio.to_thread(send_order, path, Order.FINISH))["ok"]
         async with asyncio.timeout(SOON):
             accounts = await task
     assert {End.FINISHED} == {account.end for account in accounts.values()}
@@ -190,12 +190,12 @@ async def test_a_second_instance_is_refused_in_one_line(server: Server, tmp_path
 
 
 async def test_a_port_that_is_taken_is_one_line(server: Server, tmp_path: Path) -> None:
-    it = service(tmp_path, plan(server.port, "marvin"), settings=ServiceSettings(web_port=server.port))
+    it = service(tmp_path, plan(server.port, "marvin"), settings=process_settings(web_port=server.port))
     with pytest.raises(ServiceError, match=f"^cannot listen on 127.0.0.1:{server.port}: "):
         await it.run()
     with pytest.raises(ServiceError, match=f"^cannot listen on 127.0.0.1:{server.port}: .*service.web_port"):
-        check_addresses(ServiceSettings(web_port=server.port))
-    check_addresses(ServiceSettings(control=tmp_path / "socket", web_port=0))
+        check_addresses(process_settings(web_port=server.port))
+    check_addresses(process_settings(control=tmp_path / "socket", web_port=0))
 
 
 # -- signals --------------------------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ async def test_whoever_does_not_even_leave_at_once_is_left_behind(
 
 async def test_sighup_reads_the_settings_again(server: Server, tmp_path: Path) -> None:
     old = plan(server.port, "marvin")
-    new = evolve(old, run=evolve(old.run, agent=evolve(old.run.agent, invite="ford")))
+    new = evolve(old, agent=evolve(old.agent, play=evolve(old.agent.play, invite="ford")))
     answers = [ReloadResult(problems=("bad",)), ReloadResult({"marvin": new}, ("bot.invite",))]
     it = service(tmp_path, old, reload=lambda: answers.pop(0))
     async with opponent(server.port, "ford"), running(it):
@@ -324,7 +324,7 @@ async def test_a_server_that_is_down_is_no_reason_for_systemd_to_kill_us(
 ) -> None:
     environment, heard = systemd
     one = plan(1, "marvin", register=False)
-    one = evolve(one, run=evolve(one.run, pauses=BackoffSettings(first=60)))
+    one = evolve(one, backoff=BackoffSettings(first=60))
     async with running(service(tmp_path, one, environment=environment)):
         await until(lambda: heard().count("WATCHDOG=1") >= 2)
         assert "READY=1" == heard()[0]
@@ -358,18 +358,10 @@ async def test_the_watchdog_starves_while_an_account_is_stuck(
 
 
 async def test_the_sentence_fits_any_number_of_accounts(server: Server, tmp_path: Path) -> None:
-    one = service(tmp_path, plan(server.port, "marvin"), settings=ServiceSettings())
-    two = service(tmp_path, plan(server.port, "marvin"), plan(server.port, "ford"), settings=ServiceSettings())
-    many = service(tmp_path, *(plan(server.port, f"bot_{it}") for it in "abcdefgh"), settings=ServiceSettings())
+    one = service(tmp_path, plan(server.port, "marvin"), settings=process_settings())
+    two = service(tmp_path, plan(server.port, "marvin"), plan(server.port, "ford"), settings=process_settings())
+    many = service(tmp_path, *(plan(server.port, f"bot_{it}") for it in "abcdefgh"), settings=process_settings())
     assert "starting, up 0 s" == one.sentence()
     assert "marvin starting; ford starting, up 0 s" == two.sentence()
     async with opponent(server.port, "ford", invite="bot_a", length=9), running(many):
         await until(lambda: "8 accounts: 1 playing, 7 waiting, up " in many.sentence())
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, "0 s"), (59.9, "59 s"), (60, "1 min"), (7199, "1 h"), (86_399, "23 h"), (400_000, "4 d")],
-)
-def test_times_are_told_in_their_largest_unit(seconds: float, text: str) -> None:
-    assert text == short_duration(seconds)

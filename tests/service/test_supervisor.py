@@ -20,13 +20,13 @@ from fibsbot.bot.context import AgentMemory
 from fibsbot.bot.interface import End, Event
 from fibsbot.bot.orders import Order
 from fibsbot.bot.runner import Observer, Runner
+from fibsbot.bot.settings import RunSettings
 from fibsbot.client.settings import BackoffSettings
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.redaction import redact
 from fibsbot.server.server import Server
 from fibsbot.service.account import Hooks, make_runner
-from fibsbot.service.settings import AccountSettings
 from fibsbot.service.supervisor import ReloadResult, UnknownAccountError
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.pool import StrategyChain, TimedAnswer
@@ -97,15 +97,13 @@ class Crashing:
     times: int = 2
     made: list[str] = field(factory=list)
 
-    def __call__(
-        self, plan: AccountSettings, thinker: StrategyChain, observer: Observer, memory: AgentMemory
-    ) -> Runner:
+    def __call__(self, plan: RunSettings, thinker: StrategyChain, observer: Observer, memory: AgentMemory) -> Runner:
         """Make a run that crashes once the account is logged in."""
         runner = make_runner(plan, thinker, observer, memory)
-        name = plan.run.agent.name
+        name = plan.agent.name
         self.made.append(name)
         if name == self.account and self.made.count(name) <= self.times:
-            error, secret = self.error, plan.run.agent.password
+            error, secret = self.error, plan.agent.password
 
             async def run() -> NoReturn:
                 local = f"a local with {secret}"
@@ -165,7 +163,7 @@ async def test_a_session_log_that_cannot_be_opened_is_told_in_one_line_and_tried
 async def test_the_pauses_between_crashes_grow(server: Server) -> None:
     crashing = Crashing("arthur", ValueError(), times=99)
     one = plan(server.port, "arthur")
-    one = evolve(one, run=evolve(one.run, pauses=BackoffSettings(first=0.01, longest=0.1, jitter=0)))
+    one = evolve(one, backoff=BackoffSettings(first=0.01, longest=0.1, jitter=0))
     with capture_logs() as logs:
         fleet = supervisor(one, hooks=Hooks(make_runner=crashing))
         async with running(fleet):
@@ -222,7 +220,7 @@ async def test_a_login_from_elsewhere_ends_that_account_alone(server: Server) ->
         async with opponent(server.port, "ford"):
             await until(lambda: fleet.accounts["ford"].end is not None)
         assert [None, End.REPLACED] == [account.end for account in fleet.accounts.values()]
-        fleet.order(Order.LAST)
+        fleet.order(Order.FINISH)
         async with asyncio.timeout(SOON):
             await task
 
@@ -234,7 +232,7 @@ async def test_a_server_that_is_not_there_is_waited_for() -> None:
             await fleet.tried()
         assert [None, None] == [account.end for account in fleet.accounts.values()]
         assert all(account.look() for account in fleet.accounts.values()), "waiting is healthy"
-        fleet.order(Order.LAST)
+        fleet.order(Order.FINISH)
         async with asyncio.timeout(SOON):
             await task
     assert {End.FINISHED} == {account.end for account in fleet.accounts.values()}
@@ -325,7 +323,7 @@ async def test_orders_reach_one_account_or_all(server: Server) -> None:
         assert [False, True] == paused()
         with pytest.raises(UnknownAccountError, match="expected one of marvin, ford, got 'zaphod'"):
             fleet.order(Order.QUIT, "zaphod")
-        fleet.order(Order.LAST, "marvin")
+        fleet.order(Order.FINISH, "marvin")
         await until(lambda: fleet.accounts["marvin"].end is End.FINISHED)
         fleet.order(Order.QUIT)
         async with asyncio.timeout(SOON):
@@ -346,10 +344,10 @@ async def test_orders_hold_for_the_run_after_a_crash(server: Server) -> None:
         assert status.agent.paused
 
 
-@pytest.mark.parametrize("order", [Order.LAST, Order.QUIT])
+@pytest.mark.parametrize("order", [Order.FINISH, Order.QUIT])
 async def test_an_end_that_is_ordered_between_two_runs_is_the_end(server: Server, order: Order) -> None:
     one = plan(server.port, "marvin")
-    one = evolve(one, run=evolve(one.run, pauses=BackoffSettings(first=60)))
+    one = evolve(one, backoff=BackoffSettings(first=60))
     fleet = supervisor(one, hooks=Hooks(make_runner=Crashing("marvin", ValueError())))
     async with running(fleet) as task:
         await until(lambda: fleet.accounts["marvin"].crashes == 1)
@@ -379,7 +377,7 @@ async def test_quitting_saves_the_match(server: Server) -> None:
 
 async def test_new_settings_hold_at_once(server: Server) -> None:
     old = plan(server.port, "marvin")
-    new = evolve(old, run=evolve(old.run, agent=evolve(old.run.agent, invite="ford")))
+    new = evolve(old, agent=evolve(old.agent, play=evolve(old.agent.play, invite="ford")))
     reloaded = ReloadResult({"marvin": new, "zaphod": new}, ("bot.invite",), ("server.host",), warnings=("hm",))
     fleet = supervisor(old, reload=lambda: reloaded)
     async with opponent(server.port, "ford"), running(fleet):

@@ -14,11 +14,18 @@ from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.notation import format_play, parse_play
 from fibsbot.position import CHECKERS, Play, Position
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies.base import Opponent, Strategy, offer_fault, play_fault, resignation_fault, response_fault
+from fibsbot.strategies.base import Opponent, Strategy
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.heuristic.contact import side_terms
 from fibsbot.strategies.heuristic.strategy import position_chances
 from fibsbot.strategies.heuristic.weights import TERMS
+from fibsbot.strategies.questions import (
+    PlayQuestion,
+    Question,
+    ResignationQuestion,
+    RollQuestion,
+    TakeQuestion,
+)
 from fibsbot.strategies.random_play import RandomStrategy
 from tests.hypothesis_strategies import bear_offs, match_states, positions
 
@@ -108,17 +115,14 @@ def test_the_score_decides_what_a_gammon_is_worth() -> None:
 
 @given(match_states())
 def test_every_question_gets_a_possible_answer(state: MatchState) -> None:
-    if state.phase is Phase.MOVE and state.dice:
-        plays = legal_plays(state.position, state.dice)
-        if plays:
-            assert play_fault(plays, STRATEGY.choose_play(state, plays)) is None
-    elif state.phase is Phase.ROLL:
-        assert offer_fault(STRATEGY.offer_double(state)) is None
-        assert resignation_fault(STRATEGY.resign(state)) is None
-    elif state.phase is Phase.DOUBLED:
-        assert response_fault(state, STRATEGY.answer_double(state)) is None
-    else:
-        assert STRATEGY.accept_resignation(state) in {True, False}
+    questions: dict[Phase, list[Question]] = {
+        Phase.MOVE: [PlayQuestion(state)] if state.dice and legal_plays(state.position, state.dice) else [],
+        Phase.ROLL: [RollQuestion(state, may_double=True, resign_to=0), RollQuestion(state, may_double=False)],
+        Phase.DOUBLED: [TakeQuestion(state)],
+        Phase.RESIGNED: [ResignationQuestion(state)],
+    }
+    for question in questions[state.phase]:
+        question.put_to(STRATEGY)  # raises InvalidAnswerError for any other answer
 
 
 @given(positions(over=True) | bear_offs())

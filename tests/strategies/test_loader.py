@@ -146,11 +146,13 @@ def test_two_strategies_of_one_name_are_refused(install: Install) -> None:
         load("twin")
 
 
-def test_the_check_tells_every_kind_of_nonsense_and_never_raises() -> None:
-    told = "\n".join(check(Nonsense()))
-    assert "expected one of the 16 plays offered, got Play(moves=())" in told
-    assert "offer_double, the opening: expected ROLL or DOUBLE, got <CubeAction.TAKE: 'take'>" in told
-    assert "answer_double, the opening: raised KeyError: 'cube'" in told
-    assert "resign, the opening: expected 0, 1, 2 or 3, got 4" in told
-    assert "accept_invitation from ford: expected None or a sentence, got 1" in told
-    assert "accept_resignation" not in told
+def test_the_check_reports_every_kind_of_nonsense_and_never_raises() -> None:
+    faults = "\n".join(check(Nonsense()))
+    assert "expected one of the 16 plays offered, got Play(moves=())" in faults
+    assert (
+        "offer_double, the opening: answered nonsense: expected ROLL or DOUBLE, got <CubeAction.TAKE: 'take'>" in faults
+    )
+    assert "answer_double, the opening: raised KeyError: 'cube'" in faults
+    assert "resign, the opening: answered nonsense: expected 0, 1, 2 or 3, got 4" in faults
+    assert "accept_invitation from ford: answered nonsense: expected None or a sentence, got 1" in faults
+    assert "accept_resignation" not in faults

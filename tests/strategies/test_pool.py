@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.pool import MOST_HANGING, PooledStrategy, StrategyChain, StrategyPool, TimedAnswer
+from fibsbot.strategies.pool import MAX_HANGING, PooledStrategy, StrategyChain, StrategyPool, TimedAnswer
 from fibsbot.strategies.questions import AcceptAnswer, LastResort, Question, StrategyAnswer
 
 SOON = 5.0
@@ -44,10 +44,6 @@ class Does:
     def put_to(self, strategy: Strategy) -> StrategyAnswer:
         """Do it; the last resort always has an answer."""
         return AcceptAnswer(accepted=False) if type(strategy) is LastResort else self.what(strategy)
-
-    def fault(self, answer: StrategyAnswer) -> str | None:  # noqa: ARG002 - the interface
-        """Take anything."""
-        return None
 
 
 @define
@@ -165,9 +161,9 @@ async def test_an_instance_that_hangs_costs_its_own_decision_and_another_takes_i
     thought = await stuck
     assert "plain gave no answer within 0.05 s" == thought.fallback
     assert (None, True) == (other.fallback, other.waited > 0)
-    assert (2, 1) == (len(factory.made), pool.late)
+    assert (2, 1) == (len(factory.made), pool.hanging)
     release.set()
-    await until(lambda: pool.late == 0)
+    await until(lambda: pool.hanging == 0)
     pool.close()
 
 
@@ -175,15 +171,15 @@ async def test_what_hangs_again_and_again_is_passed_over_at_once(release: thread
     factory = Factory()
     pool = StrategyPool(2)
     kind = pool.add("plain", factory)
-    for _ in range(MOST_HANGING):
+    for _ in range(MAX_HANGING):
         await answer(StrategyChain([kind], 0.005), hang(release))
     began = time.monotonic()
     assert "plain hangs" == (await answer(StrategyChain([kind], SOON), YES)).fallback
     assert SOON > time.monotonic() - began
-    assert MOST_HANGING == pool.late
-    await until(lambda: len(factory.made) == MOST_HANGING)  # a thread may begin later than its question is given up
+    assert MAX_HANGING == pool.hanging
+    await until(lambda: len(factory.made) == MAX_HANGING)  # a thread may begin later than its question is given up
     release.set()
-    await until(lambda: pool.late == 0)
+    await until(lambda: pool.hanging == 0)
     assert (await answer(StrategyChain([kind], SOON), YES)).fallback is None, "it has come back, and is asked again"
     pool.close()
     await until(lambda: all(strategy.closed.is_set() for strategy in factory.made))
@@ -268,7 +264,7 @@ async def test_the_fallback_goes_before_those_who_wait(release: threading.Event)
     assert "first gave no answer within 0.05 s" == thought.fallback
     assert asked.index("fallback") <= 2, "whoever has lost time already waits behind one at most"
     release.set()
-    await until(lambda: pool.late == 0)
+    await until(lambda: pool.hanging == 0)
     pool.close()
 
 
@@ -284,7 +280,7 @@ async def test_whoever_asks_no_longer_leaves_the_pool_as_it_was(release: threadi
         "the one that hangs was given up all the same"
     )
     release.set()
-    await until(lambda: pool.late == 0)
+    await until(lambda: pool.hanging == 0)
     pool.close()
 
 
@@ -303,7 +299,7 @@ async def test_what_the_pool_made_it_closes_and_what_it_was_given_it_does_not() 
     factory, given_one = Factory(), Plain()
     others = set(threading.enumerate())
     pool = StrategyPool(2)
-    kinds = [pool.add("made", factory), pool.add("given", ready=given_one)]
+    kinds = [pool.add("made", factory), pool.add("given", instance=given_one)]
     for kind in kinds:
         await answer(StrategyChain([kind], SOON), YES)
     pool.close()
@@ -366,7 +362,7 @@ def test_whatever_strategies_do_every_question_is_answered(deeds: list[str], siz
             assert isinstance(thought, asyncio.CancelledError) is (deed == "gone")
         assert 0 == pool.waiting
         release.set()
-        await until(lambda: pool.late == 0)
+        await until(lambda: pool.hanging == 0)
         assert (await answer(StrategyChain(kinds, SOON), YES)).fallback is None
         pool.close()
 

@@ -1,4 +1,4 @@
-"""Worker processes that play pairs, with each strategy in a thread of its own: deadlines, faults, fallback, times."""
+"""Pairs of games with the same dice and swapped seats: the strategies, the games, and the processes that play them."""
 
 from __future__ import annotations
 
@@ -6,183 +6,238 @@ import contextlib
 import os
 import signal
 import sys
-import threading
-import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Final, TypeAlias
+from typing import Final
 
-from attrs import field, frozen
+from attrs import evolve, frozen
 
-from fibsbot.analysis.match_analysis import open_evaluator
-from fibsbot.arena.duel.games import PairPlayer
-from fibsbot.arena.duel.plan import DuelError, DuelPlan
+from fibsbot.analysis.match_analysis import AnalysisError, MatchAnalyser, open_evaluator
+from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics
+from fibsbot.arena.duel.games import play_match, play_out
+from fibsbot.arena.duel.plan import DuelError, DuelPlan, GameDice
 from fibsbot.arena.duel.results import PairResult, StrategyStats, TimeHistogram
+from fibsbot.files import replacing
+from fibsbot.formats.mat import write_mat
 from fibsbot.processes import WorkerLostError, map_unordered
+from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import Strategy
+from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, load
-from fibsbot.strategies.questions import InvalidAnswerError, LastResort, PlayQuestion, Question, StrategyAnswer
+from fibsbot.strategies.pool import MAX_HANGING, Outcome, StrategyFactory, StrategyWorker
+from fibsbot.strategies.questions import (
+    AcceptAnswer,
+    LastResort,
+    PlayQuestion,
+    Question,
+    StrategyAnswer,
+    StrategyFailedError,
+)
+from fibsbot.transcript import Player, Transcript
 
 START_TIMEOUT: Final = 300.0
 """Seconds for a strategy to be made: it may load networks and compile."""
 CLOSE_TIMEOUT: Final = 2.0
-"""Seconds for a strategy to be closed; then the process goes without it."""
-MAX_HANGING: Final = 8
-"""So many instances may hang before no further one is made."""
-LONGEST_FAULT: Final = 200
+"""Seconds for a strategy to be closed; then the process ends without it."""
+MAX_FAULT_LENGTH: Final = 200
 """Characters of a fault that are kept."""
 
-MakeStrategy: TypeAlias = Callable[[], Strategy]
+
+class _StartQuestion:
+    """A question without a decision: it has the strategy made."""
+
+    def put_to(self, strategy: Strategy) -> StrategyAnswer:  # noqa: ARG002 - the interface
+        return AcceptAnswer(accepted=True)
 
 
-@frozen
-class _Fault:
-    """Why there is no answer; goes on after the strategy's name."""
+class TimedStrategy:
+    """A strategy with a deadline, and what was counted of its answers; where it has none, the last resort answers.
 
-    text: str
+    Like an instance in a `StrategyPool`, one that misses the deadline is abandoned and replaced by another one.
+    """
 
-
-@frozen
-class _ThreadQueues:
-    """A thread that has made a strategy, and the ways to it and from it."""
-
-    inbox: SimpleQueue[Question | None] = field(factory=SimpleQueue)
-    outbox: SimpleQueue[tuple[StrategyAnswer | _Fault | None, float]] = field(factory=SimpleQueue)
-
-
-class StrategyThread:
-    """Puts one question after the other to a strategy; if it has no answer, the last resort has one."""
-
-    def __init__(self, name: str, make: MakeStrategy, deadline: float) -> None:
-        """Make the strategy, in the thread that will ask it. Raises StrategyError where it cannot be made."""
+    def __init__(self, name: str, make: StrategyFactory, deadline: float) -> None:
+        """Make the strategy, in the thread in which it is asked. Raises StrategyError if it cannot be made."""
         self._name = name
         self._make = make
         self._deadline = deadline
         self._hanging = 0
-        self._hand: _ThreadQueues | None = None
-        self._thread: threading.Thread | None = None
-        fault = self._begin()
-        if fault:
-            raise StrategyError(fault.text)
-        self._fresh()
-
-    def _fresh(self) -> None:
+        self._worker: StrategyWorker | None = None
         self._plays = TimeHistogram()
         self._others = TimeHistogram()
         self._faults = 0
         self._example = ""
+        if failure := self._start():
+            cause = failure.__cause__
+            raise StrategyError(str(cause)) if isinstance(cause, StrategyError) else StrategyError(f"{name} {failure}")
 
     def ask(self, question: Question) -> StrategyAnswer:
-        """Return an answer, whatever the strategy does."""
-        answer = self._answer(question)
-        if not isinstance(answer, _Fault):
-            return answer
+        """Return the strategy's answer, or that of the last resort."""
+        outcome = self._answer(question)
+        if not isinstance(outcome, StrategyFailedError):
+            return outcome
         self._faults += 1
-        self._example = self._example or f"{self._name} {answer.text}"[:LONGEST_FAULT]
+        self._example = self._example or f"{self._name} {outcome}"[:MAX_FAULT_LENGTH]
         return question.put_to(LastResort())
 
     def collect(self) -> StrategyStats:
-        """Return what was counted since the last time."""
-        counted = StrategyStats(self._plays, self._others, self._faults, self._example)
-        self._fresh()
-        return counted
+        """Return what was counted since the last call."""
+        stats = StrategyStats(self._plays, self._others, self._faults, self._example)
+        self._plays, self._others, self._faults, self._example = TimeHistogram(), TimeHistogram(), 0, ""
+        return stats
 
     def close(self) -> None:
-        """Let the strategy be closed by its thread; one that does not come back is left."""
-        if self._hand and self._thread:
-            self._hand.inbox.put(None)
-            self._thread.join(CLOSE_TIMEOUT)
-            self._hand = None
+        """Let the strategy be closed by its thread; one that hangs is abandoned."""
+        if self._worker is not None:
+            self._worker.close(CLOSE_TIMEOUT)
+            self._worker = None
 
-    def _answer(self, question: Question) -> StrategyAnswer | _Fault:
-        if self._hand is None:
-            if self._hanging > MAX_HANGING:
-                return _Fault("hangs")
-            if fault := self._begin():
-                return fault
-        hand = self._hand
-        assert hand is not None  # noqa: S101 - for the type checker: _begin has made one
+    def _answer(self, question: Question) -> Outcome:
+        if self._worker is None:
+            if self._hanging >= MAX_HANGING:
+                return StrategyFailedError("hangs")
+            if failure := self._start():
+                return failure
+        outcome, seconds = self._put(question, self._deadline)
         times = self._plays if isinstance(question, PlayQuestion) else self._others
-        hand.inbox.put(question)
-        try:
-            answer, seconds = hand.outbox.get(timeout=self._deadline)
-        except Empty:
-            times.add(self._deadline)
-            self._abandon(hand)
-            return _Fault(f"gave no answer within {self._deadline:g} s")
         times.add(seconds)
-        return _Fault("gave no answer") if answer is None else answer
+        return outcome
 
-    def _begin(self) -> _Fault | None:
-        hand = _ThreadQueues()
-        self._thread = threading.Thread(target=_serve, args=(hand, self._make), name=self._name, daemon=True)
-        self._thread.start()
+    def _start(self) -> StrategyFailedError | None:
+        self._worker = StrategyWorker(self._name, self._make)
+        outcome, _ = self._put(_StartQuestion(), START_TIMEOUT)
+        if not isinstance(outcome, StrategyFailedError):
+            return None
+        self.close()
+        return outcome
+
+    def _put(self, question: Question, deadline: float) -> tuple[Outcome, float]:
+        """Ask, wait for the outcome, and return it with the seconds that it took."""
+        worker = self._worker
+        assert worker is not None  # noqa: S101 - for the type checker
+        outcomes: SimpleQueue[tuple[Outcome, float]] = SimpleQueue()
+        worker.ask(question, lambda outcome, seconds: outcomes.put((outcome, seconds)))
         try:
-            answer, _ = hand.outbox.get(timeout=START_TIMEOUT)
+            return outcomes.get(timeout=deadline)
         except Empty:
-            self._abandon(hand)
-            return _Fault(f"strategy {self._name!r} was not made within {START_TIMEOUT:g} s")
-        if isinstance(answer, _Fault):
-            return answer
-        self._hand = hand
-        return None
-
-    def _abandon(self, hand: _ThreadQueues) -> None:
-        """Go on without an instance that does not come back; should it ever, it is closed."""
-        hand.inbox.put(None)
-        self._hand = None
-        self._hanging += 1
+            worker.close()
+            self._worker = None
+            self._hanging += 1
+            return StrategyFailedError(f"gave no answer within {deadline:g} s"), deadline
 
 
-def _serve(hand: _ThreadQueues, make: MakeStrategy) -> None:
-    """Make a strategy, answer questions until there are no more, and close it."""
+@frozen
+class _Leg:
+    """One of the two games or matches of a pair, seen by A."""
+
+    result: float
+    luck: float | None
+    games: int
+    figures: tuple[PlayerStatistics, PlayerStatistics]
+    """Of A and of B."""
+    evaluator_error: str = ""
+
+
+class PairPlayer:
+    """Plays pair after pair with the same two strategies."""
+
+    def __init__(
+        self,
+        plan: DuelPlan,
+        players: tuple[TimedStrategy, TimedStrategy],
+        evaluator: Evaluator | None = None,
+        mat_folder: Path | None = None,
+    ) -> None:
+        """Let A and B play; every game or match is written into `mat_folder`, if there is one."""
+        self._plan = plan
+        self._players = players
+        self._analyser = MatchAnalyser(evaluator) if evaluator else None
+        self._mat_folder = mat_folder
+
+    def play(self, number: int) -> PairResult:
+        """Play a pair. Raises DuelError where a file cannot be written."""
+        for player in self._players:
+            player.collect()
+        legs = tuple(self._leg(number, seat) for seat in Seat)
+        luck = [it.luck for it in legs if it.luck is not None]
+        return PairResult(
+            number,
+            (legs[0].result, legs[1].result),
+            (luck[0], luck[1]) if len(luck) == len(legs) else None,
+            sum(it.games for it in legs),
+            (self._stats_of(0, legs), self._stats_of(1, legs)),
+            next((it.evaluator_error for it in legs if it.evaluator_error), ""),
+        )
+
+    def _leg(self, number: int, seat: Seat) -> _Leg:
+        """Play one game or match with A at this seat."""
+        plan = self._plan
+        match = play_match(plan.laws, plan.length, partial(GameDice, plan.seed, number))
+        games = play_out(match, [self._players[it ^ seat].ask for it in Seat])
+        names = [Player(plan.labels[it ^ seat]) for it in Seat]
+        leg = f"{number + 1:06}{'ab'[seat]}"
+        transcript = Transcript((names[0], names[1]), plan.length, games, given_id=f"duel-{plan.seed}-{leg}")
+        if self._mat_folder:
+            _write_mat_file(self._mat_folder / f"{leg}.mat", transcript)
+        try:
+            analysis = self._analyser.analyse(transcript) if self._analyser else None
+        except AnalysisError as error:
+            return evolve(_leg_result(plan, transcript, seat), evaluator_error=str(error))
+        return _leg_result(plan, transcript, seat, analysis)
+
+    def _stats_of(self, index: int, legs: Sequence[_Leg]) -> StrategyStats:
+        figures = [it.figures[index] for it in legs]
+        return evolve(
+            self._players[index].collect(),
+            judged=sum(it.decisions for it in figures),
+            loss=sum(it.loss for it in figures),
+        )
+
+
+def _leg_result(plan: DuelPlan, transcript: Transcript, seat: Seat, analysis: MatchAnalysis | None = None) -> _Leg:
+    """Return the result of A, who has this seat."""
+    games = transcript.games
+    points = {it: transcript.scores[it] for it in Seat}
+    result = float(points[seat] - points[seat.other])
+    if plan.length:
+        result = float(transcript.winner is seat)
+    if analysis is None:
+        return _Leg(result, None, len(games), (PlayerStatistics(), PlayerStatistics()))
+    own, theirs = analysis.figures_of(seat), analysis.figures_of(seat.other)
+    luck = own.luck_in_points - theirs.luck_in_points
+    if plan.length:
+        luck = own.luck_in_chances - theirs.luck_in_chances
+    return _Leg(result, luck, len(games), (own, theirs))
+
+
+def _write_mat_file(path: Path, transcript: Transcript) -> None:
     try:
-        strategy = make()
-    except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
-        hand.outbox.put((_Fault(str(error) if isinstance(error, StrategyError) else _one_line(error)), 0.0))
-        return
-    hand.outbox.put((None, 0.0))
-    while (question := hand.inbox.get()) is not None:
-        began = time.perf_counter()
-        answer = _ask_strategy(question, strategy)
-        hand.outbox.put((answer, time.perf_counter() - began))
-    with contextlib.suppress(BaseException):  # a plug-in may raise anything, and nothing depends on it any more
-        strategy.close()
-
-
-def _ask_strategy(question: Question, strategy: Strategy) -> StrategyAnswer | _Fault:
-    try:
-        return question.put_to(strategy)
-    except InvalidAnswerError as error:
-        return _Fault(f"answered nonsense: {' '.join(str(error).split())}")
-    except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything, SystemExit too
-        return _Fault(f"raised {_one_line(error)}")
-
-
-def _one_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+        with replacing(path) as part:
+            part.write_text(write_mat(transcript), "utf-8")
+    except OSError as error:
+        raise DuelError(f"cannot write {path}: {error.strerror}") from None
 
 
 STOP_SIGNAL: Final = signal.SIGUSR1
-"""What ends a process in the middle of a pair. Ctrl-C and SIGTERM often go to all processes at once; these are heard by
-whoever started the others, and by nobody else."""
+"""Ends a worker in the middle of a pair. Ctrl-C and SIGTERM often go to all processes at once; only the process that
+started the workers acts on them."""
 
 
 def play_pairs(
-    plan: DuelPlan, numbers: Iterable[int], jobs: int, mats: Path | None = None
+    plan: DuelPlan, numbers: Iterable[int], jobs: int, mat_folder: Path | None = None
 ) -> Generator[PairResult, None, None]:
-    """Play these pairs in so many processes and yield each when it is finished.
+    """Play pairs in `jobs` processes and yield each when it is finished.
 
-    Raises DuelError where a strategy cannot be made, a file cannot be written or a process dies. However this ends, all
-    processes are gone afterwards.
+    Raises DuelError if a strategy cannot be made, a file cannot be written or a process dies. All processes have ended
+    afterwards, whatever happens.
     """
     unheard = (signal.SIGINT, signal.SIGTERM)
     try:
-        yield from map_unordered(_run_worker, (plan, mats), numbers, jobs, unheard=unheard, stop=_stop)
+        yield from map_unordered(_run_worker, (plan, mat_folder), numbers, jobs, unheard=unheard, stop=_stop)
     except WorkerLostError as error:
         raise DuelError(f"a process that played pair {error.item + 1} {error}") from None
 
@@ -192,30 +247,30 @@ def _stop(process: BaseProcess) -> None:
         os.kill(process.pid, STOP_SIGNAL)
 
 
-def _run_worker(way: Connection, plan: DuelPlan, mats: Path | None) -> None:
-    """Play the pairs that come, until there are no more or nobody is there any longer. The whole of a process."""
+def _run_worker(pipe: Connection, plan: DuelPlan, mat_folder: Path | None) -> None:
+    """Play the pairs whose numbers come through a pipe, until it ends; the main function of a worker process."""
     signal.signal(STOP_SIGNAL, lambda *_: sys.exit(0))
     signal.signal(signal.SIGTERM, lambda *_: None)  # not ignored, lest programs that a strategy starts ignore it, too
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a strategy prints is no result
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a strategy prints does not belong to the results
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), contextlib.ExitStack() as held:
-        held.callback(way.close)
+        held.callback(pipe.close)
         try:
-            room = _open_player(held, plan, mats)
-            while (number := way.recv()) is not None:
-                way.send(room.play(number))
+            player = _open_player(held, plan, mat_folder)
+            while (number := pipe.recv()) is not None:
+                pipe.send(player.play(number))
         except StrategyError as error:
-            way.send(DuelError(str(error)))
+            pipe.send(DuelError(str(error)))
         except DuelError as error:
-            way.send(error)
+            pipe.send(error)
         finally:
-            signal.signal(STOP_SIGNAL, signal.SIG_IGN)  # it goes anyway
+            signal.signal(STOP_SIGNAL, signal.SIG_IGN)  # it ends anyway
 
 
-def _open_player(held: contextlib.ExitStack, plan: DuelPlan, mats: Path | None) -> PairPlayer:
-    askers = []
+def _open_player(held: contextlib.ExitStack, plan: DuelPlan, mat_folder: Path | None) -> PairPlayer:
+    players = []
     for label, name in zip(plan.labels, plan.strategies, strict=True):
-        askers.append(asker := StrategyThread(label, partial(load, name), plan.deadline))
-        held.callback(asker.close)
-    judge = held.enter_context(open_evaluator(plan.judge)) if plan.judge else None
-    return PairPlayer(plan, (askers[0], askers[1]), judge, mats)
+        players.append(player := TimedStrategy(label, partial(load, name), plan.deadline))
+        held.callback(player.close)
+    evaluator = held.enter_context(open_evaluator(plan.judge)) if plan.judge else None
+    return PairPlayer(plan, (players[0], players[1]), evaluator, mat_folder)

@@ -107,8 +107,8 @@ def read_only_arrays(rolls: Floats32, first: Floats32, means: Floats32, pairs: F
 
 
 NO_TABLES: Final = read_only_arrays(
-    np.empty((0, MOST_ROLLS), np.float32),
-    np.empty((0, MOST_ROLLS_TO_FIRST), np.float32),
+    np.empty((0, MAX_ROLLS), np.float32),
+    np.empty((0, MAX_ROLLS_TO_FIRST), np.float32),
     np.empty(0, np.float32),
     np.empty((0, 0, COLUMNS), np.float32),
 )

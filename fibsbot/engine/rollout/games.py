@@ -62,7 +62,7 @@ class BlockPlayer:
         boards = np.repeat(boards_of([state.position]), BLOCK, axis=0)
         table = _Games.of(self._searcher.lookahead, cubes, plan, boards, start)
         dice = RolloutDice(plan.seed, block)
-        for turn in range(plan.truncated or MOST_TURNS):
+        for turn in range(plan.truncated or MAX_TURNS):
             table.settle(cubes.are_final(table.boards))
             if not len(table.games):
                 break

@@ -25,7 +25,7 @@ from fibsbot.engine.arrays import (
     other_side,
 )
 from fibsbot.engine.evaluator import Evaluator
-from fibsbot.engine.generator import MOST_PLAYS
+from fibsbot.engine.generator import MAX_PLAYS
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.pruner import PlayFilter, Pruner, expand, new_pruner_buffers
 from fibsbot.engine.search.cache import PositionCache, distinct, empty, fill, find, forget, new_cache

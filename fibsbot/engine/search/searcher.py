@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from attrs import define, frozen
 
-from fibsbot.engine import MOST_PLIES
+from fibsbot.engine import MAX_PLIES
 from fibsbot.engine.arrays import ROLL_COUNT, Boards, Outcomes, boards_of, cubeless_equity, other_side, swapped
 from fibsbot.engine.bearoff import NO_TABLES
 from fibsbot.engine.cube import DEFAULT_EFFICIENCY, THEIRS, CubeVerdict, Efficiency

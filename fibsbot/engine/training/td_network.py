@@ -195,7 +195,7 @@ def _learn(student: TDNetwork, table: SelfPlayBuffers, games: int, seed: int, ra
     board, swapped, next_buffers, counts = table.board, table.swapped, table.next_buffers, table.counts
     for _ in range(games):
         copy(table.start, board)
-        for turn in range(MOST_TURNS):
+        for turn in range(MAX_TURNS):
             one = np.random.randint(1, 7)  # noqa: NPY002
             other = np.random.randint(1, 7)  # noqa: NPY002
             while turn == 0 and one == other:

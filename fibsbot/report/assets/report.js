@@ -15,22 +15,22 @@
 
   // -- what is known ---------------------------------------------------------------------------------------------
 
-  const matches = all("section.match").map((section) => ({ section, id: section.id, stops: null }));
+  const matches = all("section.match").map((section) => ({ section, id: section.id, entries: null }));
 
   /** Read the data of a match when it is first looked at. */
   function open(match) {
-    if (match.stops) return match;
+    if (match.entries) return match;
     const data = JSON.parse(one(`#${match.id}-data`).textContent);
     match.pieces = data.pieces;
-    match.stops = data.stops;
+    match.entries = data.entries;
     match.names = data.names;
     match.user = data.user;
-    match.links = data.stops.map((stop) => document.getElementById(match.id + stop.key));
+    match.links = data.entries.map((entry) => document.getElementById(match.id + entry.key));
     match.index = 0;
-    for (const link of match.links) link.tabIndex = -1; // the sheet is one stop of the tab key, not hundreds
+    for (const link of match.links) link.tabIndex = -1; // the sheet is one entry of the tab key, not hundreds
     for (const thumb of all(".thumb", match.section)) {
-      const stop = match.stops.find(({ key }) => match.id + key === thumb.dataset.board);
-      if (stop && stop.board) thumb.append(board(match, stop.board));
+      const entry = match.entries.find(({ key }) => match.id + key === thumb.dataset.board);
+      if (entry && entry.board) thumb.append(board(match, entry.board));
     }
     return match;
   }
@@ -63,14 +63,14 @@
   let addressing = 0;
 
   function showBoard() {
-    const stop = match.stops[match.index];
-    const code = showsBest && stop.best ? stop.best : stop.board;
+    const entry = match.entries[match.index];
+    const code = showsBest && entry.best ? entry.best : entry.board;
     const place = one(".board", box);
     place.replaceChildren(...(code ? [board(match, code)] : [make("p", { textContent: "No board is known here." })]));
-    place.setAttribute("aria-label", `${stop.told}. ${stop.ids ? Object.values(stop.ids)[0] : ""}`);
+    place.setAttribute("aria-label", `${entry.headline}. ${entry.ids ? Object.values(entry.ids)[0] : ""}`);
     const button = one("[data-do=best]", box);
-    button.disabled = !stop.best;
-    button.setAttribute("aria-pressed", String(showsBest && Boolean(stop.best)));
+    button.disabled = !entry.best;
+    button.setAttribute("aria-pressed", String(showsBest && Boolean(entry.best)));
   }
 
   function rows(table, made) {
@@ -82,11 +82,11 @@
     });
   }
 
-  function showTables(stop) {
-    part("plays").hidden = !stop.plays;
-    one("tbody", part("plays")).replaceChildren(...rows(stop.plays || [], "played"));
+  function showTables(entry) {
+    part("plays").hidden = !entry.plays;
+    one("tbody", part("plays")).replaceChildren(...rows(entry.plays || [], "played"));
     for (const name of ["cube", "resigning"]) {
-      const table = stop[name];
+      const table = entry[name];
       part(name).hidden = !table;
       if (!table) continue;
       one("caption", part(name)).textContent = `${table.right}. ${table.seen}:`;
@@ -94,8 +94,8 @@
     }
   }
 
-  function showIds(stop) {
-    const lines = Object.entries(stop.ids || {}).map(([name, id]) => {
+  function showIds(entry) {
+    const lines = Object.entries(entry.ids || {}).map(([name, id]) => {
       const button = make("button", { type: "button", textContent: "Copy" });
       button.setAttribute("aria-label", `Copy the ${name}`);
       button.addEventListener("click", () => copy(id, button));
@@ -105,22 +105,22 @@
   }
 
   function show() {
-    const stop = match.stops[match.index];
+    const entry = match.entries[match.index];
     showBoard();
-    said("told").textContent = stop.told;
-    said("verdict").textContent = stop.verdict || "";
-    said("verdict").className = `verdict ${stop.grade || ""}`;
-    const facts = (stop.facts || []).flatMap(([name, value]) => [
+    said("headline").textContent = entry.headline;
+    said("verdict").textContent = entry.verdict || "";
+    said("verdict").className = `verdict ${entry.grade || ""}`;
+    const facts = (entry.facts || []).flatMap(([name, value]) => [
       make("div", {}, make("dt", { textContent: name }), make("dd", { textContent: value })),
     ]);
     part("facts").replaceChildren(...facts);
-    part("notes").replaceChildren(...(stop.notes || []).map((text) => make("li", { textContent: text })));
-    showTables(stop);
-    showIds(stop);
+    part("notes").replaceChildren(...(entry.notes || []).map((text) => make("li", { textContent: text })));
+    showTables(entry);
+    showIds(entry);
     showCursor();
   }
 
-  /** Mark the stop in the graph; there are two of it, one for narrow screens. */
+  /** Mark the entry in the graph; there are two of it, one for narrow screens. */
   function showCursor() {
     for (const plot of all(".plot", match.section)) {
       const svg = one("svg", plot);
@@ -138,7 +138,7 @@
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      const field = make("textarea", { value: text, className: "spoken" });
+      const field = make("textarea", { value: text, className: "visually-hidden" });
       button.after(field);
       field.select();
       done = document.execCommand("copy"); // the only way where a page from disk may not use the clipboard
@@ -163,13 +163,13 @@
     if (index) index.open = false;
   }
 
-  /** Show a stop. The address follows when nobody hurries on: browsers bear no hundred changes of it at a time. */
+  /** Show a entry. The address follows when nobody hurries on: browsers bear no hundred changes of it at a time. */
   function go(index) {
-    if (!match.stops.length) return;
+    if (!match.entries.length) return;
     const before = match.links[match.index];
     before.removeAttribute("aria-current");
     before.tabIndex = -1;
-    match.index = Math.max(0, Math.min(match.stops.length - 1, index));
+    match.index = Math.max(0, Math.min(match.entries.length - 1, index));
     const link = match.links[match.index];
     link.setAttribute("aria-current", "true");
     link.tabIndex = 0;
@@ -190,8 +190,8 @@
   }
 
   function toError(step) {
-    for (let at = match.index + step; match.stops[at]; at += step) {
-      if (match.stops[at].grade && wanted(match.stops[at])) return go(at);
+    for (let at = match.index + step; match.entries[at]; at += step) {
+      if (match.entries[at].grade && wanted(match.entries[at])) return go(at);
     }
   }
 
@@ -206,47 +206,47 @@
       new Option("only errors", "errors"),
       ...seats.map((seat) => new Option(errors(seat), String(seat))),
     );
-    sift();
+    applyFilter();
   }
 
-  function wanted(stop) {
+  function wanted(entry) {
     if (filter.value === "all") return true;
-    return Boolean(stop.grade) && (filter.value === "errors" || String(stop.seat) === filter.value);
+    return Boolean(entry.grade) && (filter.value === "errors" || String(entry.seat) === filter.value);
   }
 
-  /** Hide what is not wanted from the score sheet: stops, rows and games without any. */
-  function sift() {
-    match.stops.forEach((stop, index) => (match.links[index].hidden = !wanted(stop)));
-    const sifted = filter.value !== "all";
+  /** Hide what is not wanted from the score sheet: entries, rows and games without any. */
+  function applyFilter() {
+    match.entries.forEach((entry, index) => (match.links[index].hidden = !wanted(entry)));
+    const filtered = filter.value !== "all";
     for (const place of all(".sheet tbody tr, .sheet .game", match.section)) {
-      place.hidden = sifted && !one(".stop:not([hidden])", place);
+      place.hidden = filtered && !one(".entry:not([hidden])", place);
     }
   }
 
-  /** Go to the next stop that is wanted, to the last one if there is no further. */
+  /** Go to the next entry that is wanted, to the last one if there is no further. */
   function step(by) {
-    for (let at = match.index + by; match.stops[at]; at += by) {
-      if (wanted(match.stops[at])) return go(at);
+    for (let at = match.index + by; match.entries[at]; at += by) {
+      if (wanted(match.entries[at])) return go(at);
     }
     if (filter.value === "all") go(match.index + by);
   }
 
   filter.addEventListener("change", () => {
-    sift();
-    if (!match.stops.length || wanted(match.stops[match.index])) return;
-    const first = match.stops.findIndex(wanted);
+    applyFilter();
+    if (!match.entries.length || wanted(match.entries[match.index])) return;
+    const first = match.entries.findIndex(wanted);
     if (first >= 0) go(first);
   });
 
-  const game = (stop) => stop.key.split("t")[0];
+  const game = (entry) => entry.key.split("t")[0];
 
   function toGame(step) {
-    const here = game(match.stops[match.index]);
+    const here = game(match.entries[match.index]);
     let at = match.index;
-    while (match.stops[at] && game(match.stops[at]) === here) at += step;
-    if (!match.stops[at]) return step < 0 ? go(0) : undefined;
-    const there = game(match.stops[at]);
-    go(match.stops.findIndex((stop) => game(stop) === there));
+    while (match.entries[at] && game(match.entries[at]) === here) at += step;
+    if (!match.entries[at]) return step < 0 ? go(0) : undefined;
+    const there = game(match.entries[at]);
+    go(match.entries.findIndex((entry) => game(entry) === there));
   }
 
   function follow(hash) {
@@ -254,21 +254,21 @@
     const wanted = matches.find((it) => it.id === id);
     if (!wanted) return false;
     enter(wanted);
-    const index = match.stops.findIndex((stop) => stop.key === key || stop.key.startsWith(`${key}t`));
+    const index = match.entries.findIndex((entry) => entry.key === key || entry.key.startsWith(`${key}t`));
     go(index < 0 ? match.index : index);
     return true;
   }
 
   const help = one("#help");
-  const doings = {
+  const actions = {
     back: () => step(-1),
     on: () => step(1),
-    sift: () => {
+    nextFilter: () => {
       filter.selectedIndex = (filter.selectedIndex + 1) % filter.options.length;
       filter.dispatchEvent(new Event("change"));
     },
     first: () => go(0),
-    last: () => go(match.stops.length - 1),
+    last: () => go(match.entries.length - 1),
     "last-error": () => toError(-1),
     "next-error": () => toError(1),
     "last-game": () => toGame(-1),
@@ -281,25 +281,25 @@
   };
   const keys = {
     ArrowLeft: "back", k: "back", ArrowRight: "on", j: "on", p: "last-error",
-    n: "next-error", G: "last-game", g: "next-game", b: "best", e: "sift",
+    n: "next-error", G: "last-game", g: "next-game", b: "best", e: "nextFilter",
     "?": "help",
   };
   const inSheetKeys = { ArrowUp: "back", ArrowDown: "on", Home: "first", End: "last" };
 
   document.addEventListener("keydown", (event) => {
     if (event.target.closest("select")) return;
-    if (event.ctrlKey || event.altKey || event.metaKey || help.open || !match || !match.stops.length) return;
+    if (event.ctrlKey || event.altKey || event.metaKey || help.open || !match || !match.entries.length) return;
     const inSheet = event.target.closest(".sheet");
-    const doing = (inSheet && inSheetKeys[event.key]) || keys[event.key];
-    if (!doing) return;
+    const action = (inSheet && inSheetKeys[event.key]) || keys[event.key];
+    if (!action) return;
     event.preventDefault();
-    doings[doing]();
-    if (inSheet && doing !== "help") match.links[match.index].focus({ preventScroll: true });
+    actions[action]();
+    if (inSheet && action !== "help") match.links[match.index].focus({ preventScroll: true });
   });
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-do]");
-    if (button) return doings[button.dataset.do]();
+    if (button) return actions[button.dataset.do]();
     const link = event.target.closest('a[href^="#m"]');
     if (link && follow(link.hash)) {
       event.preventDefault();
@@ -330,7 +330,7 @@
     if (!touched) return;
     const [x, y] = [finger.clientX - touched.clientX, finger.clientY - touched.clientY];
     touched = null;
-    if (Math.abs(x) > SWIPE && Math.abs(x) > 1.5 * Math.abs(y)) doings[x < 0 ? "on" : "back"]();
+    if (Math.abs(x) > SWIPE && Math.abs(x) > 1.5 * Math.abs(y)) actions[x < 0 ? "on" : "back"]();
   });
 
   // -- the beginning ---------------------------------------------------------------------------------------------
@@ -344,7 +344,7 @@
     const place = /g/.test(asked) ? one(".stage", match.section) : match.section;
     const toBoard = () => {
       place.scrollIntoView();
-      if (match.stops.length) reveal(match.links[match.index]);
+      if (match.entries.length) reveal(match.links[match.index]);
     };
     toBoard();
     addEventListener("load", () => setTimeout(toBoard), { once: true });

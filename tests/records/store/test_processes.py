@@ -17,6 +17,7 @@ from tests.records.store.concurrent_writer import made
 
 ROOT: Final = Path(__file__).parents[3]
 ACCOUNTS: Final = ("marvin", "trillian", "zaphod")
+KILLS: Final = 3
 FOR_EVER: Final = "1000000"
 
 
@@ -34,7 +35,7 @@ def problems(url: str) -> tuple[str, ...]:
 @pytest.mark.slow
 def test_kill_9_at_any_moment_loses_at_most_the_record_in_flight(url: str) -> None:
     chance = random.Random(3)
-    for _ in range(6):
+    for _ in range(KILLS):
         with hammer(url, FOR_EVER, *ACCOUNTS) as process:
             assert process.stdout is not None
             certain = [int(process.stdout.readline()) for _ in range(chance.randint(1, 80))]
@@ -45,7 +46,7 @@ def test_kill_9_at_any_moment_loses_at_most_the_record_in_flight(url: str) -> No
             assert certain[-1] <= made(url, account) <= certain[-1] + 1
     with Store.open(url) as store:
         matches = list(store.matches())
-        assert [(name, 5) for name in ACCOUNTS] == [(match.account, match.resumed) for match in matches]
+        assert [(name, KILLS - 1) for name in ACCOUNTS] == [(match.account, match.resumed) for match in matches]
         for match in matches:
             turns = [decision.turn for decision in store.decisions(match)]
             assert list(range(1, len(turns) + 1)) == turns
@@ -53,12 +54,12 @@ def test_kill_9_at_any_moment_loses_at_most_the_record_in_flight(url: str) -> No
 
 @pytest.mark.slow
 def test_processes_side_by_side_lose_nothing(url: str) -> None:
-    processes = [hammer(url, "150", account) for account in ACCOUNTS]
+    processes = [hammer(url, "60", account) for account in ACCOUNTS]
     for process in processes:
         with process:
             process.communicate(timeout=60)
         assert 0 == process.returncode
-    assert [150, 150, 150] == [made(url, account) for account in ACCOUNTS]
+    assert [60, 60, 60] == [made(url, account) for account in ACCOUNTS]
     assert () == problems(url)
 
 

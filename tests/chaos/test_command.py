@@ -1,4 +1,4 @@
-"""Chaos runs as an operator starts them: what the command says, what it leaves behind, and what it refuses."""
+"""The command `python -m bench.chaos`: its report, the files that it leaves, and the options that it refuses."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import CliRunner
 
+from bench.chaos.__main__ import chaos
 from bench.chaos.bot_records import missing_items
 from bench.chaos.schedule import FaultKind
-from fibsbot.cli import main
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -21,9 +21,9 @@ SVG = "{http://www.w3.org/2000/svg}"
 def short_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, dict[str, Any], Path]:
     """Run for some seconds, with faults that come thick; return the exit status, the report and the folder."""
     folder = tmp_path_factory.mktemp("chaos")
-    command = ["soak", "--chaos", "--minutes", "0.2", "--pairs", "3", "--rate", "100", "--seed", "3", "--json"]
+    command = ["--minutes", "0.2", "--pairs", "3", "--rate", "100", "--seed", "3", "--json"]
     result = CliRunner().invoke(
-        main, [*command, "--length", "1", "--log-dir", str(folder / "logs"), "--plot", str(folder / "plot.svg")]
+        chaos, [*command, "--length", "1", "--log-dir", str(folder / "logs"), "--plot", str(folder / "plot.svg")]
     )
     assert result.exit_code in {0, 1}, result.output
     return result.exit_code, json.loads(result.stdout), folder
@@ -61,24 +61,21 @@ def test_logs_and_the_timeline_stay(short_run: tuple[int, dict[str, Any], Path])
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--chaos", "--matches", "3"], "--matches makes sense only without --chaos"),
-        (["--chaos", "--stall", "3"], "--stall makes sense only without --chaos"),
-        (["--minutes", "3"], "--minutes makes sense only with --chaos"),
-        (["--plot", "x.svg"], "--plot makes sense only with --chaos"),
-        (["--chaos", "--pairs", "1"], "expected at least 2 pairs with --chaos, got 1"),
-        (["--chaos", "--minutes", "0"], "0.0 is not in the range x>0"),
-        (["--chaos", "--strategy", "nobody"], "nobody"),
+        (["--pairs", "1"], "1 is not in the range 2<=x<=500"),
+        (["--minutes", "0"], "0.0 is not in the range x>0"),
+        (["--strategy", "nobody"], "nobody"),
+        (["--plot", "no/such/folder.svg"], "there is no folder no/such"),
     ],
 )
-def test_options_that_mean_nothing_are_refused(options: list[str], text: str) -> None:
-    result = CliRunner().invoke(main, ["soak", *options])
+def test_invalid_options_are_refused(options: list[str], text: str) -> None:
+    result = CliRunner().invoke(chaos, options)
     assert 2 == result.exit_code
     assert text in result.output
 
 
 def test_logs_of_another_run_are_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "server.db").touch()
-    result = CliRunner().invoke(main, ["soak", "--chaos", "--log-dir", str(tmp_path)])
+    result = CliRunner().invoke(chaos, ["--log-dir", str(tmp_path)])
     assert 2 == result.exit_code
     assert "expected an empty folder" in result.output
 
