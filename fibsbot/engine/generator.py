@@ -18,7 +18,7 @@ import numpy as np
 from fibsbot.engine.arrays import BAR, CELLS, CHECKERS, Board, Boards, Floats32
 from fibsbot.engine.jit import compiled, inner
 
-MOST_PLAYS: Final = 3060
+MAX_PLAYS: Final = 3060
 """Upper limit of the positions after one roll: 15 checkers share the four moves of a double in C(18, 4) ways."""
 
 Scratch: TypeAlias = Boards
@@ -27,7 +27,7 @@ Scratch: TypeAlias = Boards
 
 def plays_and_scratch() -> tuple[Boards, Scratch]:
     """Return arrays for the positions after a roll and for the work of `generate`."""
-    return np.zeros((MOST_PLAYS, CELLS), np.int8), np.zeros((5, CELLS), np.int8)
+    return np.zeros((MAX_PLAYS, CELLS), np.int8), np.zeros((5, CELLS), np.int8)
 
 
 def successors(board: Board, high: int, low: int) -> Boards:
@@ -102,7 +102,7 @@ def move(before: Board, after: Board, source: int, number: int) -> None:
 def generate(board: Board, high: int, low: int, plays: Boards, scratch: Scratch) -> int:
     """Write every position after a roll into `plays`, seen by the mover; return their number, 0 if no checker can move.
 
-    `high` must not be below `low`. `plays` has shape (MOST_PLAYS, 26).
+    `high` must not be below `low`. `plays` has shape (MAX_PLAYS, 26).
     """
     if high == low:
         return _double(board, high, plays, scratch)

@@ -149,9 +149,8 @@ def mean_of(networks: Sequence[Network]) -> Network:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file atomically."""
-    whole = path.with_name(f"{path.name}.new")
-    whole.write_bytes(content)
-    whole.replace(path)
+    with replacing(path) as part:
+        part.write_bytes(content)
 
 
 def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:

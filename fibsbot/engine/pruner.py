@@ -123,7 +123,7 @@ class PlayFilter:
 
     margin: float = field(default=0.2, validator=[ge(0), le(1000)])
     """The largest difference in equity to the best play."""
-    most: int = field(default=6, validator=[ge(1), le(MOST_PLAYS)])
+    most: int = field(default=6, validator=[ge(1), le(MAX_PLAYS)])
 
 
 class PrunerBuffers(NamedTuple):
@@ -176,7 +176,7 @@ def expand(scales: PrunerBuffers, boards: Boards, margin: np.float32, most: int,
 
     A slot is `row * 21 + roll`, rolls in the order of `match.ROLLS`. Every slot occurs: if no checker can move, with
     the board itself. Returns -1 if `found` is too short. A play is selected if it is one of the `most` best (not above
-    MOST_PLAYS) and at most `margin` below the best. The games must not be over.
+    MAX_PLAYS) and at most `margin` below the best. The games must not be over.
     """
     plays, values = scales.plays, scales.values
     count = 0

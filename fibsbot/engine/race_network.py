@@ -19,23 +19,23 @@ from attrs import field, frozen
 
 from fibsbot.engine.arrays import BAR, CHECKERS, Boards, Bools, Floats32, Outcomes, have_passed
 from fibsbot.engine.bearoff import TableArrays
-from fibsbot.engine.bearoff.lookup import MOST_ROLLS, chances_from_rolls, first_off, indices_of
+from fibsbot.engine.bearoff.lookup import MAX_ROLLS, chances_from_rolls, first_off, indices_of
 from fibsbot.engine.bearoff.lookup import POINTS as HOME_POINTS
 from fibsbot.engine.network import Network
 from fibsbot.engine.quantized import QuantizedNetwork, output_sums, quantize
 
 POINTS: Final = 18
-MOST_PIPS: Final = 180
+MAX_PIPS: Final = 180
 """Pips of a side that the network covers; more could take more rolls than its outputs have."""
 ROLLS_TO_FIRST: Final = 24
-"""Entries of the distribution of rolls until the first checker is off; MOST_ROLLS is that until all are."""
+"""Entries of the distribution of rolls until the first checker is off; MAX_ROLLS is that until all are."""
 PIPS: Final = np.arange(1, POINTS + 1)
 """Pips of a checker on each point."""
 _STEP: Final = 8
 """Pips per input, about as many as a roll moves."""
-_STEPS: Final = np.arange(0, MOST_PIPS, _STEP, dtype=np.float32)
+_STEPS: Final = np.arange(0, MAX_PIPS, _STEP, dtype=np.float32)
 RACE_INPUTS: Final = 4 * POINTS + 1 + len(_STEPS)
-RACE_OUTPUTS: Final = MOST_ROLLS + ROLLS_TO_FIRST
+RACE_OUTPUTS: Final = MAX_ROLLS + ROLLS_TO_FIRST
 
 Sides: TypeAlias = npt.NDArray[np.int8]
 """Checkers on the points 1 to 18, shape (n, 18)."""
@@ -84,10 +84,10 @@ class RaceNetwork:
     def likely(self, sides: Sides, columns: TableArrays) -> tuple[Floats32, Floats32]:
         """Return the distributions of the rolls until all checkers of a side are off, and until the first is.
 
-        Shapes (n, MOST_ROLLS) and (n, ROLLS_TO_FIRST). Sides that the bear-off tables cover are looked up there.
+        Shapes (n, MAX_ROLLS) and (n, ROLLS_TO_FIRST). Sides that the bear-off tables cover are looked up there.
         """
         rolls, first = (
-            np.zeros((len(sides), MOST_ROLLS), np.float32),
+            np.zeros((len(sides), MAX_ROLLS), np.float32),
             np.zeros((len(sides), ROLLS_TO_FIRST), np.float32),
         )
         known = is_home(sides) & bool(len(columns.rolls))
@@ -117,8 +117,8 @@ def is_home(sides: Sides) -> Bools:
 
 
 def split_outputs(sums: Floats32) -> tuple[Floats32, Floats32]:
-    """Return the distributions from the sums of the outputs, shapes (n, MOST_ROLLS) and (n, ROLLS_TO_FIRST)."""
-    return _softmax(sums[:, :MOST_ROLLS]), _softmax(sums[:, MOST_ROLLS:])
+    """Return the distributions from the sums of the outputs, shapes (n, MAX_ROLLS) and (n, ROLLS_TO_FIRST)."""
+    return _softmax(sums[:, :MAX_ROLLS]), _softmax(sums[:, MAX_ROLLS:])
 
 
 def _softmax(sums: Floats32) -> npt.NDArray[Any]:

@@ -69,9 +69,9 @@ def indices_on_boards(boards: Boards) -> tuple[Int64s, Int64s, Int64s]:
 
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 
-MOST_ROLLS: Final = 32
+MAX_ROLLS: Final = 32
 """Entries of the distribution of rolls until all checkers are off, at most 30; 32 fill two cache lines."""
-MOST_ROLLS_TO_FIRST: Final = 12
+MAX_ROLLS_TO_FIRST: Final = 12
 """Entries of the distribution of rolls until the first checker is off, at most 10."""
 
 WIN: Final = 0
@@ -139,7 +139,7 @@ def covered_chances(own: Int64s, opponent: Int64s, columns: TableArrays) -> Floa
 
 def first_off(numbers: Int64s, columns: TableArrays) -> Floats32:
     """Return the distributions of the rolls until a side's first checker is off, shape (n, 12)."""
-    first = np.zeros((len(numbers), MOST_ROLLS_TO_FIRST), np.float32)
+    first = np.zeros((len(numbers), MAX_ROLLS_TO_FIRST), np.float32)
     whole = numbers >= FIRST_OF_FIFTEEN
     first[whole] = columns.first[numbers[whole] - FIRST_OF_FIFTEEN]
     first[~whole, 0] = 1

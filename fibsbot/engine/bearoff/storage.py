@@ -153,7 +153,7 @@ def _native(array: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 DEFAULT_CHECKERS: Final = 6
 """Checkers per side of the two-sided table by default."""
-MOST_CHECKERS: Final = 8
+MAX_CHECKERS: Final = 8
 """The maximum number of checkers per side: each one more takes three times the memory."""
 
 

@@ -37,7 +37,7 @@ from fibsbot.engine.search.lookahead import Lookahead, argmin_of_slots
 
 ROLLOUT_FILTER: Final = PlayFilter(0.12, 3)
 """The plays that are evaluated by the network."""
-MOST_TURNS: Final = 500
+MAX_TURNS: Final = 500
 """Turns after which a game that does not end is truncated and evaluated."""
 
 

@@ -191,7 +191,7 @@ class Lookahead:
         The slot is `row * 21 + roll`; slots are in ascending order, and every slot occurs.
         """
         self.clock.check()
-        most = min(chosen.most, MOST_PLAYS)
+        most = min(chosen.most, MAX_PLAYS)
         size = len(boards) * ROLL_COUNT * min(most, _USUAL) + most
         while True:
             found, slots = np.empty((size, CELLS), np.int8), np.empty(size, np.int32)

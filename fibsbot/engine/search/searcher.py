@@ -35,8 +35,8 @@ class SearchLimits:
 
     def __attrs_post_init__(self) -> None:
         """Raise ValueError for invalid limits."""
-        if not 0 <= self.plies <= MOST_PLIES:
-            raise ValueError(f"expected plies between 0 and {MOST_PLIES}, got {self.plies}")
+        if not 0 <= self.plies <= MAX_PLIES:
+            raise ValueError(f"expected plies between 0 and {MAX_PLIES}, got {self.plies}")
         if self.seconds is not None and not self.seconds > 0:
             raise ValueError(f"expected a time above 0 seconds, got {self.seconds}")
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from fibsbot.engine.arrays import CELLS, CHANCE_OF_ROLL, CHECKERS, ROLL_COUNT, Board, Boards, Bools, Floats32, Int32s
 from fibsbot.engine.bearoff import TableArrays
-from fibsbot.engine.bearoff.lookup import MOST_ROLLS
+from fibsbot.engine.bearoff.lookup import MAX_ROLLS
 from fibsbot.engine.bearoff.lookup import POINTS as HOME_POINTS
 from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
 from fibsbot.engine.jit import compiled
@@ -54,7 +54,7 @@ SIDES_PER_BATCH: Final = 512
 """Sides that are labelled together."""
 _PLAYS: Final = 80
 """Average plays per roll that the first buffer has room for."""
-_COUNTS: Final = np.arange(MOST_ROLLS, dtype=np.float32)
+_COUNTS: Final = np.arange(MAX_ROLLS, dtype=np.float32)
 _SPREAD: Final = 4.3
 """Standard deviation of the pips of a roll."""
 _WASTED: Final = 8
@@ -66,7 +66,7 @@ class SideLabels(NamedTuple):
 
     sides: Sides
     chances: Floats32
-    """Shape (n, MOST_ROLLS); of those of the first checker the columns from FIRST on say nothing."""
+    """Shape (n, MAX_ROLLS); of those of the first checker the columns from FIRST on say nothing."""
     first: Bools
     """Which are of the first checker."""
 
@@ -95,7 +95,7 @@ def pip_count_labels(sides: Sides) -> SideLabels:
     home = sides @ np.maximum(PIPS - HOME_POINTS, 0)
     return _both(
         sides,
-        _about(sides @ PIPS + home / 10 + _WASTED, MOST_ROLLS),
+        _about(sides @ PIPS + home / 10 + _WASTED, MAX_ROLLS),
         sides,
         _about(home + PIPS_PER_ROLL, ROLLS_TO_FIRST),
     )
@@ -103,7 +103,7 @@ def pip_count_labels(sides: Sides) -> SideLabels:
 
 def _both(sides: Sides, rolls: Floats32, others: Sides, first: Floats32) -> SideLabels:
     """Return labels of all checkers of some sides, and of the first of others."""
-    padded = np.pad(first, ((0, 0), (0, MOST_ROLLS - ROLLS_TO_FIRST)))
+    padded = np.pad(first, ((0, 0), (0, MAX_ROLLS - ROLLS_TO_FIRST)))
     of_first = np.arange(len(sides) + len(others)) >= len(sides)
     return SideLabels(np.concatenate([sides, others]), np.concatenate([rolls, padded]), of_first)
 
@@ -147,7 +147,7 @@ def label_batch(
 ) -> SideLabels:
     """Return the labels of these sides and of all positions on their two ways home."""
     whole = begin[begin.sum(axis=1) == CHECKERS]
-    rolls = _traced(list(_play(network, columns, begin, MOST_ROLLS, rng)), trace, MOST_ROLLS)
+    rolls = _traced(list(_play(network, columns, begin, MAX_ROLLS, rng)), trace, MAX_ROLLS)
     first = _traced(list(_play(network, columns, whole, ROLLS_TO_FIRST, rng)), trace, ROLLS_TO_FIRST)
     return _both(*rolls, *first)
 
@@ -155,7 +155,7 @@ def label_batch(
 def _play(
     network: RaceNetwork, columns: TableArrays, sides: Sides, longest: int, rng: np.random.Generator
 ) -> Iterator[_Step]:
-    """Play sides home, for the least MOST_ROLLS until all checkers are off, or FIRST until the first is."""
+    """Play sides home, for the least MAX_ROLLS until all checkers are off, or FIRST until the first is."""
     rows = np.arange(len(sides))
     while len(rows):
         chances, left = _best(network, columns, sides, longest)
@@ -254,8 +254,8 @@ def _gradients(network: Network, labels: SideLabels, batch: Batch) -> tuple[floa
     rolls, first = split_outputs(layers[-1])
     chances, of_first = labels.chances[rows], labels.first[rows]
     error = np.concatenate([rolls - chances, first - chances[:, :ROLLS_TO_FIRST]], axis=1)
-    error[of_first, :MOST_ROLLS] = 0
-    error[~of_first, MOST_ROLLS:] = 0
+    error[of_first, :MAX_ROLLS] = 0
+    error[~of_first, MAX_ROLLS:] = 0
     miss = error @ np.concatenate([_COUNTS, _COUNTS[:ROLLS_TO_FIRST]])
     error /= len(rows)
     return float(np.mean(miss * miss)), backpropagate(network, layers, error)

@@ -119,7 +119,7 @@ def value(student: TDNetwork, buffers: TDBuffers, board: Board) -> float:
     return float(2 * chances[0] - 1 + chances[1] + chances[2] - chances[3] - chances[4])
 
 
-MOST_TURNS = 2000
+MAX_TURNS = 2000
 """A longer game is abandoned: an untrained network can build blockades that last."""
 
 
