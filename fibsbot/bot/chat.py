@@ -32,7 +32,7 @@ REPLY_MAX_AGE: Final = 60.0
 NUDGE_PAUSE: Final = 10.0
 """Seconds between two requests of the board because the opponent asks why we do not move."""
 MAX_A_MINUTE: Final = 12
-"""Answers within any minute, whoever asks."""
+"""Answers within any minute, to all players together."""
 MAX_TOLD: Final = 2_000
 """Answers that are remembered, so as not to repeat them."""
 MAX_GREETED: Final = 1_000
@@ -72,7 +72,7 @@ class Chat:
         """When each player was last told about each topic; None is the hint."""
         self._answers: deque[float] = deque(maxlen=MAX_A_MINUTE)
         self.match: CurrentMatch | None = None
-        """The match that the chat was last told of."""
+        """The match when `on_match_changed` was last called."""
         self._greeted: dict[str, None] = {}
         """Opponents who were greeted, and whose match is not over yet."""
         self._watchers: set[str] = set()

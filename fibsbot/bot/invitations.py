@@ -151,7 +151,7 @@ class SentInvitations:
             self._close()
 
     def server_took_ours_first(self, name: str) -> bool:
-        """Whether the server has told this player lately that we want to go on with our match."""
+        """Whether the server has recently passed on our invitation to resume to this player."""
         at = self._announced_resumes.get(name)
         return at is not None and self._context.now < at + 2 * self._context.settings.timings.retry
 

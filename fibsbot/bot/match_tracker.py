@@ -227,7 +227,7 @@ def _watch(tracked: TrackedMatch, message: m.YouWatch) -> TrackedMatch:
 
 
 def is_late_start(tracked: TrackedMatch, message: Message) -> bool:
-    """Whether a line says that a game starts which has begun with its opening throw already, and has its board."""
+    """Whether a line announces a game that has already started, with its opening roll and its board."""
     return (
         isinstance(message, m.GameStarts)
         and tracked.opening_before_start
@@ -334,7 +334,7 @@ def _running(tracked: TrackedMatch) -> TrackedMatch:
 
 
 def _pass_turn(tracked: TrackedMatch, side: PlayerSide, dice: Dice | None = None) -> TrackedMatch:
-    """Give the turn to a side whose message shows that it has it, although nothing told how the other side's ended."""
+    """Give the turn to a side whose message shows that it has it, although no line ended the other side's turn."""
     before = tracked.turn
     if before is side.other:
         if tracked.own_play is not None:
@@ -390,7 +390,7 @@ def _bears_off(tracked: TrackedMatch, _: m.BearsOff) -> TrackedMatch:
 def _doubles(tracked: TrackedMatch, side: PlayerSide | None, *, may_redouble: bool = False) -> TrackedMatch:
     """Let a side double at the beginning of its turn, which shows that it has the turn, and the other's is over.
 
-    Where nobody has thrown, the turn is only the one that a board has shown: it is turned round while a double waits.
+    Where nobody has rolled, the turn is only that of a board, which is reversed while a double waits.
     """
     if side is not None and tracked.turn is not side:
         tracked = _running(tracked)

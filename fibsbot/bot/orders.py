@@ -29,4 +29,5 @@ class Order(enum.Enum):
 def parse_order(text: str) -> Order | None:
     """Parse an order: one word in any case; return None for anything else."""
     word = text.strip().lower()
+    word = "finish" if word == "last" else word  # the older word
     return next((order for order in Order if order.value == word), None)

@@ -318,7 +318,7 @@ class Recovery:
             self.stall(f"expected {awaited.value}", RecoveryStep.REJOIN if whole else RecoveryStep.RECONNECT)
 
     def _cannot_move(self) -> bool:
-        """Whether we have thrown and have no play: a server that was stopped at that very moment may say no more."""
+        """Whether we have rolled and cannot move: a server that was stopped at that moment may send nothing more."""
         tracked = self._context.tracked
         return (
             self._context.session.state is State.MY_MOVE and tracked.turn is PlayerSide.PLAYER and cannot_move(tracked)

@@ -347,9 +347,10 @@ def test_last_finishes_the_match_first() -> None:
     assert ["bye"] == script.server("ford wins the 5 point match 5-0 .")
 
 
-def test_last_without_a_match_answers_before_it_leaves() -> None:
+@pytest.mark.parametrize("word", ["finish", "last"])
+def test_finish_without_a_match_answers_before_it_leaves(word: str) -> None:
     script = Script(chat=OPERATED).to_lobby()
-    assert ["tell slarti Waiting for a match, then leaving."] == script.server("12 slarti last")
+    assert ["tell slarti Waiting for a match, then leaving."] == script.server(f"12 slarti {word}")
     assert ["bye"] == script.server("16 slarti Waiting")
 
 
