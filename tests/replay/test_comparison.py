@@ -36,8 +36,8 @@ from tests.replay.scripted_strategy import ScriptedStrategy
 
 def ask(transcript: Transcript, strategy: ScriptedStrategy, *, both: bool = True) -> list[ComparedDecision]:
     """Ask about a whole match."""
-    decider = StrategyComparison(strategy, strategy, PlayerSelection(both=both))
-    return [asked for it in events_of_transcript(1, transcript) for asked in decider.take(it)]
+    comparison = StrategyComparison(strategy, strategy, PlayerSelection(both=both))
+    return [asked for it in events_of_transcript(1, transcript) for asked in comparison.compare(it)]
 
 
 def texts(found: Iterable[ComparedDecision]) -> list[tuple[str, str, float | None]]:
@@ -47,11 +47,11 @@ def texts(found: Iterable[ComparedDecision]) -> list[tuple[str, str, float | Non
 
 def test_our_side_is_asked_unless_another_is_wanted() -> None:
     match = sample_transcript(Seat.A)
-    assert (Seat.A,) == PlayerSelection().of(match)
-    assert (Seat.B,) == PlayerSelection("ford").of(match)
-    assert () == PlayerSelection("zaphod").of(match)
-    assert (Seat.A, Seat.B) == PlayerSelection(both=True).of(match)
-    assert () == PlayerSelection().of(sample_transcript(None))
+    assert (Seat.A,) == PlayerSelection().seats_in(match)
+    assert (Seat.B,) == PlayerSelection("ford").seats_in(match)
+    assert () == PlayerSelection("zaphod").seats_in(match)
+    assert (Seat.A, Seat.B) == PlayerSelection(both=True).seats_in(match)
+    assert () == PlayerSelection().seats_in(sample_transcript(None))
 
 
 def test_every_decision_that_leaves_a_choice_is_asked_with_the_values_of_both_answers() -> None:
@@ -126,8 +126,8 @@ def test_nothing_is_asked_that_leaves_no_choice(transcript: Transcript) -> None:
 @given(transcripts(lengths=(0, 1), odd_names=False))
 def test_a_strategy_that_judges_itself_prefers_its_own_plays(transcript: Transcript) -> None:
     heuristic = HeuristicStrategy()
-    decider = StrategyComparison(heuristic, heuristic, PlayerSelection(both=True))
-    found = [asked for it in events_of_transcript(1, transcript) for asked in decider.take(it)]
+    comparison = StrategyComparison(heuristic, heuristic, PlayerSelection(both=True))
+    found = [asked for it in events_of_transcript(1, transcript) for asked in comparison.compare(it)]
     assert all((it.gain or 0.0) > -1e-5 for it in found if it.decision.state.phase is Phase.MOVE)
 
 
@@ -142,12 +142,12 @@ def test_a_strategy_that_judges_itself_prefers_its_own_plays(transcript: Transcr
 def test_a_strategy_without_an_answer_costs_the_decision_only(
     play: Callable[[MatchState, Sequence[Play]], Any], fault: str
 ) -> None:
-    decider = StrategyComparison(ScriptedStrategy(play), ScriptedStrategy(), PlayerSelection(both=True))
-    found = [asked for it in events_of_transcript(1, sample_transcript()) for asked in decider.take(it)]
+    comparison = StrategyComparison(ScriptedStrategy(play), ScriptedStrategy(), PlayerSelection(both=True))
+    found = [asked for it in events_of_transcript(1, sample_transcript()) for asked in comparison.compare(it)]
     failed = [it for it in found if it.answer is None]
     assert failed
     assert all(it.fault.startswith(fault) and not it.text and it.gain is None for it in failed)
-    assert (len(found), len(failed)) == (decider.findings.asked, decider.findings.failed)
+    assert (len(found), len(failed)) == (comparison.totals.compared, comparison.totals.failed)
 
 
 def test_a_judge_that_fails_leaves_the_difference_without_a_value() -> None:
@@ -159,36 +159,36 @@ def test_a_judge_that_fails_leaves_the_difference_without_a_value() -> None:
 
     found = [it for it in ask(sample_transcript(), Mute()) if it.fault]
     assert {"the judge raised RuntimeError: no opinion on this"} == {it.fault for it in found}
-    findings = ComparisonTotals()
+    totals = ComparisonTotals()
     for it in found:
-        findings.note(it)
-    assert (len(found), 0.0) == (findings.unvalued, findings.sum)
+        totals.count(it)
+    assert (len(found), 0.0) == (totals.unvalued, totals.sum)
 
 
 def test_findings_add_up_what_is_gained_and_what_is_lost() -> None:
     both = [it for it in ask(sample_transcript(), ScriptedStrategy()) if it.gain is not None]
-    findings, twice = ComparisonTotals(), ComparisonTotals()
+    totals, twice = ComparisonTotals(), ComparisonTotals()
     for it in both:
-        findings.note(it)
-    twice.add(findings)
-    twice.add(findings)
-    assert sum(it.gain or 0.0 for it in both) == pytest.approx(findings.gained - findings.lost)
-    assert findings.mean == pytest.approx(findings.sum / len(both))
-    assert 2 * findings.asked == twice.asked
-    assert findings.mean == pytest.approx(twice.mean)
+        totals.count(it)
+    twice.add(totals)
+    twice.add(totals)
+    assert sum(it.gain or 0.0 for it in both) == pytest.approx(totals.gained - totals.lost)
+    assert totals.mean == pytest.approx(totals.sum / len(both))
+    assert 2 * totals.compared == twice.compared
+    assert totals.mean == pytest.approx(twice.mean)
     assert 0.0 == ComparisonTotals().mean
 
 
 def test_a_strategy_that_is_no_judge_is_judged_by_another() -> None:
-    strategy, judge = ComparisonOptions("random", seed=1).load()
+    strategy, evaluator = ComparisonOptions("random", seed=1).load()
     assert isinstance(strategy, RandomStrategy)
-    assert isinstance(judge, EngineStrategy)
+    assert isinstance(evaluator, EngineStrategy)
     assert (DEFAULT_STRATEGY, "heuristic") == (
-        ComparisonOptions("random").settled().judge_name,
-        ComparisonOptions("heuristic").settled().judge_name,
+        ComparisonOptions("random").with_evaluator().evaluator_name,
+        ComparisonOptions("heuristic").with_evaluator().evaluator_name,
     )
     with pytest.raises(StrategyError, match="strategy 'random' is no judge"):
-        ComparisonOptions("heuristic", judge="random").settled()
+        ComparisonOptions("heuristic", evaluator="random").with_evaluator()
 
 
 def test_both_are_closed_once() -> None:
