@@ -12,7 +12,7 @@ from fibsbot.bot.orders import Order
 
 
 def short_duration(seconds: float) -> str:
-    """Say how long something lasts, in its largest unit: `4 d`, `23 h`, `5 min`, `12 s`."""
+    """Return a duration in its largest unit: `4 d`, `23 h`, `5 min`, `12 s`."""
     for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
         if seconds >= size:
             return f"{int(seconds // size)} {unit}"
@@ -26,16 +26,16 @@ class ControlError(Exception):
     """The socket cannot be used; the text is one line and says why."""
 
 
-def send_order(path: Path, order: Order, account: str | None = None, *, patience: float = 10.0) -> ControlAnswer:
-    """Give an order to whoever listens at this path, and return the answer.
+def send_order(path: Path, order: Order, account: str | None = None, *, timeout: float = 10.0) -> ControlAnswer:
+    """Send an order to the process that listens at this path, and return the answer.
 
-    Raises ControlError when nobody listens, when no answer comes within so many seconds, and with what the other end
-    says when it does not obey.
+    Raises ControlError if no process listens, if no answer comes within `timeout` seconds, and with the text of a
+    refusal.
     """
     request = {"order": order.value} | ({"account": account} if account else {})
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
-            sock.settimeout(patience)
+            sock.settimeout(timeout)
             sock.connect(os.fspath(path))
             sock.sendall(json.dumps(request).encode() + b"\n")
             with sock.makefile("rb") as file:
@@ -43,11 +43,11 @@ def send_order(path: Path, order: Order, account: str | None = None, *, patience
     except (FileNotFoundError, ConnectionRefusedError):
         raise ControlError(f"nothing runs at {path}") from None
     except TimeoutError:
-        raise ControlError(f"no answer from {path} within {patience:g} s") from None
+        raise ControlError(f"no answer from {path} within {timeout:g} s") from None
     except OSError as error:
         raise ControlError(f"cannot use {path}: {error.strerror or error}") from None
     except ValueError:
-        raise ControlError(f"no answer that makes sense from {path}") from None
+        raise ControlError(f"no valid answer from {path}") from None
     if not answer.get("ok"):
         raise ControlError(str(answer.get("error", "the order was not carried out")))
     return answer

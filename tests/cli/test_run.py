@@ -235,7 +235,7 @@ async def test_a_second_instance_is_refused_and_the_first_plays_on(server: Serve
         await it.until("logged_in")
         code, _, err = await it.say("run", "--config", "bots.toml")
         last = err.splitlines()[-1]
-        assert (1, "fibsbot: somebody else runs already, with the control socket socket") == (code, last)
+        assert (1, "fibsbot: another process is running, with the control socket socket") == (code, last)
         assert 1 == len((await it.status())["accounts"])
 
 
