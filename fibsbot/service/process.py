@@ -50,9 +50,9 @@ def load_memories(store: str, accounts: Mapping[str, str]) -> dict[str, AgentMem
         with Store.open(store) as reader:
             for account, server in accounts.items():
                 memory = memories[account] = AgentMemory(
-                    lacking=features_named(reader.lacking(server, now - MEMORY_AGE))
+                    lacking=features_named(reader.missing_features(server, now - MEMORY_AGE))
                 )
-                for name, known in reader.acquaintances(account, now - MEMORY_AGE).items():
+                for name, known in reader.player_memories(account, now - MEMORY_AGE).items():
                     matches = [clock - (now - at).total_seconds() for at in known.matches]
                     refused = clock - (now - known.refused).total_seconds() if known.refused else None
                     broke_off = clock - (now - known.broke_off).total_seconds() if known.broke_off else None
@@ -312,7 +312,7 @@ class Service:
                 "waiting": store.waiting,
                 "written": store.written,
                 "lost": store.lost,
-                "trouble": store.trouble,
+                "trouble": store.error,
             },
         }
 

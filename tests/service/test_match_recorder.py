@@ -110,7 +110,7 @@ class Told:
 
     def read(self, url: str | Path) -> Transcript:
         """Return the transcript of the only match of the account."""
-        assert self.writer.flush(), self.writer.trouble
+        assert self.writer.flush(), self.writer.error
         assert not self.writer.lost
         with Store.open(url) as store:
             (match,) = store.matches(account=self.account)
