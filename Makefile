@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # The versions that were tested, from uv.lock. Without them, the newest that pyproject.toml allows: make CONSTRAINTS=
 CONSTRAINTS ?= --constraint config/constraints.txt
 
-.PHONY: demo test test-fast test-thorough coverage lint format bench lock clean help
+.PHONY: demo test test-fast test-thorough test-wheel coverage lint format bench lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -30,7 +30,10 @@ test-fast: $(STAMP) ## Run the quick tests, with few examples of each property
 test-thorough: $(STAMP) ## Run all tests, with ten times as many examples of each property
 	$(BIN)/pytest -n auto --dist worksteal --hypothesis-profile thorough
 
-coverage: $(STAMP) ## Run all tests and tell what they never reached; takes about twice as long
+test-wheel: $(STAMP) ## Build the wheel, install it into an empty environment and play from there
+	PYTHON=$(CURDIR)/$(BIN)/python MYPY=$(CURDIR)/$(BIN)/mypy .ci/wheel
+
+coverage: $(STAMP) ## Run all tests and list what they never reach; takes about twice as long
 	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term
 
 lint: $(STAMP) ## Check style and types
@@ -38,7 +41,7 @@ lint: $(STAMP) ## Check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-format: $(STAMP) ## Put the code into its form
+format: $(STAMP) ## Format the code and apply safe fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

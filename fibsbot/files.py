@@ -1,4 +1,4 @@
-"""Files that only their owner may read and write, whatever the umask."""
+"""Files that appear whole, and files that only their owner may read and write, whatever the umask."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Final
 
 PRIVATE: Final = 0o600
 """Mode of a file that only its owner may read and write."""
+UNFINISHED: Final = ".part"
+"""How the name of a file ends that `replacing` has not finished."""
 
 
 def make_private(path: Path) -> None:
@@ -34,6 +36,36 @@ def private_opener(path: str, flags: int) -> int:
         with contextlib.suppress(PermissionError):
             os.fchmod(handle, PRIVATE)
     return handle
+
+
+@contextlib.contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """Yield the name of a file or folder to make beside `target`; it replaces the target at the end of the block.
+
+    Whoever opens the target finds the old one or all of the new one. After an error the target is as it was.
+    """
+    part = target.with_name(f".{target.name}.{os.getpid()}-{os.urandom(4).hex()}{UNFINISHED}")
+    try:
+        yield part
+        for path in (*(part.iterdir() if part.is_dir() else ()), part):
+            _write_to_disk(path)
+        part.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            for left in part.iterdir() if part.is_dir() else ():
+                left.unlink()
+            part.rmdir() if part.is_dir() else part.unlink(missing_ok=True)
+        raise
+    _write_to_disk(target.parent)
+
+
+def _write_to_disk(path: Path) -> None:
+    """Write what the system still holds back of a file, or of the names in a folder."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 @contextlib.contextmanager

@@ -21,6 +21,7 @@ ROOMS: Final = (
         "fibsbot.position",
         "fibsbot.processes",
         "fibsbot.setting",
+        "fibsbot.text",
     ),
     ("fibsbot.match",),
     ("fibsbot.rules",),

@@ -206,7 +206,7 @@ class Sitting:
         """Start a server that has an account of this name."""
         self.type(Printed("", "fibsbot serve --port 4321"))
         register = (
-            f"fibsbot play --server 127.0.0.1:4321 --user {name} --password-file secret --register --strategy random"
+            f"fibsbot play --server 127.0.0.1:4321 --account {name} --password-file secret --register --strategy random"
         )
         self.type(Printed("", register))
         self._stop("play")

@@ -173,30 +173,30 @@ async def run_chaos(
 
     Raises ChildError when a process cannot be started, and OSError from files and ports.
     """
-    house = await build_testbed(plan, folder, strategies)
+    testbed = await build_testbed(plan, folder, strategies)
     memory: dict[str, list[tuple[int, float, int]]] = {}
     started = time.monotonic()
     try:
-        await house.open()
-        await wait_until(lambda: all(pair.bot.playing for pair in house.pairs), WARM_UP)
+        await testbed.open()
+        await wait_until(lambda: all(pair.bot.playing for pair in testbed.pairs), WARM_UP)
         async with asyncio.TaskGroup() as group:
-            watching = group.create_task(_watch(house, memory, on_progress))
-            await _faults(house)
-            on_progress(plan.seconds, "the last matches are played to their end")
-            await asyncio.gather(*(_finish(pair) for pair in house.pairs))
-            watching.cancel()
+            sampling = group.create_task(_sample_memory(testbed, memory, on_progress))
+            await _inject_faults(testbed)
+            on_progress(plan.seconds, "the last matches are finished")
+            await asyncio.gather(*(_finish(pair) for pair in testbed.pairs))
+            sampling.cancel()
     finally:
-        await house.close()
-    return make_report(house, memory, time.monotonic() - started)
+        await testbed.close()
+    return make_report(testbed, memory, time.monotonic() - started)
 
 
-async def _faults(house: Testbed) -> None:
-    """Let all faults strike, and give them up when their time is over."""
-    striker = FaultInjector(house)
-    house.recoveries.begin()
-    tasks = [asyncio.create_task(striker.strike(fault)) for fault in make_schedule(house.plan)]
-    await asyncio.wait(tasks, timeout=house.plan.seconds)
-    async with house.server_busy:  # whoever ends the server starts it again first
+async def _inject_faults(testbed: Testbed) -> None:
+    """Inject all faults, and cancel those left when their time is over."""
+    injector = FaultInjector(testbed)
+    testbed.recoveries.begin()
+    tasks = [asyncio.create_task(injector.inject(fault)) for fault in make_schedule(testbed.plan)]
+    await asyncio.wait(tasks, timeout=testbed.plan.seconds)
+    async with testbed.server_busy:  # a server that is being restarted must be running again
         for task in tasks:
             task.cancel()
     for result in await asyncio.gather(*tasks, return_exceptions=True):
@@ -205,7 +205,7 @@ async def _faults(house: Testbed) -> None:
 
 
 async def _finish(pair: BotPair) -> None:
-    """Let a bot play its match to the end and go."""
+    """Let a bot finish its match and end."""
     end = time.monotonic() + FINISH_TIME
     while time.monotonic() < end:
         if not pair.child.running:
@@ -217,16 +217,18 @@ async def _finish(pair: BotPair) -> None:
         await wait_until(lambda: not pair.child.running, max(end - time.monotonic(), 1.0))
 
 
-async def _watch(house: Testbed, memory: dict[str, list[tuple[int, float, int]]], on_progress: OnProgress) -> None:
-    """Look at the memory of the bots, by account: which life of the process, when, how many bytes."""
+async def _sample_memory(
+    testbed: Testbed, memory: dict[str, list[tuple[int, float, int]]], on_progress: OnProgress
+) -> None:
+    """Sample the bots' memory, by account: number of the start, time, bytes."""
     while True:
-        now = house.recoveries.now
-        for pair in house.pairs:
+        now = testbed.recoveries.now
+        for pair in testbed.pairs:
             if (size := pair.child.memory) is not None:
                 memory.setdefault(pair.child.name, []).append((pair.child.starts, now, size))
-        struck = sum(incident.struck is not None for incident in house.recoveries.incidents)
-        on_progress(min(now, house.plan.seconds), f"{struck} faults")
-        await asyncio.sleep(min(SAMPLE_INTERVAL, house.plan.seconds / MIN_SAMPLES))
+        struck = sum(incident.struck is not None for incident in testbed.recoveries.incidents)
+        on_progress(min(now, testbed.plan.seconds), f"{struck} faults")
+        await asyncio.sleep(min(SAMPLE_INTERVAL, testbed.plan.seconds / MIN_SAMPLES))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The bots' session logs and stores, compared with the oracle: nothing is lost, nothing is there twice."""
+"""Comparison of the bots' session logs and stores with the oracle: nothing may be lost or doubled."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from fibsbot.records.views import Game, Match, Outcome
 
 @frozen
 class SessionLogData:
-    """What a bot's session logs hold, in their order."""
+    """The contents of a bot's session logs, in order."""
 
     sent: list[str] = field(factory=list)
-    """Lines that were said."""
+    """Lines that were sent."""
     matches: list[tuple[int, int]] = field(factory=list)
     """Final scores."""
     unreadable: list[str] = field(factory=list)
@@ -40,7 +40,7 @@ def read_logs(folder: Path) -> SessionLogData:
 
 
 def _begun(path: Path) -> str:
-    """Return when a log was begun, as its first line tells; nothing for what is no log."""
+    """Return the time in the first line of a log; an empty text if it is no log."""
     try:
         return next(read_session_log(path)).time.isoformat()
     except (OSError, SessionLogError, StopIteration):
@@ -63,7 +63,7 @@ def _note(written: SessionLogData, event: Event) -> None:
 
 
 def missing_items(taken: Iterable[object], written: Sequence[object]) -> list[object]:
-    """Return what is not written down of what was taken, in this order; more may be written than was taken."""
+    """Return the items of `taken` that are missing in `written`, in this order; `written` may have more."""
     left, place = [], 0
     for item in taken:
         try:
@@ -73,58 +73,58 @@ def missing_items(taken: Iterable[object], written: Sequence[object]) -> list[ob
     return left
 
 
-def lost_lines(ledger: Oracle, written: SessionLogData) -> list[str]:
-    """Return the game commands that the server took, and that the bot's logs do not hold, or not in this order."""
-    lines = [answer.line for answer in ledger.answers]
-    return [f"{ledger.account}: {line!r} was not logged" for line in missing_items(lines, written.sent)]
+def lost_lines(oracle: Oracle, written: SessionLogData) -> list[str]:
+    """Return the accepted game commands that are missing in the bot's logs, or in another order."""
+    lines = [answer.line for answer in oracle.answers]
+    return [f"{oracle.account}: {line!r} was not logged" for line in missing_items(lines, written.sent)]
 
 
-def lost_matches(ledger: Oracle, written: SessionLogData) -> list[str]:
-    """Return the matches of which more ends are written down than there were; an end may go unheard."""
-    truth = Counter(match.score for match in ledger.matches if match.score is not None)
+def lost_matches(oracle: Oracle, written: SessionLogData) -> list[str]:
+    """Return the matches with more ends in the logs than there were; an end may be missing."""
+    truth = Counter(match.score for match in oracle.matches if match.score is not None)
     more = Counter(written.matches) - truth
-    return [f"{ledger.account}: {count} ends of matches too many, with {score}" for score, count in more.items()]
+    return [f"{oracle.account}: {count} ends of matches too many, with {score}" for score, count in more.items()]
 
 
 @define
 class StoreComparison:
-    """What is wrong with a store, and what it could not know."""
+    """The differences between a store and the oracle."""
 
     matches: list[str] = field(factory=list)
     games: list[str] = field(factory=list)
     decisions: list[str] = field(factory=list)
-    """Game commands that the server took, and that are not there."""
+    """Accepted game commands that are missing."""
     unseen: int = 0
-    """Matches whose end the bot never heard of, and could not work out."""
+    """Matches whose end the bot did not see, and could not infer."""
     inferred: int = 0
-    """Matches whose end it worked out."""
+    """Matches whose end it inferred."""
 
 
-def compare_store(ledger: Oracle, path: Path) -> StoreComparison:
-    """Compare an account's store with the truth."""
+def compare_store(oracle: Oracle, path: Path) -> StoreComparison:
+    """Compare an account's store with the oracle."""
     compared = StoreComparison()
     try:
         with Store.open(path) as store:
-            matches = list(store.matches(account=ledger.account))
+            matches = list(store.matches(account=oracle.account))
             games = {match.id: list(store.games(match)) for match in matches}
             answers = Counter((it.xgid, it.answer) for match in matches for it in store.decisions(match))
     except StoreError as error:
-        compared.matches.append(f"{ledger.account}: {error}")
+        compared.matches.append(f"{oracle.account}: {error}")
         return compared
-    if len(matches) != len(ledger.matches):
+    if len(matches) != len(oracle.matches):
         compared.matches.append(
-            f"{ledger.account}: {len(ledger.matches)} matches were begun, {len(matches)} are stored"
+            f"{oracle.account}: {len(oracle.matches)} matches were begun, {len(matches)} are stored"
         )
-    for number, (true, stored) in enumerate(zip(ledger.matches, matches, strict=False), 1):
-        _compare_match(compared, f"{ledger.account}, match {number}", true, stored)
+    for number, (true, stored) in enumerate(zip(oracle.matches, matches, strict=False), 1):
+        _compare_match(compared, f"{oracle.account}, match {number}", true, stored)
         if true.score is not None or not stored.inferred:
-            _compare_games(compared, f"{ledger.account}, match {number}", true, games[stored.id])
-    for answer in ledger.answers:
+            _compare_games(compared, f"{oracle.account}, match {number}", true, games[stored.id])
+    for answer in oracle.answers:
         key = answer.xgid, answer.shown
         if answers[key]:
             answers[key] -= 1
         else:
-            compared.decisions.append(f"{ledger.account}: {answer.shown!r} in {answer.xgid}")
+            compared.decisions.append(f"{oracle.account}: {answer.shown!r} in {answer.xgid}")
     return compared
 
 
@@ -144,7 +144,7 @@ def _compare_match(compared: StoreComparison, name: str, true: TrueMatch, stored
 
 
 def _compare_games(compared: StoreComparison, name: str, true: TrueMatch, stored: list[Game]) -> None:
-    """Compare games: each is there, and what is told of its end is right. One whose end was not seen tells nothing."""
+    """Compare games: none is missing, and their ends are right, as far as the bot saw them."""
     if len(stored) != len(true.games):
         compared.games.append(f"{name}: {len(true.games)} games were played, {len(stored)} are stored")
         return

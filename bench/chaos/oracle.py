@@ -1,4 +1,7 @@
-"""The oracle: what the server really said to each account and what it heard from it, whatever arrived."""
+"""The oracle: what the server really sent to each account and received from it, before and after all faults.
+
+It is independent of the bot's own bookkeeping on purpose, so that it does not share its errors.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +33,11 @@ from fibsbot.match import Phase
 from fibsbot.notation import format_play
 
 GAME_COMMANDS: Final = (c.Roll, c.Move, c.Double, c.Accept, c.Reject, c.Redouble, c.Resign, c.Off)
-"""Commands that answer a decision. One of them that is refused was not legal."""
+"""Commands that answer a decision; they must not be refused."""
 READ_TIME: Final = 0.25
-"""Seconds that a bot has to read a line; a command sent sooner did not know of it."""
+"""Seconds that a bot has to read a line; a command sent earlier was sent without knowing it."""
 KEPT_NEWS: Final = 200
-"""Lines of a connection that are remembered, to tell what a bot could not know when it said something."""
+"""Lines of a connection that are kept, to find those that a bot could not know when it sent a command."""
 
 _ANSWERS: Final[dict[type[Command], tuple[type[Message], ...]]] = {
     c.Roll: (m.Rolls,),
@@ -59,11 +62,11 @@ _OPENING_CASES: Final = {
     m.ResignOffer: (TriggerCase.OTHER,),
 }
 _NO_NEWS: Final = (m.WhoInfo, m.WhoEnd, m.MotdLine, m.MotdStart, m.MotdEnd, m.LoggedIn, m.Says, m.Unknown)
-"""What is no news about a match."""
+"""Messages that say nothing about a match."""
 
 
 def shows_decision(message: Message) -> bool:
-    """Whether a message shows its reader a decision that is open, or may be."""
+    """Whether a message shows the player a decision that is or may be open."""
     if isinstance(message, _OPENING):
         return True
     cases = _OPENING_CASES.get(type(message))
@@ -72,7 +75,7 @@ def shows_decision(message: Message) -> bool:
 
 @frozen
 class AcceptedCommand:
-    """A game command that the server took: the decision as an XGID, and the answer as the bot's records write it."""
+    """A game command that the server accepted: the decision as an XGID, and the answer as the bot's records have it."""
 
     xgid: str | None
     shown: str
@@ -87,13 +90,13 @@ class RefusedCommand:
     command: str
     text: str
     unseen: tuple[str, ...]
-    """What the server had said, and the bot could not know when it spoke; the latest last."""
+    """Lines that the server had sent, and the bot could not know; the latest last."""
     game: bool
-    """Whether the command was one of a game."""
+    """Whether it was a game command."""
 
     @property
     def illegal(self) -> bool:
-        """Whether it was one that the bot should not have sent: all that bore on it was known."""
+        """Whether the bot should have known better."""
         return self.game and not self.unseen
 
     def __str__(self) -> str:
@@ -103,7 +106,7 @@ class RefusedCommand:
 
 @define
 class PlayedMatch:
-    """A match as the server led it."""
+    """A match, as the server played it."""
 
     opponent: str
     score: tuple[int, int] | None = None
@@ -161,7 +164,7 @@ class _Conversation:
 
 @define
 class Oracle:
-    """One account's book; the proxy's witness."""
+    """One account's book; the proxy's observer."""
 
     account: str
     on_progress: Callable[[str], None] = field(default=lambda _: None)
@@ -173,13 +176,13 @@ class Oracle:
     commands: int = 0
     """All commands that reached the server."""
     refusals: list[RefusedCommand] = field(factory=list)
-    twice: list[str] = field(factory=list)
+    answered_twice: list[str] = field(factory=list)
     """Game commands without a decision that the server had shown since the last one."""
     _track: TrackedMatch = field(init=False)
     _playing: bool = False
     _shown: bool = False
     _last: str = ""
-    _link: ProxyConnection | None = None
+    _connection: ProxyConnection | None = None
     _talks: dict[ProxyConnection, _Conversation] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
@@ -188,66 +191,66 @@ class Oracle:
     @property
     def playing(self) -> bool:
         """Whether a match is on, and the connection is there on which it is."""
-        return self._playing and self._link is not None and not self._link.over
+        return self._playing and self._connection is not None and not self._connection.over
 
-    # -- the witness ------------------------------------------------------------------------------------------------
+    # -- the observer ------------------------------------------------------------------------------------------------
 
-    def _talk(self, link: ProxyConnection) -> _Conversation:
-        talk = self._talks.get(link)
+    def _talk(self, connection: ProxyConnection) -> _Conversation:
+        talk = self._talks.get(connection)
         if talk is None:
             self._talks = {old: kept for old, kept in self._talks.items() if not old.over}
-            talk = self._talks[link] = _Conversation()
+            talk = self._talks[connection] = _Conversation()
         return talk
 
-    def client_said(self, link: ProxyConnection, data: bytes) -> None:
+    def client_said(self, connection: ProxyConnection, data: bytes) -> None:
         """Remember when the client said what, and what it knew."""
-        talk, now = self._talk(link), time.monotonic()
+        talk, now = self._talk(connection), time.monotonic()
         talk.from_client.receive_data(data)
         while line := talk.from_client.next_line():
-            talk.said.append(_ClientLine(line.text, now, link.from_server.passed))
+            talk.said.append(_ClientLine(line.text, now, connection.from_server.passed))
 
-    def client_heard(self, link: ProxyConnection) -> None:
+    def client_heard(self, connection: ProxyConnection) -> None:
         """Note what the client now knows."""
-        now, passed = time.monotonic(), link.from_server.passed
-        for news in self._talk(link).news:
+        now, passed = time.monotonic(), connection.from_server.passed
+        for news in self._talk(connection).news:
             if news.known is None and news.end <= passed:
                 news.known = now
 
-    def lost(self, link: ProxyConnection, data: bytes, *, to_server: bool) -> None:
+    def lost(self, connection: ProxyConnection, data: bytes, *, to_server: bool) -> None:
         """Remember what never arrived."""
         if not to_server:
             text = data.decode("ascii", "replace")
-            for news in self._talk(link).news:
+            for news in self._talk(connection).news:
                 if news.known is None and news.text in text:
                     news.known = math.inf
 
-    def server_heard(self, link: ProxyConnection, data: bytes) -> None:
+    def server_heard(self, connection: ProxyConnection, data: bytes) -> None:
         """Follow the account's commands."""
-        talk = self._talk(link)
+        talk = self._talk(connection)
         talk.to_server.receive_data(data)
         while line := talk.to_server.next_line():
-            self._on_line(link, talk, line.text)
+            self._on_line(connection, talk, line.text)
 
-    def server_said(self, link: ProxyConnection, data: bytes) -> None:
+    def server_said(self, connection: ProxyConnection, data: bytes) -> None:
         """Follow the server."""
-        talk = self._talk(link)
+        talk = self._talk(connection)
         talk.from_server.receive_data(data)
         while received := talk.from_server.next_message():
             message = received.message
             if not isinstance(message, _NO_NEWS):
                 talk.news.append(_ServerLine(received.offset + len(received.text), received.text[:80]))
-            self._on_message(link, talk, message)
+            self._on_message(connection, talk, message)
 
     # -- commands ---------------------------------------------------------------------------------------------------
 
-    def _on_line(self, link: ProxyConnection, talk: _Conversation, text: str) -> None:
-        said = _ClientLine(text, time.monotonic(), link.from_server.passed)
+    def _on_line(self, connection: ProxyConnection, talk: _Conversation, text: str) -> None:
+        said = _ClientLine(text, time.monotonic(), connection.from_server.passed)
         while talk.said:
             first = talk.said.popleft()
             if first.line == text:
                 said = first
                 break
-        if link is not self._link:
+        if connection is not self._connection:
             return  # the login, or what was held up on a connection that another has replaced
         try:
             command = parse_command(text)
@@ -257,7 +260,9 @@ class Oracle:
         answer = None
         if isinstance(command, GAME_COMMANDS):
             if not self._shown:
-                self.twice.append(f"{self.account}: {text!r} after {self._last!r}, and nothing was shown between")
+                self.answered_twice.append(
+                    f"{self.account}: {text!r} after {self._last!r}, and nothing was shown between"
+                )
             self._shown, self._last = False, text
             answer = self._answer(command, text)
         talk.pending.append(_Pending(command, said.at, said.passed, answer))
@@ -272,7 +277,9 @@ class Oracle:
                 return AcceptedCommand(None, text, text)
             play = play_from_fibs(command.moves, track.direction or -1)
             self._track = evolve(track, own_play=play)
-            return AcceptedCommand(xgid_of(track.decision(Phase.MOVE)), format_play(play, track.state.position), text)
+            return AcceptedCommand(
+                xgid_of(track.decision_state(Phase.MOVE)), format_play(play, track.state.position), text
+            )
         phase, shown = Phase.ROLL, text
         if isinstance(command, (c.Accept, c.Reject)):
             resigned = track.resigned_by is not None
@@ -283,23 +290,23 @@ class Oracle:
             shown = f"resign {next(number for number, level in RESIGN_LEVELS.items() if level is command.level)}"
         elif isinstance(command, c.Redouble):
             phase, shown = Phase.DOUBLED, "beaver"
-        return AcceptedCommand(xgid_of(track.decision(phase)), shown, text)
+        return AcceptedCommand(xgid_of(track.decision_state(phase)), shown, text)
 
     # -- messages ---------------------------------------------------------------------------------------------------
 
-    def _on_message(self, link: ProxyConnection, talk: _Conversation, message: Message) -> None:
+    def _on_message(self, connection: ProxyConnection, talk: _Conversation, message: Message) -> None:
         if isinstance(message, m.Welcome):
-            self._link, link.logged_in = link, False
+            self._connection, connection.logged_in = connection, False
             self.logins += 1
             self._playing = False
-        if link is not self._link:
+        if connection is not self._connection:
             return
         self._settle(talk, message)
         self._track = apply_message(self._track, message)
         self._shown = self._shown or shows_decision(message)
         match message:
-            case m.SavedStart() | m.SavedMatch() | m.NoSavedGames() if not link.logged_in:
-                link.logged_in = True
+            case m.SavedStart() | m.SavedMatch() | m.NoSavedGames() if not connection.logged_in:
+                connection.logged_in = True
                 self.on_progress(self.account)
             case m.OpponentJoined(name=name) | m.YouJoined(name=name):
                 self.matches.append(PlayedMatch(name))

@@ -1,10 +1,8 @@
-"""The proxy: every connection passes it, and what happens to a network happens here.
+"""Proxies between the server and its clients, where faults of the network are injected.
 
-A `AccountProxy` stands before the server, one for each account, on a port of its own; a `ProxyConnection` is one
-connection through it
-with two `ProxyStream`s, one for each direction. Without a fault a lane passes on every byte as it comes. A
-`ConnectionObserver` hears
-what the server really said, before any fault, and what really reached it, after every fault: the truth of the run.
+There is an `AccountProxy` per account, on a port of its own. A `ProxyConnection` is a connection through it, with a
+`ProxyStream` for each direction, which passes on every byte at once unless a fault is injected. A `ConnectionObserver`
+gets what the server really sent, before any fault, and what really reached it, after every fault.
 """
 
 from __future__ import annotations
@@ -21,48 +19,53 @@ from typing import Any, Final, Protocol
 from bench.chaos.shapers import Act, Break, Lost, Pause, Shaper
 
 CHUNK: Final = 65_536
-"""Bytes that one read returns at most."""
+"""Maximum number of bytes of a read."""
 POLL_INTERVAL: Final = 0.02
-"""Seconds between two looks at something that tells nobody when it changes."""
+"""Seconds between two checks of a condition that cannot be awaited."""
 _NO_LINGER: Final = struct.pack("ii", 1, 0)
 
 
 class ConnectionObserver(Protocol):
-    """Whoever looks on at one account's connections."""
+    """An observer of one account's connections."""
 
-    def server_said(self, link: ProxyConnection, data: bytes) -> None:
-        """Hear what the server sent, whether it arrives or not."""
+    def server_said(self, connection: ProxyConnection, data: bytes) -> None:
+        """Process what the server sent, whether it arrives or not."""
 
-    def client_said(self, link: ProxyConnection, data: bytes) -> None:
-        """Hear what the client sent, whether it arrives or not."""
+    def client_said(self, connection: ProxyConnection, data: bytes) -> None:
+        """Process what the client sent, whether it arrives or not."""
 
-    def server_heard(self, link: ProxyConnection, data: bytes) -> None:
-        """Hear what reaches the server."""
+    def server_heard(self, connection: ProxyConnection, data: bytes) -> None:
+        """Process what reaches the server."""
 
-    def client_heard(self, link: ProxyConnection) -> None:
-        """Learn that the client now has what `from_server.passed` counts."""
+    def client_heard(self, connection: ProxyConnection) -> None:
+        """Note that the client has received as many bytes as `from_server.passed` counts."""
 
-    def lost(self, link: ProxyConnection, data: bytes, *, to_server: bool) -> None:
-        """Learn that these bytes did not arrive."""
+    def lost(self, connection: ProxyConnection, data: bytes, *, to_server: bool) -> None:
+        """Note that bytes were lost."""
 
 
 class ProxyStream:
-    """One direction of a link."""
+    """One direction of a connection."""
 
     def __init__(
-        self, link: ProxyConnection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, to_server: bool
+        self,
+        connection: ProxyConnection,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        *,
+        to_server: bool,
     ) -> None:
-        """Pass on what `reader` brings to `writer`."""
+        """Pass on the bytes of `reader` to `writer`."""
         self._shapers: list[Shaper] = []
         self._ended = False
         self.swallowing = False
-        """Whether everything vanishes, the end too."""
+        """Whether everything is dropped, including the end of the stream."""
         self.passed = 0
-        """Bytes read that have gone all the way through."""
+        """Number of bytes read and processed."""
         self.mid_line = False
         """Whether the last byte read did not end a line."""
         self._wrote_mid_line = False
-        self._link = link
+        self._connection = connection
         self._reader = reader
         self._writer = writer
         self._to_server = to_server
@@ -71,31 +74,31 @@ class ProxyStream:
         self._injected: deque[bytes] = deque()
 
     def block(self) -> None:
-        """Let nothing pass; it waits."""
+        """Hold everything back."""
         self._open.clear()
 
     def unblock(self) -> None:
-        """Let everything pass again."""
+        """Pass everything on again."""
         self._open.set()
 
     def inject(self, line: bytes) -> None:
-        """Say something in the middle of the stream, between two lines."""
+        """Insert a line into the stream, between two lines."""
         self._injected.append(line)
-        self._say_injected()
+        self._write_injected()
 
-    def shape(self, shaper: Shaper) -> None:
-        """Let all bytes from now on go through a shaper, after those that are there already."""
+    def add_shaper(self, shaper: Shaper) -> None:
+        """Send all bytes from now on through a shaper, after the existing ones."""
         self._shapers.append(shaper)
 
-    def unshape(self, shaper: Shaper) -> None:
-        """Take a shaper away; what it held back goes on."""
+    def remove_shaper(self, shaper: Shaper) -> None:
+        """Remove a shaper, and pass on what it held back."""
         if shaper in self._shapers:
             self._shapers.remove(shaper)
             if held := shaper.rest():
                 self._write(held)
 
     def end(self) -> None:
-        """Say that nothing more comes."""
+        """End the stream."""
         self._ended = True
         with contextlib.suppress(OSError, RuntimeError):
             if self._writer.can_write_eof() and not self._writer.is_closing():
@@ -103,11 +106,13 @@ class ProxyStream:
 
     async def pump(self) -> None:
         """Pass bytes on until the stream ends."""
-        link = self._link
+        connection = self._connection
         try:
             while data := await self._reader.read(CHUNK):
                 self.mid_line = not data.endswith(b"\n")
-                (link.witness.client_said if self._to_server else link.witness.server_said)(link, data)
+                (connection.observer.client_said if self._to_server else connection.observer.server_said)(
+                    connection, data
+                )
                 await self._open.wait()
                 if self.swallowing:
                     continue
@@ -115,14 +120,14 @@ class ProxyStream:
                     await self._do(act)
                 self.passed += len(data)
                 if not self._to_server:
-                    link.witness.client_heard(link)
+                    connection.observer.client_heard(connection)
         except OSError:
-            link.break_off(Break.RESET)
+            connection.break_off(Break.RESET)
             return
         await self._open.wait()
         if not self.swallowing:
             for shaper in list(self._shapers):
-                self.unshape(shaper)
+                self.remove_shaper(shaper)
             self.end()
 
     async def _do(self, act: Act) -> None:
@@ -133,9 +138,9 @@ class ProxyStream:
             case Pause(seconds):
                 await asyncio.sleep(seconds)
             case Lost(data):
-                self._link.witness.lost(self._link, data, to_server=self._to_server)
+                self._connection.observer.lost(self._connection, data, to_server=self._to_server)
             case Break():
-                self._link.break_off(act)
+                self._connection.break_off(act)
                 await asyncio.sleep(0)
                 raise asyncio.CancelledError
 
@@ -144,17 +149,17 @@ class ProxyStream:
             return
         self._writer.write(data)
         if self._to_server:
-            self._link.witness.server_heard(self._link, data)
+            self._connection.observer.server_heard(self._connection, data)
         self._wrote_mid_line = not data.endswith(b"\n")
-        self._say_injected()
+        self._write_injected()
 
-    def _say_injected(self) -> None:
+    def _write_injected(self) -> None:
         if self._injected and not self._wrote_mid_line:
             self._write(self._injected.popleft())
 
 
 def _shaped(data: bytes, shapers: Sequence[Shaper]) -> Iterator[Act]:
-    """Let bytes go through all shapers, one after the other."""
+    """Send bytes through all shapers, one after the other."""
     if not shapers:
         yield data
         return
@@ -170,14 +175,14 @@ class ProxyConnection:
 
     def __init__(
         self,
-        witness: ConnectionObserver,
+        observer: ConnectionObserver,
         client: tuple[asyncio.StreamReader, asyncio.StreamWriter],
         server: tuple[asyncio.StreamReader, asyncio.StreamWriter],
     ) -> None:
-        """Stand between both."""
-        self.witness = witness
+        """Connect the streams of both ends."""
+        self.observer = observer
         self.logged_in = False
-        """Whether the witness has seen the login go through."""
+        """Whether the observer has seen a complete login."""
         self.to_server = ProxyStream(self, client[0], server[1], to_server=True)
         self.from_server = ProxyStream(self, server[0], client[1], to_server=False)
         self._writers = client[1], server[1]
@@ -189,7 +194,7 @@ class ProxyConnection:
         """Whether the connection has been broken off."""
         return self._over.is_set()
 
-    def lane(self, *, to_server: bool) -> ProxyStream:
+    def stream(self, *, to_server: bool) -> ProxyStream:
         """Return one direction."""
         return self.to_server if to_server else self.from_server
 
@@ -200,18 +205,18 @@ class ProxyConnection:
             self._over.set()
 
     def black_hole(self) -> None:
-        """Let everything vanish from now on, and nobody know: a connection half open."""
+        """Drop everything from now on without an end: a half-open connection."""
         self.to_server.swallowing = self.from_server.swallowing = True
 
     def half_close(self, *, to_server: bool) -> None:
         """End one direction; the other goes on."""
-        lane = self.lane(to_server=to_server)
-        lane.swallowing = True
-        lane.end()
+        stream = self.stream(to_server=to_server)
+        stream.swallowing = True
+        stream.end()
 
     async def run(self) -> None:
         """Pass bytes on in both directions until both have ended or the connection is broken off."""
-        pumps = [asyncio.create_task(lane.pump()) for lane in (self.to_server, self.from_server)]
+        pumps = [asyncio.create_task(stream.pump()) for stream in (self.to_server, self.from_server)]
         over = asyncio.ensure_future(self._over.wait())
         both = asyncio.gather(*pumps, return_exceptions=True)
         ends: set[asyncio.Future[Any]] = {over, both}
@@ -242,30 +247,30 @@ class ProxyConnection:
 
 
 class AccountProxy:
-    """One account's way to the server."""
+    """The proxy of one account."""
 
-    def __init__(self, port: int, server_port: int, witness: ConnectionObserver) -> None:
-        """Listen on `port` of this machine, once opened, and pass on to `server_port`."""
+    def __init__(self, port: int, server_port: int, observer: ConnectionObserver) -> None:
+        """Forward connections to `port`, once opened, to `server_port`."""
         self.port = port
-        self.link: ProxyConnection | None = None
+        self.connection: ProxyConnection | None = None
         """The latest connection."""
         self.shape_next: Callable[[ProxyConnection], None] | None = None
         """Called with the next connection, at its beginning."""
         self._server_port = server_port
-        self._witness = witness
+        self._observer = observer
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._links: set[ProxyConnection] = set()
+        self._connections: set[ProxyConnection] = set()
         self._closed = False
 
     async def open(self) -> None:
-        """Begin to listen. Raises OSError if the port is not free."""
+        """Start listening. Raises OSError if the port is not free."""
         if self._server is None:
             self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
             self.port = self._server.sockets[0].getsockname()[1]
 
     def shut(self) -> None:
-        """Refuse new connections; those that are there stay."""
+        """Refuse new connections; existing ones stay."""
         if self._server is not None:
             self._server.close()
             self._server = None
@@ -274,15 +279,19 @@ class AccountProxy:
         """End everything."""
         self.shut()
         self._closed = True
-        for link in self._links:
-            link.break_off(Break.CUT)
+        for connection in self._connections:
+            connection.break_off(Break.CUT)
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def connected(self, *, logged_in: bool = False) -> ProxyConnection:
-        """Return the present connection; wait for one if there is none, or none that is logged in."""
+        """Wait for a connection, if wanted one that is logged in, and return it."""
         while True:
-            if self.link is not None and not self.link.over and (self.link.logged_in or not logged_in):
-                return self.link
+            if (
+                self.connection is not None
+                and not self.connection.over
+                and (self.connection.logged_in or not logged_in)
+            ):
+                return self.connection
             await asyncio.sleep(POLL_INTERVAL)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -302,19 +311,19 @@ class AccountProxy:
         except OSError:
             writer.transport.abort()
             return
-        link = self.link = ProxyConnection(self._witness, (reader, writer), upstream)
-        self._links.add(link)
+        connection = self.connection = ProxyConnection(self._observer, (reader, writer), upstream)
+        self._connections.add(connection)
         if self.shape_next is not None:
             shape, self.shape_next = self.shape_next, None
-            shape(link)
+            shape(connection)
         if self._closed:
-            link.break_off(Break.CUT)
-        await link.run()
-        self._links.discard(link)
+            connection.break_off(Break.CUT)
+        await connection.run()
+        self._connections.discard(connection)
 
 
 async def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
-    """Wait for a condition, so long at most; return whether it came true."""
+    """Wait for a condition at most `seconds`; return whether it came true."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() >= end:

@@ -22,14 +22,14 @@ from bench.chaos.schedule import SPARED_PAIR, FaultKind, Incident
 from bench.chaos.testbed import STORE_FILE, Testbed
 
 MAX_EXAMPLES: Final = 30
-"""So many of each kind of trouble are quoted; all are counted."""
+"""Number of problems of each kind that are quoted; all are counted."""
 MAX_GROWTH: Final = 0.10
-"""By so much of itself a bot's memory may have grown at the end, and by GROWTH_BYTES."""
+"""Share by which a bot's memory may grow, in addition to GROWTH_BYTES."""
 GROWTH_BYTES: Final = 6 * 2**20
 WARM_UP_SHARE: Final = 0.3
-"""After this share of its life a process is warm."""
+"""Share of a process's life after which its memory is measured first."""
 MEMORY_POINTS: Final = 50
-"""Moments at which the memory is reported."""
+"""Number of memory samples in the report."""
 _MIB: Final = 2**20
 
 
@@ -42,7 +42,7 @@ class KindReport:
     struck: int
     recovered: int
     median: float | None
-    """Seconds from the fault's end to the next command or login that was taken; None if there is nothing to tell."""
+    """Seconds from the fault's end to the next accepted command or login; None without recoveries."""
     worst: float | None
     median_scaled: float | None
     """The same on the bots' clock."""
@@ -74,7 +74,7 @@ class Invariant:
 
 @define
 class ChaosReport:
-    """What came of a run."""
+    """The report of a run."""
 
     minutes: float
     seed: int
@@ -82,50 +82,50 @@ class ChaosReport:
     length: int
     speed: float
     seconds: float
-    """All in all, with the quiet time in the end."""
+    """Duration of the run, with the time after the faults."""
     faults: int
-    """That struck."""
+    """Number of faults that struck."""
     kinds: int
-    """Different ones that struck."""
+    """Number of their kinds."""
     by_kind: list[KindReport]
     matches: int
-    """Begun, as the server's database counts them."""
+    """Number of matches started, by the server's database."""
     matches_finished: int
     games: int
     decisions: int
-    """Game commands of the bots that the server took."""
+    """Game commands of the bots that the server accepted."""
     commands: int
     logins: int
     bot_starts: int
     crossed: dict[str, int]
-    """Commands of a game that the server refused because they crossed what made them wrong, by its words."""
+    """Game commands that were refused because of a line that the bot could not know yet, by the text of the refusal."""
     refused: dict[str, int]
-    """What it refused in the lobby, by its words."""
+    """Other refused commands, by the text of the refusal."""
     refusal_examples: list[str]
-    """The first of both, with what the bot could not know."""
+    """The first of both, with the lines that the bot could not know."""
     verdicts: list[Invariant]
     memory: list[tuple[float, float]] = field(factory=list)
-    """Of the bot that is never ended: seconds since the faults began, MiB."""
+    """Memory of the bot that is never ended: seconds since the faults began, MiB."""
     struck: list[StruckFault] = field(factory=list)
     """Every fault that struck, in the order in which their time came."""
 
     @property
     def clean(self) -> bool:
-        """Whether all held that must hold."""
+        """Whether all invariants hold."""
         return all(verdict.holds for verdict in self.verdicts)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report as JSON can write it."""
+        """Return the report in JSON types."""
         return {**asdict(self), "clean": self.clean}
 
 
-def make_report(house: Testbed, memory: dict[str, list[tuple[int, float, int]]], seconds: float) -> ChaosReport:
-    """Look at everything that a run has left behind; nothing runs any more."""
-    plan, incidents = house.plan, house.recoveries.incidents
-    ledgers = [ledger for pair in house.pairs for ledger in (pair.bot, pair.foe)]
-    bots = [pair.bot for pair in house.pairs]
-    database = _database(house)
-    harmless = [refusal for ledger in ledgers for refusal in ledger.refusals if not refusal.illegal]
+def make_report(testbed: Testbed, memory: dict[str, list[tuple[int, float, int]]], seconds: float) -> ChaosReport:
+    """Evaluate everything that a run has left behind, after its end."""
+    plan, incidents = testbed.plan, testbed.recoveries.incidents
+    oracles = [oracle for pair in testbed.pairs for oracle in (pair.bot, pair.opponent)]
+    bots = [pair.bot for pair in testbed.pairs]
+    database = _database(testbed)
+    harmless = [refusal for oracle in oracles for refusal in oracle.refusals if not refusal.illegal]
     harmless.sort(key=lambda refusal: not refusal.game)
     return ChaosReport(
         minutes=plan.minutes,
@@ -143,34 +143,34 @@ def make_report(house: Testbed, memory: dict[str, list[tuple[int, float, int]]],
         decisions=sum(len(bot.answers) for bot in bots),
         commands=sum(bot.commands for bot in bots),
         logins=sum(bot.logins for bot in bots),
-        bot_starts=sum(pair.child.starts for pair in house.pairs),
-        crossed=_by_words(house, [refusal for refusal in harmless if refusal.game]),
-        refused=_by_words(house, [refusal for refusal in harmless if not refusal.game]),
+        bot_starts=sum(pair.child.starts for pair in testbed.pairs),
+        crossed=_by_words(testbed, [refusal for refusal in harmless if refusal.game]),
+        refused=_by_words(testbed, [refusal for refusal in harmless if not refusal.game]),
         refusal_examples=[str(refusal) for refusal in harmless][:MAX_EXAMPLES],
         verdicts=[
-            _finished(house, database),
-            _legal(house),
-            _once(house),
-            _logged(house),
-            *_stored(house),
-            _logs(house),
-            _memory_flat(house, memory),
-            _kept_running(house),
+            _finished(testbed, database),
+            _legal(testbed),
+            _once(testbed),
+            _logged(testbed),
+            *_stored(testbed),
+            _logs(testbed),
+            _memory_flat(testbed, memory),
+            _kept_running(testbed),
         ],
-        memory=_memory_course(house, memory),
+        memory=_memory_samples(testbed, memory),
         struck=[_struck(incident, round(incident.struck, 3)) for incident in incidents if incident.struck is not None],
     )
 
 
-def _memory_course(house: Testbed, memory: dict[str, list[tuple[int, float, int]]]) -> list[tuple[float, float]]:
-    """Return how the memory of the bot went that is never ended, at POINTS moments."""
-    seen = memory.get(house.pairs[SPARED_PAIR].child.name, [])
+def _memory_samples(testbed: Testbed, memory: dict[str, list[tuple[int, float, int]]]) -> list[tuple[float, float]]:
+    """Return memory samples of the bot that is never ended."""
+    seen = memory.get(testbed.pairs[SPARED_PAIR].child.name, [])
     return [(round(at, 1), round(size / _MIB, 2)) for _, at, size in seen[:: max(len(seen) // MEMORY_POINTS, 1)]]
 
 
-def _by_words(house: Testbed, refusals: list[RefusedCommand]) -> dict[str, int]:
-    """Count refusals by what the server said, whoever it was about."""
-    names = re.compile("|".join(ledger.account for pair in house.pairs for ledger in (pair.bot, pair.foe)))
+def _by_words(testbed: Testbed, refusals: list[RefusedCommand]) -> dict[str, int]:
+    """Count refusals by their text, whatever name is in it."""
+    names = re.compile("|".join(oracle.account for pair in testbed.pairs for oracle in (pair.bot, pair.opponent)))
     return dict(Counter(names.sub("X", refusal.text) for refusal in refusals).most_common())
 
 
@@ -201,56 +201,56 @@ def _kind_report(kind: FaultKind, incidents: list[Incident], speed: float) -> Ki
     )
 
 
-def _database(house: Testbed) -> dict[tuple[str, str], tuple[int, bool]]:
-    """Return how many matches each two have begun, and whether the last is over, as the server remembers it."""
-    with contextlib.closing(sqlite3.connect(house.database)) as db:
+def _database(testbed: Testbed) -> dict[tuple[str, str], tuple[int, bool]]:
+    """Return the number of matches of each pair, and whether the last is over, from the server's database."""
+    with contextlib.closing(sqlite3.connect(testbed.database)) as db:
         rows = db.execute("SELECT low, high, serial, over FROM matches").fetchall()
     return {(low, high): (serial, bool(over)) for low, high, serial, over in rows}
 
 
-# -- what must hold -------------------------------------------------------------------------------------------------
+# -- invariants -----------------------------------------------------------------------------------------------------
 
 
-def _finished(house: Testbed, database: dict[tuple[str, str], tuple[int, bool]]) -> Invariant:
+def _finished(testbed: Testbed, database: dict[tuple[str, str], tuple[int, bool]]) -> Invariant:
     wrong = []
-    for pair in house.pairs:
-        serial, over = database.get((pair.bot.account, pair.foe.account), (0, True))
+    for pair in testbed.pairs:
+        serial, over = database.get((pair.bot.account, pair.opponent.account), (0, True))
         if not over:
-            wrong.append(f"{pair.bot.account} and {pair.foe.account}: the last match is not over")
-        ended = max(sum(match.score is not None for match in ledger.matches) for ledger in (pair.bot, pair.foe))
+            wrong.append(f"{pair.bot.account} and {pair.opponent.account}: the last match is not over")
+        ended = max(sum(match.score is not None for match in oracle.matches) for oracle in (pair.bot, pair.opponent))
         if ended != serial:
-            wrong.append(f"{pair.bot.account} and {pair.foe.account}: {serial} matches begun, {ended} seen to end")
+            wrong.append(f"{pair.bot.account} and {pair.opponent.account}: {serial} matches begun, {ended} seen to end")
         if not serial:
-            wrong.append(f"{pair.bot.account} and {pair.foe.account}: no match at all")
+            wrong.append(f"{pair.bot.account} and {pair.opponent.account}: no match at all")
     count = sum(serial for serial, _ in database.values())
     return _invariant("finished", wrong, f"{count} matches were begun, all of them are finished")
 
 
-def _legal(house: Testbed) -> Invariant:
-    refused = [refusal for pair in house.pairs for ledger in (pair.bot, pair.foe) for refusal in ledger.refusals]
+def _legal(testbed: Testbed) -> Invariant:
+    refused = [refusal for pair in testbed.pairs for oracle in (pair.bot, pair.opponent) for refusal in oracle.refusals]
     wrong = [str(refusal) for refusal in refused if refusal.illegal]
     crossed = sum(refusal.game for refusal in refused) - len(wrong)
     return _invariant("legal", wrong, f"no command was illegal ({crossed} crossed what made them so)")
 
 
-def _once(house: Testbed) -> Invariant:
-    wrong = [text for pair in house.pairs for ledger in (pair.bot, pair.foe) for text in ledger.twice]
+def _once(testbed: Testbed) -> Invariant:
+    wrong = [text for pair in testbed.pairs for oracle in (pair.bot, pair.opponent) for text in oracle.answered_twice]
     return _invariant("once", wrong, "no decision was answered twice")
 
 
-def _logged(house: Testbed) -> Invariant:
+def _logged(testbed: Testbed) -> Invariant:
     wrong: list[str] = []
-    for pair in house.pairs:
+    for pair in testbed.pairs:
         logs = read_logs(pair.folder / "logs")
         wrong += logs.unreadable + lost_lines(pair.bot, logs) + lost_matches(pair.bot, logs)
-    return _invariant("session logs", wrong, f"each of {_taken(house)} commands taken is in the session logs")
+    return _invariant("session logs", wrong, f"each of {_taken(testbed)} commands taken is in the session logs")
 
 
-def _stored(house: Testbed) -> list[Invariant]:
-    """Look into the bots' stores. A process that is killed may take the decision with it that it was writing."""
-    all_of_them = [(pair, compare_store(pair.bot, pair.folder / STORE_FILE)) for pair in house.pairs]
+def _stored(testbed: Testbed) -> list[Invariant]:
+    """Check the bots' stores. A process that is killed may lose the decision that it was writing."""
+    all_of_them = [(pair, compare_store(pair.bot, pair.folder / STORE_FILE)) for pair in testbed.pairs]
     kills = Counter(
-        it.fault.pair for it in house.recoveries.incidents if it.struck and it.fault.kind is FaultKind.BOT_KILL
+        it.fault.pair for it in testbed.recoveries.incidents if it.struck and it.fault.kind is FaultKind.BOT_KILL
     )
     matches = [text for _, it in all_of_them for text in it.matches]
     games = [text for _, it in all_of_them for text in it.games]
@@ -267,24 +267,24 @@ def _stored(house: Testbed) -> list[Invariant]:
         _invariant(
             "decisions",
             too_many,
-            f"each of {_taken(house)} commands taken is stored as a decision, but at most one for each SIGKILL"
+            f"each of {_taken(testbed)} commands taken is stored as a decision, but at most one for each SIGKILL"
             f" ({lost} for {kills.total()})",
         ),
     ]
 
 
-def _taken(house: Testbed) -> int:
-    return sum(len(pair.bot.answers) for pair in house.pairs)
+def _taken(testbed: Testbed) -> int:
+    return sum(len(pair.bot.answers) for pair in testbed.pairs)
 
 
-def _logs(house: Testbed) -> Invariant:
-    wrong = [text for pair in house.pairs for text in pair.child.troubles] + house.server.troubles
+def _logs(testbed: Testbed) -> Invariant:
+    wrong = [text for pair in testbed.pairs for text in pair.child.troubles] + testbed.server.troubles
     return _invariant("no exception", wrong, "no error and no exception in any log")
 
 
-def _memory_flat(house: Testbed, memory: dict[str, list[tuple[int, float, int]]]) -> Invariant:
-    """Compare the memory of the bot that is never ended: once warm, and in the end."""
-    name = house.pairs[SPARED_PAIR].child.name
+def _memory_flat(testbed: Testbed, memory: dict[str, list[tuple[int, float, int]]]) -> Invariant:
+    """Compare the memory of the bot that is never ended, once warm and at the end."""
+    name = testbed.pairs[SPARED_PAIR].child.name
     sizes = [size for life, _, size in memory.get(name, []) if life == 1]
     if len(sizes) < 10:
         return Invariant("memory", holds=False, what=f"the memory of {name} was not seen often enough")
@@ -295,12 +295,12 @@ def _memory_flat(house: Testbed, memory: dict[str, list[tuple[int, float, int]]]
     return Invariant("memory", holds=late <= warm * (1 + MAX_GROWTH) + GROWTH_BYTES, what=what)
 
 
-def _kept_running(house: Testbed) -> Invariant:
-    wrong = [text for pair in house.pairs for text in pair.child.exits] + house.server.exits
-    for pair in house.pairs:
+def _kept_running(testbed: Testbed) -> Invariant:
+    wrong = [text for pair in testbed.pairs for text in pair.child.exits] + testbed.server.exits
+    for pair in testbed.pairs:
         task = pair.playing
         if task is not None and task.done() and not task.cancelled() and task.exception():
-            wrong.append(f"{pair.foe.account}: {task.exception()!r}")
+            wrong.append(f"{pair.opponent.account}: {task.exception()!r}")
     return _invariant("stayed", wrong, "no bot gave up")
 
 
@@ -310,11 +310,11 @@ def _invariant(name: str, wrong: list[str], what: str) -> Invariant:
     )
 
 
-# -- for people -----------------------------------------------------------------------------------------------------
+# -- text and SVG ----------------------------------------------------------------------------------------------------
 
 
 def format_chaos_report(report: ChaosReport) -> Group:
-    """Tell a report as tables and sentences."""
+    """Return a report as tables and sentences."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("fault", no_wrap=True)
     for name in ("struck", "recovered", "median\ns", "worst\ns", "median\nscaled", "worst\nscaled"):
@@ -381,7 +381,7 @@ def draw_timeline(report: ChaosReport) -> str:
 
 
 def _draw_fault(root: ET.Element, fault: StruckFault, scale: float, colour: str) -> None:
-    """Draw when it struck, a thin line while it lasted, and a thick one until all had recovered."""
+    """Draw a dot where the fault struck, a thin line while it lasted, and a thick one until the recovery."""
     x, y = LEFT + fault.struck * scale, (fault.pair + 1) * ROW - 4 - 6 * (fault.number % 5)
     for begin, end, width in ((fault.struck, fault.ended, 2), (fault.ended, fault.recovered, 5)):
         if begin is not None and end is not None:

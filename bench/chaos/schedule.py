@@ -1,4 +1,4 @@
-"""Which fault strikes when and where, as the seed decides, and how long each recovery took."""
+"""The schedule of faults, by the seed, and the times of recovery."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _Card = TypeVar("_Card")
 
 
 class FaultKind(enum.Enum):
-    """What can happen. Each value is the kind's name in reports, each docstring what it does."""
+    """Kinds of faults. The values are their names in reports."""
 
     DELAY = "delay"
     """Every chunk of one direction comes late for a while."""
     FRAGMENT = "fragment"
     """Every byte of both directions comes alone for a while."""
     CUT = "cut"
-    """The connection ends so many bytes after the strike, counted in one direction: in mid-line as a rule."""
+    """The connection ends after some bytes of one direction, usually within a line."""
     CUT_AT_LOGIN = "cut at login"
     """The connection ends; the next one ends at some byte of the login."""
     CUT_AT_OPENING = "cut at opening"
@@ -44,7 +44,7 @@ class FaultKind(enum.Enum):
     STALL = "stall"
     """Nothing arrives in either direction for minutes; then everything does."""
     BLACK_HOLE = "black hole"
-    """Everything vanishes from now on, and neither end is told: a connection half open."""
+    """Everything is dropped from now on, without an end: a half-open connection."""
     SERVER_RESTART = "server restart"
     """The server announces a restart, says goodbye to everybody, ends and is started again."""
     SERVER_CRASH = "server crash"
@@ -52,7 +52,7 @@ class FaultKind(enum.Enum):
     BOT_KILL = "bot kill"
     """The bot is killed (SIGKILL) and started again."""
     BOT_RESTART = "bot restart"
-    """The bot is told to end by two SIGTERM, which breaks the match off, and started again."""
+    """The bot gets two SIGTERM, which interrupt the match, and is started again."""
     OPPONENT_LEAVES = "opponent leaves"
     """The opponent says `leave`."""
     OPPONENT_DROPS = "opponent drops"
@@ -62,52 +62,52 @@ class FaultKind(enum.Enum):
     GLUE = "glue"
     """Two lines to the bot come as one."""
     GARBAGE = "garbage"
-    """The bot gets a line that nobody has ever heard of."""
+    """The bot gets a line without a meaning."""
 
 
 @frozen
 class Fault:
-    """One fault, as the schedule has it."""
+    """A scheduled fault."""
 
     number: int
     at: float
     """Seconds after the faults begin."""
     kind: FaultKind
     pair: int
-    """Which pair it strikes; faults of the server strike all."""
+    """Number of the pair; faults of the server strike all pairs."""
     to_server: bool
-    """The direction, where a kind leaves it open."""
+    """The direction, for kinds that have one."""
     seconds: float
-    """How long it lasts, by the bots' clock, where a kind lasts."""
+    """Duration on the bots' clock, for kinds that last."""
     position: int
-    """Bytes that still pass, where a kind counts them."""
+    """Number of bytes that still pass, for kinds that count them."""
     choice: int
-    """Chooses among what else a kind leaves open."""
+    """Random number for other choices of a kind."""
 
 
 MIN_PAIRS: Final = 2
-"""One bot is spared what others suffer."""
+"""The bot of one pair is never ended, so there must be another."""
 
 
 @frozen
 class ChaosPlan:
-    """What to run."""
+    """The settings of a run."""
 
     minutes: float = field(validator=gt(0))
-    """So long faults strike; then matches are played to their end."""
+    """Duration of the faults; then the matches are finished."""
     seed: int
     pairs: int = field(default=6, validator=ge(MIN_PAIRS))
     """Bots, each with an opponent of its own."""
     length: int = field(default=3, validator=ge(1))
     """Points of each match."""
     speed: float = field(default=30.0, validator=gt(0))
-    """So many times faster than usual the bots' clock goes: all their waits are so much shorter."""
+    """Factor by which the bots' clock is faster: their timeouts and pauses are shortened by it."""
     rate: float = field(default=40.0, validator=gt(0))
-    """Faults a minute, all pairs together."""
+    """Faults per minute, all pairs together."""
 
     @property
     def seconds(self) -> float:
-        """How long faults strike."""
+        """Duration of the faults in seconds."""
         return 60 * self.minutes
 
 
@@ -117,16 +117,16 @@ _DURATIONS: Final[dict[FaultKind, tuple[float, float]]] = {
     FaultKind.STALL: (60, 300),
     FaultKind.REFUSED: (10, 180),
 }
-"""How many seconds of the bots' clock a kind lasts, at least and at most."""
+"""Minimum and maximum duration of a kind, in seconds on the bots' clock."""
 _MAX_BYTES: Final[dict[FaultKind, int]] = {
     FaultKind.CUT: 1500,
     FaultKind.CUT_AT_LOGIN: 1500,
     FaultKind.CUT_AT_OPENING: 250,
     FaultKind.CUT_AT_MATCH_END: 60,
 }
-"""How many bytes a kind lets pass at most."""
+"""Maximum number of bytes that still pass."""
 _FIRST: Final = 0.5
-"""Seconds in which nothing strikes at the beginning."""
+"""Seconds without faults at the beginning."""
 SPARED_PAIR: Final = 0
 """The first pair, the one whose bot process is never ended, so that its memory can be watched over the whole run."""
 _OF_BOT: Final = frozenset({FaultKind.BOT_KILL, FaultKind.BOT_RESTART})
@@ -135,8 +135,8 @@ _OF_BOT: Final = frozenset({FaultKind.BOT_KILL, FaultKind.BOT_RESTART})
 def make_schedule(plan: ChaosPlan) -> tuple[Fault, ...]:
     """Return the faults of a plan in their order.
 
-    The kinds are dealt like cards, so that all of them come about equally often; so are the pairs, so that each has
-    some time to recover.
+    The kinds are dealt like cards, so that all are about equally frequent; so are the pairs, so that each has some time
+    to recover.
     """
     chance = random.Random(plan.seed)
     count = max(int(plan.rate * plan.minutes), 1)
@@ -170,19 +170,19 @@ def _deal(cards: Sequence[_Card], chance: random.Random) -> Iterator[_Card]:
 
 @define
 class Incident:
-    """A fault, and what became of it. Times are seconds since the faults began."""
+    """A fault and its recovery. Times are seconds since the faults began."""
 
     fault: Fault
     struck: float | None = None
-    """None: it found nothing to strike."""
+    """None if it found no target."""
     ended: float | None = None
     recovered: float | None = None
     waiting: set[str] = field(factory=set)
-    """The accounts that have not got on yet."""
+    """The accounts that have not recovered yet."""
 
     @property
     def seconds(self) -> float | None:
-        """How long the recovery took; None while it is not over."""
+        """Duration of the recovery; None before its end."""
         return None if self.recovered is None or self.ended is None else self.recovered - self.ended
 
 
@@ -199,11 +199,11 @@ class IncidentLog:
         return time.monotonic() - self._began
 
     def begin(self) -> None:
-        """Begin to count the time."""
+        """Start the clock."""
         self._began = time.monotonic()
 
     def expect(self, fault: Fault) -> Incident:
-        """Enter a fault that is about to strike."""
+        """Add a fault that is about to strike."""
         incident = Incident(fault)
         self.incidents.append(incident)
         return incident
@@ -213,12 +213,12 @@ class IncidentLog:
         incident.struck = self.now
 
     def ended(self, incident: Incident, accounts: Collection[str]) -> None:
-        """Note that the fault is over, and who has to recover from it."""
+        """Note the end of a fault, and the accounts that must recover from it."""
         incident.ended = self.now
         incident.waiting = set(accounts)
 
     def progressed(self, account: str) -> None:
-        """Note that an account got on."""
+        """Note that an account has made progress."""
         for incident in self.incidents:
             if account in incident.waiting:
                 incident.waiting.discard(account)

@@ -1,4 +1,4 @@
-"""What a fault does to the bytes of one direction, without I/O: bytes in, acts out."""
+"""Effects of faults on the bytes of one direction, without I/O: bytes in, actions out."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from typing import Final, TypeAlias
 from attrs import define, field, frozen
 
 PROMPTS: Final = (b"login: ", b"password: ", b"> ")
-"""What a server writes without ending the line. It is never held back: no end of the line would come."""
+"""Prompts that a server writes without a line end. They are never held back, as no line end follows."""
 
 
 @frozen
 class Pause:
-    """Wait so many seconds before the next act."""
+    """Wait `seconds` before the next action."""
 
     seconds: float
 
 
 @frozen
 class Lost:
-    """These bytes are not passed on."""
+    """Drop these bytes."""
 
     data: bytes
 
 
 class Break(enum.Enum):
-    """How a connection ends."""
+    """Ways to end a connection."""
 
     CUT = "cut"
-    """Both ends see an orderly end."""
+    """Both ends see the end of the stream."""
     RESET = "reset"
     """Both ends see a reset."""
 
@@ -41,23 +41,23 @@ Act: TypeAlias = bytes | Pause | Lost | Break
 
 
 class Shaper:
-    """Passes bytes on as they come; its kinds do it otherwise."""
+    """Passes bytes on unchanged; base class of the others."""
 
     struck: bool = False
-    """Whether it has done what it is there for."""
+    """Whether the fault has happened."""
 
     def feed(self, data: bytes) -> Iterator[Act]:
-        """Take the next bytes."""
+        """Process the next bytes."""
         yield data
 
     def rest(self) -> bytes:
-        """Return what is held back, when the shaper is taken away or the stream ends."""
+        """Return what is held back, when the shaper is removed or the stream ends."""
         return b""
 
 
 @define(eq=False)
 class Delay(Shaper):
-    """Holds every chunk back for so many seconds."""
+    """Delays every chunk."""
 
     seconds: float
     struck: bool = False
@@ -71,7 +71,7 @@ class Delay(Shaper):
 
 @define(eq=False)
 class Fragment(Shaper):
-    """Passes every byte on alone."""
+    """Passes on single bytes."""
 
     struck: bool = False
 
@@ -85,7 +85,7 @@ class Fragment(Shaper):
 
 @define(eq=False)
 class CutAfter(Shaper):
-    """Passes so many bytes on, then breaks the connection; with a marker they are counted from where it begins."""
+    """Passes `count` bytes on, then cuts the connection; with a marker they are counted from its beginning."""
 
     count: int
     marker: bytes = b""
@@ -97,7 +97,7 @@ class CutAfter(Shaper):
         self._found = not self.marker
 
     def feed(self, data: bytes) -> Iterator[Act]:
-        """Pass on what comes before the break."""
+        """Pass on the bytes before the cut."""
         start = 0
         if not self._found:
             seen = self._tail + data
@@ -107,7 +107,7 @@ class CutAfter(Shaper):
                 yield data
                 return
             self._found = True
-            start = place - len(self._tail)  # negative where the marker began in an earlier chunk
+            start = place - len(self._tail)  # negative if the marker began in an earlier chunk
         end = start + self.count
         self.count -= len(data) - start
         if end >= len(data):
@@ -122,17 +122,17 @@ class CutAfter(Shaper):
 
 @define(eq=False)
 class LineShaper(Shaper, ABC):
-    """Does something to one line, and holds incomplete lines back until then."""
+    """Changes one line, and holds incomplete lines back until then."""
 
     applies: Callable[[bytes], bool]
-    """Which line it waits for."""
+    """Selects the line."""
     mid_line: bool = False
-    """Whether the stream begins in the middle of a line, which is passed on as it is."""
+    """Whether the stream begins in the middle of a line, which is passed on unchanged."""
     struck: bool = False
     _held: bytes = b""
 
     def feed(self, data: bytes) -> Iterator[Act]:
-        """Take lines apart until the one has come."""
+        """Split lines until the selected one is found."""
         self._held += data
         while not self.struck and (end := self._held.find(b"\n") + 1):
             line, self._held = self._held[:end], self._held[end:]
@@ -140,14 +140,14 @@ class LineShaper(Shaper, ABC):
                 self.mid_line = False
                 yield line
             else:
-                yield from self.strike(line)
+                yield from self.change(line)
         if self._held and (self.struck or self.mid_line or self._held.endswith(PROMPTS)):
             self.mid_line = True
             yield self.rest()
 
     @abstractmethod
-    def strike(self, line: bytes) -> Iterator[Act]:
-        """Do what there is to do to the line."""
+    def change(self, line: bytes) -> Iterator[Act]:
+        """Return the actions for the line."""
 
     def rest(self) -> bytes:
         """Return the incomplete line."""
@@ -157,10 +157,10 @@ class LineShaper(Shaper, ABC):
 
 @define(eq=False)
 class DropLine(LineShaper):
-    """Swallows one line."""
+    """Drops one line."""
 
-    def strike(self, line: bytes) -> Iterator[Act]:
-        """Swallow it."""
+    def change(self, line: bytes) -> Iterator[Act]:
+        """Drop the line."""
         self.struck = True
         yield Lost(line)
 
@@ -169,45 +169,45 @@ class DropLine(LineShaper):
 class Duplicate(LineShaper):
     """Passes one line on twice."""
 
-    def strike(self, line: bytes) -> Iterator[Act]:
-        """Say it again."""
+    def change(self, line: bytes) -> Iterator[Act]:
+        """Repeat the line."""
         self.struck = True
         yield line + line
 
 
 @define(eq=False)
 class Glue(LineShaper):
-    """Takes away the end of one line, so that the next is glued to it."""
+    """Removes the end of one line, so that the next is glued to it."""
 
-    def strike(self, line: bytes) -> Iterator[Act]:
-        """Pass it on without its end."""
+    def change(self, line: bytes) -> Iterator[Act]:
+        """Pass the line on without its end."""
         self.struck = True
         yield line.rstrip(b"\r\n ")
 
 
 @define(eq=False)
 class Insert(LineShaper):
-    """Puts something before a line."""
+    """Inserts a text before a line."""
 
     text: bytes = b""
 
-    def strike(self, line: bytes) -> Iterator[Act]:
-        """Put it there."""
+    def change(self, line: bytes) -> Iterator[Act]:
+        """Insert the text."""
         self.struck = True
         yield self.text
         yield line
 
 
 def is_any_line(line: bytes) -> bool:
-    """Whether a line says anything: blank ones do not count."""
+    """Whether a line is not blank."""
     return bool(line.strip())
 
 
 def is_board_line(line: bytes) -> bool:
-    """Whether this is a player's own board."""
+    """Whether a line is a player's own board."""
     return line.startswith(b"board:You:")
 
 
 def is_game_line(line: bytes) -> bool:
-    """Whether a line is about a match rather than about who is there."""
+    """Whether a line is about a match, not about users."""
     return is_any_line(line) and not line[:2].strip().isdigit()

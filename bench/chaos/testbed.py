@@ -33,30 +33,30 @@ from fibsbot.strategies.loader import load
 PROCESS_TIMEOUT: Final = 30.0
 """Seconds that a process has to start, and to end."""
 MAX_QUOTED: Final = 20
-"""Troubles of a process's log that are kept."""
+"""Number of problems of a log that are kept."""
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 _FOR_PEOPLE: Final = re.compile(rb"\d{4}-\d\d-\d\dT\S+ \[(?:debug|info|warning) *\] |\w+: \d+ matches played, ")
-"""Lines for people that tell of no error: a log's, and the summary at the end."""
+"""Lines without an error: log lines, and the summary at the end."""
 
 
 class ChildError(Exception):
-    """A process does not do what it is there for; the text says which and how."""
+    """A process does not start, end or listen; the text says which and how."""
 
 
 @define
 class FibsbotProcess:
-    """A process that is started again and again with the same command."""
+    """A `fibsbot` process that can be started again with the same command."""
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str] = field(factory=dict, repr=False)
     folder: Path | None = None
-    """Where it runs."""
+    """Working directory."""
     log: Path | None = None
-    """Where its log goes, of all its lives."""
+    """File for its stderr, over all starts."""
     starts: int = 0
     exits: list[str] = field(factory=list)
-    """Ends that nobody asked for."""
+    """Unexpected ends."""
     troubles: list[str] = field(factory=list)
     """Errors and exceptions in its log."""
     _process: asyncio.subprocess.Process | None = None
@@ -65,12 +65,12 @@ class FibsbotProcess:
 
     @property
     def running(self) -> bool:
-        """Whether the process is there."""
+        """Whether the process is running."""
         return self._process is not None and self._process.returncode is None
 
     @property
     def memory(self) -> int | None:
-        """Bytes of memory that the process has resident; None if it does not run."""
+        """Resident memory in bytes; None if the process is not running."""
         if self._process is None or self._process.returncode is not None:
             return None
         with contextlib.suppress(OSError, ValueError, IndexError):
@@ -78,7 +78,7 @@ class FibsbotProcess:
         return None
 
     async def start(self) -> None:
-        """Start the process, if it does not run."""
+        """Start the process unless it is running."""
         if self.running:
             return
         self._expected = False
@@ -101,7 +101,7 @@ class FibsbotProcess:
     async def end(self, *signals: signal.Signals) -> int | None:
         """Send signals, one after the other, and wait for the end; return the exit status.
 
-        Raises ChildError when the process does not end; it is killed then.
+        Raises ChildError if the process does not end; it is killed then.
         """
         process = self._process
         if process is None:
@@ -164,7 +164,7 @@ def is_trouble(line: bytes) -> bool:
 
 
 async def wait_for_port(port: int, seconds: float = PROCESS_TIMEOUT) -> None:
-    """Wait until somebody listens on a port of this machine. Raises ChildError when nobody does."""
+    """Wait until a process listens on a local port. Raises ChildError if none does."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         with contextlib.suppress(OSError):
@@ -196,20 +196,20 @@ class BotPair:
 
     number: int
     bot: Oracle
-    foe: Oracle
-    bot_gate: AccountProxy
-    foe_gate: AccountProxy
+    opponent: Oracle
+    bot_proxy: AccountProxy
+    opponent_proxy: AccountProxy
     child: FibsbotProcess
     runner: Runner
     folder: Path
-    """Where the bot's files are."""
+    """Folder of the bot's files."""
     playing: asyncio.Task[object] | None = None
     """The opponent's run."""
 
 
 @define(eq=False)
 class Testbed:
-    """All that runs."""
+    """The processes, proxies and tasks of a run."""
 
     plan: ChaosPlan
     folder: Path
@@ -219,7 +219,7 @@ class Testbed:
     pairs: list[BotPair]
     recoveries: IncidentLog
     server_busy: asyncio.Lock = field(factory=asyncio.Lock)
-    """Held by whoever ends and starts the server."""
+    """Held while the server is being restarted."""
 
     @property
     def database(self) -> Path:
@@ -231,17 +231,17 @@ class Testbed:
         """The bots' names."""
         return [pair.bot.account for pair in self.pairs]
 
-    def links(self) -> list[ProxyConnection]:
-        """Return the connections that are there."""
-        gates = [gate for pair in self.pairs for gate in (pair.bot_gate, pair.foe_gate)]
-        return [gate.link for gate in gates if gate.link is not None and not gate.link.over]
+    def connections(self) -> list[ProxyConnection]:
+        """Return the open connections."""
+        proxies = [proxy for pair in self.pairs for proxy in (pair.bot_proxy, pair.opponent_proxy)]
+        return [proxy.connection for proxy in proxies if proxy.connection is not None and not proxy.connection.over]
 
     async def open(self) -> None:
         """Start everything."""
         await self.start_server()
         for pair in self.pairs:
-            await pair.bot_gate.open()
-            await pair.foe_gate.open()
+            await pair.bot_proxy.open()
+            await pair.opponent_proxy.open()
             pair.playing = asyncio.create_task(pair.runner.run())
         await asyncio.gather(*(pair.child.start() for pair in self.pairs))
 
@@ -261,14 +261,14 @@ class Testbed:
                 await asyncio.gather(*late, return_exceptions=True)
             if pair.child.running:
                 await pair.child.end(signal.SIGKILL)
-            await pair.bot_gate.close()
-            await pair.foe_gate.close()
+            await pair.bot_proxy.close()
+            await pair.opponent_proxy.close()
         if self.server.running:
             await self.server.end(signal.SIGTERM)
 
 
 async def build_testbed(plan: ChaosPlan, folder: Path, strategies: tuple[str, str]) -> Testbed:
-    """Make ready what a run needs, in an empty folder; nothing runs yet. `strategies`: the bots', the opponents'."""
+    """Set up a test bed in an empty folder without starting it, with the strategies of bots and opponents."""
     ports = _free_ports(1 + 2 * plan.pairs)
     port = ports.pop()
     names = [(f"bot_{number_in_letters(number)}", f"foe_{number_in_letters(number)}") for number in range(plan.pairs)]
@@ -281,28 +281,28 @@ async def build_testbed(plan: ChaosPlan, folder: Path, strategies: tuple[str, st
         await server.stop()
     recoveries = IncidentLog()
     pairs = []
-    for number, (bot, foe) in enumerate(names):
-        ledgers = Oracle(bot, recoveries.progressed), Oracle(foe, recoveries.progressed)
-        gates = [AccountProxy(ports.pop(), port, ledger) for ledger in ledgers]
+    for number, (bot, opponent) in enumerate(names):
+        oracles = Oracle(bot, recoveries.progressed), Oracle(opponent, recoveries.progressed)
+        proxies = [AccountProxy(ports.pop(), port, oracle) for oracle in oracles]
         own = folder / bot
         own.mkdir()
         config = own / "fibsbot.toml"
-        config.write_text(config_text(plan, gates[0].port, bot, foe, own, strategies[0]), "utf-8")
+        config.write_text(config_text(plan, proxies[0].port, bot, opponent, own, strategies[0]), "utf-8")
         pairs.append(
             BotPair(
                 number,
-                bot=ledgers[0],
-                foe=ledgers[1],
-                bot_gate=gates[0],
-                foe_gate=gates[1],
+                bot=oracles[0],
+                opponent=oracles[1],
+                bot_proxy=proxies[0],
+                opponent_proxy=proxies[1],
                 child=FibsbotProcess(
                     bot, bot_arguments(config), {PASSWORD_VARIABLE: passwords[bot]}, log=own / "stderr.jsonl"
                 ),
-                runner=_opponent(plan, gates[1].port, foe, passwords[foe], strategies[1]),
+                runner=_opponent(plan, proxies[1].port, opponent, passwords[opponent], strategies[1]),
                 folder=own,
             )
         )
-    command = ("serve", "--port", str(port), "--db", str(folder / "server.db"), "--seed", str(plan.seed))
+    command = ("serve", "--port", str(port), "--database", str(folder / "server.db"), "--seed", str(plan.seed))
     return Testbed(plan, folder, port, FibsbotProcess("server", command), pairs, recoveries)
 
 
@@ -311,8 +311,8 @@ def bot_arguments(config: Path) -> tuple[str, ...]:
     return ("run", "--config", str(config))
 
 
-def config_text(plan: ChaosPlan, port: int, name: str, foe: str, folder: Path, strategy: str) -> str:  # noqa: PLR0913, PLR0917 - what a bot has to be told
-    """Return a bot's configuration, with all waits shortened."""
+def config_text(plan: ChaosPlan, port: int, name: str, opponent: str, folder: Path, strategy: str) -> str:  # noqa: PLR0913, PLR0917 - what a bot has to be told
+    """Return a bot's configuration, with all times shortened."""
     return f"""\
 [server]
 port = {port}
@@ -323,7 +323,7 @@ password_env = "{PASSWORD_VARIABLE}"
 
 [bot]
 strategy = "{strategy}"
-invite = "{foe}"
+invite = "{opponent}"
 invite_length = {plan.length}
 
 [timing]
@@ -343,7 +343,7 @@ control = "{folder / "fibsbot.sock"}"
 
 
 def _lines(settings: AttrsInstance) -> str:
-    """Return settings as a section of a configuration has them: by the same names."""
+    """Return the lines of a section of the configuration file."""
     return "\n".join(f"{name} = {value}" for name, value in asdict(settings).items() if value is not None)
 
 
@@ -369,7 +369,7 @@ def _pauses(plan: ChaosPlan) -> BackoffSettings:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Return ports on which nobody listens now."""
+    """Return ports that are free now."""
     found: list[int] = []
     while len(found) < count:
         port = random.SystemRandom().choice(PORT_RANGE)

@@ -11,7 +11,7 @@ from typing import Final, Self
 
 from attrs import define, field, frozen
 
-from fibsbot.analysis.luck import ROLLS, is_opening
+from fibsbot.analysis.luck import ROLL_INDEX, ROLLS, is_opening
 from fibsbot.match import Dice
 from fibsbot.position import BAR, Position
 from fibsbot.transcript import Gap, Step, Throw, Transcript, walk
@@ -70,7 +70,6 @@ def survival(statistic: float, freedom: int) -> float:
 
 DOUBLET_CHANCE: Final = 1 / 6
 """Probability of a doublet."""
-_PLACE_OF_ROLL: Final = {dice: place for place, (dice, _) in enumerate(ROLLS)}
 
 
 @frozen
@@ -89,8 +88,6 @@ class DiceStatistics:
     """Expected number of them."""
     doublets_in_a_row: int = 0
     """The longest run of doublets."""
-    same_in_a_row: int = 0
-    """The longest run of one and the same roll."""
 
     @property
     def rolls(self) -> int:
@@ -139,10 +136,6 @@ class DiceStatistics:
         """Probability that fair dice give a run of doublets at least as long in as many rolls."""
         return chance_of_run(self.doublets_in_a_row, self.rolls)
 
-    def count(self, dice: Dice) -> int:
-        """Return how often a roll came, its dice in any order."""
-        return self.counts[_PLACE_OF_ROLL[max(dice), min(dice)]]
-
     def __add__(self, other: Self) -> DiceStatistics:
         return DiceStatistics(
             counts=tuple(map(sum, zip(self.counts, other.counts, strict=True))),
@@ -151,7 +144,6 @@ class DiceStatistics:
             entered=self.entered + other.entered,
             expected_entered=self.expected_entered + other.expected_entered,
             doublets_in_a_row=max(self.doublets_in_a_row, other.doublets_in_a_row),
-            same_in_a_row=max(self.same_in_a_row, other.same_in_a_row),
         )
 
 
@@ -192,8 +184,6 @@ class _RollCounter:
     expected_entered: float = 0.0
     doublets: list[int] = field(factory=lambda: [0])
     """The longest run so far, and the current one."""
-    same: list[int] = field(factory=lambda: [0])
-    last: int | None = None
 
     def add(self, step: Step, roll: Throw) -> None:
         """Count a roll."""
@@ -201,19 +191,14 @@ class _RollCounter:
         if is_opening(before):
             self.openings += 1
             return
-        place = _PLACE_OF_ROLL[max(roll.dice), min(roll.dice)]
-        self.counts[place] += 1
+        self.counts[ROLL_INDEX[max(roll.dice), min(roll.dice)]] += 1
         self._enter(before.position_for(roll.seat), roll.dice)
         doublet = roll.dice[0] == roll.dice[1]
         self.doublets = [max(self.doublets), self.doublets[-1] + 1 if doublet else 0]
-        self.same = [max(self.same), self.same[-1] + 1 if place == self.last else 1]
-        self.last = place
 
     def interrupt(self) -> None:
         """End all runs: rolls are missing here."""
         self.doublets = [max(self.doublets), 0]
-        self.same = [max(self.same), 0]
-        self.last = None
 
     def statistics(self) -> DiceStatistics:
         """Return the statistics."""
@@ -224,7 +209,6 @@ class _RollCounter:
             entered=self.entered,
             expected_entered=self.expected_entered,
             doublets_in_a_row=max(self.doublets),
-            same_in_a_row=max(self.same),
         )
 
     def _enter(self, position: Position, dice: Dice) -> None:

@@ -26,7 +26,7 @@ ROLLS: Final[tuple[tuple[Dice, int], ...]] = tuple(
     ((high, low), 1 if high == low else 2) for high in range(1, 7) for low in range(1, high + 1)
 )
 """The 21 rolls, each with its weight: in how many of the 36 cases two dice show it."""
-_ROLL_INDEX: Final[Mapping[Dice | None, int]] = {dice: number for number, (dice, _) in enumerate(ROLLS)}
+ROLL_INDEX: Final[Mapping[Dice | None, int]] = {dice: number for number, (dice, _) in enumerate(ROLLS)}
 CACHE_SIZE: Final = 1024
 """Rolls and means to cache: openings recur in every game, and after a dance the opponent's position does."""
 
@@ -63,7 +63,7 @@ class RollValues:
         """Return the value of the best play of the dice on the board; phase MOVE."""
         if self._rolls is None:
             return self.valued(state).best
-        return self._rolls(evolve(state, dice=None))[_ROLL_INDEX[_high_die_first(state).dice]]
+        return self._rolls(evolve(state, dice=None))[ROLL_INDEX[_high_die_first(state).dice]]
 
     def plays(self, state: MatchState) -> tuple[Play, ...]:
         """Return the plays of the dice on the board: at least one, as a dance is the empty play."""

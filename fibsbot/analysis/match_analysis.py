@@ -25,6 +25,7 @@ from fibsbot.rules import game as rules
 from fibsbot.strategies import luck_evaluator
 from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, find, load
+from fibsbot.text import describe_error
 from fibsbot.transcript import Game, Step, Throw, Transcript, TranscriptError, decisions, walk
 
 ProgressCallback: TypeAlias = Callable[[int, int], None]
@@ -94,8 +95,7 @@ class MatchAnalyser:
             return self._analyse_entry(step, luck=luck)
         except Exception as error:
             place = f"game {step.game}, turn {step.turn}"
-            what = " ".join(f"{type(error).__name__}: {error}".split())
-            raise AnalysisError(f"{place}: {self.evaluator} cannot evaluate: {what}") from error
+            raise AnalysisError(f"{place}: {self.evaluator} cannot evaluate: {describe_error(error)}") from error
 
     def _analyse_entry(self, step: Step, *, luck: bool) -> EntryAnalysis:
         analysed = [self._decision_analyser.analyse(decision) for decision in decisions(step)]
@@ -210,7 +210,7 @@ def analyse_matches(
         cores: number of processes; by default all cores, as far as there is work. With 1 no process is started.
         tick: called after each chunk.
     """
-    if not find(evaluator).is_judge():
+    if not find(evaluator).is_evaluator():
         raise StrategyError(_NO_EVALUATOR.format(evaluator))
     left = iter(transcripts)
     known: list[Transcript] = []

@@ -32,14 +32,14 @@ _LEVELS: Final = {1: "single", 2: "gammon", 3: "backgammon"}
 
 @frozen
 class GameResult:
-    """One game."""
+    """The result of a game."""
 
     winner: str
     points: int
     cube: int
-    """The cube's value at the end; a double that was refused does not raise it."""
+    """The cube's value at the end; a double that was passed does not raise it."""
     ending: str
-    """`single`, `gammon` or `backgammon`, `resigned` and how much, or `passed` for a double."""
+    """`single`, `gammon`, `backgammon`, `resigned` with the level, or `passed`."""
     turns: int
     """Of both players."""
     score: tuple[int, int]
@@ -48,7 +48,7 @@ class GameResult:
 
 @define
 class ScoreSheet:
-    """The score sheet, kept by whoever follows one player's side of the match."""
+    """The score sheet of a match, built from the messages of one player's side."""
 
     player: str
     opponent: str = "?"
@@ -58,7 +58,7 @@ class ScoreSheet:
     _turns: int = 0
 
     def note(self, message: Message, before: TrackedMatch, after: TrackedMatch) -> None:
-        """Take in a message of the server, with the match before and after it."""
+        """Update the sheet by a message of the server; the match is given before and after it."""
         match message:
             case m.OpponentJoined(name=name) | m.YouJoined(name=name):
                 self.opponent = name
@@ -108,11 +108,11 @@ class ScoreSheet:
 
 
 LAST_LINES: Final = 6
-"""So many of the last lines stand below the board."""
+"""Number of lines below the board."""
 
 
 class MatchDisplay:
-    """Shows a match as it goes: in a terminal as one picture that changes, else as lines with a board now and then."""
+    """Shows a match live: in a terminal as a board that is redrawn, else as lines with a board now and then."""
 
     def __init__(self, console: Console, player: str) -> None:
         """Show the match from this player's side."""
@@ -135,14 +135,14 @@ class MatchDisplay:
             self._live.stop()
 
     def show_board(self, board: BoardState) -> None:
-        """Take the board as it is now."""
+        """Show the present board."""
         self._board = board
         self._refresh()
 
-    def show_last(self, position: Position, score: tuple[int, int]) -> None:
-        """Take the position in which a game has ended, and the score then, both seen by the player.
+    def show_final_position(self, position: Position, score: tuple[int, int]) -> None:
+        """Show the position in which a game has ended, and the score after it, both seen by the player.
 
-        The server sends no board of it.
+        The server sends no board for it.
         """
         board = self._board
         if board is not None:
@@ -162,8 +162,8 @@ class MatchDisplay:
                 )
             )
 
-    def tell(self, line: str, *, with_board: bool = False) -> None:
-        """Say what happened; `with_board` where even a plain list of lines should show the board."""
+    def print(self, line: str, *, with_board: bool = False) -> None:
+        """Print what happened; with `with_board` the board as well, if it is not redrawn anyway."""
         self._last.append(line)
         if self._live:
             self._refresh()
@@ -184,53 +184,53 @@ class MatchDisplay:
 
 @frozen
 class Commentator(Observer):
-    """Tells what the other player does, as one of the two sees it: two of them tell the whole match.
+    """Prints what the opponent of one player does; with one for each player the whole match is printed.
 
-    A player's own moves are not repeated to him by the server, only the opponent's are.
+    The server sends a player only the opponent's moves.
     """
 
     display: MatchDisplay
     opponent: str
     leads: bool
-    """Whether this is the player from whose side the match is shown."""
+    """Whether the match is shown from this player's side."""
     _tracks: list[TrackedMatch] = field(factory=lambda: [TrackedMatch("")])
-    """The match before the message that comes next."""
+    """The match before the next message."""
 
     def on_message(self, message: Message, agent: Agent) -> None:
-        """Tell what a message says."""
-        before, after = self._tracks[0], agent.track
+        """Print the meaning of a message."""
+        before, after = self._tracks[0], agent.tracked
         self._tracks[0] = after
         if self.leads:
             self.display.sheet.note(message, before, after)
             self._show(message, after)
-        said = self._told(message, before)
-        if said:
-            self.display.tell(f"{self.opponent} {said}", with_board=isinstance(message, m.OpponentDoubles))
+        text = self._action_text(message, before)
+        if text:
+            self.display.print(f"{self.opponent} {text}", with_board=isinstance(message, m.OpponentDoubles))
 
     def _show(self, message: Message, after: TrackedMatch) -> None:
-        """Tell what belongs to neither player; `after` is the match as it is now."""
+        """Print what belongs to neither player; `after` is the match after the message."""
         show = self.display
         match message:
             case m.Board(state):
                 show.show_board(state)
             case m.GameStarts():
-                show.tell(f"Game {len(show.sheet.games) + 1}")
+                show.print(f"Game {len(show.sheet.games) + 1}")
             case m.FirstMove(player):
                 name = show.sheet.player if player == YOU else player
-                show.tell(f"{name} has the first move.", with_board=True)
+                show.print(f"{name} has the first move.", with_board=True)
             case m.GameWon() | m.GaveUp() | m.ResignAccepted():
                 game = show.sheet.games[-1]
                 if after.state is not None:
-                    show.show_last(after.state.position, game.score)
+                    show.show_final_position(after.state.position, game.score)
                 points = "1 point" if game.points == 1 else f"{game.points} points"
-                show.tell(f"{game.winner} wins {points} ({game.ending}).", with_board=True)
+                show.print(f"{game.winner} wins {points} ({game.ending}).", with_board=True)
             case m.Score(length=length):
                 game = show.sheet.games[-1]
                 score = f"{show.sheet.player} {game.score[0]}, {show.sheet.opponent} {game.score[1]}"
-                show.tell(f"Score in the match to {length}: {score}\n")
+                show.print(f"Score in the match to {length}: {score}\n")
 
-    def _told(self, message: Message, before: TrackedMatch) -> str | None:
-        """Return what the opponent does, without the name."""
+    def _action_text(self, message: Message, before: TrackedMatch) -> str | None:
+        """Return the opponent's action as text, without the name."""
         if getattr(message, "player", getattr(message, "loser", None)) != self.opponent:
             return None
         match message:
@@ -241,10 +241,10 @@ class Commentator(Observer):
                 return f"{_dice(before)} cannot move"
             case m.OpponentDoubles() if before.state:
                 return f"doubles to {2 * before.state.cube}"
-        return _DEEDS.get(type(message))
+        return _ACTIONS.get(type(message))
 
 
-_DEEDS: Final = {
+_ACTIONS: Final = {
     m.DoubleAccepted: "takes",
     m.GaveUp: "passes",
     m.ResignOffer: "wants to resign",

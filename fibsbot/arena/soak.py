@@ -1,4 +1,4 @@
-"""Bots that play each other on an embedded server: one pair of them, and long runs with what went wrong counted."""
+"""Bots that play each other on an embedded server: single pairs, and long runs that count what goes wrong."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
 
 QUICK_TIMINGS: Final = Timings(pause=0.0, invitation=0.05, retry=0.5)
-"""Waits for bots among themselves: nobody has to be spared, only what may really be lost is waited for."""
+"""Timings for bots among themselves: no pauses for the sake of people."""
 
 
 @frozen
@@ -46,9 +46,9 @@ async def play_pair(  # noqa: PLR0913 - what there is to choose about a run
     timings: Timings = QUICK_TIMINGS,
     strict: bool = False,
 ) -> tuple[SessionResult, SessionResult]:
-    """Register both, log both in, and let the host invite the guest until they have finished so many matches.
+    """Register both, log both in, and let the host invite the guest until they have finished `matches` matches.
 
-    Raises whatever a Runner raises; the other bot is stopped then.
+    Raises the errors of a Runner; the other bot is stopped then.
     """
     passwords = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
     for entrant, password in zip((host, guest), passwords, strict=True):
@@ -73,41 +73,41 @@ async def play_pair(  # noqa: PLR0913 - what there is to choose about a run
 
 
 MAX_EXAMPLES: Final = 10
-"""So many of each kind of trouble are quoted in the report; all are counted."""
+"""Number of problems that the report quotes; all are counted."""
 
 MakeStrategies: TypeAlias = Callable[[int], tuple[Strategy, Strategy]]
-"""Makes the two strategies of a pair from the pair's number."""
+"""Returns the two strategies of a pair, by the number of the pair."""
 OnMatch: TypeAlias = Callable[[], None]
 
 
 @frozen
 class SoakSettings:
-    """What to play."""
+    """The settings of a run."""
 
     matches: int
     length: int
     seed: int
     pairs: int = 1
-    """Pairs that play at the same time, each its share of the matches."""
+    """Pairs that play at the same time; the matches are divided among them."""
     stall: float = 60.0
     """Seconds without a play, after which a pair counts as stuck and is stopped."""
     log_dir: Path | None = None
-    """Where to write session logs, if anywhere."""
+    """Folder for session logs; None writes none."""
 
 
 @define
 class SoakReport:
-    """What happened. Everything below `games` but the times should be 0."""
+    """What happened. From `stuck` to `interruptions` everything should be 0."""
 
     matches: int
-    """Asked for."""
+    """Number that was to be played."""
     length: int
     seed: int
     finished: int = 0
-    """Matches played to their end, as both bots saw it."""
+    """Matches that both bots saw end."""
     games: int = 0
     stuck: int = 0
-    """Pairs that came to a stop."""
+    """Pairs that stopped playing."""
     errors: int = 0
     """Pairs that ended with an exception."""
     refusals: int = 0
@@ -115,12 +115,12 @@ class SoakReport:
     differences: int = 0
     """Parts of an agent's state that a board contradicted."""
     timeouts: int = 0
-    """Steps of the server that did not come in time."""
+    """Replies of the server that did not come in time."""
     fallbacks: int = 0
-    """Decisions that a strategy did not make."""
+    """Decisions that a strategy failed to make."""
     late_answers: int = 0
     interruptions: int = 0
-    """Matches that broke off and were saved."""
+    """Matches that were interrupted and saved."""
     decisions: int = 0
     commands: int = 0
     messages: int = 0
@@ -129,25 +129,25 @@ class SoakReport:
     seconds: float = 0.0
     matches_per_minute: float = 0.0
     examples: list[str] = field(factory=list)
-    """The first of whatever went wrong, quoted."""
+    """The first problems, quoted."""
 
     @property
     def clean(self) -> bool:
         """Whether every match was finished and nothing went wrong."""
-        troubles = (self.stuck, self.errors, self.refusals, self.differences, self.fallbacks, self.interruptions)
-        return self.finished == self.matches and not any(troubles)
+        problems = (self.stuck, self.errors, self.refusals, self.differences, self.fallbacks, self.interruptions)
+        return self.finished == self.matches and not any(problems)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report as JSON can write it."""
+        """Return the report in JSON types."""
         return {**asdict(self), "clean": self.clean}
 
-    def quote(self, text: str) -> None:
-        """Keep an example of something that went wrong."""
+    def add_example(self, text: str) -> None:
+        """Quote a problem, unless enough are quoted."""
         if len(self.examples) < MAX_EXAMPLES:
             self.examples.append(text)
 
     def add(self, results: Iterable[SessionResult]) -> None:
-        """Add what the bots of one pair counted."""
+        """Add the counters of the two bots of a pair."""
         counters = [result.counters for result in results]
         self.finished += min(c.matches for c in counters)
         self.games += min(c.games for c in counters)
@@ -158,40 +158,40 @@ class SoakReport:
             setattr(self, name, getattr(self, name) + sum(getattr(c, name) for c in counters))
 
 
-_TROUBLES: Final = frozenset({"refused", "difference", "no_answer", "match_saved", "connection_lost", "fallback"})
+_PROBLEMS: Final = frozenset({"refused", "difference", "no_answer", "match_saved", "connection_lost", "fallback"})
 
 
 class _ProgressObserver(Observer):
-    """Notes when something last went on, and quotes what went wrong."""
+    """Remembers when a bot last made progress, and reports its problems."""
 
     def __init__(self, name: str, report: SoakReport, on_match: OnMatch) -> None:
         self._name = name
         self._report = report
         self._on_match = on_match
-        self.moved = time.monotonic()
+        self.progressed_at = time.monotonic()
 
     def on_record(self, record: Record, agent: Agent) -> None:  # noqa: ARG002 - the observer's signature
-        made = record.name == "decision" and record.fields.get("phase") == Phase.MOVE.value
-        if made or record.name in {"match_started", "logged_in"}:
-            self.moved = time.monotonic()
+        played = record.name == "decision" and record.fields.get("phase") == Phase.MOVE.value
+        if played or record.name in {"match_started", "logged_in"}:
+            self.progressed_at = time.monotonic()
         if record.name == "match_ended":
             self._on_match()
-        if record.name in _TROUBLES and record.fields.get("reason") != "logged out":
+        if record.name in _PROBLEMS and record.fields.get("reason") != "logged out":
             facts = ", ".join(f"{key} {value}" for key, value in record.fields.items())
-            self._report.quote(f"{self._name}: {record.name}: {facts}")
+            self._report.add_example(f"{self._name}: {record.name}: {facts}")
 
 
-async def run(soak: SoakSettings, enter: MakeStrategies, on_match: OnMatch = lambda: None) -> SoakReport:
-    """Play all matches and report; `on_match` is called at the end of each."""
+async def run(soak: SoakSettings, make_strategies: MakeStrategies, on_match: OnMatch = lambda: None) -> SoakReport:
+    """Play all matches and return the report; `on_match` is called at the end of each."""
     report = SoakReport(soak.matches, soak.length, soak.seed)
     started = time.monotonic()
     async with Server(seed=soak.seed) as server:
-        shares = [soak.matches // soak.pairs + (n < soak.matches % soak.pairs) for n in range(soak.pairs)]
+        matches_by_pair = [soak.matches // soak.pairs + (n < soak.matches % soak.pairs) for n in range(soak.pairs)]
         await asyncio.gather(
             *(
-                _play_share(server, soak, number, share, enter(number), report, on_match)
-                for number, share in enumerate(shares)
-                if share
+                _run_pair(server, soak, number, matches, make_strategies(number), report, on_match)
+                for number, matches in enumerate(matches_by_pair)
+                if matches
             )
         )
     report.seconds = round(time.monotonic() - started, 3)
@@ -199,11 +199,11 @@ async def run(soak: SoakSettings, enter: MakeStrategies, on_match: OnMatch = lam
     return report
 
 
-async def _play_share(  # noqa: PLR0913, PLR0917 - what `run` knows
+async def _run_pair(  # noqa: PLR0913, PLR0917 - what `run` knows
     server: Server,
     soak: SoakSettings,
     number: int,
-    share: int,
+    matches: int,
     strategies: tuple[Strategy, Strategy],
     report: SoakReport,
     on_match: OnMatch,
@@ -214,26 +214,26 @@ async def _play_share(  # noqa: PLR0913, PLR0917 - what `run` knows
         Entrant(name, strategy, watch, soak.log_dir / f"{name}.jsonl" if soak.log_dir else None)
         for name, strategy, watch in zip(names, strategies, watches, strict=True)
     ]
-    playing = asyncio.create_task(play_pair(server, *entrants, matches=share, length=soak.length))
+    playing = asyncio.create_task(play_pair(server, *entrants, matches=matches, length=soak.length))
     while not playing.done():
         await asyncio.wait({playing}, timeout=min(soak.stall / 4, 5.0))
-        if not playing.done() and time.monotonic() - max(watch.moved for watch in watches) > soak.stall:
+        if not playing.done() and time.monotonic() - max(watch.progressed_at for watch in watches) > soak.stall:
             playing.cancel()
             await asyncio.wait({playing})
     try:
         report.add(playing.result())
     except asyncio.CancelledError:
         report.stuck += 1
-        report.quote(f"{names[0]} and {names[1]}: nobody has made a play for {soak.stall:g} s")
+        report.add_example(f"{names[0]} and {names[1]}: nobody has made a play for {soak.stall:g} s")
     except ExceptionGroup as group:
         report.errors += 1
         report.differences += sum(isinstance(error, DifferenceError) for error in group.exceptions)
         for error in group.exceptions:
-            report.quote(f"{names[0]} and {names[1]}: {type(error).__name__}: {error}")
+            report.add_example(f"{names[0]} and {names[1]}: {type(error).__name__}: {error}")
 
 
 def number_in_letters(number: int) -> str:
-    """Write a number with text: names on a server have no digits."""
+    """Return a number in letters: names on a server have no digits."""
     text = ""
     while True:
         number, digit = divmod(number, 26)

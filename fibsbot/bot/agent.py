@@ -5,8 +5,7 @@ The same agent runs live, in replay and in tests; only what brings the events an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, Protocol
+from typing import Final
 
 from attrs import evolve
 from fibs_protocol import commands as c
@@ -19,7 +18,7 @@ from fibs_protocol.words import YOU
 
 from fibsbot.bot.chat import Chat
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
-from fibsbot.bot.context import AgentContext, AgentMemory, Counters, Feature
+from fibsbot.bot.context import AgentContext, AgentMemory, Counters, DispatchTable, Feature, on
 from fibsbot.bot.current_match import BotStatus, Matches, bot_status
 from fibsbot.bot.decision_flow import DecisionFlow
 from fibsbot.bot.interface import (
@@ -38,15 +37,18 @@ from fibsbot.bot.interface import (
     StrategyAnswered,
     Woken,
 )
+from fibsbot.bot.invitations import ReceivedInvitations, SentInvitations
 from fibsbot.bot.lobby import Lobby
 from fibsbot.bot.login import LoginSequence, Logout
 from fibsbot.bot.match_tracker import apply_message, is_late_start
+from fibsbot.bot.players import Players
 from fibsbot.bot.recovery import Recovery
+from fibsbot.bot.saved_matches import SavedMatches
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.timeouts import AWAITED_BY_TIMER, Awaited, Timeouts
 from fibsbot.bot.tracked_match import Difference, TrackedMatch, without_match
 
-LOGIN_WAITS: Final = frozenset({Awaited.PROMPT, Awaited.SWITCHES, Awaited.SETTLED})
+LOGIN_WAITS: Final = frozenset({Awaited.PROMPT, Awaited.TOGGLES, Awaited.LOGIN_DONE})
 REPLACED: Final = "another login of the same name has taken our place"
 
 
@@ -58,218 +60,221 @@ class DifferenceError(Exception):
         self.differences = differences
 
 
-class MessageListener(Protocol):
-    """A part of the agent that heeds what the server says."""
-
-    def on_message(self, message: Message) -> None:
-        """Take note of a message."""
-
-
 class Agent:
-    """One account's player. Its state is nobody else's business; `handle` is all that it does."""
+    """The player of one account. Everything goes through `handle`; all other state is private."""
 
     def __init__(self, settings: AgentSettings, memory: AgentMemory | None = None) -> None:
-        """Wait for the first event; `memory` is what is known of other players and the server from earlier runs."""
-        self._desk = AgentContext(settings, memory=memory or AgentMemory())
-        self._outbox = CommandQueue(self._desk)
-        self._waits = Timeouts(self._desk)
-        self._login = LoginSequence(self._desk, self._outbox, self._waits)
-        self._lobby = Lobby(self._desk, self._outbox)
-        self._matches = Matches(self._desk, self._outbox, self._lobby)
-        self._recovery = Recovery(self._desk, self._outbox, self._waits, self._matches)
-        self._turns = DecisionFlow(self._desk, self._outbox, self._recovery)
-        self._leaving = Logout(self._desk, self._outbox, self._matches)
+        """Create an agent; `memory` is what is known of other players and the server from earlier runs."""
+        context = self._context = AgentContext(settings, memory=memory or AgentMemory())
+        queue = self._queue = CommandQueue(context)
+        timeouts = self._timeouts = Timeouts(context)
+        self._login = LoginSequence(context, queue, timeouts)
+        self._players = players = Players(context, queue)
+        sent = SentInvitations(context, queue)
+        self._saved_matches = SavedMatches(context, queue, players, sent)
+        self._invitations = ReceivedInvitations(context, queue, players)
+        self._lobby = Lobby(context, queue, players, sent=sent, received=self._invitations, saved=self._saved_matches)
+        self._matches = Matches(context, queue, self._lobby)
+        self._recovery = Recovery(context, queue, timeouts, self._matches)
+        self._decisions = DecisionFlow(context, queue, self._matches, self._recovery)
+        self._logout = Logout(context, queue, self._matches)
         self._chat = Chat(
-            *(self._desk, self._outbox, self._lobby, self._matches), turns=self._turns, carry_out=self._on_operator
+            *(context, queue, players, self._matches),
+            decisions=self._decisions,
+            status=lambda: self.status,
+            carry_out=self._on_operator,
         )
-        self._listeners = (
-            *(self._login, self._matches, self._lobby, self._turns, self._recovery, self._leaving, self._chat),
+        self._handlers = DispatchTable(
+            (
+                *(self, self._login, self._matches, players, self._saved_matches, sent),
+                *(self._decisions, self._recovery, self._lobby, self._logout, self._chat),
+            )
         )
-        # They come in bursts, to all bots of a process at once. Who begins to heed them is to be added here.
-        self._news_listeners: Mapping[type[Message], tuple[MessageListener, ...]] = {
-            m.WhoInfo: (self._login, self._lobby, self._recovery),
-            m.WhoEnd: (self._lobby, self._recovery),
-        }
         self._replaced = False
-        self._put_out = False
-        self._flaws: set[str] = set()
+        self._closed_by_server = False
+        self._recorded_flaws: set[str] = set()
         """Kinds of contradictions on boards that were recorded on this connection; some servers make them often."""
 
-    # -- what others may look at --------------------------------------------------------------------------------
+    # -- public state ------------------------------------------------------------------------------------------
 
     @property
     def settings(self) -> AgentSettings:
-        """What the operator has chosen, as it is now."""
-        return self._desk.settings
+        """The settings, with all changes since the start."""
+        return self._context.settings
 
     @property
     def counters(self) -> Counters:
-        """What happened so far."""
-        return self._desk.counters
+        """Counts of what has happened in this run."""
+        return self._context.counters
 
     @property
-    def track(self) -> TrackedMatch:
+    def tracked(self) -> TrackedMatch:
         """The match as the agent sees it."""
-        return self._desk.track
+        return self._context.tracked
 
     @property
     def state(self) -> State:
         """The state of the connection."""
-        return self._desk.session.state
+        return self._context.session.state
 
     @property
     def status(self) -> BotStatus:
-        """What an operator wants to know now."""
-        return bot_status(self._desk, self._matches, self._lobby)
+        """A summary for operators."""
+        return bot_status(self._context, self._matches, self._saved_matches, self._invitations)
 
     # -- the function -------------------------------------------------------------------------------------------
 
     def handle(self, event: Event) -> list[Action]:
-        """Take an event, return what is to be done about it, in this order.
+        """Return the actions that an event leads to, in the order in which they are to be done.
 
         Raises DifferenceError when the settings are strict, and nothing else.
         """
-        self._desk.now = event.at
+        self._context.now = event.at
         match event:
             case MessageReceived():
                 self._on_message(event.message)
             case StrategyAnswered(key=DecisionKey() as key):
-                self._turns.on_answer(key, event.answer, event.fallback)
+                self._decisions.on_answer(key, event.answer, event.fallback)
             case StrategyAnswered(key=InvitationKey() as key):
-                self._lobby.on_answer(key, event.answer)
+                self._invitations.on_answer(key, event.answer)
             case Connected():
-                self._on_connected()
+                self._on_connected(event)
             case ConnectionLost():
                 self._on_lost(event)
             case Woken():
-                self._desk.woken()
+                self._context.on_woken()
             case FinishRequested() | QuitRequested() | PauseRequested() | SettingsChanged():
                 self._on_operator(event)
-        for timer in self._desk.take_due():
+        for timer in self._context.pop_due_timers():
             self._on_time(timer)
-        self._go_on()
-        return self._desk.take_actions()
+        self._after_event()
+        return self._context.pop_actions()
 
-    def _go_on(self) -> None:
-        self._turns.look()
-        if self._login.settled and not self._leaving.leaving and not self._recovery.wonders:
+    def _after_event(self) -> None:
+        self._decisions.update()
+        ending = self._logout.ending
+        in_lobby = self._context.session.state is State.LOBBY and self._login.done
+        if in_lobby and not ending and not self._recovery.searching_for_match:
             self._lobby.step()
         self._flush()
-        self._leaving.step()  # by now no command waits that makes no sense any more
-        self._flush()
+        if ending:  # only now: commands that make no sense any more have been dropped
+            self._logout.step()
+            self._flush()
 
     def _flush(self) -> None:
-        if errand := self._outbox.flush():
-            self._turns.on_sent(errand)
+        if queued := self._queue.flush():
+            self._decisions.on_sent(queued)
 
     def _on_operator(self, event: FinishRequested | QuitRequested | PauseRequested | SettingsChanged) -> None:
-        desk = self._desk
+        context = self._context
         match event:
             case FinishRequested():
-                self._leaving.finish()
+                self._logout.finish()
             case QuitRequested():
-                self._leaving.quit()
+                self._logout.quit()
             case PauseRequested(paused=paused):
-                desk.paused = paused
-                desk.record("paused", paused=paused)
+                context.paused = paused
+                context.record("paused", paused=paused)
             case SettingsChanged(settings=settings):
-                desk.settings = evolve(settings, name=desk.settings.name, password=desk.settings.password)
+                context.settings = evolve(settings, name=context.settings.name, password=context.settings.password)
 
-    def _on_connected(self) -> None:
-        self._desk.session = Session()
-        self._desk.hung_up = False
-        self._desk.counters.connections += 1
+    def _on_connected(self, event: Connected) -> None:
+        self._context.session = Session()
+        self._context.disconnecting = False
+        self._context.counters.connections += 1
         self._replaced = False
-        self._flaws.clear()
-        self._desk.wake("keep_alive", self._desk.settings.timings.keep_alive)
-        for part in (self._login, self._recovery, self._leaving):
-            part.connected()
+        self._recorded_flaws.clear()
+        self._context.set_timer("keep_alive", self._context.settings.timings.keep_alive)
+        self._dispatch(event)
 
     def _on_lost(self, event: ConnectionLost) -> None:
-        self._desk.record("connection_lost", reason=event.reason, state=self.state.value)
+        self._context.record("connection_lost", reason=event.reason, state=self.state.value)
         if self.state in LOGGED_IN:
-            self._put_out = event.by_server
-        self._desk.session = Session()
-        self._desk.cancel_all()
-        self._outbox.clear()
-        self._matches.disconnected()
-        self._turns.disconnected()
-        self._recovery.disconnected()
-        self._lobby.disconnected()
-        self._desk.track = without_match(self._desk.track)
+            self._closed_by_server = event.by_server
+        self._context.session = Session()
+        self._context.cancel_timers()
+        self._queue.clear()
+        self._dispatch(event)
+        self._context.tracked = without_match(self._context.tracked)
         if self._replaced:
-            self._desk.disconnect(REPLACED, End.REPLACED)
+            self._context.disconnect(REPLACED, End.REPLACED)
+
+    def _dispatch(self, item: Message | Event) -> None:
+        for handler in self._handlers[type(item)]:
+            handler(item)
 
     def _on_message(self, message: Message) -> None:
-        desk = self._desk
-        desk.counters.messages += 1
-        desk.counters.unknown += self._is_unknown(message)
+        context, queue = self._context, self._queue
+        context.counters.messages += 1
         if isinstance(message, m.Board):
-            self._count_board(message)
-        if not self._is_stray(message):
-            desk.session.server_says(message)
-            desk.track = apply_message(desk.track, message)
-        if desk.track.missed:
-            self._on_differences(desk.track.missed)
+            stray = self._is_stray_board(message)
+        else:
+            stray = isinstance(message, m.GameStarts) and is_late_start(context.tracked, message)
+        if not stray:
+            context.session.server_says(message)
+            context.tracked = apply_message(context.tracked, message)
+        if context.tracked.differences:
+            self._on_differences(context.tracked.differences)
         if isinstance(message, Refusal):
-            desk.counters.refusals += 1
-            in_flight = self._outbox.in_flight
-            desk.record("refused", text=write(message), command=in_flight.command.kind() if in_flight else None)
-        self._look_for_a_double(message)
-        answered = self._outbox.take_answer(message)
-        for part in self._news_listeners.get(type(message), self._listeners):
-            part.on_message(message)
-        if answered:
-            self._on_answered(answered)
+            context.counters.refusals += 1
+            command = queue.in_flight.command.kind() if queue.in_flight else None
+            context.record("refused", text=write(message), command=command)
+        outcome = queue.match_reply(message) if queue.in_flight else None
+        for handler in self._handlers[type(message)]:
+            handler(message)
+        self._timeouts.stop(Awaited.ANY_LINE)
+        if context.session.state is State.WATCHING:
+            queue.send(c.Unwatch())  # we never watch anybody
+        if self._matches.current is not self._chat.match:
+            self._chat.on_match_changed(message)
+        if outcome:
+            self._on_answered(outcome)
 
-    def _on_answered(self, answered: CommandOutcome) -> None:
-        self._login.on_answered(answered)
-        self._turns.on_answered(answered)
-        self._recovery.on_answered(answered)
-        if answered.refused:
-            self._lobby.on_refusal(answered)
-        elif answered.lacking:
-            self._lobby.on_unusual(answered)
+    def _on_answered(self, outcome: CommandOutcome) -> None:
+        self._login.on_answered(outcome)
+        self._decisions.on_answered(outcome)
+        self._recovery.on_answered(outcome)
+        if outcome.refused:
+            self._lobby.on_refusal(outcome)
+        elif outcome.unsupported:
+            self._lobby.on_unusual(outcome)
 
-    def _count_board(self, board: m.Board) -> None:
-        self._desk.counters.boards += 1
-        if board.repaired is not None:
-            self._desk.counters.corrected += 1
-            kind = board.repaired.partition(":")[0]
-            if kind not in self._flaws:
-                self._flaws.add(kind)
-                self._desk.record("board_corrected", flaw=board.repaired)
+    def _is_stray_board(self, message: m.Board) -> bool:
+        """Count a board; return whether it is to be ignored: a copy of the last board after the match is over.
 
-    def _is_unknown(self, message: Message) -> bool:
-        """Whether a line is one that the grammar should know; until we are answered a server greets everybody."""
-        return isinstance(message, m.Unknown | m.RefusedBoard) and self._login.greeted
-
-    def _look_for_a_double(self, message: Message) -> None:
-        """Notice that somebody else plays under our name (pitfall 4).
-
-        Not every server says so. But one that has closed our connection and then takes us for logged in means another.
+        While we log in a board does lead into a match (pitfall 5), and so does one that we have asked for.
         """
-        match message:
-            case m.LoggedIn(name=name) | m.LoggedOut(name=name):
-                self._replaced = self._replaced or (name == self._desk.settings.name and self._login.settled)
-            case m.AlreadyLoggedIn() if self._put_out:
-                self._desk.disconnect(REPLACED, End.REPLACED)
+        self._context.counters.boards += 1
+        if message.repaired is not None:
+            self._context.counters.corrected += 1
+            kind = message.repaired.partition(":")[0]
+            if kind not in self._recorded_flaws:
+                self._recorded_flaws.add(kind)
+                self._context.record("board_corrected", flaw=message.repaired)
+        in_lobby = message.state.player == YOU and self._context.session.state is State.LOBBY
+        return in_lobby and self._login.done and not self._recovery.board_requested
 
-    def _is_stray(self, message: Message) -> bool:
-        """Whether a message must not lead anywhere: a copy of the last board after the match is over, a late start.
+    @on(m.Unknown, m.RefusedBoard)
+    def _on_unknown(self, _: m.Unknown | m.RefusedBoard) -> None:
+        """Count a line that the grammar should know; before the first answer come lines for everybody, such as news."""
+        self._context.counters.unknown += self._login.server_has_answered
 
-        While we log in a board does lead into one (pitfall 5), and so does one that we have asked for.
-        """
-        if is_late_start(self._desk.track, message):
-            return True
-        own = isinstance(message, m.Board) and message.state.player == YOU
-        return own and self.state is State.LOBBY and self._login.settled and not self._recovery.asks
+    @on(m.LoggedIn, m.LoggedOut)
+    def _on_other_login(self, message: m.LoggedIn | m.LoggedOut) -> None:
+        """Notice that somebody else logs in under our name (pitfall 4)."""
+        self._replaced = self._replaced or (message.name == self._context.settings.name and self._login.done)
+
+    @on(m.AlreadyLoggedIn)
+    def _on_already_logged_in(self, _: m.AlreadyLoggedIn) -> None:
+        """Notice another login that no line has announced: the server has closed our connection, and has one of us."""
+        if self._closed_by_server:
+            self._context.disconnect(REPLACED, End.REPLACED)
 
     def _on_differences(self, differences: tuple[Difference, ...]) -> None:
-        self._desk.counters.differences += len(differences)
+        self._context.counters.differences += len(differences)
         for difference in differences:
-            self._desk.record("difference", what=difference.what, ours=difference.ours, theirs=difference.theirs)
-        if self._desk.settings.strict:
+            self._context.record("difference", what=difference.what, ours=difference.ours, theirs=difference.theirs)
+        if self._context.settings.strict:
             raise DifferenceError(differences)
 
     # -- time ---------------------------------------------------------------------------------------------------
@@ -280,27 +285,27 @@ class Agent:
             return
         match timer:
             case "reply":
-                if overdue := self._outbox.take_overdue():
+                if overdue := self._queue.pop_overdue():
                     (self._on_overdue if overdue.message is None else self._on_answered)(overdue)
             case "finish" | "restart":
-                self._leaving.on_time()
+                self._logout.on_time()
             case "invitation":
-                self._lobby.on_invitation_ripe()
+                self._invitations.on_complete()
             case "keep_alive":
-                self._desk.wake("keep_alive", self._desk.settings.timings.keep_alive)
-                self._outbox.say(c.ShowBoard() if self.state in IN_MATCH else self._keep_alive())
+                self._context.set_timer("keep_alive", self._context.settings.timings.keep_alive)
+                self._queue.send(c.ShowBoard() if self.state in IN_MATCH else self._keep_alive())
 
     def _keep_alive(self) -> Command:
-        """Return a question that the server answers: its silence would be taken for a dead connection."""
-        if not self._desk.lacks(Feature.TIME):
+        """Return a harmless command that the server answers, so that silence means a dead connection."""
+        if not self._context.lacks(Feature.TIME):
             return c.Time()
-        return c.ToggleCommand() if self._desk.lacks(Feature.RAWWHO) else c.Rawwho(self._desk.settings.name)
+        return c.ToggleCommand() if self._context.lacks(Feature.RAWWHO) else c.Rawwho(self._context.settings.name)
 
     def _on_overdue(self, overdue: CommandOutcome) -> None:
-        command = overdue.errand.command
-        self._desk.counters.timeouts += 1
-        self._desk.record("no_answer", command=command.kind())
-        for part in (self._recovery, self._login, self._lobby, self._leaving):
+        command = overdue.queued.command
+        self._context.counters.timeouts += 1
+        self._context.record("no_answer", command=command.kind())
+        for part in (self._recovery, self._login, self._lobby, self._logout):
             part.on_overdue(overdue)
-        self._turns.on_answered(overdue)
+        self._decisions.on_answered(overdue)
         self._recovery.on_answered(overdue)

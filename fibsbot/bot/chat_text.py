@@ -9,14 +9,14 @@ from typing import Final
 
 from fibsbot.bot.context import Counters
 from fibsbot.bot.orders import Order
-from fibsbot.policy.rules import format_duration, plural
+from fibsbot.text import format_duration, plural
 
 LONGEST_QUESTION: Final = 80
 """Characters of a line that may be a question; longer ones are talk."""
 
 
 class Topic(enum.Enum):
-    """What the bot answers questions about, by the word that asks."""
+    """A topic that the bot answers questions about; the value is the word to ask with."""
 
     HELP = "help"
     SETTINGS = "settings"
@@ -26,12 +26,12 @@ class Topic(enum.Enum):
 
 
 class Nudge(enum.Enum):
-    """What an opponent says who waits for us."""
+    """A reminder by an opponent who waits for us."""
 
     LOOK = "move"
-    """There is something to be done in the game."""
+    """It is our turn in the game."""
     JOIN = "join"
-    """The next game waits to be joined."""
+    """The next game can be joined."""
 
 
 _WORDINGS: Final[dict[Topic, tuple[str, ...]]] = {
@@ -60,25 +60,25 @@ _COURTESIES: Final = frozenset(
     }
 )
 _PADDING: Final = frozenset({"please", "pls", "plz", "hi", "hello", "hey", "dear", "oh", "so", "ok", "now"})
-"""Words around what somebody means."""
+"""Words that may precede or follow a question."""
 _WORD: Final = re.compile(r"[a-z0-9_]+")
 
 
 def topic_of(text: str, own_name: str) -> Topic | None:
-    """Return what somebody asks about; None if it is no question that we answer."""
-    return _TOPICS.get(_core(text, own_name)) if len(text) <= LONGEST_QUESTION else None
+    """Return the topic of a question; None for anything else."""
+    return _TOPICS.get(_without_padding(text, own_name)) if len(text) <= LONGEST_QUESTION else None
 
 
 def nudge_of(text: str, own_name: str) -> Nudge | None:
-    """Return what an opponent wants us to look for; None if it is no nudge."""
+    """Return which nudge a line is; None for anything else."""
     if len(text) > LONGEST_QUESTION:
         return None
     called = "?" in text and " ".join(_words(text, own_name)) in _CALLS
-    return Nudge.LOOK if called else _NUDGES.get(_core(text, own_name))
+    return Nudge.LOOK if called else _NUDGES.get(_without_padding(text, own_name))
 
 
 def is_courtesy(text: str, own_name: str) -> bool:
-    """Whether nothing but politeness was said, or nothing at all: no answer is waited for."""
+    """Whether a line is empty or only polite, so that it needs no answer."""
     words = " ".join(_words(text, own_name))
     return not words or words in _COURTESIES
 
@@ -89,8 +89,8 @@ def _words(text: str, own_name: str) -> list[str]:
     return [word for word, _ in groupby(word for word in words if word != own_name.lower())]
 
 
-def _core(text: str, own_name: str) -> str:
-    """Return the words without what only leads to them or follows them."""
+def _without_padding(text: str, own_name: str) -> str:
+    """Return the words without padding at either end."""
     words = _words(text, own_name)
     while len(words) > 1 and words[0] in _PADDING:
         del words[0]
@@ -101,10 +101,10 @@ def _core(text: str, own_name: str) -> str:
 
 LONGEST_REPLY: Final = 240
 """Characters of a line; servers cut at 255 or later."""
-HINT: Final = "I am a computer program and understand little. Tell me `help` to see what."
-WELCOME: Final = "Welcome! I am a computer program; tell me `help` for more."
-"""For somebody who watches us."""
-QUITTING: Final = "I log out now."
+HINT: Final = "I'm a bot and understand only a few commands. Tell me `help` for a list."
+WELCOME: Final = "Welcome! I'm a bot; tell me `help` for what I understand."
+"""For somebody who starts to watch us."""
+QUITTING: Final = "Logging out now."
 
 
 def chat_line(text: str) -> str:
@@ -127,31 +127,31 @@ def as_sentence(text: str) -> str:
 
 
 def help_text(*, operator: bool) -> str:
-    """Say what can be asked, and what an operator can order."""
+    """Return the answer to `help`; operators also get the list of orders."""
     topics = ", ".join(topic.value for topic in Topic if topic is not Topic.HELP)
-    asked = f"Tell me one of these: {topics}. If I stop moving in our match, kibitz move, roll or join."
+    asked = f"Tell me one of these: {topics}. If I stop moving, kibitz move, roll or join."
     return asked + (f" Your orders: {', '.join(order.value for order in Order)}." if operator else "")
 
 
 def who_text(program: str) -> str:
-    """Say that no person plays here."""
-    return f"I am a computer program ({program}) and play without help. I understand a few words only: tell me help."
+    """Return the answer to `who are you`."""
+    return f"I'm a bot ({program}) and play without human help. I know only a few commands; tell me `help` for a list."
 
 
 def stats_text(counters: Counters, seconds: float) -> str:
-    """Say what happened since the start of the run, so many seconds ago."""
-    since = f"Since I began {format_duration(seconds)} ago I have"
+    """Return the answer to `stats`; the run started `seconds` ago."""
+    since = f"Since I started {format_duration(seconds)} ago I have"
     if not counters.matches:
-        return f"{since} finished no match yet."
+        return f"{since} not finished a match yet."
     return f"{since} finished {plural(counters.matches, 'match')} and won {counters.wins}."
 
 
 def score_text(opponent: str | None, length: int | None, score: tuple[int, int] | None, *, to_opponent: bool) -> str:
-    """Say how the match stands; `length` is 0 for unlimited, and the score is ours first. What is None is not known."""
+    """Return the answer to `score`; `length` is 0 for unlimited, the score is ours first, None means unknown."""
     if opponent is None:
-        return "I am in no match now."
-    match = {None: "a match", 0: "an unlimited match"}.get(length, f"a {length} point match")
-    played = f"we play {match}" if to_opponent else f"I play {match} with {opponent}"
+        return "I'm not in a match right now."
+    match = {None: "a match", 0: "an unlimited match"}.get(length, f"a {length}-point match")
+    played = f"we're playing {match}" if to_opponent else f"I'm playing {match} with {opponent}"
     if score is None:
         return as_sentence(f"{played}; I don't know the score yet")
     ours, theirs = score

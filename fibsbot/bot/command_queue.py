@@ -25,19 +25,19 @@ from fibsbot.bot.timeouts import TIMEOUT_RULES, awaited_of
 from fibsbot.match import Phase
 
 ChatCommand: TypeAlias = c.Tell | c.Kibitz
-"""What is said to people."""
+"""Commands that send chat."""
 MINUTE: Final = 60.0
 """Seconds."""
-MOST_WAITING: Final = 100
-"""Commands that wait at most; no server makes a bot say so many that is not up to something."""
-MOST_CHAT: Final = 8
-"""Lines for people that wait at most."""
+MAX_WAITING: Final = 100
+"""Commands that wait at most: a server that makes a bot queue more is hostile."""
+MAX_CHAT: Final = 8
+"""Chat lines that wait at most."""
 CHAT_STATES: Final = frozenset(
     {State.LOBBY, State.WATCHING, State.BETWEEN_GAMES, State.THEIR_TURN, State.I_DOUBLED, State.I_RESIGNED}
 )
-"""States in which there is time to talk: no decision of ours is due."""
+"""States in which chat may be sent: no decision of ours is due."""
 CHAT_REFUSALS: Final = (m.NoSuchUser, m.WontListen, m.YouDontListen, m.NotWatchingOrPlaying)
-"""Refusals of what was said; no decision is refused so."""
+"""Refusals of chat; a decision is never refused with these."""
 
 REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.Login: (m.Welcome, m.LoginPrompt),
@@ -56,13 +56,13 @@ REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.Time: (m.ServerTime,),
     c.Bye: (m.Goodbye,),
 }
-"""What answers each command, besides a refusal. What answers a decision is that the decision is no longer open."""
+"""The messages that answer each command, besides refusals. A decision is answered when it is no longer open."""
 
 
 LACKING_DIVISOR: Final = 4
-"""What a server is known to lack, or answers in a form that is not known, is waited for so many times less."""
+"""The wait for an answer is divided by this where the server is known to lack the feature or to answer it oddly."""
 _CLOCK: Final = re.compile(r"\b\d{1,2}:\d\d\b")
-"""What is in every answer to `time`, whatever its form."""
+"""A part of every answer to `time`, whatever its form."""
 
 
 @frozen
@@ -75,33 +75,32 @@ class QueuedCommand:
 
 @frozen
 class CommandOutcome:
-    """A command that was in flight, and what became of it."""
+    """The outcome of a command that was in flight."""
 
-    errand: QueuedCommand
+    queued: QueuedCommand
     message: Message | None
     """The answer; None when none came in time. An unknown line is one when no other came."""
 
     @property
     def refused(self) -> bool:
         """Whether the server refused the command."""
-        return self.message is not None and _refuses(self.errand.command, self.message)
+        return self.message is not None and _refuses(self.queued.command, self.message)
 
     @property
-    def lacking(self) -> bool:
+    def unsupported(self) -> bool:
         """Whether the server has no such command, or answers it in a form that is not known."""
         return isinstance(self.message, m.UnknownCommand | m.CommandNotImplemented | m.Unknown) and not _tells_time(
-            self.errand.command, self.message
+            self.queued.command, self.message
         )
 
 
 class CommandQueue:
     """Commands to be sent, and the one in flight."""
 
-    def __init__(self, desk: AgentContext) -> None:
-        """Have nothing to send."""
-        self._desk = desk
+    def __init__(self, context: AgentContext) -> None:
+        self._context = context
         self._waiting: deque[QueuedCommand] = deque()
-        self._talk: deque[tuple[ChatCommand, float]] = deque()
+        self._chat: deque[tuple[ChatCommand, float]] = deque()
         self._sent: deque[float] = deque()
         """When commands were sent, the last one and all within a minute."""
         self.in_flight: QueuedCommand | None = None
@@ -109,75 +108,74 @@ class CommandQueue:
         """A line that is not known, and came while the command was in flight."""
 
     def clear(self) -> None:
-        """Forget everything but when we sent what: the connection is gone."""
+        """Drop all commands because the connection has ended; the times of sending are kept."""
         self._waiting.clear()
-        self._talk.clear()
+        self._chat.clear()
         self.in_flight = None
 
-    def say(self, command: Command, key: DecisionKey | None = None) -> None:
-        """Have a command sent as soon as may be; one that is on its way already is not sent twice."""
-        errand = QueuedCommand(command, key)
-        if errand == self.in_flight or errand in self._waiting:
+    def send(self, command: Command, key: DecisionKey | None = None) -> None:
+        """Queue a command unless it is already pending."""
+        queued = QueuedCommand(command, key)
+        if queued == self.in_flight or queued in self._waiting:
             return
         if key is not None:
-            self._waiting.appendleft(errand)
-        elif len(self._waiting) < MOST_WAITING:
-            self._waiting.append(errand)
+            self._waiting.appendleft(queued)
+        elif len(self._waiting) < MAX_WAITING:
+            self._waiting.append(queued)
 
-    def say_at_once(self, command: Command) -> None:
-        """Send a last word before everything else, without the pause; if a command may be sent at all now."""
-        if self._desk.now >= self._free_at(pause=0.0):
-            self._send(QueuedCommand(command))
+    def send_now(self, command: Command) -> None:
+        """Send a final command at once, without the pause, unless the limit of commands per minute is reached."""
+        if self._context.now >= self._free_at(pause=0.0):
+            self._send_command(QueuedCommand(command))
 
-    def talk(self, line: ChatCommand, *, fresh: float) -> bool:
-        """Have something said when there is time, within so many seconds or never; False when too much waits."""
-        self._forget_stale()
-        if len(self._talk) >= MOST_CHAT:
+    def send_chat(self, line: ChatCommand, *, max_age: float) -> bool:
+        """Queue a chat line, to be dropped after `max_age` seconds; return False when too many wait."""
+        self._drop_stale_chat()
+        if len(self._chat) >= MAX_CHAT:
             return False
-        self._talk.append((line, self._desk.now + fresh))
+        self._chat.append((line, self._context.now + max_age))
         return True
 
-    def hush(self, name: str | None = None) -> None:
-        """Take back what waits to be told to this player; without a name, to those at the board."""
-        self._talk = deque(
-            (line, until) for line, until in self._talk if (line.name if isinstance(line, c.Tell) else None) != name
+    def drop_chat(self, name: str | None = None) -> None:
+        """Drop waiting tells to this player; without a name, waiting kibitzes."""
+        self._chat = deque(
+            (line, until) for line, until in self._chat if (line.name if isinstance(line, c.Tell) else None) != name
         )
 
-    def _forget_stale(self) -> None:
-        if self._talk:
-            self._talk = deque((line, until) for line, until in self._talk if until >= self._desk.now)
+    def _drop_stale_chat(self) -> None:
+        self._chat = deque((line, until) for line, until in self._chat if until >= self._context.now)
 
-    def withdraw(self, but: DecisionKey | None) -> None:
-        """Take back what carries out a decision that is no longer open; `but` is the one that is."""
+    def keep_only(self, key: DecisionKey | None) -> None:
+        """Drop commands of all decisions except the open one, `key`."""
         if self._waiting:
-            self._waiting = deque(errand for errand in self._waiting if errand.key in (None, but))
+            self._waiting = deque(queued for queued in self._waiting if queued.key in (None, key))
 
     def drop(self, *kinds: type[Command]) -> None:
-        """Take back the waiting commands of these kinds."""
-        self._waiting = deque(errand for errand in self._waiting if not isinstance(errand.command, kinds))
+        """Drop the waiting commands of these types."""
+        self._waiting = deque(queued for queued in self._waiting if not isinstance(queued.command, kinds))
 
-    def has(self, *kinds: type[Command]) -> bool:
-        """Whether a command of one of these kinds is waiting or in flight."""
-        errands = [*self._waiting, *([self.in_flight] if self.in_flight else [])]
-        return any(isinstance(errand.command, kinds) for errand in errands)
+    def has_kind(self, *kinds: type[Command]) -> bool:
+        """Whether a command of one of these types is waiting or in flight."""
+        commands = [*self._waiting, *([self.in_flight] if self.in_flight else [])]
+        return any(isinstance(queued.command, kinds) for queued in commands)
 
-    def holds(self, command: Command) -> bool:
+    def has_command(self, command: Command) -> bool:
         """Whether this very command is waiting or in flight."""
-        return any(errand.command == command for errand in (*self._waiting, self.in_flight) if errand)
+        return any(queued.command == command for queued in (*self._waiting, self.in_flight) if queued)
 
     @property
     def idle(self) -> bool:
-        """Whether nothing but talk is waiting, and nothing in flight."""
+        """Whether no command is waiting or in flight; chat may be waiting."""
         return self.in_flight is None and not self._waiting
 
     @property
-    def silent(self) -> bool:
-        """Whether it is idle, and nothing waits to be said either."""
-        self._forget_stale()
-        return self.idle and not self._talk
+    def empty(self) -> bool:
+        """Whether no command or chat is waiting or in flight."""
+        self._drop_stale_chat()
+        return self.idle and not self._chat
 
-    def take_answer(self, message: Message) -> CommandOutcome | None:
-        """Return the command that a message answers; the next one may go."""
+    def match_reply(self, message: Message) -> CommandOutcome | None:
+        """Return the outcome of the command in flight if a message answers it, which frees the way for the next."""
         if self.in_flight is None or (self.in_flight.key is not None and isinstance(message, CHAT_REFUSALS)):
             return None
         command = self.in_flight.command
@@ -186,11 +184,11 @@ class CommandQueue:
             return self._finish(message)
         if isinstance(message, m.Unknown) and self.in_flight.key is None and feature_of(command):
             self._unusual = message
-            self._desk.hasten("reply", self._desk.settings.timings.watchdog / LACKING_DIVISOR)
+            self._context.shorten_timer("reply", self._context.settings.timings.watchdog / LACKING_DIVISOR)
         return None
 
     def decision_closed(self, still_open: DecisionKey | None) -> None:
-        """Take note which decision is open now: the one in flight is answered when it is not open any more.
+        """Finish a decision in flight that is no longer the open one, because it has been answered.
 
         An opponent's offer to resign answers nothing: the server refuses, in another line, what comes after it.
         """
@@ -199,66 +197,67 @@ class CommandQueue:
         if key not in (None, still_open) and not covered:
             self._finish(None)
 
-    def take_overdue(self) -> CommandOutcome | None:
-        """Return the command that got no answer in time, or none in a form that is known."""
+    def pop_overdue(self) -> CommandOutcome | None:
+        """Return the outcome of the command in flight, whose time is up; an unknown line counts as an answer."""
         return self._finish(self._unusual) if self.in_flight else None
 
     def _finish(self, message: Message | None) -> CommandOutcome:
         if self.in_flight is None:
             raise ValueError("expected a command in flight")
-        answered = CommandOutcome(self.in_flight, message)
+        outcome = CommandOutcome(self.in_flight, message)
         self.in_flight = None
-        self._desk.cancel("reply")
-        return answered
+        self._context.cancel_timer("reply")
+        return outcome
 
     def flush(self) -> QueuedCommand | None:
-        """Send the next command if its time has come; return it if it was sent."""
-        desk = self._desk
-        if not self._may_send():
-            return None
-        free_at = self._free_at(desk.settings.timings.pause)
-        if desk.now < free_at:
-            desk.wake("pause", free_at - desk.now)
-            return None
-        errand = self._waiting.popleft() if self._waiting else QueuedCommand(self._talk.popleft()[0])
-        if not desk.session.may_say(errand.command):
-            desk.record("held_back", command=errand.command.kind(), state=desk.session.state.value)
-            return self.flush()
-        self._send(errand)
-        return errand
+        """Send the next command if its time has come; return it if it was sent.
 
-    def _send(self, errand: QueuedCommand) -> None:
-        desk, timings = self._desk, self._desk.settings.timings
-        desk.session.client_says(errand.command)
-        desk.act(Send(errand.command))
-        desk.counters.commands += 1
+        A decision does not wait for the answer to chat.
+        """
+        context, in_flight = self._context, self.in_flight
+        if context.disconnecting:
+            return None
+        if in_flight is not None:
+            if not self._waiting or self._waiting[0].key is None or not isinstance(in_flight.command, ChatCommand):
+                return None
+        elif not self._waiting:
+            if self._chat:
+                self._drop_stale_chat()
+            if not self._chat or context.session.state not in CHAT_STATES:
+                return None
+        free_at = self._free_at(context.settings.timings.pause)
+        if context.now < free_at:
+            context.set_timer("pause", free_at - context.now)
+            return None
+        queued = self._waiting.popleft() if self._waiting else QueuedCommand(self._chat.popleft()[0])
+        if not context.session.may_say(queued.command):
+            context.record("held_back", command=queued.command.kind(), state=context.session.state.value)
+            return self.flush()
+        self._send_command(queued)
+        return queued
+
+    def _send_command(self, queued: QueuedCommand) -> None:
+        context, timings = self._context, self._context.settings.timings
+        context.session.client_says(queued.command)
+        context.do(Send(queued.command))
+        context.counters.commands += 1
         self._unusual = None
-        feature = feature_of(errand.command)
-        hurry = LACKING_DIVISOR if feature is not None and desk.lacks(feature) else 1
-        desk.wake("reply", TIMEOUT_RULES[awaited_of(errand.command)].seconds(timings) / hurry)
-        desk.wake("keep_alive", timings.keep_alive)
-        while self._sent and self._sent[0] <= desk.now - MINUTE:
+        feature = feature_of(queued.command)
+        divisor = LACKING_DIVISOR if feature is not None and context.lacks(feature) else 1
+        context.set_timer("reply", TIMEOUT_RULES[awaited_of(queued.command)].seconds(timings) / divisor)
+        context.set_timer("keep_alive", timings.keep_alive)
+        while self._sent and self._sent[0] <= context.now - MINUTE:
             self._sent.popleft()
-        self._sent.append(desk.now)
-        self.in_flight = errand
+        self._sent.append(context.now)
+        self.in_flight = queued
 
     def _free_at(self, pause: float) -> float:
         """Return when the next command may be sent at the earliest."""
-        limit, sent = self._desk.settings.timings.commands_a_minute, self._sent
-        free_at = sent[-1] + pause if sent else self._desk.now
+        limit, sent = self._context.settings.timings.commands_a_minute, self._sent
+        free_at = sent[-1] + pause if sent else self._context.now
         if limit is not None and len(sent) >= limit:
             free_at = max(free_at, sent[-limit] + MINUTE)
         return free_at
-
-    def _may_send(self) -> bool:
-        """Whether something waits whose turn it is; a decision does not wait for the echo of what was said."""
-        if self._desk.hung_up:
-            return False
-        if self.in_flight is not None:
-            overtakes = bool(self._waiting) and self._waiting[0].key is not None
-            return overtakes and isinstance(self.in_flight.command, ChatCommand)
-        self._forget_stale()
-        return bool(self._waiting or (self._talk and self._desk.session.state in CHAT_STATES))
 
 
 def _refuses(command: Command, message: Message) -> bool:

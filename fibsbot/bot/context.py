@@ -9,21 +9,53 @@ from __future__ import annotations
 import enum
 import math
 import random
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TypeVar
 
 from attrs import asdict, define, field
 from fibs_protocol import commands as c
 from fibs_protocol.commands import Command
+from fibs_protocol.messages import Message
 from fibs_protocol.session import Session
 
-from fibsbot.bot.interface import Action, Disconnect, End, Record, WakeAt
+from fibsbot.bot.interface import Action, Disconnect, End, Event, Record, WakeAt
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import TrackedMatch
 
+_Method = TypeVar("_Method", bound=Callable[..., None])
+
+
+def on(*types: type[Message | Event]) -> Callable[[_Method], _Method]:
+    """Register a method of one of the agent's parts for messages and events of these types."""
+
+    def register(method: _Method) -> _Method:
+        method.__dict__["handles"] = types
+        return method
+
+    return register
+
+
+class DispatchTable(dict[type, tuple[Callable[[Any], None], ...]]):
+    """The handlers of each type of message or event, in the order of the parts and of the methods in them."""
+
+    def __init__(self, parts: Iterable[object]) -> None:
+        """Collect what the methods of these parts are registered for."""
+        super().__init__()
+        self._registered = [
+            (method.handles, getattr(part, name))
+            for part in parts
+            for name, method in vars(type(part)).items()
+            if hasattr(method, "handles")
+        ]
+
+    def __missing__(self, kind: type) -> tuple[Callable[[Any], None], ...]:
+        """Find the handlers of a type when the first of that type comes."""
+        self[kind] = found = tuple(handler for types, handler in self._registered if issubclass(kind, types))
+        return found
+
 
 class Feature(enum.Enum):
-    """Something that FIBS does."""
+    """A feature of FIBS that other servers may lack."""
 
     RAWWHO = "rawwho"
     """Lists its users when asked to."""
@@ -66,13 +98,13 @@ def features_named(names: Iterable[str]) -> set[Feature]:
 
 DAY: Final = 86_400.0
 """Seconds."""
-MOST_PLAYERS: Final = 10_000
-"""Players that are remembered; who was met longest ago is forgotten first."""
+MAX_PLAYERS: Final = 10_000
+"""Players that are remembered; the one met longest ago is forgotten first."""
 
 
 @define
 class PlayerHistory:
-    """When what happened with one player, in seconds on the agent's clock; before its start they are negative."""
+    """Times of events with one player, in seconds on the agent's clock; negative before its start."""
 
     matches: list[float] = field(factory=list)
     """Ends of matches that we played to their end: those of the last day, and the last one however old it is."""
@@ -94,17 +126,17 @@ class PlayerHistory:
 
 @define
 class AgentMemory:
-    """Everybody whom we remember, and the server."""
+    """What is remembered of other players and of the server."""
 
     _known: dict[str, PlayerHistory] = field(factory=dict)
     lacking: set[Feature] = field(factory=set)
-    """What the server lacks of what FIBS does, as far as we know."""
+    """Features of FIBS that the server is known to lack."""
 
-    def of(self, name: str) -> PlayerHistory:
-        """Return what is known of a player, which may be nothing."""
+    def history_of(self, name: str) -> PlayerHistory:
+        """Return the history of a player, which may be empty."""
         return self._known.get(name) or PlayerHistory()
 
-    def recall(
+    def load(
         self,
         name: str,
         matches: Iterable[float] = (),
@@ -112,35 +144,35 @@ class AgentMemory:
         broke_off: float | None = None,
         stuck: float | None = None,
     ) -> None:
-        """Take what was known before the run began."""
+        """Add what was known before the run started."""
         known = self._keep(name)
         known.matches = sorted([*matches, *known.matches])
         known.refused = max((at for at in (refused, known.refused) if at is not None), default=None)
         known.broke_off = broke_off if known.broke_off is None else known.broke_off
         known.stuck = stuck if known.stuck is None else known.stuck
 
-    def played(self, name: str, now: float) -> None:
+    def note_played(self, name: str, now: float) -> None:
         """Remember the end of a match."""
         known = self._keep(name)
         known.matches = [*(at for at in known.matches if at > now - DAY), now]
         known.broke_off = None
 
-    def was_broken_off(self, name: str, now: float) -> None:
+    def note_broken_off(self, name: str, now: float) -> None:
         """Remember since when a match waits to go on."""
         self._keep(name).broke_off = now
 
-    def was_stuck(self, name: str, at: float | None) -> None:
+    def note_stuck(self, name: str, at: float | None) -> None:
         """Remember when a match with a player was given up; None: there is no such match any more."""
-        if at is not None or self.of(name).stuck is not None:
+        if at is not None or self.history_of(name).stuck is not None:
             self._keep(name).stuck = at
 
-    def was_refused(self, name: str, now: float) -> None:
+    def note_refusal(self, name: str, now: float) -> None:
         """Remember that a player refused to play us."""
         self._keep(name).refused = now
 
     def _keep(self, name: str) -> PlayerHistory:
         known = self._known.pop(name, None) or PlayerHistory()
-        if len(self._known) >= MOST_PLAYERS:
+        if len(self._known) >= MAX_PLAYERS:
             del self._known[next(iter(self._known))]
         self._known[name] = known
         return known
@@ -148,7 +180,7 @@ class AgentMemory:
 
 @define
 class Counters:
-    """What happened in a run, counted over all its connections."""
+    """Counters of a run, over all its connections."""
 
     connections: int = 0
     messages: int = 0
@@ -192,62 +224,62 @@ class AgentContext:
 
     settings: AgentSettings
     session: Session = field(factory=Session)
-    track: TrackedMatch = field(init=False)
+    tracked: TrackedMatch = field(init=False)
     counters: Counters = field(factory=Counters)
     memory: AgentMemory = field(factory=AgentMemory)
-    chance: random.Random = field(init=False)
+    rng: random.Random = field(init=False)
     rating: tuple[float, int] | None = None
-    """Our own rating and experience, as the server told them last."""
-    hung_up: bool = False
-    """Whether we have closed the connection: nothing more is said on it."""
+    """Our own rating and experience, as last reported by the server."""
+    disconnecting: bool = False
+    """Whether we have closed the connection, so that nothing more is sent on it."""
     ended: bool = False
     """Whether the run is over."""
     finishing: bool = False
     """Whether to log out once the match is over."""
     paused: bool = False
-    """Whether to begin no new match."""
+    """Whether no new match is to be started."""
     now: float = 0.0
     actions: list[Action] = field(factory=list)
     _timers: dict[str, float] = field(factory=dict)
     _asked: float | None = None
 
     def __attrs_post_init__(self) -> None:
-        self.track = TrackedMatch(user=self.settings.name)
-        self.chance = random.Random(self.settings.seed)
+        self.tracked = TrackedMatch(user=self.settings.name)
+        self.rng = random.Random(self.settings.seed)
 
-    def act(self, action: Action) -> None:
-        """Have something done."""
+    def do(self, action: Action) -> None:
+        """Add an action for the driver."""
         self.actions.append(action)
 
     def record(self, name: str, /, **fields: Any) -> None:
-        """Have something remembered."""
-        self.act(Record(name, fields))
+        """Add a record."""
+        self.do(Record(name, fields))
 
-    def rated(self, rating: float, experience: int) -> None:
-        """Take note of our own rating; a new one is remembered."""
+    def note_rating(self, rating: float, experience: int) -> None:
+        """Store our own rating, and record a change."""
         if self.rating != (rating, experience):
             self.rating = rating, experience
             self.record("rating", rating=rating, experience=experience)
 
     def disconnect(self, reason: str, end: End | None = None, *, restarting: bool = False) -> None:
-        """Have the connection closed; for good if this is the end of the run. `restarting`: the server goes away."""
+        """Close the connection, for good if there is an `end`. `restarting`: the server restarts or shuts down."""
         self.record("disconnecting", reason=reason, end=end.value if end else None)
-        self.act(Disconnect(reason, end, restarting))
-        self.hung_up = True
+        self.do(Disconnect(reason, end, restarting))
+        self.disconnecting = True
         self.ended = self.ended or end is not None
 
     # -- the server's features ------------------------------------------------------------------------------------
 
     def lacks(self, feature: Feature) -> bool:
-        """Whether the server is known to lack something."""
+        """Whether the server is known to lack a feature."""
         return feature in self.memory.lacking
 
     def note_lack(self, feature: Feature) -> None:
-        """Remember that the server lacks something; what is new is recorded."""
+        """Remember that the server lacks a feature; a change is recorded."""
         self._note(feature, lacking=True)
 
     def note_feature(self, feature: Feature) -> None:
-        """Remember that the server does not lack something after all."""
+        """Remember that the server has a feature; a change is recorded."""
         self._note(feature, lacking=False)
 
     def _note(self, feature: Feature, *, lacking: bool) -> None:
@@ -258,33 +290,33 @@ class AgentContext:
 
     # -- timers -------------------------------------------------------------------------------------------------
 
-    def wake(self, name: str, delay: float) -> None:
+    def set_timer(self, name: str, delay: float) -> None:
         """Set a timer by its name; it replaces the one that has this name."""
         self._timers[name] = self.now + delay
 
-    def hasten(self, name: str, delay: float) -> None:
-        """Let a timer that runs run out after this delay at the latest."""
+    def shorten_timer(self, name: str, delay: float) -> None:
+        """Make a running timer expire after this delay at the latest."""
         if name in self._timers:
             self._timers[name] = min(self._timers[name], self.now + delay)
 
-    def is_set(self, name: str) -> bool:
+    def has_timer(self, name: str) -> bool:
         """Whether this timer runs."""
         return name in self._timers
 
-    def cancel(self, name: str) -> None:
+    def cancel_timer(self, name: str) -> None:
         """Stop a timer, if it runs."""
         self._timers.pop(name, None)
 
-    def cancel_all(self) -> None:
+    def cancel_timers(self) -> None:
         """Stop all timers."""
         self._timers.clear()
 
-    def woken(self) -> None:
-        """Take note that the wake-up that was asked for has come, perhaps a little early."""
+    def on_woken(self) -> None:
+        """Note that the requested wake-up has come, perhaps a little early."""
         self._asked = None
 
-    def take_due(self) -> list[str]:
-        """Return the timers whose time has come, the earliest first; they run no more."""
+    def pop_due_timers(self) -> list[str]:
+        """Remove and return the timers whose time has come, the earliest first."""
         if min(self._timers.values(), default=math.inf) > self.now:
             return []  # as after most messages
         due = sorted((at, name) for name, at in self._timers.items() if at <= self.now)
@@ -292,11 +324,11 @@ class AgentContext:
             del self._timers[name]
         return [name for _, name in due]
 
-    def take_actions(self) -> list[Action]:
-        """Return what is to be done now, with a WakeAt if the next timer is another than before."""
+    def pop_actions(self) -> list[Action]:
+        """Remove and return the pending actions, with a WakeAt if the next timer has changed."""
         earliest = min(self._timers.values(), default=None)
         if earliest is not None and earliest != self._asked:
-            self.act(WakeAt(earliest))
+            self.do(WakeAt(earliest))
         self._asked = earliest
         actions, self.actions = self.actions, []
         return actions

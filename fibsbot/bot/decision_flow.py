@@ -2,7 +2,7 @@
 
 See docs/protocol.md, pitfalls 8 to 14.
 
-After every event `look` finds out which decision is open, so it does not matter which message opened it. A decision
+After every event `update` finds out which decision is open, so it does not matter which message opened it. A decision
 is identified by its key and made once. Its command is sent again only when a board that we asked for shows the
 decision still open: then the server has lost or refused the command. `time` after `board` makes sure that it is that
 board and no older one.
@@ -22,7 +22,8 @@ from fibs_protocol.session import IN_MATCH, State
 from fibs_protocol.words import YOU
 
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedCommand
-from fibsbot.bot.context import AgentContext, Feature
+from fibsbot.bot.context import AgentContext, Feature, on
+from fibsbot.bot.current_match import Matches
 from fibsbot.bot.decisions import (
     RESIGN_LEVELS,
     RESIGNATION_WAITS_STATES,
@@ -33,7 +34,7 @@ from fibsbot.bot.decisions import (
     question_for,
     xgid_of,
 )
-from fibsbot.bot.interface import Ask, DecisionKey
+from fibsbot.bot.interface import Ask, ConnectionLost, DecisionKey
 from fibsbot.bot.recovery import Recovery
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.match import MatchState, Phase
@@ -42,21 +43,21 @@ from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.questions import Question, StrategyAnswer
 
-MOST_ATTEMPTS: Final = 5
-"""A decision is sent so often at most; then the match is left."""
-MOST_REFUSED: Final = 5
-"""So many different plays may be refused in one situation; then the match is left."""
-MOST_DECISIONS: Final = 1000
-"""Decisions of a game that are kept in mind; no real game has so many."""
-MOST_ASKED: Final = 8
-"""Questions that the strategy may owe us an answer to; a server that makes up positions could pile them up."""
+MAX_ATTEMPTS: Final = 5
+"""Times that one decision is sent at most; then the match is left."""
+MAX_REFUSED: Final = 5
+"""Different plays that may be refused in one situation; then the match is left."""
+MAX_DECISIONS: Final = 1000
+"""Decisions of a game that are remembered; no real game has as many."""
+MAX_ASKED: Final = 8
+"""Unanswered questions to the strategy at most; a server that makes up positions could pile them up."""
 
 
 PROGRESS_MESSAGES: Final = (
     *(m.Moves, m.CannotMove, m.ResignOffer, m.ResignRejected, m.NothingToAnswer),
     *(m.DoubleAccepted, m.RedoubleAccepted, m.OpponentDoubles),
 )
-"""After these lines, and after the opponent's throw, a command that was refused may be taken."""
+"""After these lines, and after the opponent's roll, a command that was refused may be accepted."""
 
 
 RESIGNATION_SETTLED_MESSAGES: Final = (
@@ -67,17 +68,17 @@ RESIGNATION_SETTLED_MESSAGES: Final = (
 
 
 class DecisionStage(enum.Enum):
-    """How far a decision is."""
+    """The stages of a decision."""
 
     SEEN = "seen"
-    """The strategy is not asked yet."""
+    """The strategy has not been asked yet."""
     ASKED = "asked"
-    """The strategy thinks."""
+    """The strategy is thinking."""
     ANSWERED = "answered"
     """The command waits to be sent."""
     SENT = "sent"
-    IN_DOUBT = "in doubt"
-    """The command was refused, or got no answer; a board has to tell whether the decision is still open."""
+    UNCONFIRMED = "in doubt"
+    """The command was refused, or got no answer; a board has to show whether the decision is still open."""
     REFUSED = "refused"
     """The command was refused, and there is no other: it goes out again when something new has happened."""
 
@@ -87,14 +88,14 @@ class AnswerDetails:
     """How a decision was made."""
 
     seconds: float
-    """From when it was seen to the answer."""
+    """Seconds from when the decision was seen to the answer."""
     equity: float | None
     fallback: str | None
 
 
 @define
 class PendingDecision:
-    """One decision on its way."""
+    """A decision from when it is seen until the server confirms it."""
 
     key: DecisionKey
     direction: int
@@ -104,197 +105,218 @@ class PendingDecision:
     question: Question | None = None
     """None for a decision that has only one answer."""
     stage: DecisionStage = DecisionStage.SEEN
-    thought: float = 0.0
-    """How long it should seem to be thought about, in seconds since it was seen."""
+    think_time: float = 0.0
+    """Pretended thinking time, in seconds since the decision was seen."""
     due: float = 0.0
-    """When it may go out at the earliest."""
+    """When it may be sent at the earliest."""
     reply: DecisionCommand | None = None
-    made: AnswerDetails | None = None
-    """What is to be remembered of the reply; None once it is."""
+    details: AnswerDetails | None = None
+    """Details of the reply for the record; None once that is written."""
     attempts: int = 0
-    looks: int = 0
-    """Boards that were seen since it is in doubt."""
+    boards_seen: int = 0
+    """Boards that have come since it became unconfirmed."""
 
     @property
     def situation(self) -> Hashable:
-        """What a refusal of its command is about: the same throw in the same position may come again."""
+        """The situation that a refusal applies to: the same roll in the same position may occur again."""
         key = self.key
         return key.game, key.phase, key.score, key.position, tuple(sorted(key.dice or ())), key.cube, key.offer
 
 
 @frozen
 class CachedKey:
-    """What was there to be decided when we looked last."""
+    """The open decision as it was last found."""
 
-    track: TrackedMatch
+    tracked: TrackedMatch
     state: State
     rest: tuple[int, bool]
     """The least level that we may offer to resign, and whether an offer of the opponent's still waits."""
     key: DecisionKey | None
 
 
-def _state_of(track: TrackedMatch) -> State:
+def _state_of(tracked: TrackedMatch) -> State:
     """Return who has to do what in a game whose board is known and in which nothing is offered."""
-    if not track.running or not track.board_seen or track.doubled_by or track.resigned_by or track.turn is None:
+    if (
+        not tracked.running
+        or not tracked.board_seen
+        or tracked.doubled_by
+        or tracked.resigned_by
+        or tracked.turn is None
+    ):
         return State.UNCLEAR
-    if track.turn is PlayerSide.OPPONENT:
+    if tracked.turn is PlayerSide.OPPONENT:
         return State.THEIR_TURN
-    return State.MY_MOVE if track.dice else State.MY_ROLL
+    return State.MY_MOVE if tracked.dice else State.MY_ROLL
 
 
 class DecisionFlow:
-    """Makes our decisions in a game, and notices when the server does not go on."""
+    """Makes our decisions in a game, from finding them open to their confirmation."""
 
-    def __init__(self, desk: AgentContext, outbox: CommandQueue, recovery: Recovery) -> None:
-        """Have nothing to decide."""
-        self._desk = desk
-        self._outbox = outbox
+    def __init__(self, context: AgentContext, queue: CommandQueue, matches: Matches, recovery: Recovery) -> None:
+        self._context = context
+        self._queue = queue
+        self._matches = matches
         self._recovery = recovery
         self._decisions: dict[DecisionKey, PendingDecision] = {}
         self._open: PendingDecision | None = None
-        self._seen: CachedKey | None = None
-        self._asked = 0
+        self._cached_key: CachedKey | None = None
+        self._questions_open = 0
         self._resign_from = 1
         self._cube_closed: int | None = None
         self._refused: dict[Hashable, dict[str, int]] = {}
         """By situation, the answers that the server has refused, and how much had happened then."""
-        self._standing = False
+        self._resignation_pending = False
         """Whether an offer to resign waits for our answer, although the opponent has played on."""
-        self._news = 0
+        self._progress = 0
         """Counts what may change the server's mind about a command that it has refused."""
 
-    def disconnected(self) -> None:
+    @on(ConnectionLost)
+    def _on_connection_lost(self, _: ConnectionLost) -> None:
         """Forget all decisions; a new connection may change the server's mind."""
         self._decisions.clear()
         self._refused.clear()
-        self._standing = False
+        self._resignation_pending = False
         self._open = None
-        self._asked = 0
+        self._questions_open = 0
 
     # -- what the server says -----------------------------------------------------------------------------------
 
-    def on_message(self, message: Message) -> None:
-        """Take note of what bears on decisions."""
-        self._news += isinstance(message, PROGRESS_MESSAGES) or (isinstance(message, m.Rolls) and message.player != YOU)
-        if isinstance(message, RESIGNATION_SETTLED_MESSAGES):
-            self._standing = False
-        match message:
-            case m.GameStarts() if not self._desk.track.turns:
-                self._decisions.clear()
-                self._refused.clear()
-                self._resign_from = 1
-                self._cube_closed = None
-            case m.GameWon() | m.GaveUp() | m.ResignAccepted() | m.OpponentGone() | m.YouLeft():
-                self._decisions.clear()
-            case m.ResignOffer(player=player) if player == YOU:
-                self._note_resignation()
-            case m.ResignRejected():
-                self._note_resignation()
-                # The same offer may come again on the same turn: it is a new one, and wants a new answer.
-                self._decisions = {key: it for key, it in self._decisions.items() if key.phase is not Phase.RESIGNED}
-                self._outbox.say(c.ShowBoard())
-            case m.MovePrompt() if not self._desk.track.board_seen:
-                self._outbox.say(c.ShowBoard())
+    @on(*PROGRESS_MESSAGES, m.Rolls)
+    def _count_progress(self, message: Message) -> None:
+        self._progress += not isinstance(message, m.Rolls) or message.player != YOU
+
+    @on(*RESIGNATION_SETTLED_MESSAGES)
+    def _on_resignation_settled(self, _: Message) -> None:
+        self._resignation_pending = False
+
+    @on(m.GameStarts)
+    def _on_game_starts(self, _: m.GameStarts) -> None:
+        if not self._context.tracked.turn_count:
+            self._decisions.clear()
+            self._refused.clear()
+            self._resign_from = 1
+            self._cube_closed = None
+
+    @on(m.GameWon, m.GaveUp, m.ResignAccepted, m.OpponentGone, m.YouLeft)
+    def _on_game_over(self, _: Message) -> None:
+        self._decisions.clear()
+
+    @on(m.ResignOffer)
+    def _on_resign_offer(self, message: m.ResignOffer) -> None:
+        if message.player == YOU:
+            self._note_resignation()
+
+    @on(m.ResignRejected)
+    def _on_resign_rejected(self, _: m.ResignRejected) -> None:
+        self._note_resignation()
+        # The same offer may come again on the same turn: it is a new one and needs a new answer.
+        self._decisions = {key: it for key, it in self._decisions.items() if key.phase is not Phase.RESIGNED}
+        self._queue.send(c.ShowBoard())
+
+    @on(m.MovePrompt)
+    def _on_move_prompt(self, _: m.MovePrompt) -> None:
+        if not self._context.tracked.board_seen:
+            self._queue.send(c.ShowBoard())
 
     def _note_resignation(self) -> None:
-        """Remember what we offered: who rejects it once is not asked again for as little in this game."""
+        """Remember the level that we offered: after a rejection no level as low is offered in this game."""
         command = self._open.reply.command if self._open and self._open.reply else None
         if isinstance(command, c.Resign):
             self._resign_from = 1 + next(number for number, level in RESIGN_LEVELS.items() if level is command.level)
 
-    def on_answered(self, answered: CommandOutcome) -> None:
-        """Go on after a command was answered or refused, or got no answer in time (message None)."""
-        command = answered.errand.command
-        decision = self._decisions.get(answered.errand.key) if answered.errand.key else None
+    def on_answered(self, outcome: CommandOutcome) -> None:
+        """React to a command that was answered or refused, or got no answer in time (message None)."""
+        command = outcome.queued.command
+        decision = self._decisions.get(outcome.queued.key) if outcome.queued.key else None
         if decision is not None:
-            self._doubt(decision, refused=answered.refused)
-        elif isinstance(command, c.ShowBoard) and isinstance(answered.message, m.Board):
+            self._mark_unconfirmed(decision, refused=outcome.refused)
+        elif isinstance(command, c.ShowBoard) and isinstance(outcome.message, m.Board):
             self._on_board()
-        elif isinstance(command, c.ShowBoard) and isinstance(answered.message, m.UnknownCommand):
+        elif isinstance(command, c.ShowBoard) and isinstance(outcome.message, m.UnknownCommand):
             self._on_no_board()
-        elif isinstance(command, c.Time) and (answered.message is not None or self._doubted):
-            self._believe_board()
+        elif isinstance(command, c.Time) and (outcome.message is not None or self._unconfirmed):
+            self._act_on_board()
         elif (
-            answered.message is None
+            outcome.message is None
             and not isinstance(command, c.ShowBoard | c.Leave)
-            and self._desk.session.state in IN_MATCH
+            and self._context.session.state in IN_MATCH
         ):
-            self._outbox.say(c.ShowBoard())
+            self._queue.send(c.ShowBoard())
 
     def _on_board(self) -> None:
         """Take a board that was asked for; it may be an older one, but what answers the next question is not."""
-        decision = self._doubted
-        if decision is None or (decision.looks and self._desk.lacks(Feature.TIME)):
-            self._believe_board()
+        decision = self._unconfirmed
+        if decision is None or (decision.boards_seen and self._context.lacks(Feature.TIME)):
+            self._act_on_board()
             return
-        decision.looks += 1
-        self._outbox.say(c.ShowBoard() if self._desk.lacks(Feature.TIME) else c.Time())
+        decision.boards_seen += 1
+        self._queue.send(c.ShowBoard() if self._context.lacks(Feature.TIME) else c.Time())
 
     def _on_no_board(self) -> None:
         """Go by the last board that came: some servers show one after each step, and know no `board`.
 
         A decision whose command got no answer is not made again by that: the board may be older than the command.
         """
-        if self._desk.session.state is State.UNCLEAR:
-            self._desk.session.state = _state_of(self._desk.track)
-        decision = self._doubted
+        if self._context.session.state is State.UNCLEAR:
+            self._context.session.state = _state_of(self._context.tracked)
+        decision = self._unconfirmed
         if decision is None or decision.situation in self._refused:
-            self._believe_board()
+            self._act_on_board()
 
     @property
-    def _doubted(self) -> PendingDecision | None:
-        """The decision that seems open although its command went out."""
+    def _unconfirmed(self) -> PendingDecision | None:
+        """The decision that seems to be open although its command was sent."""
         key = self._open_key()
         decision = self._decisions.get(key) if key else None
         return (
             decision
-            if decision is not None and decision.stage in (DecisionStage.IN_DOUBT, DecisionStage.REFUSED)
+            if decision is not None and decision.stage in (DecisionStage.UNCONFIRMED, DecisionStage.REFUSED)
             else None
         )
 
-    def _doubt(self, decision: PendingDecision, *, refused: bool) -> None:
-        self._standing = False  # it has been answered, as far as we know
-        decision.stage = DecisionStage.IN_DOUBT
-        decision.looks = 0
-        self._outbox.say(c.ShowBoard())
+    def _mark_unconfirmed(self, decision: PendingDecision, *, refused: bool) -> None:
+        self._resignation_pending = False  # it has been answered, as far as we know
+        decision.stage = DecisionStage.UNCONFIRMED
+        decision.boards_seen = 0
+        self._queue.send(c.ShowBoard())
         if refused and decision.reply:
-            self._refused.setdefault(decision.situation, {})[decision.reply.shown] = self._news
+            self._refused.setdefault(decision.situation, {})[decision.reply.text] = self._progress
             if isinstance(decision.reply.command, c.Double):
                 self._cube_closed = decision.key.turn
                 decision.reply = DecisionCommand(c.Roll(), "roll")
 
-    def _believe_board(self) -> None:
-        """Go by a board that was asked for: what is open after it is open.
+    def _act_on_board(self) -> None:
+        """Rely on a board that we asked for: a decision that is still open after it is open.
 
         Boards look alike: while lines come late, the first board after `board` may be one that was on its way before.
-        A decision that is in doubt is sent again only when the answer to a further command has come: by then the board
+        An unconfirmed decision is sent again only when the answer to a further command has come: by then the board
         that was asked for has come, too. A refusal makes no difference: it may have been that of another command.
         """
-        decision = self._doubted
+        decision = self._unconfirmed
         if decision is None or decision.reply is None:
             self._recovery.on_board()
-        elif decision.attempts >= MOST_ATTEMPTS:
+        elif decision.attempts >= MAX_ATTEMPTS:
             self._recovery.stall("the server takes none of our commands")
         else:
             self._send_unless_refused(decision, decision.reply)
 
     def _send_unless_refused(self, decision: PendingDecision, reply: DecisionCommand) -> None:
-        """Have an answer sent, or another play where the server has refused this one; nothing is refused twice."""
+        """Queue an answer, or another play where the server has refused this one before."""
         refused = self._refused.get(decision.situation, {})
         decision.reply, decision.stage = reply, DecisionStage.ANSWERED
         if reply.play is None:
-            if refused.get(reply.shown) == self._news:
+            if refused.get(reply.text) == self._progress:
                 decision.stage = DecisionStage.REFUSED
-        elif reply.shown in refused:
+        elif reply.text in refused:
             replies = (
                 command_for(decision.key, PlayAnswer(play), decision.direction) for play in self._plays(decision)
             )
-            another = next((other for other in replies if other.shown not in refused), None)
-            if another is None or len(refused) >= MOST_REFUSED:
+            another = next((other for other in replies if other.text not in refused), None)
+            if another is None or len(refused) >= MAX_REFUSED:
                 decision.stage = DecisionStage.REFUSED
                 self._recovery.stall("the server refuses our plays")
             else:
-                decision.reply, decision.made = (
+                decision.reply, decision.details = (
                     another,
                     AnswerDetails(self._seconds(decision), None, "the play was refused"),
                 )
@@ -303,111 +325,115 @@ class DecisionFlow:
         return legal_plays(decision.key.position, decision.key.dice or (1, 1))
 
     def _seconds(self, decision: PendingDecision) -> float:
-        return round(self._desk.now - decision.seen, 6)
+        return round(self._context.now - decision.seen, 6)
 
     # -- deciding -----------------------------------------------------------------------------------------------
 
-    def look(self) -> None:
-        """Find out which decision is open now, and have it made."""
-        key = None if self._recovery.held else self._open_key()
-        self._outbox.decision_closed(key)
-        if self._leaves_offer(key):
-            self._standing = True
+    def update(self) -> None:
+        """Find the decision that is open now, and take its next step."""
+        match_over = self._matches.final_score is not None
+        suspended = match_over or self._recovery.leave_reason is not None
+        key = None if suspended else self._open_key()
+        self._queue.decision_closed(key)
+        last = self._open
+        if last and last.key.phase is Phase.RESIGNED and not suspended and self._opponent_played_on(last, key):
+            self._resignation_pending = True
             key = self._open_key()
         if key is None:
             self._open = None
         elif self._open is None or self._open.key != key:
             self._open = self._decisions.get(key) or self._begin(key)
-        self._outbox.withdraw(but=key)
+        self._queue.keep_only(key=key)
         if self._open:
-            self._go_on(self._open)
+            self._advance(self._open)
         open_one = self._open
         sent = open_one is not None and (open_one.attempts > 0 or open_one.situation in self._refused)
-        self._recovery.watch(open_one.situation if open_one else None, sent=sent)
+        self._recovery.watch(open_one.situation if open_one else None, sent=sent, match_over=match_over)
 
-    def _leaves_offer(self, key: DecisionKey | None) -> bool:
+    def _opponent_played_on(self, last: PendingDecision, key: DecisionKey | None) -> bool:
         """Whether the opponent has played on before we answered an offer to resign."""
-        last = self._open
-        if last is None or last.key.phase is not Phase.RESIGNED or last.attempts or self._recovery.held:
-            return False
         later = key is None or (key.phase is not Phase.RESIGNED and key.game == last.key.game)
-        return later and self._desk.session.state in RESIGNATION_WAITS_STATES and last.key in self._decisions
+        unanswered = not last.attempts and last.key in self._decisions
+        return later and unanswered and self._context.session.state in RESIGNATION_WAITS_STATES
 
-    def _go_on(self, decision: PendingDecision) -> None:
-        if decision.stage is DecisionStage.SEEN and decision.question and self._asked < MOST_ASKED:
+    def _advance(self, decision: PendingDecision) -> None:
+        if decision.stage is DecisionStage.SEEN and decision.question and self._questions_open < MAX_ASKED:
             decision.stage = DecisionStage.ASKED
-            self._asked += 1
-            self._desk.act(Ask(decision.key, decision.question))
+            self._questions_open += 1
+            self._context.do(Ask(decision.key, decision.question))
         elif decision.stage is DecisionStage.ANSWERED and decision.reply:
-            if decision.due <= self._desk.now:
-                self._outbox.say(decision.reply.command, decision.key)
+            if decision.due <= self._context.now:
+                self._queue.send(decision.reply.command, decision.key)
             else:
-                self._desk.wake("think", decision.due - self._desk.now)
+                self._context.set_timer("think", decision.due - self._context.now)
 
     def _open_key(self) -> DecisionKey | None:
-        """Return what is to be decided now; that is worked out again only when something has changed."""
-        track, state, rest = self._desk.track, self._desk.session.state, (self._resign_from, self._standing)
-        seen = self._seen
-        if seen is None or seen.track is not track or seen.state is not state or seen.rest != rest:
-            key = open_decision_key(track, state, self._resign_from, standing=self._standing)
-            self._seen = seen = CachedKey(track, state, rest, key)
+        """Return the key of the open decision; computed again only when something has changed."""
+        tracked, state, rest = (
+            self._context.tracked,
+            self._context.session.state,
+            (self._resign_from, self._resignation_pending),
+        )
+        seen = self._cached_key
+        if seen is None or seen.tracked is not tracked or seen.state is not state or seen.rest != rest:
+            key = open_decision_key(tracked, state, self._resign_from, resignation_pending=self._resignation_pending)
+            self._cached_key = seen = CachedKey(tracked, state, rest, key)
         return seen.key
 
     def _begin(self, key: DecisionKey) -> PendingDecision:
-        track, desk = self._desk.track, self._desk
-        if len(self._decisions) >= MOST_DECISIONS:
+        tracked, context = self._context.tracked, self._context
+        if len(self._decisions) >= MAX_DECISIONS:
             self._decisions.clear()
-        decision = PendingDecision(key, track.direction or -1, desk.now, track.decision(key.phase))
+        state = tracked.decision_state(key.phase)
+        decision = PendingDecision(key, tracked.direction or -1, context.now, state)
         self._decisions[key] = decision
-        answer = obvious_answer(track, key.phase)
+        answer = obvious_answer(state, tracked.resigned_points)
         if answer is not None:
             self._answer(decision, answer)
             return decision
-        closed = self._cube_closed == track.turns
-        decision.question = question_for(
-            track, key.phase, desk.settings, cube_closed=closed, resign_from=self._resign_from
-        )
-        timings = desk.settings.timings
-        decision.thought = desk.chance.uniform(timings.think_least, max(timings.think_least, timings.think_most))
+        closed = self._cube_closed == tracked.turn_count
+        decision.question = question_for(state, context.settings, cube_closed=closed, resign_from=self._resign_from)
+        timings = context.settings.timings
+        decision.think_time = context.rng.uniform(timings.think_least, max(timings.think_least, timings.think_most))
         return decision
 
     def on_answer(self, key: DecisionKey, answer: StrategyAnswer, fallback: str | None) -> None:
-        """Take the strategy's answer, unless it comes too late."""
-        self._asked = max(self._asked - 1, 0)
+        """Accept the strategy's answer, unless it comes too late."""
+        self._questions_open = max(self._questions_open - 1, 0)
         decision = self._decisions.get(key)
         if decision is None or decision.stage is not DecisionStage.ASKED or decision.question is None:
-            self._desk.counters.late_answers += 1
-            self._desk.record("late_answer", phase=key.phase.value)
+            self._context.counters.late_answers += 1
+            self._context.record("late_answer", phase=key.phase.value)
             return
         if fallback:
-            self._desk.counters.fallbacks += 1
-            self._desk.record("fallback", phase=key.phase.value, reason=fallback)
+            self._context.counters.fallbacks += 1
+            self._context.record("fallback", phase=key.phase.value, reason=fallback)
         self._answer(decision, answer, fallback)
 
     def _answer(self, decision: PendingDecision, answer: StrategyAnswer, fallback: str | None = None) -> None:
         reply = command_for(decision.key, answer, decision.direction)
         if not isinstance(reply.command, c.Roll):
-            decision.due = decision.seen + decision.thought
-        decision.made = AnswerDetails(self._seconds(decision), getattr(answer, "equity", None), fallback)
+            decision.due = decision.seen + decision.think_time
+        decision.details = AnswerDetails(self._seconds(decision), getattr(answer, "equity", None), fallback)
         self._send_unless_refused(decision, reply)
 
-    def on_sent(self, errand: QueuedCommand) -> None:
-        """Take note that a command went out."""
-        decision = self._decisions.get(errand.key) if errand.key else None
+    def on_sent(self, queued: QueuedCommand) -> None:
+        """Note that the command of a decision was sent."""
+        decision = self._decisions.get(queued.key) if queued.key else None
         if decision is None or decision.reply is None:
             return
         decision.stage = DecisionStage.SENT
         decision.attempts += 1
-        self._desk.track = evolve(self._desk.track, own_play=decision.reply.play)
-        made, decision.made = decision.made, None
-        if made is not None:
-            self._remember(decision, decision.reply, made)
+        self._context.tracked = evolve(self._context.tracked, own_play=decision.reply.play)
+        details, decision.details = decision.details, None
+        if details is not None:
+            self._remember(decision, decision.reply, details)
 
-    def _remember(self, decision: PendingDecision, reply: DecisionCommand, made: AnswerDetails) -> None:
-        """Have a decision remembered: only what went out is one, whatever a server has made us think about."""
+    def _remember(self, decision: PendingDecision, reply: DecisionCommand, details: AnswerDetails) -> None:
+        """Record a decision; only those that were sent count, whatever a server has made us think about."""
         key = decision.key
-        self._desk.counters.decisions += 1
-        self._desk.record(
+        self._context.counters.decisions += 1
+        self._context.record(
             "decision",
             phase=key.phase.value,
             game=key.game,
@@ -415,16 +441,16 @@ class DecisionFlow:
             xgid=xgid_of(decision.state),
             dice=key.dice,
             offer=key.offer,
-            answer=reply.shown,
-            equity=made.equity,
-            seconds=made.seconds,
-            fallback=made.fallback,
+            answer=reply.text,
+            equity=details.equity,
+            seconds=details.seconds,
+            fallback=details.fallback,
         )
 
     # -- waiting ------------------------------------------------------------------------------------------------
 
-    def look_again(self, *, join: bool) -> None:
-        """Look because the opponent waits for us (pitfall 12), unless we know that we are to act and are about to.
+    def on_nudge(self, *, join: bool) -> None:
+        """Request the board because the opponent waits for us (pitfall 12), unless we are about to act anyway.
 
         `join`: the opponent waits for the next game.
         """
@@ -434,7 +460,7 @@ class DecisionFlow:
             DecisionStage.ANSWERED,
         ):
             return
-        if join and self._desk.session.state is State.BETWEEN_GAMES and self._desk.track.game:
-            self._outbox.say(c.Join())
-        elif self._desk.session.state in IN_MATCH:
+        if join and self._context.session.state is State.BETWEEN_GAMES and self._context.tracked.game:
+            self._queue.send(c.Join())
+        elif self._context.session.state in IN_MATCH:
             self._recovery.probe()

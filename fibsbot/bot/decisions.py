@@ -1,4 +1,4 @@
-"""What there is to decide, what needs no thought, and which command carries an answer out: pure functions."""
+"""Pure functions on decisions: which one is open, its question, its obvious answer, and the command for an answer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PHASES: Final = {
     State.THEY_RESIGNED: Phase.RESIGNED,
 }
 RESIGNATION_WAITS_STATES: Final = frozenset({State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN})
-"""States in which an offer to resign may still wait for our answer, although the opponent has played on."""
+"""States in which an offer to resign may still be open although the opponent has played on."""
 _CUBE_COMMANDS: Final[dict[CubeAction, Command]] = {
     CubeAction.ROLL: c.Roll(),
     CubeAction.DOUBLE: c.Double(),
@@ -47,60 +47,58 @@ _CUBE_COMMANDS: Final[dict[CubeAction, Command]] = {
     CubeAction.BEAVER: c.Redouble(),
 }
 RESIGN_LEVELS: Final = {1: ResignLevel.NORMAL, 2: ResignLevel.GAMMON, 3: ResignLevel.BACKGAMMON}
-"""How the `resign` command calls the levels of a resignation."""
+"""The names of resignation levels in the `resign` command."""
 
 
 @frozen
 class DecisionCommand:
-    """An answer, ready to be sent."""
+    """A decision as a command."""
 
     command: Command
-    shown: str
-    """The answer as people write it."""
+    text: str
+    """The answer in usual notation."""
     play: Play | None = None
 
 
 def open_decision_key(
-    track: TrackedMatch, state: State, resign_from: int, *, standing: bool = False
+    tracked: TrackedMatch, state: State, resign_from: int, *, resignation_pending: bool = False
 ) -> DecisionKey | None:
     """Return the key of the decision that we have to make now; None when there is none, or too little is known.
 
     `resign_from` is the least level that we may still offer in this game: a rejected offer makes a new decision.
     `standing`: the opponent has played on before we answered an offer to resign, which still waits for our answer.
-    A throw is not played before its board came: the board is the truth, and it comes first (pitfall 10).
+    A roll is not played before its board has come: the board is the truth, and it comes first (pitfall 10).
     """
-    phase = Phase.RESIGNED if standing and state in RESIGNATION_WAITS_STATES else _PHASES.get(state)
-    if phase is None or track.state is None or not track.running or track.player != YOU:
+    phase = Phase.RESIGNED if resignation_pending and state in RESIGNATION_WAITS_STATES else _PHASES.get(state)
+    if phase is None or tracked.state is None or not tracked.running or tracked.player != YOU:
         return None
-    mine = track.turn is PlayerSide.PLAYER
+    mine = tracked.turn is PlayerSide.PLAYER
     ready, offer = {
-        Phase.ROLL: (mine and track.prompted and track.dice is None, resign_from),
-        Phase.MOVE: (mine and track.board_seen and track.dice is not None and not cannot_move(track), 0),
-        Phase.DOUBLED: (track.doubled_by is PlayerSide.OPPONENT, track.offered),
-        Phase.RESIGNED: (standing or track.resigned_by is PlayerSide.OPPONENT, track.resigned_points),
+        Phase.ROLL: (mine and tracked.roll_prompted and tracked.dice is None, resign_from),
+        Phase.MOVE: (mine and tracked.board_seen and tracked.dice is not None and not cannot_move(tracked), 0),
+        Phase.DOUBLED: (tracked.doubled_by is PlayerSide.OPPONENT, tracked.offered_cube),
+        Phase.RESIGNED: (resignation_pending or tracked.resigned_by is PlayerSide.OPPONENT, tracked.resigned_points),
     }[phase]
     if not ready:
         return None
     return DecisionKey(
-        match=track.match,
-        game=track.game,
-        turn=track.turns,
+        match=tracked.match,
+        game=tracked.game,
+        turn=tracked.turn_count,
         phase=phase,
-        score=track.state.score,
-        position=track.state.position,
-        dice=track.dice,
-        cube=track.state.cube,
+        score=tracked.state.score,
+        position=tracked.state.position,
+        dice=tracked.dice,
+        cube=tracked.state.cube,
         offer=offer,
     )
 
 
-def obvious_answer(track: TrackedMatch, phase: Phase) -> StrategyAnswer | None:
-    """Return the answer to a decision that needs no thought: a forced play, a resignation that wins the match."""
-    return obvious_answer_in(track.decision(phase), track.resigned_points)
+def obvious_answer(state: MatchState, resigned_points: int) -> StrategyAnswer | None:
+    """Return the answer to a decision that needs no thought, such as a forced play; None for any other.
 
-
-def obvious_answer_in(state: MatchState, resigned_points: int) -> StrategyAnswer | None:
-    """Return the answer to a decision that needs no thought; an offered resignation is worth so many points."""
+    `resigned_points` is what an offered resignation is worth; 0 if that is not known.
+    """
     if state.phase is Phase.MOVE and state.dice:
         plays = () if has_choice(state.position.points, state.dice) else legal_plays(state.position, state.dice)
         return PlayAnswer(plays[0]) if plays else None
@@ -112,18 +110,11 @@ def obvious_answer_in(state: MatchState, resigned_points: int) -> StrategyAnswer
     return None
 
 
-def question_for(
-    track: TrackedMatch, phase: Phase, settings: AgentSettings, *, cube_closed: bool, resign_from: int
-) -> Question:
+def question_for(state: MatchState, settings: AgentSettings, *, cube_closed: bool, resign_from: int) -> Question:
     """Return the question to put to the strategy.
 
     `cube_closed`: the server has refused a double on this turn. `resign_from` is the least level that may be offered.
     """
-    return question_of_state(track.decision(phase), settings, cube_closed=cube_closed, resign_from=resign_from)
-
-
-def question_of_state(state: MatchState, settings: AgentSettings, *, cube_closed: bool, resign_from: int) -> Question:
-    """Return the question that a decision is."""
     match state.phase:
         case Phase.MOVE:
             return PlayQuestion(state)
@@ -144,7 +135,7 @@ def _most_to_resign(state: MatchState, settings: AgentSettings) -> int:
 
 
 def _may_double(state: MatchState) -> bool:
-    """Whether a double is allowed and of any use: the server takes useless ones, too (pitfall 13)."""
+    """Whether a double is allowed and useful; the server accepts useless ones, too (pitfall 13)."""
     useful = not state.length or state.away[0] > state.cube
     return useful and not state.crawford and state.owner is not Owner.OPPONENT
 

@@ -55,40 +55,39 @@ UNLIMITED_RECORDS: Final = frozenset(
         *("no_answer", "no_step", "paused", "suppressed"),
     }
 )
-"""Records that nobody else can make come faster than we act; they are all let through."""
+"""Records whose pace depends on us alone; they are never suppressed."""
 MATCH_RECORDS: Final = frozenset(
     {
         *("match_started", "match_resumed", "match_ended", "match_saved", "game_started", "game_ended"),
         *("length_swapped", "rating"),
     }
 )
-"""What happens in matches. A real server cannot reach their allowance: it takes fifty matches a second."""
+"""Records of matches. No real server reaches their limit: that takes fifty matches per second."""
 MATCH_LIMIT: Final = RateLimit(2000, 50)
 DEFAULT_LIMIT: Final = RateLimit(100, 0.2)
 
 
 @define
 class _Bucket:
-    allowance: RateLimit
+    limit: RateLimit
     left: float
     at: float
     """When `left` was true."""
     suppressed: int = 0
-    """Records not let through since the last that was, or since they were last told."""
+    """Records suppressed since the last one that was not, or since they were last reported."""
     closed: bool = False
-    """Whether nothing more is let through until the allowance is whole again."""
+    """Whether all records are suppressed until the limit is fully restored."""
 
 
 class RecordLimiter:
-    """Lets records through, as far as they are not too many."""
+    """Suppresses records of one kind that come too fast."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Have let nothing through yet."""
         self._clock = clock
         self._buckets: dict[str, _Bucket] = {}
 
     def admit(self, record: Record) -> Iterator[Record]:
-        """Yield what is to be noted: the record, a count of earlier ones before it, or nothing."""
+        """Yield the record, preceded by a count of those suppressed before it; or nothing."""
         if record.name in UNLIMITED_RECORDS:
             yield record
             return
@@ -102,8 +101,8 @@ class RecordLimiter:
         bucket.closed = bucket.left < 1
         yield record
 
-    def settle(self) -> Iterator[Record]:
-        """Yield the counts of what was not let through and not told yet."""
+    def pop_suppressed(self) -> Iterator[Record]:
+        """Yield the counts of suppressed records that were not reported yet."""
         for name, bucket in self._buckets.items():
             if bucket.suppressed:
                 yield _suppressed(name, bucket)
@@ -112,11 +111,11 @@ class RecordLimiter:
         now = self._clock()
         bucket = self._buckets.get(name)
         if bucket is None:
-            allowance = MATCH_LIMIT if name in MATCH_RECORDS else DEFAULT_LIMIT
-            bucket = self._buckets[name] = _Bucket(allowance, allowance.burst, now)
-        bucket.left = min(bucket.left + (now - bucket.at) * bucket.allowance.per_second, bucket.allowance.burst)
+            limit = MATCH_LIMIT if name in MATCH_RECORDS else DEFAULT_LIMIT
+            bucket = self._buckets[name] = _Bucket(limit, limit.burst, now)
+        bucket.left = min(bucket.left + (now - bucket.at) * bucket.limit.per_second, bucket.limit.burst)
         bucket.at = now
-        bucket.closed = bucket.closed and bucket.left < bucket.allowance.burst
+        bucket.closed = bucket.closed and bucket.left < bucket.limit.burst
         return bucket
 
 
@@ -129,7 +128,7 @@ _log = structlog.get_logger(__name__)
 
 
 class EventHandler(Protocol):
-    """What is driven: a function from events to actions."""
+    """A function from events to actions, such as an agent."""
 
     def handle(self, event: Event) -> list[Action]:
         """Take an event, return what is to be done about it."""
@@ -138,37 +137,37 @@ class EventHandler(Protocol):
 
 @define(slots=False)
 class Driver:
-    """Brings events to a handler and does its actions, in order and without anything in between."""
+    """Passes events to a handler and carries out its actions, in order."""
 
     handler: EventHandler
-    thinker: StrategyChain
+    strategies: StrategyChain
     clock: Callable[[], float]
     session_log: SessionLogWriter | None = None
     on_message: Callable[[Message], None] = field(default=lambda _: None)
     on_sent: Callable[[Command], None] = field(default=lambda _: None)
     on_record: Callable[[Record], None] = field(default=lambda _: None)
-    on_thought: Callable[[TimedAnswer, float], None] = field(default=lambda _, __: None)
+    on_strategy_answer: Callable[[TimedAnswer, float], None] = field(default=lambda _, __: None)
     silence: Callable[[], float | None] = field(default=lambda: None)
-    """Tells after how many seconds without a byte the connection is taken for dead; None: never."""
+    """Returns the seconds without a byte after which the connection counts as dead; None: never."""
     ended: Disconnect | None = None
     """The last Disconnect that ends the run."""
     restarting: bool = False
-    """Whether the last connection ended because the server goes away."""
+    """Whether the last connection ended because the server restarts or shuts down."""
     _connection: Connection | None = None
     _reason: str = ""
     _error: Exception | None = None
     _since: float = 0.0
-    """When the bytes that are being looked at were read."""
-    _sent: list[Command] = field(factory=list)
-    """What went out and is still to be shown: whoever watches sees the message first that made us say it."""
+    """When the bytes that are being handled were read."""
+    _unreported: list[Command] = field(factory=list)
+    """Commands sent but not yet reported: observers see the message first that caused them."""
     _traces: bool = True
-    """Whether anybody wants to see each line; asking that for each would take longer than all else about it."""
+    """Whether each line is logged; cached, because asking for each line would be slow."""
     _timer: asyncio.TimerHandle | None = None
-    _inquiries: set[PendingQuestion] = field(factory=set)
-    _sieve: RecordLimiter = field(init=False)
+    _pending: set[PendingQuestion] = field(factory=set)
+    _limiter: RecordLimiter = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._sieve = RecordLimiter(self.clock)
+        self._limiter = RecordLimiter(self.clock)
 
     async def drive(self, connection: Connection) -> str:
         """Drive the handler until the connection ends; return why it ended.
@@ -182,7 +181,7 @@ class Driver:
         try:
             if self.ended is None:
                 self.dispatch(Connected(self.clock()))
-            else:  # somebody wanted the end while the connection was being made
+            else:  # the end was requested while the connection was being made
                 self._hang_up(self.ended.reason)
             while data := await connection.read(self.silence()):
                 self._receive(reader, data)
@@ -196,8 +195,8 @@ class Driver:
         reason = self._reason or failure or "closed by the server"
         self.dispatch(ConnectionLost(self.clock(), reason, by_server=not (self._reason or failure)))
         self._clear()
-        for record in self._sieve.settle():
-            self._write_down(record)
+        for record in self._limiter.pop_suppressed():
+            self._write_record(record)
         if self._error is not None:
             raise self._error
         return reason
@@ -211,16 +210,16 @@ class Driver:
             self._trace(">>", received.text)
             self._handle(MessageReceived(self.clock(), received.message))
             self.on_message(received.message)
-            self._show_sent()
+            self._report_sent()
 
     def dispatch(self, event: Event) -> None:
-        """Give the handler an event and do what it wants done."""
+        """Pass an event to the handler and carry out its actions."""
         self._handle(event)
-        self._show_sent()
+        self._report_sent()
 
-    def _show_sent(self) -> None:
-        while self._sent:
-            self.on_sent(self._sent.pop(0))
+    def _report_sent(self) -> None:
+        while self._unreported:
+            self.on_sent(self._unreported.pop(0))
 
     def _handle(self, event: Event) -> None:
         if self._error is not None:
@@ -236,7 +235,7 @@ class Driver:
         match action:
             case Send(command):
                 if self._send(*_sent_and_shown(command)):
-                    self._sent.append(command)
+                    self._unreported.append(command)
             case SendLine(line):
                 self._send(line)
             case SendSecret(line):
@@ -253,11 +252,11 @@ class Driver:
                 self._hang_up(action.reason)
 
     def note(self, record: Record) -> None:
-        """Write a record into the logs and show it to whoever watches; of a flood only the beginning and the number."""
-        for admitted in self._sieve.admit(record):
-            self._write_down(admitted)
+        """Log a record and pass it to observers; of a flood only the beginning and the count."""
+        for admitted in self._limiter.admit(record):
+            self._write_record(admitted)
 
-    def _write_down(self, record: Record) -> None:
+    def _write_record(self, record: Record) -> None:
         if self.session_log:
             self.session_log.event(record.name, **record.fields)
         # Decisions are in the session log and the store; between them nobody would find the other lines.
@@ -265,7 +264,7 @@ class Driver:
         self.on_record(record)
 
     def _send(self, line: str, shown: str | None = None) -> bool:
-        """Send a line, which the logs show in another form; return whether there was a connection to send it on."""
+        """Send a line, logged as `shown`; return whether there was a connection to send it on."""
         if self._connection is None:
             return False
         shown = line if shown is None else shown
@@ -276,20 +275,20 @@ class Driver:
         return True
 
     def _trace(self, arrow: str, line: str) -> None:
-        """Show a line to whoever wants to see each."""
+        """Log a line at debug level."""
         if self._traces:
             _log.debug(arrow, line=line)
 
     def _ask(self, ask: Ask) -> None:
         since = self._since
 
-        def take(thought: TimedAnswer) -> None:
-            self._inquiries.discard(inquiry)
-            self.dispatch(StrategyAnswered(self.clock(), ask.key, thought.answer, thought.fallback))
-            self.on_thought(thought, self.clock() - since)
+        def take(answer: TimedAnswer) -> None:
+            self._pending.discard(pending)
+            self.dispatch(StrategyAnswered(self.clock(), ask.key, answer.answer, answer.fallback))
+            self.on_strategy_answer(answer, self.clock() - since)
 
-        inquiry = self.thinker.ask(ask.question, take)
-        self._inquiries.add(inquiry)
+        pending = self.strategies.ask(ask.question, take)
+        self._pending.add(pending)
 
     def _set_timer(self, at: float) -> None:
         if self._timer:
@@ -311,9 +310,9 @@ class Driver:
         if self._timer:
             self._timer.cancel()
             self._timer = None
-        for inquiry in self._inquiries:
-            inquiry.cancel()
-        self._inquiries.clear()
+        for pending in self._pending:
+            pending.cancel()
+        self._pending.clear()
 
 
 def _encoded(text: str) -> bytes:

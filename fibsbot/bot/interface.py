@@ -83,10 +83,10 @@ class Ask:
 
 @frozen
 class Record:
-    """Something worth remembering: for the session log, the match store and whoever watches."""
+    """A record for the session log, the match store and observers."""
 
     name: str
-    """What happened, such as `match_started`; docs/agent.md lists them all."""
+    """The name, such as `match_started`; docs/agent.md lists them all."""
     fields: Mapping[str, Any] = field(factory=dict)
     """Names and values that JSON can write."""
 
@@ -102,11 +102,11 @@ class End(enum.Enum):
     """Why connecting again is of no use."""
 
     FINISHED = "finished"
-    """Everything that was to be done is done."""
+    """The run has finished as requested."""
     REFUSED = "refused"
-    """The server does not take name and password."""
+    """The server rejects the name and password."""
     REPLACED = "replaced"
-    """Somebody else logged in under our name; two who come back would put each other out for ever (pitfall 4)."""
+    """Somebody else logged in under our name; two that reconnect would disconnect each other for ever (pitfall 4)."""
 
 
 @frozen
@@ -117,7 +117,7 @@ class Disconnect:
     end: End | None = None
     """None: connect again."""
     restarting: bool = False
-    """Whether the server has said that it goes away: it needs time before it can be connected to again."""
+    """Whether the server has announced that it restarts or shuts down, and needs time before the next connection."""
 
 
 Action: TypeAlias = Send | SendSecret | SendLine | Ask | Record | WakeAt | Disconnect
@@ -138,7 +138,7 @@ class Connected(Event):
 
 @frozen
 class MessageReceived(Event):
-    """The server said something."""
+    """A message of the server came."""
 
     message: Message
 
@@ -160,17 +160,17 @@ class Woken(Event):
 
 @frozen
 class FinishRequested(Event):
-    """Somebody wants an end: finish the match, then log out."""
+    """A request to finish the match, then log out."""
 
 
 @frozen
 class QuitRequested(Event):
-    """Somebody wants an end at once: log out, and let the server save the match."""
+    """A request to log out at once and let the server save the match."""
 
 
 @frozen
 class PauseRequested(Event):
-    """Somebody wants no new matches for now, or wants them again."""
+    """A request to start no new matches, or to start them again."""
 
     paused: bool
 
@@ -188,7 +188,7 @@ class ConnectionLost(Event):
 
     reason: str = ""
     by_server: bool = False
-    """Whether the server closed it in order, and so knows that we are gone."""
+    """Whether the server closed it properly, and so knows that we are disconnected."""
 
 
 def event_for_order(order: Order, at: float) -> FinishRequested | QuitRequested | PauseRequested | None:
@@ -196,7 +196,7 @@ def event_for_order(order: Order, at: float) -> FinishRequested | QuitRequested 
     match order:
         case Order.PAUSE | Order.RESUME:
             return PauseRequested(at, paused=order is Order.PAUSE)
-        case Order.LAST:
+        case Order.FINISH:
             return FinishRequested(at)
         case Order.QUIT:
             return QuitRequested(at)

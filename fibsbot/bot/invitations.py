@@ -17,12 +17,11 @@ from attrs import define, frozen
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import write
-from fibs_protocol.messages import Message
 
 from fibsbot.bot.chat_text import chat_line
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
-from fibsbot.bot.context import AgentContext, Feature
-from fibsbot.bot.interface import Ask, InvitationKey
+from fibsbot.bot.context import AgentContext, Feature, on
+from fibsbot.bot.interface import Ask, ConnectionLost, InvitationKey
 from fibsbot.bot.players import Players
 from fibsbot.fibs import length_to_fibs
 from fibsbot.policy import Direction, RefusalReason, reasons_to_refuse
@@ -30,38 +29,45 @@ from fibsbot.strategies.base import Opponent
 from fibsbot.strategies.questions import AcceptAnswer, InvitationQuestion, StrategyAnswer
 
 STUCK_MATCH_TEXT: Final = (
-    "Our saved match got stuck on this server, so I can't go on with it. You can invite me to a new one."
+    "Our saved match is stuck on this server and can't be resumed. You can invite me to a new one."
 )
-"""What an opponent is told who wants to go on with a match that was given up."""
-MOST_DOUBLINGS: Final = 7
+"""The reply to an opponent who wants to resume a match that was given up."""
+STUCK_MATCH_TEXTS: Final = frozenset(
+    {
+        STUCK_MATCH_TEXT,
+        "Our saved match got stuck on this server, so I can't go on with it. You can invite me to a new one.",
+    }
+)
+"""What other bots of this program say; the second is the older sentence."""
+MAX_DOUBLINGS: Final = 7
 """The wait before inviting the same player again grows to 2 to the power of this many times the first one."""
-MOST_TRIED: Final = 10_000
-"""Players whom we keep in mind, so as not to invite them again soon."""
+MAX_TRIED: Final = 10_000
+"""Players that are remembered, so as not to invite them again soon."""
 
 
 class InvitationPurpose(enum.Enum):
-    """What we invite somebody for."""
+    """The purpose of an invitation that we send."""
 
     RESUME = "resume"
-    """To go on with a saved match."""
+    """To resume a saved match."""
     WANTED = "wanted"
     """The settings name the player."""
     SEEK = "seek"
-    """There was nothing else to do."""
+    """To find an opponent when there is nothing else to do."""
 
 
 @define
 class SentInvitation:
-    """An invitation that we have made."""
+    """An invitation that we have sent."""
 
     name: str
     length: int | None
     """Points, 0 for unlimited; None for a saved match."""
-    why: InvitationPurpose
+    purpose: InvitationPurpose
     until: float
     """How long we wait for an answer before we invite somebody else."""
     words: str | None = None
-    """What the player has told us since."""
+    """The player's last tell since the invitation."""
     open: bool = True
     """Whether we wait for an answer."""
 
@@ -76,59 +82,59 @@ class InvitationAttempts:
 
 
 class SentInvitations:
-    """Our last invitation, and when whom may be invited again."""
+    """Our last invitation, and when players may be invited again."""
 
-    def __init__(self, desk: AgentContext, outbox: CommandQueue) -> None:
-        """Have invited nobody."""
-        self._desk = desk
-        self._outbox = outbox
+    def __init__(self, context: AgentContext, queue: CommandQueue) -> None:
+        self._context = context
+        self._queue = queue
         self._last: SentInvitation | None = None
-        self._tries: dict[str, InvitationAttempts] = {}
-        self._taken: dict[str, float] = {}
-        """Whom the server has told since the last match that we want to go on with theirs, and when."""
+        self._attempts: dict[str, InvitationAttempts] = {}
+        self._announced_resumes: dict[str, float] = {}
+        """When the server passed on our invitations to resume, by player, since the last match."""
 
-    def disconnected(self) -> None:
+    @on(ConnectionLost)
+    def _on_connection_lost(self, _: ConnectionLost) -> None:
         """Begin anew: the server forgets invitations, and nobody knows who waits for us."""
         self._close()
         self._last = None
-        self._tries.clear()
-        self._taken.clear()
+        self._attempts.clear()
+        self._announced_resumes.clear()
 
     # -- making them --------------------------------------------------------------------------------------------
 
-    def invite(self, name: str, length: int | None, why: InvitationPurpose) -> None:
+    def invite(self, name: str, length: int | None, purpose: InvitationPurpose) -> None:
         """Invite somebody to a match of this length, None for a saved one."""
         self._close()
-        retry = self._desk.settings.timings.retry
-        count = self.tries(name)
-        if len(self._tries) >= MOST_TRIED:
-            del self._tries[next(iter(self._tries))]
-        self._tries[name] = InvitationAttempts(min(count + 1, MOST_DOUBLINGS), self._desk.now + retry * 2**count)
-        self._last = SentInvitation(name, length, why, self._desk.now + retry)
-        self._desk.wake("answer", retry)
-        self._desk.record("inviting", name=name, length=length, why=why.value)
-        self._outbox.say(c.Invite(name, None if length is None else length_to_fibs(length)))
+        retry = self._context.settings.timings.retry
+        count = self.attempts(name)
+        if len(self._attempts) >= MAX_TRIED:
+            del self._attempts[next(iter(self._attempts))]
+        self._attempts[name] = InvitationAttempts(min(count + 1, MAX_DOUBLINGS), self._context.now + retry * 2**count)
+        self._last = SentInvitation(name, length, purpose, self._context.now + retry)
+        self._context.set_timer("answer", retry)
+        self._context.record("inviting", name=name, length=length, why=purpose.value)
+        self._queue.send(c.Invite(name, None if length is None else length_to_fibs(length)))
 
-    def tries(self, name: str) -> int:
+    def attempts(self, name: str) -> int:
         """Return how often this player was invited in vain."""
-        return self._tries[name].count if name in self._tries else 0
+        return self._attempts[name].count if name in self._attempts else 0
 
-    def may_try(self, name: str) -> bool:
+    def may_invite(self, name: str) -> bool:
         """Whether enough time has gone by since this player was invited last."""
-        tries, now = self._tries.get(name), self._desk.now
-        if tries is None or now >= tries.again:
+        attempts, now = self._attempts.get(name), self._context.now
+        if attempts is None or now >= attempts.again:
             return True
-        if not self._desk.is_set("retry"):
-            self._desk.wake("retry", tries.again - now)
+        if not self._context.has_timer("retry"):
+            self._context.set_timer("retry", attempts.again - now)
         return False
 
-    def try_anew(self, name: str) -> None:
+    def reset_attempts(self, name: str) -> None:
         """Forget how often this player was invited in vain."""
-        self._tries.pop(name, None)
+        self._attempts.pop(name, None)
 
-    def came_back(self, name: str) -> None:
-        """Take note that a player who was not free is so again: what we have asked him before is over."""
-        self.try_anew(name)
+    def on_came_back(self, name: str) -> None:
+        """Note that a player has become free again, so that earlier invitations no longer count."""
+        self.reset_attempts(name)
         if self._last and self._last.name == name:
             self._close()
 
@@ -140,58 +146,59 @@ class SentInvitations:
         return self._last if self._last and self._last.open else None
 
     def expire(self) -> None:
-        """Wait no longer than we wanted to."""
-        if self._last and self._desk.now >= self._last.until:
+        """Stop waiting for an answer when its time is up."""
+        if self._last and self._context.now >= self._last.until:
             self._close()
 
-    def was_first(self, name: str) -> bool:
-        """Whether the server has told this player lately that we want to go on with our match."""
-        at = self._taken.get(name)
-        return at is not None and self._desk.now < at + 2 * self._desk.settings.timings.retry
+    def server_took_ours_first(self, name: str) -> bool:
+        """Whether the server has recently passed on our invitation to resume to this player."""
+        at = self._announced_resumes.get(name)
+        return at is not None and self._context.now < at + 2 * self._context.settings.timings.retry
 
     def agreed_length(self, name: str) -> int | None:
         """Return the length to which we have invited this player; None for a saved match, or if we have not."""
         return self._last.length if self._last and self._last.name == name else None
 
     def match_started(self, opponent: str) -> None:
-        """Take note who has accepted."""
+        """Forget our invitation because a match has started."""
         if self._last and self._last.name == opponent:
             self._last.open = False
         self._close()
         self._last = None
-        self._taken.clear()
-        self.try_anew(opponent)
-        self._outbox.drop(c.Invite)
+        self._announced_resumes.clear()
+        self.reset_attempts(opponent)
+        self._queue.drop(c.Invite)
 
-    def on_message(self, message: Message) -> None:
-        """Follow what becomes of our invitation."""
-        match message:
-            case m.YouInvitedToResume():
-                self._taken[message.name] = self._desk.now
-            case m.Says() if self._last and self._last.open and self._last.name == message.name:
-                self._last.words = message.text
+    @on(m.YouInvitedToResume)
+    def _on_announced(self, message: m.YouInvitedToResume) -> None:
+        self._announced_resumes[message.name] = self._context.now
 
-    def on_overdue(self, answered: CommandOutcome) -> None:
+    @on(m.Says)
+    def _on_says(self, message: m.Says) -> None:
+        if self._last and self._last.open and self._last.name == message.name:
+            self._last.words = message.text
+
+    def on_overdue(self, outcome: CommandOutcome) -> None:
         """Do not count an invitation that may have got lost."""
-        match answered.errand.command:
-            case c.Invite(name=name) if name in self._tries:
-                tries = self._tries[name]
-                again = self._desk.now + self._desk.settings.timings.retry
-                self._tries[name] = InvitationAttempts(tries.count - 1, min(tries.again, again))
+        match outcome.queued.command:
+            case c.Invite(name=name) if name in self._attempts:
+                attempts = self._attempts[name]
+                again = self._context.now + self._context.settings.timings.retry
+                self._attempts[name] = InvitationAttempts(attempts.count - 1, min(attempts.again, again))
 
-    def on_refusal(self, answered: CommandOutcome) -> None:
-        """Give up what the server refused."""
+    def on_refusal(self, outcome: CommandOutcome) -> None:
+        """Give up an invitation that the server refused."""
         last = self._last
-        match answered.errand.command:
+        match outcome.queued.command:
             case c.Join(name=str(name)):
-                self._taken.pop(name, None)  # it is our turn to invite again
+                self._announced_resumes.pop(name, None)  # it is our turn to invite again
             case c.Invite(name=name) if last is not None and last.name == name:
                 last.open = False
-                if isinstance(answered.message, m.RefusesGames):
-                    self._refused(name, write(answered.message))
+                if isinstance(outcome.message, m.RefusesGames):
+                    self._refused(name, write(outcome.message))
 
     def _close(self) -> None:
-        """Wait no longer. Who has told us something, but has not joined us, has refused."""
+        """Stop waiting for an answer. A player who has told us something but has not joined has refused."""
         last = self._last
         if last and last.open:
             last.open = False
@@ -199,20 +206,20 @@ class SentInvitations:
                 self._refused(last.name, last.words)
 
     def _refused(self, name: str, text: str) -> None:
-        self._desk.memory.was_refused(name, self._desk.now)
-        if self._last is not None and self._last.why is InvitationPurpose.RESUME and text == STUCK_MATCH_TEXT:
-            self._desk.memory.was_stuck(name, self._desk.now)  # another bot: only a new match helps
-        self._desk.record("refused_by", name=name, text=text)
+        self._context.memory.note_refusal(name, self._context.now)
+        if self._last is not None and self._last.purpose is InvitationPurpose.RESUME and text in STUCK_MATCH_TEXTS:
+            self._context.memory.note_stuck(name, self._context.now)  # another bot: only a new match helps
+        self._context.record("refused_by", name=name, text=text)
 
 
-MOST_INVITATIONS: Final = 100
+MAX_INVITATIONS: Final = 100
 """Invitations that wait for our answer."""
-MOST_TOLD: Final = 2_000
-"""Players who were told why we don't play, and are kept in mind so as not to tell them again."""
+MAX_TOLD: Final = 2_000
+"""Refusals that are remembered, so as not to repeat them."""
 REPLY_MAX_AGE: Final = 60.0
-"""Seconds in which an answer is still one."""
+"""Seconds after which a reply is dropped."""
 STRATEGY_CODE: Final = "strategy"
-"""The code of a refusal that is the strategy's and not the policy's."""
+"""The code of a refusal by the strategy and not by the policy."""
 
 
 @define
@@ -223,131 +230,141 @@ class ReceivedInvitation:
     name: str
     length: int
     """Points, 0 for unlimited."""
-    ripe: bool = False
-    """Whether the line that may follow an invitation has had its time."""
-    counting: bool = False
-    """Whether we wait to hear how many saved matches the inviter has."""
+    complete: bool = False
+    """Whether the time for the line that may follow an invitation is over."""
+    awaits_saved_count: bool = False
+    """Whether we wait for the number of saved matches of the inviter."""
     accepted: bool = False
 
 
 class ReceivedInvitations:
     """Invitations to new matches."""
 
-    def __init__(self, desk: AgentContext, outbox: CommandQueue, people: Players) -> None:
-        """Have none."""
-        self._desk = desk
-        self._outbox = outbox
-        self._people = people
+    def __init__(self, context: AgentContext, queue: CommandQueue, players: Players) -> None:
+        self._context = context
+        self._queue = queue
+        self._players = players
         self._numbers = 0
-        self._offers: dict[str, ReceivedInvitation] = {}
+        self._received: dict[str, ReceivedInvitation] = {}
         self._told: dict[tuple[str, str], float] = {}
-        """When whom was told which reason, by its code."""
+        """When each player was last told each reason, by its code."""
 
     @property
     def waiting(self) -> int:
         """How many invitations wait for our answer."""
-        return len(self._offers)
+        return len(self._received)
 
     def clear(self) -> None:
-        """Forget all invitations: whoever plays has none."""
-        self._offers.clear()
-        self._desk.cancel("invitation")
+        """Forget all invitations, as the server does when a match starts."""
+        self._received.clear()
+        self._context.cancel_timer("invitation")
 
-    def withdraw(self, name: str) -> None:
+    def remove(self, name: str) -> None:
         """Forget the invitation of a player."""
-        self._offers.pop(name, None)
+        self._received.pop(name, None)
 
     def agreed_length(self, name: str) -> int | None:
         """Return the length of the invitation from this player that we have accepted; None if there is none."""
-        offer = self._offers.get(name)
-        return offer.length if offer else None
+        invitation = self._received.get(name)
+        return invitation.length if invitation else None
 
     # -- deciding -----------------------------------------------------------------------------------------------
 
     def invited(self, name: str, length: int) -> None:
-        """Take an invitation to a new match."""
-        if len(self._offers) >= MOST_INVITATIONS and name not in self._offers:
+        """Consider an invitation to a new match."""
+        if len(self._received) >= MAX_INVITATIONS and name not in self._received:
             return
         self._numbers += 1
-        offer = self._offers[name] = ReceivedInvitation(self._numbers, name, length)
-        self._desk.wake("invitation", self._desk.settings.timings.invitation)
-        counts = self._desk.settings.policy.max_saved_games is not None and not self._desk.lacks(Feature.SAVED_COUNT)
-        if not counts or self._against(offer, None):
-            self._consider(offer, None)
+        invitation = self._received[name] = ReceivedInvitation(self._numbers, name, length)
+        self._context.set_timer("invitation", self._context.settings.timings.invitation)
+        counts = self._context.settings.policy.max_saved_games is not None and not self._context.lacks(
+            Feature.SAVED_COUNT
+        )
+        if not counts or self._against(invitation, None):
+            self._consider(invitation, None)
         else:
-            offer.counting = True
-            self._outbox.say(c.Show(c.ShowWhat.SAVEDCOUNT, name))
+            invitation.awaits_saved_count = True
+            self._queue.send(c.Show(c.ShowWhat.SAVEDCOUNT, name))
 
     def on_count(self, name: str, count: int | None) -> None:
-        """Take note how many saved matches a player has; None: the server does not say."""
-        offer = self._offers.get(name)
-        if offer and offer.counting:
-            offer.counting = False
-            self._consider(offer, count)
+        """Continue with an invitation now that the number of saved matches is known, or cannot be (None)."""
+        invitation = self._received.get(name)
+        if invitation and invitation.awaits_saved_count:
+            invitation.awaits_saved_count = False
+            self._consider(invitation, count)
 
     @property
     def last(self) -> str | None:
-        """Whose invitation came last, if it still waits for our answer."""
-        return max(self._offers.values(), key=lambda offer: offer.number).name if self._offers else None
+        """The sender of the last invitation that still waits for our answer."""
+        return max(self._received.values(), key=lambda invitation: invitation.number).name if self._received else None
 
-    def _against(self, offer: ReceivedInvitation, saved_games: int | None) -> tuple[RefusalReason, ...]:
-        request = self._people.request(offer.name, offer.length, Direction.THEIRS, saved_games)
-        return reasons_to_refuse(self._desk.settings.policy, request)
+    def _against(self, invitation: ReceivedInvitation, saved_games: int | None) -> tuple[RefusalReason, ...]:
+        request = self._players.request(invitation.name, invitation.length, Direction.THEIRS, saved_games)
+        return reasons_to_refuse(self._context.settings.policy, request)
 
-    def _consider(self, offer: ReceivedInvitation, saved_games: int | None) -> None:
-        if found := self._against(offer, saved_games):
-            del self._offers[offer.name]
-            self.refuse(offer.name, offer.length, found)
+    def _consider(self, invitation: ReceivedInvitation, saved_games: int | None) -> None:
+        if found := self._against(invitation, saved_games):
+            del self._received[invitation.name]
+            self.refuse(invitation.name, invitation.length, found)
             return
-        info = self._people.who.get(offer.name)
-        opponent = Opponent(offer.name, info.rating, info.experience, info.client) if info else Opponent(offer.name)
-        key = InvitationKey(offer.name, offer.length, offer.number)
-        self._desk.act(Ask(key, InvitationQuestion(opponent, offer.length)))
+        info = self._players.users.get(invitation.name)
+        opponent = (
+            Opponent(invitation.name, info.rating, info.experience, info.client) if info else Opponent(invitation.name)
+        )
+        key = InvitationKey(invitation.name, invitation.length, invitation.number)
+        self._context.do(Ask(key, InvitationQuestion(opponent, invitation.length)))
 
     def on_answer(self, key: InvitationKey, answer: StrategyAnswer) -> None:
         """Take the strategy's answer to an invitation."""
-        offer = self._offers.get(key.name)
-        if offer is None or offer.number != key.number:
-            self._desk.counters.late_answers += 1
+        invitation = self._received.get(key.name)
+        if invitation is None or invitation.number != key.number:
+            self._context.counters.late_answers += 1
             return
         if isinstance(answer, AcceptAnswer) and not answer.accepted:
-            del self._offers[offer.name]
-            self.refuse(offer.name, offer.length, (RefusalReason(STRATEGY_CODE, answer.reason or "Not now, sorry."),))
+            del self._received[invitation.name]
+            self.refuse(
+                invitation.name, invitation.length, (RefusalReason(STRATEGY_CODE, answer.reason or "Not now, sorry."),)
+            )
         else:
-            offer.accepted = True
-            self._desk.record("invitation_accepted", by=offer.name, length=offer.length)
+            invitation.accepted = True
+            self._context.record("invitation_accepted", by=invitation.name, length=invitation.length)
 
     def refuse(self, name: str, length: int | None, found: tuple[RefusalReason, ...]) -> None:
-        """Say why, but not the same to the same player again and again."""
-        desk, first = self._desk, found[0]
+        """Refuse and tell the reason, but not the same to the same player again and again."""
+        context, first = self._context, found[0]
         codes = [reason.code for reason in found]
-        desk.record("invitation_refused", by=name, length=length, reason=first.sentence, code=first.code, codes=codes)
+        context.record(
+            "invitation_refused", by=name, length=length, reason=first.sentence, code=first.code, codes=codes
+        )
         told = name, first.code
         last = self._told.get(told)
-        if last is not None and desk.now < last + desk.settings.chat.window:
+        if last is not None and context.now < last + context.settings.chat.window:
             return
-        if self._outbox.talk(c.Tell(name, chat_line(first.sentence)), fresh=REPLY_MAX_AGE):
+        if self._queue.send_chat(c.Tell(name, chat_line(first.sentence)), max_age=REPLY_MAX_AGE):
             self._told.pop(told, None)
-            if len(self._told) >= MOST_TOLD:
+            if len(self._told) >= MAX_TOLD:
                 del self._told[next(iter(self._told))]
-            self._told[told] = desk.now
+            self._told[told] = context.now
 
     # -- going on -----------------------------------------------------------------------------------------------
 
-    def on_ripe(self) -> None:
-        """Take note that no more lines of the invitations are to be expected."""
-        for offer in self._offers.values():
-            offer.ripe = True
+    def on_complete(self) -> None:
+        """Note that all lines of the invitations have come."""
+        for invitation in self._received.values():
+            invitation.complete = True
 
     def ready(self) -> str | None:
         """Return whose invitation has been accepted and can be joined now."""
-        return next((offer.name for offer in self._offers.values() if offer.accepted and offer.ripe), None)
+        return next(
+            (invitation.name for invitation in self._received.values() if invitation.accepted and invitation.complete),
+            None,
+        )
 
-    def on_unanswered(self, answered: CommandOutcome) -> None:
+    def on_unanswered(self, outcome: CommandOutcome) -> None:
         """Give up what the server refused, or gave no answer to."""
-        match answered.errand.command:
+        match outcome.queued.command:
             case c.Join(name=str(name)):
-                self.withdraw(name)
+                self.remove(name)
             case c.Show(c.ShowWhat.SAVEDCOUNT, str(name)):
                 self.on_count(name, None)
 
@@ -359,105 +376,104 @@ HOUR: Final = 3_600.0
 class OpponentSearch:
     """Invites to new matches."""
 
-    def __init__(self, desk: AgentContext, people: Players, inviting: SentInvitations) -> None:
-        """Have sought nobody."""
-        self._desk = desk
-        self._people = people
-        self._inviting = inviting
+    def __init__(self, context: AgentContext, players: Players, sent_invitations: SentInvitations) -> None:
+        self._context = context
+        self._players = players
+        self._sent_invitations = sent_invitations
         self._idle_since: float | None = None
-        self._sought: deque[tuple[float, str]] = deque()
-        """Whom we have sought within the last hour, and when."""
+        self._recent_searches: deque[tuple[float, str]] = deque()
+        """Times and names of those invited within the last hour."""
         self._last: str | None = None
 
     @property
-    def wishes(self) -> bool:
+    def wants_to_invite(self) -> bool:
         """Whether we would like to invite somebody."""
-        settings = self._desk.settings
-        return not self._desk.paused and (settings.play.invite is not None or settings.seek.after is not None)
+        settings = self._context.settings
+        return not self._context.paused and (settings.play.invite is not None or settings.seek.after is not None)
 
-    def busy(self) -> None:
-        """Take note that there is something else to do."""
+    def reset_idle(self) -> None:
+        """Restart the time without a match."""
         self._idle_since = None
 
-    def met(self, name: str) -> None:
-        """Take note that a match with this player began: who plays us may be sought again soon."""
-        self.busy()
-        self._sought = deque((at, "" if sought == name else sought) for at, sought in self._sought)
+    def match_started(self, name: str) -> None:
+        """Note that a match started; its opponent may be invited again soon."""
+        self.reset_idle()
+        self._recent_searches = deque((at, "" if sought == name else sought) for at, sought in self._recent_searches)
 
     def step(self, saved: Container[str]) -> None:
         """Invite somebody, if it is time to. With those in `saved` there is a match to go on with, and no other.
 
         Only where that match got stuck, the player whom the settings name is invited to a new one.
         """
-        if not self.wishes:
-            self.busy()
+        if not self.wants_to_invite:
+            self.reset_idle()
         elif not self._invite_wanted(saved):
-            self._seek(saved)
+            self._search_opponent(saved)
 
     def _invite_wanted(self, saved: Container[str]) -> bool:
-        name, length = self._desk.settings.play.invite, self._desk.settings.play.invite_length
-        if name is None or not self._people.is_free(name):
+        name, length = self._context.settings.play.invite, self._context.settings.play.invite_length
+        if name is None or not self._players.is_free(name):
             return False
-        if name in saved and self._desk.memory.of(name).stuck is None:
+        if name in saved and self._context.memory.history_of(name).stuck is None:
             return False
         if not self._suits(name, length):
             self._wake_when_cool(name)
             return False
-        if not self._inviting.may_try(name):
+        if not self._sent_invitations.may_invite(name):
             return False
-        self._inviting.invite(name, length, InvitationPurpose.WANTED)
+        self._sent_invitations.invite(name, length, InvitationPurpose.WANTED)
         return True
 
     def _suits(self, name: str, length: int) -> bool:
-        return not reasons_to_refuse(self._desk.settings.policy, self._people.request(name, length, Direction.OURS))
+        return not reasons_to_refuse(self._context.settings.policy, self._players.request(name, length, Direction.OURS))
 
     def _wake_when_cool(self, name: str) -> None:
-        """Look again when the break after the last match with this player is over: nothing else may happen then."""
-        desk = self._desk
-        since = desk.memory.of(name).since_last(desk.now)
-        if since is not None and since < desk.settings.policy.cool_down:
-            desk.wake("cool", desk.settings.policy.cool_down - since)
+        """Set a timer for the end of the cool-down after the last match with this player."""
+        context = self._context
+        since = context.memory.history_of(name).since_last(context.now)
+        if since is not None and since < context.settings.policy.cool_down:
+            context.set_timer("cool", context.settings.policy.cool_down - since)
 
     # -- seeking ------------------------------------------------------------------------------------------------
 
-    def _seek(self, saved: Container[str]) -> None:
-        desk, seek = self._desk, self._desk.settings.seek
+    def _search_opponent(self, saved: Container[str]) -> None:
+        context, seek = self._context, self._context.settings.seek
         if seek.after is None:
             return
         if self._idle_since is None:
-            self._idle_since = desk.now
+            self._idle_since = context.now
         due = max(self._idle_since + seek.after, self._next_of_hour(seek.per_hour))
-        if desk.now < due:
-            if not desk.is_set("seek"):
-                desk.wake("seek", due - desk.now)
-        elif not desk.is_set("seek"):
-            self._seek_now(saved)
-            desk.wake("seek", desk.settings.timings.retry)  # before everybody is looked at again
+        if context.now < due:
+            if not context.has_timer("seek"):
+                context.set_timer("seek", due - context.now)
+        elif not context.has_timer("seek"):
+            self._invite_found(saved)
+            context.set_timer("seek", context.settings.timings.retry)  # before everybody is looked at again
 
     def _next_of_hour(self, per_hour: int) -> float:
         """Return when the next invitation may go out, so that there are not too many within an hour."""
-        while self._sought and self._sought[0][0] <= self._desk.now - HOUR:
-            self._sought.popleft()
-        return self._sought[-per_hour][0] + HOUR if len(self._sought) >= per_hour else 0.0
+        while self._recent_searches and self._recent_searches[0][0] <= self._context.now - HOUR:
+            self._recent_searches.popleft()
+        return self._recent_searches[-per_hour][0] + HOUR if len(self._recent_searches) >= per_hour else 0.0
 
-    def _seek_now(self, saved: Container[str]) -> None:
-        found = [name for name in self._people.who if name not in saved and self._is_sought(name)]
+    def _invite_found(self, saved: Container[str]) -> None:
+        found = [name for name in self._players.users if name not in saved and self._is_eligible(name)]
         others = [name for name in found if name != self._last] or found
         if others:
-            name = self._desk.chance.choice(sorted(others))
+            name = self._context.rng.choice(sorted(others))
             self._last = name
-            self._sought.append((self._desk.now, name))
-            self.busy()
-            self._inviting.invite(name, self._desk.settings.seek.length, InvitationPurpose.SEEK)
+            self._recent_searches.append((self._context.now, name))
+            self.reset_idle()
+            self._sent_invitations.invite(name, self._context.settings.seek.length, InvitationPurpose.SEEK)
 
-    def _is_sought(self, name: str) -> bool:
-        """Whether a player is one whom we invite of our own accord."""
-        desk, seek, info = self._desk, self._desk.settings.seek, self._people.who[name]
-        if name == desk.settings.name or info.away or not self._people.is_free(name):
+    def _is_eligible(self, name: str) -> bool:
+        """Whether a player may be invited to a new match."""
+        context, seek, info = self._context, self._context.settings.seek, self._players.users[name]
+        if name == context.settings.name or info.away or not self._players.is_free(name):
             return False
-        if not (seek.bots if self._people.is_bot(name) else desk.settings.policy.people):
+        if not (seek.bots if self._players.is_bot(name) else context.settings.policy.people):
             return False
-        refused = desk.memory.of(name).refused
-        if refused is not None and desk.now < refused + seek.forgive:
+        refused = context.memory.history_of(name).refused
+        if refused is not None and context.now < refused + seek.forgive:
             return False
-        return all(name != sought for _, sought in self._sought) and self._suits(name, seek.length)
+        return all(name != sought for _, sought in self._recent_searches) and self._suits(name, seek.length)

@@ -13,7 +13,7 @@ from fibs_protocol.session import LOGGED_IN, State
 from fibs_protocol.words import Setting, Toggle
 
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
-from fibsbot.bot.context import AgentContext, Feature, feature_of
+from fibsbot.bot.context import AgentContext, Feature, feature_of, on
 from fibsbot.bot.current_match import Matches
 from fibsbot.bot.interface import (
     Action,
@@ -44,168 +44,173 @@ WANTED_TOGGLES: Final[Mapping[Toggle, bool]] = {
     Toggle.DOUBLE: True,
     Toggle.READY: True,
 }
-"""How the switches have to stand (pitfall 7). `ready` comes last, when everything else is settled."""
+"""The values that the toggles must have (pitfall 7). `ready` comes last, when everything else is done."""
 
 BOARDSTYLE: Final = "3"
-"""The style of the `board:` lines, which line `2` does not tell."""
-MOST_TRIES: Final = 3
-"""A switch is thrown so often; from then on only now and then."""
+"""The style with `board:` lines; line `2` does not contain it."""
+MAX_TRIES: Final = 3
+"""Attempts to set a toggle at full pace; from then on only now and then."""
 
 
 class LoginSequence:
-    """Logs in and settles the switches."""
+    """Logs in and sets the toggles."""
 
-    def __init__(self, desk: AgentContext, outbox: CommandQueue, waits: Timeouts) -> None:
-        """Wait for a connection."""
-        self._desk = desk
-        self._outbox = outbox
-        self._waits = waits
-        self._tries: dict[Toggle, tuple[int, float]] = {}
-        """How often each switch was thrown, and when last."""
-        self._told = False
+    def __init__(self, context: AgentContext, queue: CommandQueue, timeouts: Timeouts) -> None:
+        self._context = context
+        self._queue = queue
+        self._timeouts = timeouts
+        self._attempts: dict[Toggle, tuple[int, float]] = {}
+        """Number of attempts to set each toggle, and the time of the last."""
+        self._toggles_known = False
         self._answers = 0
         """Questions answered since the login."""
         self._unanswered: set[Feature] = set()
-        """What was asked for on this connection and got no answer in time."""
+        """Features that were tried on this connection without an answer in time."""
         self._given_up = False
         """Whether we go on without what the server has not answered."""
-        self._said: set[type[Message]] = set()
+        self._seen_kinds: set[type[Message]] = set()
 
-    def connected(self) -> None:
-        """Begin with a new connection."""
-        self._tries = {}
-        self._told = False
+    @on(Connected)
+    def _on_connected(self, _: Connected) -> None:
+        self._attempts = {}
+        self._toggles_known = False
         self._answers = 0
         self._unanswered.clear()
         self._given_up = False
-        self._said.clear()
-        self._waits.expect(Awaited.PROMPT)
+        self._seen_kinds.clear()
+        self._timeouts.start(Awaited.PROMPT)
 
     @property
-    def settled(self) -> bool:
-        """Whether the switches stand as wanted and our saved matches are known, as far as we know."""
-        if not self._told or self._outbox.idle or self._given_up:
-            return self._told
-        throwing = self._outbox.has(c.ToggleCommand, c.SetCommand)
-        return not throwing and not self._outbox.holds(c.Show(c.ShowWhat.SAVED))
+    def done(self) -> bool:
+        """Whether the toggles are set as wanted and our saved matches are known, as far as we know."""
+        if not self._toggles_known or self._queue.idle or self._given_up:
+            return self._toggles_known
+        throwing = self._queue.has_kind(c.ToggleCommand, c.SetCommand)
+        return not throwing and not self._queue.has_command(c.Show(c.ShowWhat.SAVED))
 
-    def on_message(self, message: Message) -> None:
-        """Follow the login."""
-        match message:
-            case m.LoginPrompt():
-                self._on_prompt()
-            case m.Welcome():
-                self._on_let_in()
-                self._waits.expect(Awaited.SWITCHES)
-                if self._is_new(message):
-                    self._desk.record("logged_in", name=message.name)
-            case m.OwnInfo():
-                self._on_let_in()
-                self._desk.rated(message.rating, message.experience)
-                self._ask_for_saved_matches()
-                self._settle({toggle: bool(getattr(message, toggle.value)) for toggle in WANTED_TOGGLES})
-            case m.ToggleSet():
-                self._settle({message.toggle: message.value})
-            case m.ToggleValue():
-                self._told = True
-                self._settle({message.toggle: message.value})
-            case m.WhoInfo(ready=False) if message.name == self._desk.settings.name and self._told:
-                self._settle({Toggle.READY: False})  # somebody, or a line that was no answer, has thrown the switch
-            case m.AlreadyLoggedIn() if self._is_new(message):
-                self._desk.record("already_logged_in")
+    @on(m.Welcome)
+    def _on_welcome(self, message: m.Welcome) -> None:
+        self._on_let_in()
+        self._timeouts.start(Awaited.TOGGLES)
+        if self._is_new(message):
+            self._context.record("logged_in", name=message.name)
+
+    @on(m.OwnInfo)
+    def _on_own_info(self, message: m.OwnInfo) -> None:
+        self._on_let_in()
+        self._context.note_rating(message.rating, message.experience)
+        self._ask_for_saved_matches()
+        self._set_toggles({toggle: bool(getattr(message, toggle.value)) for toggle in WANTED_TOGGLES})
+
+    @on(m.ToggleSet, m.ToggleValue)
+    def _on_toggle(self, message: m.ToggleSet | m.ToggleValue) -> None:
+        self._toggles_known = self._toggles_known or isinstance(message, m.ToggleValue)
+        self._set_toggles({message.toggle: message.value})
+
+    @on(m.WhoInfo)
+    def _on_who(self, message: m.WhoInfo) -> None:
+        """Set `ready` again: another login, or a line that was no answer, has changed it."""
+        if not message.ready and message.name == self._context.settings.name and self._toggles_known:
+            self._set_toggles({Toggle.READY: False})
+
+    @on(m.AlreadyLoggedIn)
+    def _on_already_logged_in(self, message: m.AlreadyLoggedIn) -> None:
+        if self._is_new(message):
+            self._context.record("already_logged_in")
 
     @property
-    def greeted(self) -> bool:
+    def server_has_answered(self) -> bool:
         """Whether the server has answered anything since the login: until then it says what it says to everybody."""
         return self._answers > 0 or self._given_up
 
     def _on_let_in(self) -> None:
-        self._waits.met(Awaited.PROMPT)
-        if not self._told:
-            self._waits.expect(Awaited.SETTLED, self._answers)
+        self._timeouts.stop(Awaited.PROMPT)
+        if not self._toggles_known:
+            self._timeouts.start(Awaited.LOGIN_DONE, self._answers)
 
     def _is_new(self, message: Message) -> bool:
         """Whether this is the first of its kind on the connection: what happens once is remembered once."""
-        if type(message) in self._said:
+        if type(message) in self._seen_kinds:
             return False
-        self._said.add(type(message))
+        self._seen_kinds.add(type(message))
         return True
 
-    def _on_prompt(self) -> None:
-        settings = self._desk.settings
-        if self._desk.session.state is State.REFUSED:
-            self._desk.disconnect("the server refuses this name and password", End.REFUSED)
-        elif self._desk.session.state is State.LOGIN:
-            self._outbox.say(c.Login(settings.client, settings.name, settings.password))
+    @on(m.LoginPrompt)
+    def _on_prompt(self, _: m.LoginPrompt) -> None:
+        settings = self._context.settings
+        if self._context.session.state is State.REFUSED:
+            self._context.disconnect("the server refuses this name and password", End.REFUSED)
+        elif self._context.session.state is State.LOGIN:
+            self._queue.send(c.Login(settings.client, settings.name, settings.password))
 
     def _ask_for_saved_matches(self) -> None:
-        """Ask before anything else is said: no line ends their list, but the answer to the next command does."""
-        self._outbox.say(c.Show(c.ShowWhat.SAVED))
+        """Request the list before any other command: no line ends it, but the answer to the next command does."""
+        self._queue.send(c.Show(c.ShowWhat.SAVED))
 
-    def _settle(self, values: Mapping[Toggle, bool]) -> None:
-        if not self._told:
-            self._outbox.say(c.SetCommand(Setting.BOARDSTYLE, BOARDSTYLE))
-        self._told = True
-        self._waits.met(Awaited.SWITCHES)
+    def _set_toggles(self, values: Mapping[Toggle, bool]) -> None:
+        if not self._toggles_known:
+            self._queue.send(c.SetCommand(Setting.BOARDSTYLE, BOARDSTYLE))
+        self._toggles_known = True
+        self._timeouts.stop(Awaited.TOGGLES)
         for toggle, wanted in WANTED_TOGGLES.items():
-            tries, last = self._tries.get(toggle, (0, 0.0))
-            again = tries < MOST_TRIES or self._desk.now >= last + self._desk.settings.timings.patience
+            attempts, last = self._attempts.get(toggle, (0, 0.0))
+            again = attempts < MAX_TRIES or self._context.now >= last + self._context.settings.timings.patience
             if values.get(toggle, wanted) is not wanted and again:
-                self._tries[toggle] = tries + 1, self._desk.now
-                self._outbox.say(c.ToggleCommand(toggle))
+                self._attempts[toggle] = attempts + 1, self._context.now
+                self._queue.send(c.ToggleCommand(toggle))
 
-    def on_answered(self, answered: CommandOutcome) -> None:
-        """Take note that the server goes on with the login."""
-        command, feature = answered.errand.command, feature_of(answered.errand.command)
+    def on_answered(self, outcome: CommandOutcome) -> None:
+        """Note an answer to a command of the login."""
+        command, feature = outcome.queued.command, feature_of(outcome.queued.command)
         if feature is not None and not isinstance(command, c.Leave):
-            (self._desk.note_lack if answered.lacking else self._desk.note_feature)(feature)
+            (self._context.note_lack if outcome.unsupported else self._context.note_feature)(feature)
             self._unanswered.discard(feature)
-        if self._desk.session.state in LOGGED_IN:
+        if self._context.session.state in LOGGED_IN:
             self._answers += 1
-            if self._waits.waits_for(Awaited.SETTLED):
-                self._waits.expect(Awaited.SETTLED, self._answers)
+            if self._timeouts.is_waiting_for(Awaited.LOGIN_DONE):
+                self._timeouts.start(Awaited.LOGIN_DONE, self._answers)
 
-    def on_overdue(self, answered: CommandOutcome) -> None:
-        """Ask again. A `toggle` might undo itself: we find out how the switches stand."""
-        command, feature = answered.errand.command, feature_of(answered.errand.command)
-        if awaited_of(command) is not Awaited.QUESTION or (feature and self._desk.lacks(feature)):
+    def on_overdue(self, outcome: CommandOutcome) -> None:
+        """Send a command again. A `toggle` might undo itself, so the list of toggles is requested instead."""
+        command, feature = outcome.queued.command, feature_of(outcome.queued.command)
+        if awaited_of(command) is not Awaited.QUESTION or (feature and self._context.lacks(feature)):
             return
         if feature is not None:
             self._unanswered.add(feature)
-        if self._given_up or self._waits.missed(Awaited.QUESTION, feature or command.kind()):
+        if self._given_up or self._timeouts.note_missed(Awaited.QUESTION, feature or command.kind()):
             if feature is not None:
-                self._desk.note_lack(feature)
+                self._context.note_lack(feature)
         else:
-            self._outbox.say(c.ToggleCommand() if isinstance(command, c.ToggleCommand) else command)
-            if isinstance(command, c.Show) and not self._desk.lacks(Feature.TIME):
-                self._outbox.say(c.Time())  # its answer ends the list
+            self._queue.send(c.ToggleCommand() if isinstance(command, c.ToggleCommand) else command)
+            if isinstance(command, c.Show) and not self._context.lacks(Feature.TIME):
+                self._queue.send(c.Time())  # its answer ends the list
 
     def on_time(self, awaited: Awaited) -> None:
         """Deal with a server that does not go on."""
-        last = self._waits.on_time(awaited)
+        last = self._timeouts.on_time(awaited)
         if awaited is Awaited.PROMPT:
-            self._desk.disconnect("no login prompt or no answer to the login")
-        elif awaited is Awaited.SWITCHES and not last:
+            self._context.disconnect("no login prompt or no answer to the login")
+        elif awaited is Awaited.TOGGLES and not last:
             self._ask_for_saved_matches()
-            self._outbox.say(c.SetCommand(Setting.BOARDSTYLE, BOARDSTYLE))
-            self._outbox.say(c.ToggleCommand())
-        elif awaited is Awaited.SETTLED and not self.settled:
-            if self._outbox.in_flight is None and not self._outbox.idle:
-                self._waits.expect(awaited, self._answers)  # our own pace holds it up
+            self._queue.send(c.SetCommand(Setting.BOARDSTYLE, BOARDSTYLE))
+            self._queue.send(c.ToggleCommand())
+        elif awaited is Awaited.LOGIN_DONE and not self.done:
+            if self._queue.in_flight is None and not self._queue.idle:
+                self._timeouts.start(awaited, self._answers)  # our own pace holds it up
             else:
-                self._told = self._given_up = True
+                self._toggles_known = self._given_up = True
                 for feature in self._unanswered:
-                    self._desk.note_lack(feature)
-                self._outbox.drop(*REPEATED_COMMANDS)
+                    self._context.note_lack(feature)
+                self._queue.drop(*REPEATED_COMMANDS)
 
 
 GUEST: Final = "guest"
-MOST_WAITS: Final = 4
+MAX_WAITS: Final = 4
 """The whole registration takes so many waits at most, whatever the server says in the meantime."""
 
 
 class Registration:
-    """Registers one account. `outcome` tells how it ended."""
+    """Registers one account; `outcome` is how that ended."""
 
     def __init__(self, name: str, password: str, wait: float) -> None:
         """Register `name`; give up when the server says nothing for `wait` seconds, or does not get on."""
@@ -228,10 +233,10 @@ class Registration:
         """Whether the name was taken: perhaps by ourselves, some time ago."""
 
     def handle(self, event: Event) -> list[Action]:
-        """Take an event, return what is to be done about it."""
+        """Return the actions that an event leads to."""
         match event:
             case Connected():
-                self._until = event.at + MOST_WAITS * self._wait
+                self._until = event.at + MAX_WAITS * self._wait
                 return [WakeAt(event.at + self._wait)]
             case MessageReceived():
                 actions = self._answer(event.message)
@@ -274,84 +279,87 @@ RESTART_MARGIN: Final = 3
 
 
 class Logout:
-    """Logs out."""
+    """Logs out, for the operator or before the server restarts."""
 
-    def __init__(self, desk: AgentContext, outbox: CommandQueue, matches: Matches) -> None:
-        """Want to stay."""
-        self._desk = desk
-        self._outbox = outbox
+    def __init__(self, context: AgentContext, queue: CommandQueue, matches: Matches) -> None:
+        self._context = context
+        self._queue = queue
         self._matches = matches
         self._going_down = False
 
-    def connected(self) -> None:
-        """Begin with a new connection."""
+    @on(Connected)
+    def _on_connected(self, _: Connected) -> None:
         self._going_down = False
 
     @property
-    def leaving(self) -> bool:
-        """Whether no new match is begun any more on this connection."""
-        return self._desk.finishing or self._going_down
+    def ending(self) -> bool:
+        """Whether no new match is started any more on this connection."""
+        return self._context.finishing or self._going_down
 
     # -- the operator -------------------------------------------------------------------------------------------
 
     def finish(self) -> None:
         """Log out once the match is over; one that does not end is left to the server to save it."""
-        self._desk.finishing = True
-        if not self._desk.is_set("finish"):
-            self._desk.wake("finish", self._desk.settings.timings.finish)
+        self._context.finishing = True
+        if not self._context.has_timer("finish"):
+            self._context.set_timer("finish", self._context.settings.timings.finish)
 
     def quit(self) -> None:
         """Log out now, whatever is on; without a connection there is nothing to log out from."""
-        self._desk.finishing = True
-        if self._desk.session.state in LOGGED_IN:
-            self._outbox.say_at_once(c.Bye())
-        self._desk.disconnect("told to quit", End.FINISHED)
+        self._context.finishing = True
+        if self._context.session.state in LOGGED_IN:
+            self._queue.send_now(c.Bye())
+        self._context.disconnect("told to quit", End.FINISHED)
 
     # -- the server ---------------------------------------------------------------------------------------------
 
-    def on_message(self, message: Message) -> None:
-        """Notice that the server goes away, or has let us go."""
-        match message:
-            case m.RestartNotice():
-                if not self._going_down:
-                    self._going_down = True
-                    margin = RESTART_MARGIN * self._desk.settings.timings.watchdog
-                    self._desk.wake("restart", max(_restart_delay(message.delay) - margin, 0.0))
-            case m.Shutdown():
-                self._going_down = True
-                self._disconnect("the server shuts down")
-            case m.Goodbye():
-                self._disconnect("logged out before the server restarts" if self._going_down else "logged out")
-            case m.ConnectionTimedOut():
-                self._disconnect("put out as idle")
+    @on(m.RestartNotice)
+    def _on_restart_notice(self, message: m.RestartNotice) -> None:
+        if not self._going_down:
+            self._going_down = True
+            margin = RESTART_MARGIN * self._context.settings.timings.watchdog
+            self._context.set_timer("restart", max(_restart_delay(message.delay) - margin, 0.0))
 
-    def on_overdue(self, answered: CommandOutcome) -> None:
-        """Go without a goodbye."""
-        if isinstance(answered.errand.command, c.Bye):
+    @on(m.Shutdown)
+    def _on_shutdown(self, _: m.Shutdown) -> None:
+        self._going_down = True
+        self._disconnect("the server shuts down")
+
+    @on(m.Goodbye)
+    def _on_goodbye(self, _: m.Goodbye) -> None:
+        self._disconnect("logged out before the server restarts" if self._going_down else "logged out")
+
+    @on(m.ConnectionTimedOut)
+    def _on_timed_out(self, _: m.ConnectionTimedOut) -> None:
+        self._disconnect("put out as idle")
+
+    def on_overdue(self, outcome: CommandOutcome) -> None:
+        """Disconnect although `bye` was not answered."""
+        if isinstance(outcome.queued.command, c.Bye):
             self._disconnect("logged out without an answer")
 
     def _disconnect(self, reason: str) -> None:
-        end = End.FINISHED if self._desk.finishing else None
-        self._desk.disconnect(reason, end, restarting=self._going_down)
+        end = End.FINISHED if self._context.finishing else None
+        self._context.disconnect(reason, end, restarting=self._going_down)
 
     # -- going --------------------------------------------------------------------------------------------------
 
     def on_time(self) -> None:
-        """Leave the match to the server, which saves it."""
-        self._outbox.say(c.Bye())
+        """Log out in the middle of a match, which the server saves."""
+        self._queue.send(c.Bye())
 
     def step(self) -> None:
-        """Log out when that is wanted and no match is on."""
-        if not self.leaving or self._desk.ended or self._matches.current is not None:
+        """Log out if that is requested and there is no match."""
+        if not self.ending or self._context.ended or self._matches.current is not None:
             return
-        state = self._desk.session.state
-        if state in (State.LOBBY, State.WATCHING) and self._outbox.silent:
-            self._outbox.say(c.Bye())
-        elif state in (State.CONNECTING, State.LOGIN) and self._desk.finishing:
-            self._desk.disconnect("finished while not logged in", End.FINISHED)
+        state = self._context.session.state
+        if state in (State.LOBBY, State.WATCHING) and self._queue.empty:
+            self._queue.send(c.Bye())
+        elif state in (State.CONNECTING, State.LOGIN) and self._context.finishing:
+            self._context.disconnect("finished while not logged in", End.FINISHED)
 
 
 def _restart_delay(delay: str) -> float:
-    """Read how long it takes until the server goes, as its notice says it: `60 seconds`, `5 minutes`."""
+    """Parse the seconds until the server restarts from its notice: `60 seconds`, `5 minutes`."""
     found = re.match(r"(\d{1,6})\s*([smh])", delay, re.IGNORECASE)
     return float(found[1]) * DELAY_UNITS[found[2].lower()] if found else DEFAULT_RESTART_DELAY

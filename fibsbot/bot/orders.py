@@ -1,4 +1,4 @@
-"""What an operator can order a bot to do: the same words by tell and over the control socket (docs/agent.md)."""
+"""Orders of operators, the same by `tell` and over the control socket (docs/chat.md)."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Self
 
 
 class Order(enum.Enum):
-    """An order, by the word that gives it."""
+    """An order; the value is the word that gives it."""
 
     STATUS = "status", "say what the bot is doing"
-    PAUSE = "pause", "begin no new match until `resume`"
-    RESUME = "resume", "begin matches again after `pause`"
-    LAST = "last", "finish the match, then log out"
+    PAUSE = "pause", "start no new match until `resume`"
+    RESUME = "resume", "start matches again after `pause`"
+    FINISH = "finish", "finish the match, then log out"
     QUIT = "quit", "log out at once; the server saves the match"
 
     help: str
-    """What it does, in a few words."""
+    """A short description."""
 
     def __new__(cls, word: str, text: str) -> Self:
-        """Make a member whose value is the word alone."""
+        """Create a member whose value is the word alone."""
         order = object.__new__(cls)
         order._value_ = word
         order.help = text
@@ -27,6 +27,7 @@ class Order(enum.Enum):
 
 
 def parse_order(text: str) -> Order | None:
-    """Read an order: one word, whose case does not matter; None for anything else."""
+    """Parse an order: one word in any case; return None for anything else."""
     word = text.strip().lower()
+    word = "finish" if word == "last" else word  # the older word
     return next((order for order in Order if order.value == word), None)

@@ -2,136 +2,137 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from attrs import evolve
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
-from fibs_protocol.messages import Message
 
 from fibsbot.bot.command_queue import CommandQueue
-from fibsbot.bot.context import AgentContext, Feature
+from fibsbot.bot.context import AgentContext, Feature, on
+from fibsbot.bot.interface import ConnectionLost
 from fibsbot.policy import Direction, MatchRequest, is_bot
 
-MOST_USERS: Final = 10_000
-"""Users that we keep in mind; a server has a few hundred."""
+MAX_USERS: Final = 10_000
+"""Users that are remembered; a server has a few hundred."""
 LIST_MAX_AGE: Final = 10
-"""The list of users is asked for again after so many times the wait before inviting somebody again."""
-MOST_MISSED: Final = 1
-"""How often the list of users is asked for again when it does not come."""
+"""Age after which the list of users is requested again, as a multiple of `timings.retry`."""
+MAX_MISSED: Final = 1
+"""Further requests of the list of users when it does not come."""
 
 
 class Players:
     """The users of the server, as its `5` lines describe them."""
 
-    def __init__(self, desk: AgentContext, outbox: CommandQueue) -> None:
-        """Know nobody."""
-        self._desk = desk
-        self._outbox = outbox
-        self.who: dict[str, m.WhoInfo] = {}
+    def __init__(self, context: AgentContext, queue: CommandQueue) -> None:
+        self._context = context
+        self._queue = queue
+        self.users: dict[str, m.WhoInfo] = {}
+        self.on_free: Callable[[str], None] = lambda _: None
+        """Called with the name of a player who has just become free to play."""
         self._listed: float | None = None
         """When a whole list came last; not every login brings one, and lines get lost."""
         self._seen: set[str] | None = None
-        """Who is on the list that we have asked for."""
+        """Names on the list that we have requested, as far as it has come."""
         self._missed = 0
         """How often the list has not come."""
         self._announced: set[str] = set()
-        """Who has logged in, but was not described yet."""
+        """Players who have logged in and whose `5` line has not come yet."""
 
-    def disconnected(self) -> None:
-        """Forget who was there."""
-        self.who.clear()
+    @on(ConnectionLost)
+    def _on_connection_lost(self, _: ConnectionLost) -> None:
+        self.users.clear()
         self._listed = None
         self._missed = 0
         self._seen = None
         self._announced.clear()
 
-    def on_message(self, message: Message) -> str | None:
-        """Keep up with who is there; return the name of somebody who has just become free to play."""
-        match message:
-            case m.WhoInfo():
-                return self._on_who(message)
-            case m.WhoEnd():
-                self._on_end()
-            case m.LoggedIn() if message.name not in self.who and len(self._announced) < MOST_USERS:
-                self._announced.add(message.name)
-                self._desk.wake("who", self._desk.settings.timings.invitation)
-            case m.LoggedOut():
-                self.who.pop(message.name, None)
-                self._announced.discard(message.name)
-        return None
+    @on(m.LoggedIn)
+    def _on_logged_in(self, message: m.LoggedIn) -> None:
+        if message.name not in self.users and len(self._announced) < MAX_USERS:
+            self._announced.add(message.name)
+            self._context.set_timer("who", self._context.settings.timings.invitation)
 
-    def _on_who(self, info: m.WhoInfo) -> str | None:
-        if info.name == self._desk.settings.name:
-            self._desk.rated(info.rating, info.experience)
+    @on(m.LoggedOut)
+    def _on_logged_out(self, message: m.LoggedOut) -> None:
+        self.users.pop(message.name, None)
+        self._announced.discard(message.name)
+
+    @on(m.WhoInfo)
+    def _on_who(self, info: m.WhoInfo) -> None:
+        if info.name == self._context.settings.name:
+            self._context.note_rating(info.rating, info.experience)
         self._announced.discard(info.name)
         if self._seen is not None:
             self._seen.add(info.name)
-        if info.name not in self.who and len(self.who) >= MOST_USERS:
-            return None
+        if info.name not in self.users and len(self.users) >= MAX_USERS:
+            return
         was_free = self.is_free(info.name)
-        self.who[info.name] = info
-        return info.name if self.is_free(info.name) and not was_free else None
+        self.users[info.name] = info
+        if self.is_free(info.name) and not was_free:
+            self.on_free(info.name)
 
-    def _on_end(self) -> None:
+    @on(m.WhoEnd)
+    def _on_end(self, _: m.WhoEnd) -> None:
         """Forget who is not on the list that we asked for. Some servers end each single `5` line as a list, too."""
-        self._listed = self._desk.now
+        self._listed = self._context.now
         self._missed = 0
-        if self._seen is not None and self._desk.settings.name in self._seen:
-            self.who = {name: info for name, info in self.who.items() if name in self._seen}
+        if self._seen is not None and self._context.settings.name in self._seen:
+            self.users = {name: info for name, info in self.users.items() if name in self._seen}
             self._seen = None
 
     def is_free(self, name: str) -> bool:
-        """Whether somebody else is there, ready to play, and plays with nobody."""
-        info = self.who.get(name)
-        return info is not None and info.ready and info.opponent is None and name != self._desk.settings.name
+        """Whether another player is logged in, ready and not in a match."""
+        info = self.users.get(name)
+        return info is not None and info.ready and info.opponent is None and name != self._context.settings.name
 
-    def ask(self, *, fresh: bool) -> bool:
-        """Ask for the list of users if it is not complete; return whether it was asked for.
+    def request_list(self, *, fresh: bool) -> bool:
+        """Request the list of users if it is incomplete or too old; return whether it was requested.
 
         `fresh`: there is somebody whom we would like to play, so that it must not be old either.
         """
-        if self._desk.lacks(Feature.RAWWHO):
+        if self._context.lacks(Feature.RAWWHO):
             return False
-        now, age = self._desk.now, LIST_MAX_AGE * self._desk.settings.timings.retry
-        missing = self._listed is None or (self._announced and not self._desk.is_set("who"))
+        now, age = self._context.now, LIST_MAX_AGE * self._context.settings.timings.retry
+        missing = self._listed is None or (self._announced and not self._context.has_timer("who"))
         if not missing and self._listed is not None and not (fresh and now >= self._listed + age):
-            if fresh and not self._desk.is_set("list"):
-                self._desk.wake("list", self._listed + age - now)
+            if fresh and not self._context.has_timer("list"):
+                self._context.set_timer("list", self._listed + age - now)
             return False
         self._announced.clear()
         self._seen = set()
-        self._outbox.say(c.Rawwho())
+        self._queue.send(c.Rawwho())
         return True
 
     def on_unanswered(self) -> None:
-        """Ask for the list once more; then go on with whom we know, and ask again later."""
+        """Request the list once more; after that use the users known so far, and request it again later."""
         self._seen = None
-        if self._missed < MOST_MISSED:
+        if self._missed < MAX_MISSED:
             self._missed += 1
             self._listed = None
         else:
             self._missed = 0
-            self._listed = self._desk.now
+            self._listed = self._context.now
 
     def note_busy(self, name: str) -> None:
-        """Take note that a player is not free, whatever the last line about him said."""
-        if info := self.who.get(name):
-            self.who[name] = evolve(info, ready=False)
+        """Note that a player is not free, whatever the last line about them said."""
+        if info := self.users.get(name):
+            self.users[name] = evolve(info, ready=False)
 
-    def note_gone(self, name: str) -> None:
-        """Take note that a player is not there, whatever we have heard."""
-        self.who.pop(name, None)
+    def remove(self, name: str) -> None:
+        """Note that a player is not logged in."""
+        self.users.pop(name, None)
 
     def is_bot(self, name: str) -> bool:
         """Whether a player seems to be a program."""
-        info = self.who.get(name)
+        info = self.users.get(name)
         return is_bot(name, info.client if info else None)
 
     def request(self, name: str, length: int, direction: Direction, saved_games: int | None = None) -> MatchRequest:
-        """Put together what is known of a match that could be played."""
-        desk, info = self._desk, self.who.get(name)
-        known = desk.memory.of(name)
+        """Return what the policy needs to know of a possible match."""
+        context, info = self._context, self.users.get(name)
+        known = context.memory.history_of(name)
         return MatchRequest(
             name=name,
             length=length,
@@ -140,8 +141,8 @@ class Players:
             experience=info.experience if info else None,
             client=info.client if info else None,
             saved_games=saved_games,
-            since_last=known.since_last(desk.now),
-            matches_today=known.matches_today(desk.now),
-            paused=desk.paused,
-            finishing=desk.finishing,
+            since_last=known.since_last(context.now),
+            matches_today=known.matches_today(context.now),
+            paused=context.paused,
+            finishing=context.finishing,
         )

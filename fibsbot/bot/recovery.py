@@ -1,4 +1,4 @@
-"""What is done when something does not come: carries out the table of `waits.py` (docs/protocol.md, pitfalls 11, 12).
+"""Recovery after lost lines and expired timeouts (docs/protocol.md, pitfalls 11, 12).
 
 Lines get lost in both directions, and servers stop in the middle of a match. Whatever is waited for in a match is asked
 for a few times; then the match is left and rejoined, then there is a new connection, and a match that makes no progress
@@ -23,28 +23,29 @@ from fibs_protocol.session import IN_MATCH, State
 from fibs_protocol.words import YOU
 
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
-from fibsbot.bot.context import AgentContext, Feature
+from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.current_match import Matches
+from fibsbot.bot.interface import Connected, ConnectionLost
 from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, Consequence, Timeouts, awaited_of
 from fibsbot.bot.tracked_match import PlayerSide, cannot_move
 
 ROLL_WAIT_DIVISOR: Final = 8
-"""A server that has once forgotten to roll for us is waited for so many times less."""
-MOST_LOOKS: Final = 5
-"""After so many looks at a board on which nothing happens, an opponent who is active waits for us, too."""
+"""The wait for a roll is divided by this after the server has once forgotten to roll for us."""
+MAX_BOARD_REQUESTS: Final = 5
+"""After this many boards without progress an active opponent is waiting for us, too."""
 EMPTY_MOVE_AFTER: Final = 3
-"""When we have waited so often for what follows a throw without a play, we say `move` without moves, once."""
-MOST_PUT_OFF: Final = 8
-"""A wait is put off so often while commands of ours are still to be sent or answered."""
-MOST_UNSEEN: Final = 2
-"""New connections for a match of which only our own `5` line speaks; then that line is not believed."""
-MOST_SEEN: Final = 2_000
-"""Situations of a match that are kept in mind to notice progress."""
+"""Waits after a roll without a legal play before an empty `move` is sent, once."""
+MAX_POSTPONED: Final = 8
+"""Times that a wait is postponed while commands of ours are still to be sent or answered."""
+MAX_RECONNECTS_FOR_UNSEEN: Final = 2
+"""New connections for a match that only our own `5` line mentions; then that line is ignored."""
+MAX_SITUATIONS: Final = 2_000
+"""Situations of a match that are remembered to notice progress."""
 
 IN_MATCH_WAITS: Final = frozenset(
     {Awaited.DECISION, Awaited.BOARD, Awaited.ROLL, Awaited.GAME, Awaited.END, Awaited.OPPONENT}
 )
-"""What is waited for in a match, one at a time."""
+"""The waits in a match, of which one is open at a time."""
 
 
 _AWAITED: Final = {
@@ -53,11 +54,11 @@ _AWAITED: Final = {
     State.MY_ROLL: Awaited.ROLL,
     State.BETWEEN_GAMES: Awaited.GAME,
 }
-"""What is waited for in each state of a match while no decision of ours is open."""
+"""The wait in each state of a match while no decision of ours is open."""
 
 
 class RecoveryStep(enum.Enum):
-    """What is done for a match that makes no progress, in this order."""
+    """The steps for a match that makes no progress, in this order."""
 
     REJOIN = "leave and rejoin"
     RECONNECT = "reconnect"
@@ -68,234 +69,247 @@ RECOVERY_STEPS: Final = tuple(RecoveryStep)
 
 
 class Recovery:
-    """Keeps an eye on the clock while it is for others to act."""
+    """Watches for progress while others have to act, and restores the match after lost lines."""
 
-    def __init__(self, desk: AgentContext, outbox: CommandQueue, waits: Timeouts, matches: Matches) -> None:
-        """Wait for nothing."""
-        self._desk = desk
-        self._outbox = outbox
-        self._waits = waits
+    def __init__(self, context: AgentContext, queue: CommandQueue, timeouts: Timeouts, matches: Matches) -> None:
+        self._context = context
+        self._queue = queue
+        self._timeouts = timeouts
         self._matches = matches
         self._probing = False
         self._joined = False
-        self._put_off = 0
-        self._leaving: str | None = None
+        self._postponed = 0
+        self.leave_reason: str | None = None
         """Why we are leaving the match that is on."""
-        self._steps: dict[str, int] = {}
+        self._steps_taken: dict[str, int] = {}
         """How many steps of the ladder were taken with each opponent since the match made progress."""
-        self._seen: set[Hashable] = set()
+        self._seen_situations: set[Hashable] = set()
         """Situations of the match that is on."""
-        self._with: str | None = None
+        self._seen_with: str | None = None
         """The opponent of these situations."""
-        self._named: str | None = None
-        """With whom we play, as our own `5` line says."""
-        self._claimed: str | None = None
-        """Who plays with us, as their `5` line says; servers do not always agree with themselves."""
-        self._alone = False
+        self._own_line_opponent: str | None = None
+        """Our opponent according to our own `5` line."""
+        self._opponent_line: str | None = None
+        """The player whose `5` line names us as opponent; servers do not always agree with themselves."""
+        self._opponent_left_suspected = False
         """Whether the opponent of the match that is on has logged in anew, or plays with nobody or somebody else."""
-        self._board_asked = False
+        self._board_asked_last = False
         """Whether the board was asked for last, and not who we play with."""
-        self._unseen: Counter[str] = Counter()
+        self._reconnects_for_unseen: Counter[str] = Counter()
         """New connections made for a match that only our own `5` line speaks of."""
 
-    def connected(self) -> None:
-        """Begin with a new connection."""
-        self._named = self._claimed = None
+    @on(Connected)
+    def _on_connected(self, _: Connected) -> None:
+        self._own_line_opponent = self._opponent_line = None
 
-    def disconnected(self) -> None:
-        """Wait for nothing; the situations of the match are not forgotten, for it may go on."""
-        self._waits.clear()
+    @on(ConnectionLost)
+    def _on_connection_lost(self, _: ConnectionLost) -> None:
+        """Stop all waits; the situations of the match are kept because it may be resumed."""
+        self._timeouts.clear()
         self._probing = self._joined = False
-        self._leaving = None
+        self.leave_reason = None
 
     # -- what the server says -----------------------------------------------------------------------------------
 
-    def on_message(self, message: Message) -> None:
-        """Take note of what bears on who has to act, and on where we are."""
-        self._waits.met(Awaited.WORD)
-        state = self._desk.session.state
-        if state is State.WATCHING:
-            self._outbox.say(c.Unwatch())  # we never watch anybody
-        match message:
-            case m.WhoInfo():
-                self._on_who(message)
-            case m.Board():
-                self._waits.met(Awaited.VIEW)
-            case m.GameStarts() | m.GameWon() | m.GaveUp() | m.ResignAccepted() | m.OpponentGone() | m.YouLeft():
-                self._joined = False
-            case m.WaitForJoin():
-                self._joined = True
-            case m.LoggedIn() if message.name == self._desk.track.opponent:
-                self._note_alone()
-            case m.Moves() if message.player == self._desk.track.opponent:
-                self._alone = False
-            case m.Rolls(player=player) if player == YOU and self._waits.waits_for(Awaited.ROLL):
-                self._desk.note_feature(Feature.ROLL)
-        if state is State.LOBBY:
-            self._look_for_signs(message)
+    @on(m.GameStarts, m.GameWon, m.GaveUp, m.ResignAccepted, m.OpponentGone, m.YouLeft)
+    def _on_no_wait_for_join(self, _: Message) -> None:
+        self._joined = False
 
-    def _look_for_signs(self, message: Message) -> None:
-        """Look for signs of a match that we do not know of."""
-        match message:
-            case m.GameStarts() | m.OpeningRoll() | m.FirstMove():
-                self._suspect()
-            case m.Board() if message.state.player == YOU:
-                self._suspect()
-            case m.NotPlaying() if self._partner:
-                self._suspect()
-            case m.YouArePlaying() | m.TwoGamesAtOnce():
-                self._outbox.say(c.ShowBoard())
+    @on(m.WaitForJoin)
+    def _on_wait_for_join(self, _: m.WaitForJoin) -> None:
+        self._joined = True
 
+    @on(m.LoggedIn)
+    def _on_logged_in(self, message: m.LoggedIn) -> None:
+        if message.name == self._context.tracked.opponent:
+            self._note_opponent_sign()
+
+    @on(m.Moves)
+    def _on_moves(self, message: m.Moves) -> None:
+        if message.player == self._context.tracked.opponent:
+            self._opponent_left_suspected = False
+
+    @on(m.Rolls)
+    def _on_rolls(self, message: m.Rolls) -> None:
+        if message.player == YOU and self._timeouts.is_waiting_for(Awaited.ROLL):
+            self._context.note_feature(Feature.ROLL)
+
+    @on(m.Board)
+    def _on_any_board(self, message: m.Board) -> None:
+        self._timeouts.stop(Awaited.REQUESTED_BOARD)
+        if message.state.player == YOU and self._context.session.state is State.LOBBY:
+            self._start_match_search()
+
+    @on(m.GameStarts, m.OpeningRoll, m.FirstMove)
+    def _on_sign_of_match(self, _: Message) -> None:
+        """Find out whether we are in a match that we do not know of."""
+        if self._context.session.state is State.LOBBY:
+            self._start_match_search()
+
+    @on(m.NotPlaying)
+    def _on_not_playing(self, message: m.NotPlaying) -> None:
+        if self._listed_opponent:
+            self._on_sign_of_match(message)
+
+    @on(m.YouArePlaying, m.TwoGamesAtOnce)
+    def _on_playing(self, _: Message) -> None:
+        if self._context.session.state is State.LOBBY:
+            self._queue.send(c.ShowBoard())
+
+    @on(m.WhoInfo)
     def _on_who(self, info: m.WhoInfo) -> None:
-        us, before = self._desk.settings.name, self._partner
+        us, before = self._context.settings.name, self._listed_opponent
         if info.name == us:
-            self._named = info.opponent
+            self._own_line_opponent = info.opponent
         elif info.opponent == us:
-            self._claimed = info.name
-        elif info.name == self._claimed:
-            self._claimed = None
-        if us in (info.name, info.opponent) or self._partner != before:
-            self._on_partner()
-        if info.name == self._desk.track.opponent:
+            self._opponent_line = info.name
+        elif info.name == self._opponent_line:
+            self._opponent_line = None
+        if us in (info.name, info.opponent) or self._listed_opponent != before:
+            self._on_listed_opponent()
+        if info.name == self._context.tracked.opponent:
             self._on_opponent(info)
 
     @property
-    def _partner(self) -> str | None:
+    def _listed_opponent(self) -> str | None:
         """With whom we play, as `5` lines say."""
-        return self._named or self._claimed
+        return self._own_line_opponent or self._opponent_line
 
-    def _on_partner(self) -> None:
+    def _on_listed_opponent(self) -> None:
         """Go by what `5` lines say of a match of ours."""
-        if self._partner is None:
-            self._waits.met(Awaited.MATCH)
-        elif self._desk.session.state is State.LOBBY and self._unseen[self._partner] <= MOST_UNSEEN:
-            self._suspect()
+        if self._listed_opponent is None:
+            self._timeouts.stop(Awaited.MATCH)
+        elif (
+            self._context.session.state is State.LOBBY
+            and self._reconnects_for_unseen[self._listed_opponent] <= MAX_RECONNECTS_FOR_UNSEEN
+        ):
+            self._start_match_search()
 
     def _on_opponent(self, info: m.WhoInfo) -> None:
         """Begin anew where both wait: a line was lost that no board can make up for."""
-        if info.opponent != self._desk.settings.name:
-            self._note_alone()
+        if info.opponent != self._context.settings.name:
+            self._note_opponent_sign()
             return
-        self._alone = False
-        active = info.idle < self._desk.settings.timings.patience
-        if active and self._waits.passed(Awaited.OPPONENT) >= MOST_LOOKS:
+        self._opponent_left_suspected = False
+        active = info.idle < self._context.settings.timings.patience
+        if active and self._timeouts.expired_count(Awaited.OPPONENT) >= MAX_BOARD_REQUESTS:
             self.stall(f"{info.name} and we wait for each other", RecoveryStep.RECONNECT)
 
-    def _note_alone(self) -> None:
-        """Take note of a sign that the opponent knows of no match with us; a whole wait begins with the first one.
+    def _note_opponent_sign(self) -> None:
+        """Note a sign that the opponent is not in a match with us; the first one restarts the wait.
 
         FIBS would have said before that the match is saved. A list that is a moment old is put right by what follows.
         """
-        if not self._alone and self._desk.session.state in IN_MATCH:
-            self._alone = True
-            self._waits.met(Awaited.OPPONENT)
+        if not self._opponent_left_suspected and self._context.session.state in IN_MATCH:
+            self._opponent_left_suspected = True
+            self._timeouts.stop(Awaited.OPPONENT)
 
-    def on_answered(self, answered: CommandOutcome) -> None:
+    def on_answered(self, outcome: CommandOutcome) -> None:
         """Notice where we are from what became of a command."""
-        command, state = answered.errand.command, self._desk.session.state
-        if isinstance(answered.message, m.TwoGamesAtOnce) and state is State.BETWEEN_GAMES:
+        command, state = outcome.queued.command, self._context.session.state
+        if isinstance(outcome.message, m.TwoGamesAtOnce) and state is State.BETWEEN_GAMES:
             # A game began unheard: the server does not let us join the next one.
-            self._desk.session.state = State.UNCLEAR
-            self._desk.track = evolve(self._desk.track, running=True, state=None)
-            self._outbox.say(c.ShowBoard())
-        elif isinstance(answered.message, m.MatchAlreadyOver):
+            self._context.session.state = State.UNCLEAR
+            self._context.tracked = evolve(self._context.tracked, running=True, state=None)
+            self._queue.send(c.ShowBoard())
+        elif isinstance(outcome.message, m.MatchAlreadyOver):
             self._give_up_over()
         match command:
             case c.Leave():
-                self._on_leave_answered(answered)
-            case c.Join() | c.ShowBoard() if answered.message is None and state is State.LOBBY:
-                self._suspect()
+                self._on_leave_answered(outcome)
+            case c.Join() | c.ShowBoard() if outcome.message is None and state is State.LOBBY:
+                self._start_match_search()
             case c.Unwatch() if state is State.WATCHING:
-                self._desk.session.state = State.LOBBY
+                self._context.session.state = State.LOBBY
 
-    def on_overdue(self, answered: CommandOutcome) -> None:
+    def on_overdue(self, outcome: CommandOutcome) -> None:
         """Count answers that do not come."""
         # A question is given up after half the time, twice: only both together are as long as any other wait.
-        question = awaited_of(answered.errand.command) is Awaited.QUESTION
-        if self._waits.missed(Awaited.WORD, weight=0.5 if question else 1):
-            self._desk.disconnect("the server is silent")
-        elif isinstance(answered.errand.command, c.ShowBoard):
-            if self._waits.missed(Awaited.VIEW):
+        question = awaited_of(outcome.queued.command) is Awaited.QUESTION
+        if self._timeouts.note_missed(Awaited.ANY_LINE, weight=0.5 if question else 1):
+            self._context.disconnect("the server is silent")
+        elif isinstance(outcome.queued.command, c.ShowBoard):
+            if self._timeouts.note_missed(Awaited.REQUESTED_BOARD):
                 self.stall("the server does not show the board")
-            elif self._desk.session.state in IN_MATCH:
-                self._outbox.say(c.ShowBoard())
+            elif self._context.session.state in IN_MATCH:
+                self._queue.send(c.ShowBoard())
 
     def on_board(self) -> None:
         """Go by a board that was asked for, on which no decision of ours is open."""
-        if self._probing and self._desk.session.state is State.MY_ROLL:
+        if self._probing and self._context.session.state is State.MY_ROLL:
             # It should have rolled for us, or asked us to, and has forgotten (pitfall 11). Some servers always do.
-            self._desk.note_lack(Feature.ROLL)
-            self._desk.track = evolve(self._desk.track, prompted=True)
+            self._context.note_lack(Feature.ROLL)
+            self._context.tracked = evolve(self._context.tracked, roll_prompted=True)
         self._probing = False
 
     # -- in a match: waiting ------------------------------------------------------------------------------------
 
-    @property
-    def held(self) -> bool:
-        """Whether no decision is to be made: the match is over, or we leave it."""
-        return self._leaving is not None or self._matches.final_score is not None
-
-    def watch(self, deciding: Hashable | None, *, sent: bool) -> None:
+    def watch(self, deciding: Hashable | None, *, sent: bool, match_over: bool) -> None:
         """Find out who has to act, and until when. `deciding`: the open decision of ours; `sent`: it went out."""
-        state = self._desk.session.state
+        state = self._context.session.state
         if state not in IN_MATCH:
-            self._leaving = None
-            self._alone = False
+            self.leave_reason = None
+            self._opponent_left_suspected = False
         if state is not State.LOBBY:
-            self._waits.met(Awaited.MATCH)
+            self._timeouts.stop(Awaited.MATCH)
         self._note_progress()
-        if self._matches.unwanted and self._leaving is None and not self._desk.hung_up:
+        match = self._matches.current
+        if match is not None and match.unwanted and self.leave_reason is None and not self._context.disconnecting:
             self.leave("this server could not go on with the match")
-        awaited = None if self._leaving is not None else self._next(deciding, sent=sent)
-        self._waits.only(awaited, IN_MATCH_WAITS)
+        awaited = None if self.leave_reason is not None else self._next(deciding, sent=sent, match_over=match_over)
+        self._timeouts.stop_others(awaited, IN_MATCH_WAITS)
         if awaited is None:
             return
-        subject = deciding if awaited is Awaited.DECISION else (state, self._desk.track.turns)
-        if not self._waits.waits_for(awaited):
+        subject = deciding if awaited is Awaited.DECISION else (state, self._context.tracked.turn_count)
+        if not self._timeouts.is_waiting_for(awaited):
             self._probing = False
-            self._put_off = 0
-        hurry = ROLL_WAIT_DIVISOR if awaited is Awaited.ROLL and self._desk.lacks(Feature.ROLL) else 1
-        self._waits.expect(awaited, subject, hurry=hurry)
+            self._postponed = 0
+        divisor = ROLL_WAIT_DIVISOR if awaited is Awaited.ROLL and self._context.lacks(Feature.ROLL) else 1
+        self._timeouts.start(awaited, subject, divisor=divisor)
 
-    def _next(self, deciding: Hashable | None, *, sent: bool) -> Awaited | None:
+    def _next(self, deciding: Hashable | None, *, sent: bool, match_over: bool) -> Awaited | None:
         """Return what has to come next; None outside of matches, and while we think."""
-        state, track = self._desk.session.state, self._desk.track
-        if state in IN_MATCH and self._matches.final_score is not None:
+        state, tracked = self._context.session.state, self._context.tracked
+        if state in IN_MATCH and match_over:
             return Awaited.END
         if deciding is not None:
             return Awaited.DECISION if sent else None
         if state is State.BETWEEN_GAMES and self._joined:
             return Awaited.OPPONENT
-        if state is State.THEIR_TURN and track.state is None:
+        if state is State.THEIR_TURN and tracked.state is None:
             return Awaited.BOARD
         return _AWAITED.get(state)
 
     def on_time(self, awaited: Awaited) -> None:
         """Ask for what does not come, and at last do what follows."""
-        if not self._outbox.idle and self._put_off < MOST_PUT_OFF:
-            self._put_off += 1  # what we wait for may be the answer to what we have not even sent
-            self._desk.wake(awaited.timer, TIMEOUT_RULES[awaited].seconds(self._desk.settings.timings))
+        if not self._queue.idle and self._postponed < MAX_POSTPONED:
+            self._postponed += 1  # what we wait for may be the answer to what we have not even sent
+            self._context.set_timer(awaited.timer, TIMEOUT_RULES[awaited].seconds(self._context.settings.timings))
             return
-        self._put_off = 0
-        last = self._waits.on_time(awaited)
+        self._postponed = 0
+        last = self._timeouts.on_time(awaited)
         if awaited is Awaited.MATCH:
-            self._look_for_match(last=last)
+            self._search_match(last=last)
             return
         if awaited not in (Awaited.OPPONENT, Awaited.END):
-            self._desk.counters.timeouts += 1
-            self._desk.record("no_step", expected=awaited.name.lower())
+            self._context.counters.timeouts += 1
+            self._context.record("no_step", expected=awaited.name.lower())
         if last:
-            self._follow(awaited)
+            self._on_last_timeout(awaited)
         elif awaited is Awaited.OPPONENT:
-            self._look()
-        elif awaited is Awaited.GAME and self._desk.track.game:
-            self._outbox.say(c.Join())
-        elif awaited is Awaited.BOARD and self._waits.passed(awaited) == EMPTY_MOVE_AFTER and self._dances():
-            self._outbox.say(c.Move(()))
+            self._check_opponent()
+        elif awaited is Awaited.GAME and self._context.tracked.game:
+            self._queue.send(c.Join())
+        elif (
+            awaited is Awaited.BOARD
+            and self._timeouts.expired_count(awaited) == EMPTY_MOVE_AFTER
+            and self._cannot_move()
+        ):
+            self._queue.send(c.Move(()))
         else:
             self.probe()
 
-    def _follow(self, awaited: Awaited) -> None:
+    def _on_last_timeout(self, awaited: Awaited) -> None:
         if awaited is Awaited.END:
             if self._matches.conclude():
                 self.leave("the match is over")
@@ -303,89 +317,91 @@ class Recovery:
             whole = TIMEOUT_RULES[awaited].then is Consequence.REJOIN
             self.stall(f"expected {awaited.value}", RecoveryStep.REJOIN if whole else RecoveryStep.RECONNECT)
 
-    def _dances(self) -> bool:
-        """Whether we have thrown and have no play: a server that was stopped at that very moment may say no more."""
-        track = self._desk.track
-        return self._desk.session.state is State.MY_MOVE and track.turn is PlayerSide.PLAYER and cannot_move(track)
+    def _cannot_move(self) -> bool:
+        """Whether we have rolled and cannot move: a server that was stopped at that moment may send nothing more."""
+        tracked = self._context.tracked
+        return (
+            self._context.session.state is State.MY_MOVE and tracked.turn is PlayerSide.PLAYER and cannot_move(tracked)
+        )
 
     def probe(self) -> None:
         """Ask for the board; where it shows that it is for us to roll, we do."""
-        self._probing = self._waits.waits_for(Awaited.ROLL)
-        self._outbox.say(c.ShowBoard())
+        self._probing = self._timeouts.is_waiting_for(Awaited.ROLL)
+        self._queue.send(c.ShowBoard())
 
-    def _look(self) -> None:
+    def _check_opponent(self) -> None:
         """Look whether the opponent has acted unheard, or knows of no match with us any more."""
-        opponent, passed = self._desk.track.opponent, self._waits.passed(Awaited.OPPONENT)
-        asks = opponent is not None and not self._desk.lacks(Feature.RAWWHO)
-        if self._alone and (passed > 1 or not asks):
+        opponent, passed = self._context.tracked.opponent, self._timeouts.expired_count(Awaited.OPPONENT)
+        asks = opponent is not None and not self._context.lacks(Feature.RAWWHO)
+        if self._opponent_left_suspected and (passed > 1 or not asks):
             self.stall(f"{opponent} is there, and does not play with us")
             return
-        self._outbox.say(c.ShowBoard())
-        if asks and (self._alone or passed >= MOST_LOOKS):
-            self._outbox.say(c.Rawwho(opponent))
+        self._queue.send(c.ShowBoard())
+        if asks and (self._opponent_left_suspected or passed >= MAX_BOARD_REQUESTS):
+            self._queue.send(c.Rawwho(opponent))
 
     # -- in a match: what follows -------------------------------------------------------------------------------
 
     def _note_progress(self) -> None:
         """Forget the steps that were taken for a match which goes on."""
-        track = self._desk.track
-        if track.state is None or self._matches.current is None:
+        tracked = self._context.tracked
+        if tracked.state is None or self._matches.current is None:
             return
         opponent = self._matches.current.opponent
-        situation = track.game, track.state.score, track.state.position.points, track.state.cube, track.turn
-        if opponent != self._with:
-            self._with, self._seen = opponent, set()
-        elif situation in self._seen:
+        situation = tracked.game, tracked.state.score, tracked.state.position.points, tracked.state.cube, tracked.turn
+        if opponent != self._seen_with:
+            self._seen_with, self._seen_situations = opponent, set()
+        elif situation in self._seen_situations:
             return
-        elif self._seen:
-            self._steps.pop(opponent, None)
-            self._unseen.pop(opponent, None)
-        if len(self._seen) >= MOST_SEEN:
-            self._seen.clear()
-        self._seen.add(situation)
+        elif self._seen_situations:
+            self._steps_taken.pop(opponent, None)
+            self._reconnects_for_unseen.pop(opponent, None)
+        if len(self._seen_situations) >= MAX_SITUATIONS:
+            self._seen_situations.clear()
+        self._seen_situations.add(situation)
 
     def stall(self, why: str, first: RecoveryStep = RecoveryStep.REJOIN) -> None:
         """Take the next step for a match that makes no progress, or `first` if that comes later."""
-        match, desk = self._matches.current, self._desk
-        if desk.hung_up or self._leaving is not None:
+        match, context = self._matches.current, self._context
+        if context.disconnecting or self.leave_reason is not None:
             return
         if match is None:
-            desk.disconnect(why)
+            context.disconnect(why)
             return
-        if first is RecoveryStep.REJOIN and desk.lacks(Feature.LEAVE):
+        if first is RecoveryStep.REJOIN and context.lacks(Feature.LEAVE):
             first = RecoveryStep.RECONNECT
-        number = max(self._steps.get(match.opponent, 0), RECOVERY_STEPS.index(first))
-        self._steps[match.opponent] = number + 1
-        desk.counters.stalls += 1
+        number = max(self._steps_taken.get(match.opponent, 0), RECOVERY_STEPS.index(first))
+        self._steps_taken[match.opponent] = number + 1
+        context.counters.stalls += 1
         step = RECOVERY_STEPS[number] if number < len(RECOVERY_STEPS) else RecoveryStep.RECONNECT
-        desk.record("stalled", opponent=match.opponent, why=why, step=step.value)
+        context.record("stalled", opponent=match.opponent, why=why, step=step.value)
         if step is RecoveryStep.GIVE_UP:
             self._matches.give_up(why)
         if step is RecoveryStep.RECONNECT:
-            desk.disconnect(why)
+            context.disconnect(why)
         else:
             self.leave(why)
 
     def leave(self, why: str) -> None:
         """Leave the match; the server saves it, and whatever else waits to be said is not said."""
-        self._leaving = why
-        self._outbox.drop(c.Command)
-        self._outbox.say(c.Leave())
+        self.leave_reason = why
+        self._queue.drop(c.Command)
+        self._queue.send(c.Leave())
 
-    def _on_leave_answered(self, answered: CommandOutcome) -> None:
-        if self._desk.session.state not in IN_MATCH:
-            self._waits.met(Awaited.LEAVE)
+    def _on_leave_answered(self, outcome: CommandOutcome) -> None:
+        if self._context.session.state not in IN_MATCH:
+            self._timeouts.stop(Awaited.LEAVE)
             return
-        if answered.refused:
-            self._desk.note_lack(Feature.LEAVE)
-        elif not self._waits.missed(Awaited.LEAVE):
-            self._outbox.say(c.Leave())
+        if outcome.refused:
+            self._context.note_lack(Feature.LEAVE)
+        elif not self._timeouts.note_missed(Awaited.LEAVE):
+            self._queue.send(c.Leave())
             return
         if (match := self._matches.current) is not None:
-            self._steps[match.opponent] = max(
-                self._steps.get(match.opponent, 0), RECOVERY_STEPS.index(RecoveryStep.GIVE_UP)
+            self._steps_taken[match.opponent] = max(
+                self._steps_taken.get(match.opponent, 0), RECOVERY_STEPS.index(RecoveryStep.GIVE_UP)
             )
-        self._desk.disconnect(self._leaving or "the server does not let us leave the match")
+        self._context.disconnect(self.leave_reason or "the server does not let us leave the match")
 
     def _give_up_over(self) -> None:
         """Leave a match of which the server says that it is over, and does not say how it ended."""
@@ -400,39 +416,41 @@ class Recovery:
     # -- outside of matches ---------------------------------------------------------------------------------------
 
     @property
-    def wonders(self) -> bool:
+    def searching_for_match(self) -> bool:
         """Whether we may be in a match: then nobody is invited or joined."""
-        return self._waits.waits_for(Awaited.MATCH) or (self.asks and self._desk.session.state is State.LOBBY)
+        return self._timeouts.is_waiting_for(Awaited.MATCH) or (
+            self.board_requested and self._context.session.state is State.LOBBY
+        )
 
     @property
-    def asks(self) -> bool:
+    def board_requested(self) -> bool:
         """Whether a board would be the answer to our question, and not a copy of an old one."""
-        in_flight = self._outbox.in_flight
+        in_flight = self._queue.in_flight
         return in_flight is not None and isinstance(in_flight.command, c.ShowBoard)
 
-    def _suspect(self) -> None:
+    def _start_match_search(self) -> None:
         """Find out whether we are in a match."""
-        if not self._waits.waits_for(Awaited.MATCH):
-            self._put_off = 0
-            self._board_asked = False
-            self._waits.expect(Awaited.MATCH)
+        if not self._timeouts.is_waiting_for(Awaited.MATCH):
+            self._postponed = 0
+            self._board_asked_last = False
+            self._timeouts.start(Awaited.MATCH)
 
-    def _look_for_match(self, *, last: bool) -> None:
+    def _search_match(self, *, last: bool) -> None:
         """Ask for the board of a match that we seem to be in, and who we play with."""
-        name = self._partner
+        name = self._listed_opponent
         if last and name:
-            self._unseen[name] += 1
-            if self._unseen[name] <= MOST_UNSEEN:
-                self._desk.disconnect(f"the server says that we play with {name}, and shows no board")
+            self._reconnects_for_unseen[name] += 1
+            if self._reconnects_for_unseen[name] <= MAX_RECONNECTS_FOR_UNSEEN:
+                self._context.disconnect(f"the server says that we play with {name}, and shows no board")
             else:
                 self._matches.note_stuck(name, None, "the server says that we play, and shows no board")
         elif last:
             return
-        elif name and (not self._board_asked or self._desk.lacks(Feature.RAWWHO)):
-            self._board_asked = True
-            self._outbox.say(c.ShowBoard())
-        elif not self._desk.lacks(Feature.RAWWHO):
-            self._board_asked = False
-            self._outbox.say(c.Rawwho(self._desk.settings.name))
+        elif name and (not self._board_asked_last or self._context.lacks(Feature.RAWWHO)):
+            self._board_asked_last = True
+            self._queue.send(c.ShowBoard())
+        elif not self._context.lacks(Feature.RAWWHO):
+            self._board_asked_last = False
+            self._queue.send(c.Rawwho(self._context.settings.name))
         else:
-            self._waits.met(Awaited.MATCH)
+            self._timeouts.stop(Awaited.MATCH)

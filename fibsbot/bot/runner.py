@@ -1,4 +1,4 @@
-"""One account's run: connections one after the other until the agent says that it is over."""
+"""Runs one account: one connection after another until the agent ends the run."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ Connect: TypeAlias = Callable[[], Awaitable[Connection]]
 
 
 class Observer:
-    """Whoever wants to see what happens. Each method is called at once, in order, and must not take long."""
+    """Base class of observers of a run. Each method is called at once, in order, and must not take long."""
 
     def on_message(self, message: Message, agent: Agent) -> None:
-        """See a message of the server, after the agent has taken it in."""
+        """Called with each message of the server, after the agent has handled it."""
 
     def on_sent(self, command: Command, agent: Agent) -> None:
-        """See a command that went out, after the message that made the agent send it."""
+        """Called with each command that was sent, after the message that caused it."""
 
     def on_record(self, record: Record, agent: Agent) -> None:
-        """See what the agent thinks worth remembering: decisions, ends of games, differences and so on."""
+        """Called with each record: decisions, ends of games, differences and so on."""
 
-    def on_thought(self, thought: TimedAnswer, seconds: float, agent: Agent) -> None:
-        """See how long a decision took, from the bytes that opened it to its command, written or waiting its turn."""
+    def on_strategy_answer(self, answer: TimedAnswer, seconds: float, agent: Agent) -> None:
+        """Called with each answer and the seconds from the bytes that opened the decision to its command."""
 
 
 @frozen
@@ -51,12 +51,12 @@ class SessionResult:
 
     end: End
     reason: str
-    """A sentence that says why."""
+    """The reason, a sentence."""
     counters: Counters
 
 
 class RegistrationError(Exception):
-    """The server does not make the account; the text is one line and says why."""
+    """The server refused to create the account; the text is one line with the reason."""
 
 
 class Runner:
@@ -72,9 +72,9 @@ class Runner:
         connect_to: Connect | None = None,
         memory: AgentMemory | None = None,
     ) -> None:
-        """Play with this strategy, or with a thinker that others use too; `fallback` decides where the strategy fails.
+        """Play with this strategy, or with a chain that others use too; `fallback` answers where the strategy fails.
 
-        `connect_to` opens other connections than TCP; `memory` is what is known of other players from earlier runs.
+        `connect_to` replaces the TCP connection; `memory` is what is known of other players from earlier runs.
         """
         self._settings = settings
         self.agent = Agent(settings.agent, memory)
@@ -82,43 +82,43 @@ class Runner:
         self._connect = connect_to or self._connect_tcp
         self._backoff = Backoff(settings.backoff, random.Random())
         self._shares = isinstance(strategy, StrategyChain)
-        self._thinker = (
+        self._strategies = (
             strategy
             if isinstance(strategy, StrategyChain)
             else StrategyChain([strategy, *([fallback] if fallback else [])], settings.agent.timings.deadline)
         )
         self._driver = Driver(
             self.agent,
-            self._thinker,
+            self._strategies,
             time.monotonic,
             silence=lambda: self.agent.settings.timings.silence,
             on_message=lambda message: self._observer.on_message(message, self.agent),
             on_sent=lambda command: self._observer.on_sent(command, self.agent),
             on_record=lambda record: self._observer.on_record(record, self.agent),
-            on_thought=lambda thought, seconds: self._observer.on_thought(thought, seconds, self.agent),
+            on_strategy_answer=lambda answer, seconds: self._observer.on_strategy_answer(answer, seconds, self.agent),
         )
-        self._stirred = asyncio.Event()
+        self._end_requested = asyncio.Event()
 
     async def _connect_tcp(self) -> Connection:
         server, timeout = self._settings.server, self._settings.agent.timings.connect
         return await connect(server.host, server.port, timeout=timeout, tls=server.tls_settings)
 
     def finish(self) -> None:
-        """Ask for an end: after the match, or at once if there is none."""
-        self.tell(FinishRequested(time.monotonic()))
+        """Request the end of the run: after the match, or at once if there is none."""
+        self.dispatch(FinishRequested(time.monotonic()))
 
     def quit(self) -> None:
-        """Ask for an end at once; the server saves the match."""
-        self.tell(QuitRequested(time.monotonic()))
+        """Request the end of the run at once; the server saves the match."""
+        self.dispatch(QuitRequested(time.monotonic()))
 
-    def tell(self, event: Event) -> None:
-        """Let the agent know what its operator wants."""
+    def dispatch(self, event: Event) -> None:
+        """Pass an operator's request to the agent."""
         self._driver.dispatch(event)
         if isinstance(event, FinishRequested | QuitRequested):
-            self._stirred.set()
+            self._end_requested.set()
 
     async def run(self) -> SessionResult:
-        """Play until the agent says that it is over.
+        """Play until the agent ends the run.
 
         Raises ConnectionFailedError when the first connection cannot be made, RegistrationError when the account can't,
         OSError when the log cannot be opened, and DifferenceError if the settings are strict.
@@ -126,7 +126,7 @@ class Runner:
         with contextlib.ExitStack() as stack:
             stack.enter_context(password_hidden(self._settings.agent.password, self._settings.agent.name))
             if not self._shares:
-                stack.callback(self._thinker.close)
+                stack.callback(self._strategies.close)
             if self._settings.log_path:
                 name = self._settings.agent.name
                 path, rotation = self._settings.log_path, self._settings.rotation
@@ -137,7 +137,7 @@ class Runner:
     async def _register(self) -> None:
         account = self._settings.agent
         registration = Registration(account.name, account.password, account.timings.connect)
-        driver = Driver(registration, self._thinker, time.monotonic, self._driver.session_log)
+        driver = Driver(registration, self._strategies, time.monotonic, self._driver.session_log)
         await driver.drive(await self._connect())
         if self._driver.session_log:
             self._driver.session_log.event("registration_ended", outcome=registration.outcome)
@@ -167,25 +167,28 @@ class Runner:
                 return SessionResult(driver.ended.end, driver.ended.reason, self.agent.counters)
 
     async def _connect_unless_ended(self) -> Connection | None:
-        """Connect; None if somebody has asked for an end before a connection was made."""
-        self._stirred.clear()
-        connecting, stirred = asyncio.ensure_future(self._connect()), asyncio.ensure_future(self._stirred.wait())
+        """Connect; return None if the end was requested before a connection was made."""
+        self._end_requested.clear()
+        connecting, end_requested = (
+            asyncio.ensure_future(self._connect()),
+            asyncio.ensure_future(self._end_requested.wait()),
+        )
         try:
-            await asyncio.wait({connecting, stirred}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({connecting, end_requested}, return_when=asyncio.FIRST_COMPLETED)
             if self._driver.ended is None or connecting.done():
                 return await connecting
             return None
         finally:
             connecting.cancel()
-            stirred.cancel()
+            end_requested.cancel()
 
     async def _pause(self, seconds: float) -> None:
-        """Wait before the next attempt, unless somebody asks for an end."""
+        """Wait before the next attempt, unless the end is requested."""
         self._driver.note(Record("reconnecting", {"pause": round(seconds, 3)}))
-        self._stirred.clear()
+        self._end_requested.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._stirred.wait()
+                await self._end_requested.wait()
 
 
 async def play_session(

@@ -1,6 +1,6 @@
-"""Timeouts: what the agent waits for, how long, how often it asks again, and what it does then (docs/agent.md).
+"""Timeouts: a rule for everything that the agent waits for (docs/agent.md).
 
-Every wait ends. When one has passed as often as its rule allows, its consequence follows; see `recovery.py`.
+Every wait ends. When one has expired as often as its rule allows, its consequence follows; see `recovery.py`.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from fibsbot.bot.settings import Timings
 
 
 class Awaited(enum.Enum):
-    """What is waited for."""
+    """Something that the agent waits for; the value describes it."""
 
     PROMPT = "the login prompt, then the answer to the login"
-    SWITCHES = "how the switches stand"
-    SETTLED = "the answers to what is asked after the login"
-    QUESTION = "the answer to a question"
+    TOGGLES = "the values of the toggles"
+    LOGIN_DONE = "the answers to what is asked after the login"
+    QUESTION = "the answer to a request"
     REPLY = "the answer to any other command"
     LEAVE = "the answer to `leave`"
-    WORD = "any word at all, while commands are unanswered"
-    VIEW = "a board that was asked for"
+    ANY_LINE = "any line at all, while commands are unanswered"
+    REQUESTED_BOARD = "a board that was asked for"
     DECISION = "a decision of ours to be taken"
     BOARD = "a board, or a line that says what is open"
     ROLL = "the dice, or the question whether we double"
@@ -44,7 +44,7 @@ class Awaited(enum.Enum):
 
 
 class Consequence(enum.Enum):
-    """What follows when a wait has passed for the last time."""
+    """The consequence when a wait has expired for the last time."""
 
     GO_ON = "go on without it"
     RECONNECT = "a new connection"
@@ -58,33 +58,33 @@ class TimeoutRule:
     """One row of the table."""
 
     timing: str
-    """The field of Timings that says how long it is waited for."""
+    """The field of Timings with the length of the wait."""
     factor: float
-    """How many of these times."""
-    again: int
-    """How often it is waited for again."""
+    """The factor of that time."""
+    retries: int
+    """The number of further waits."""
     ask: str
-    """What is asked for before each further wait."""
+    """What is sent before each further wait."""
     then: Consequence
 
     def seconds(self, timings: Timings) -> float:
-        """Return how long one wait takes."""
+        """Return the seconds of one wait."""
         return self.factor * float(getattr(timings, self.timing))
 
     def bound(self, timings: Timings) -> float:
-        """Return how long it takes at most, in seconds, before the consequence follows."""
-        return (1 + self.again) * self.seconds(timings)
+        """Return the seconds until the consequence at most."""
+        return (1 + self.retries) * self.seconds(timings)
 
 
 TIMEOUT_RULES: Final[Mapping[Awaited, TimeoutRule]] = {
     Awaited.PROMPT: TimeoutRule("watchdog", 4, 0, "", Consequence.RECONNECT),
-    Awaited.SWITCHES: TimeoutRule("watchdog", 1, 1, "`show saved`, `set`, `toggle`", Consequence.GO_ON),
-    Awaited.SETTLED: TimeoutRule("watchdog", 2.5, 0, "", Consequence.GO_ON),
+    Awaited.TOGGLES: TimeoutRule("watchdog", 1, 1, "`show saved`, `set`, `toggle`", Consequence.GO_ON),
+    Awaited.LOGIN_DONE: TimeoutRule("watchdog", 2.5, 0, "", Consequence.GO_ON),
     Awaited.QUESTION: TimeoutRule("watchdog", 0.5, 1, "the same again", Consequence.GO_ON),
     Awaited.REPLY: TimeoutRule("watchdog", 1, 0, "", Consequence.GO_ON),
     Awaited.LEAVE: TimeoutRule("watchdog", 1, 1, "`leave`", Consequence.RECONNECT),
-    Awaited.WORD: TimeoutRule("watchdog", 1, 2, "", Consequence.RECONNECT),
-    Awaited.VIEW: TimeoutRule("watchdog", 1, 4, "`board`", Consequence.REJOIN),
+    Awaited.ANY_LINE: TimeoutRule("watchdog", 1, 2, "", Consequence.RECONNECT),
+    Awaited.REQUESTED_BOARD: TimeoutRule("watchdog", 1, 4, "`board`", Consequence.REJOIN),
     Awaited.DECISION: TimeoutRule("watchdog", 3, 2, "`board`", Consequence.REJOIN),
     Awaited.BOARD: TimeoutRule("watchdog", 1, 4, "`board`; once `move` alone where we cannot move", Consequence.REJOIN),
     Awaited.ROLL: TimeoutRule("watchdog", 1, 4, "`board`, then `roll`", Consequence.REJOIN),
@@ -107,7 +107,7 @@ def markdown_table() -> str:
     rows = ["| For | How long | Again | Before that | Then |", "|---|---|---|---|---|"]
     for awaited, row in TIMEOUT_RULES.items():
         times = f"{row.factor:g} " if row.factor != 1 else ""
-        rows.append(f"| {awaited.value} | {times}`{row.timing}` | {row.again or ''} | {row.ask} | {row.then.value} |")
+        rows.append(f"| {awaited.value} | {times}`{row.timing}` | {row.retries or ''} | {row.ask} | {row.then.value} |")
     return "\n".join(rows)
 
 
@@ -126,73 +126,75 @@ def awaited_of(command: Command) -> Awaited:
 
 @define
 class _OpenWait:
-    """A wait that has begun."""
+    """A wait in progress."""
 
     subject: object
-    passed: int = 0
-    """How often it has passed."""
+    expired_count: int = 0
+    """The number of times that it has expired."""
 
 
 class Timeouts:
     """The waits that are open now."""
 
-    def __init__(self, desk: AgentContext) -> None:
-        """Wait for nothing."""
-        self._desk = desk
+    def __init__(self, context: AgentContext) -> None:
+        self._context = context
         self._open: dict[Awaited, _OpenWait] = {}
         self._missed: defaultdict[tuple[Awaited, Hashable], float] = defaultdict(float)
-        """Answers that did not come, by what was asked."""
+        """Answers that did not come in time, by wait and subject."""
 
     def clear(self) -> None:
-        """Wait for nothing."""
+        """Stop all waits."""
         for awaited in list(self._open):
-            self.met(awaited)
+            self.stop(awaited)
         self._missed.clear()
 
-    def expect(self, awaited: Awaited, subject: object = None, *, hurry: float = 1) -> None:
-        """Wait for something; where the same is waited for already, that goes on. `hurry`: so many times less long."""
+    def start(self, awaited: Awaited, subject: object = None, *, divisor: float = 1) -> None:
+        """Start a wait unless the same one is open; its length is divided by `divisor`."""
         known = self._open.get(awaited)
         if known is None or known.subject != subject:
             self._open[awaited] = _OpenWait(subject)
-            self._desk.wake(awaited.timer, TIMEOUT_RULES[awaited].seconds(self._desk.settings.timings) / hurry)
+            self._context.set_timer(
+                awaited.timer, TIMEOUT_RULES[awaited].seconds(self._context.settings.timings) / divisor
+            )
 
-    def met(self, awaited: Awaited) -> None:
-        """Wait for this no more."""
+    def stop(self, awaited: Awaited) -> None:
+        """Stop a wait, if it is open."""
         self._missed.pop((awaited, None), None)
         if self._open.pop(awaited, None) is not None:
-            self._desk.cancel(awaited.timer)
+            self._context.cancel_timer(awaited.timer)
 
-    def only(self, awaited: Awaited | None, among: frozenset[Awaited]) -> None:
-        """Wait for nothing else of these."""
-        for other in among - {awaited}:
-            self.met(other)
+    def stop_others(self, awaited: Awaited | None, among: frozenset[Awaited]) -> None:
+        """Stop all of these waits but one."""
+        for other in self._open.keys() & among:
+            if other is not awaited:
+                self.stop(other)
 
-    def waits_for(self, awaited: Awaited) -> bool:
-        """Whether this is waited for."""
+    def is_waiting_for(self, awaited: Awaited) -> bool:
+        """Whether this wait is open."""
         return awaited in self._open
 
-    def passed(self, awaited: Awaited) -> int:
-        """Return how often this wait has passed."""
-        return self._open[awaited].passed if awaited in self._open else 0
+    def expired_count(self, awaited: Awaited) -> int:
+        """Return how often this wait has expired."""
+        return self._open[awaited].expired_count if awaited in self._open else 0
 
     def on_time(self, awaited: Awaited) -> bool:
-        """Note that a wait has passed; return whether it was the last time. Otherwise it is waited for again."""
+        """Note that a wait has expired; return whether it was the last time, else restart it."""
         known = self._open[awaited]
         row = TIMEOUT_RULES[awaited]
-        known.passed += 1
-        if known.passed > row.again:
-            self.met(awaited)
+        known.expired_count += 1
+        if known.expired_count > row.retries:
+            self.stop(awaited)
             return True
-        self._desk.wake(awaited.timer, row.seconds(self._desk.settings.timings))
+        self._context.set_timer(awaited.timer, row.seconds(self._context.settings.timings))
         return False
 
-    def missed(self, awaited: Awaited, subject: Hashable = None, *, weight: float = 1) -> bool:
+    def note_missed(self, awaited: Awaited, subject: Hashable = None, *, weight: float = 1) -> bool:
         """Count an answer that did not come in time; return whether it was the last time that it is asked for.
 
         `weight`: how many of the row's waits it was waited for.
         """
         self._missed[awaited, subject] += weight
-        if self._missed[awaited, subject] > TIMEOUT_RULES[awaited].again:
+        if self._missed[awaited, subject] > TIMEOUT_RULES[awaited].retries:
             del self._missed[awaited, subject]
             return True
         return False

@@ -19,7 +19,7 @@ class PlayerSide(enum.Enum):
     """The two players of a board, whichever colours they have."""
 
     PLAYER = 1
-    """Ourselves, or whom we watch."""
+    """Ourselves, or the player whom we watch."""
     OPPONENT = -1
 
     @property
@@ -30,7 +30,7 @@ class PlayerSide(enum.Enum):
 
 @frozen
 class Difference:
-    """Something in which the server and our own state did not agree."""
+    """A difference between the server and our own state."""
 
     what: str
     """Which part of the state."""
@@ -40,7 +40,7 @@ class Difference:
 
 @frozen
 class EarlyBoard:
-    """What a board has shown before the line that says it: some servers send the board first."""
+    """A board that came before the line with the play that it shows, as on some servers."""
 
     position: Position
     """The position before the opponent's play, as the player sees it."""
@@ -50,7 +50,7 @@ class EarlyBoard:
 
 @frozen(slots=False)
 class TrackedMatch:
-    """A match, as far as it is known."""
+    """A match as far as it is known."""
 
     user: str
     """Our own account's name, which some lines use instead of `You`."""
@@ -60,7 +60,7 @@ class TrackedMatch:
     match: int = 0
     """Number of the match, counted from 1 over the whole run."""
     game: int = 0
-    """Number of the game in the match, as far as we were there."""
+    """Number of the game in the match, counted from when we joined."""
     running: bool = False
     """Whether a game is being played."""
     state: MatchState | None = None
@@ -69,32 +69,32 @@ class TrackedMatch:
     """The player's; unknown until the game's first board."""
     turn: PlayerSide | None = None
     dice: Dice | None = None
-    """What the side on turn has thrown."""
-    turns: int = 0
-    """Counts throws and changes of turn, so that no two decisions look the same."""
-    prompted: bool = False
+    """The roll of the side on turn."""
+    turn_count: int = 0
+    """Number of rolls and changes of turn, so that no two decisions are equal."""
+    roll_prompted: bool = False
     """Whether the server waits for the player's `roll` or `double`."""
     board_seen: bool = False
-    """Whether a board came since the last throw."""
+    """Whether a board has come since the last roll."""
     own_play: Play | None = None
     """The play that we have sent; the server does not repeat it."""
     opening: Mapping[PlayerSide, int] = {}
-    """The opening throw, one die each."""
-    unannounced: bool = False
-    """Whether the game began with its opening throw: some servers say only after the first board that it starts."""
+    """The opening roll, one die each."""
+    opening_before_start: bool = False
+    """Whether the game began with its opening roll, before the line that it starts, as on some servers."""
     doubled_by: PlayerSide | None = None
-    offered: int = 0
-    """What the cube shows when the double is accepted."""
+    offered_cube: int = 0
+    """The value of the cube after the double is accepted."""
     may_redouble: bool = False
     """Whether the side that was doubled may redouble at once."""
     resigned_by: PlayerSide | None = None
     resigned_points: int = 0
-    """What the offer to resign is worth; 0 when we missed the line that says it."""
+    """The points of the offer to resign; 0 if the line with them was lost."""
     crawford_played: bool = False
-    ahead: EarlyBoard | None = None
+    early_board: EarlyBoard | None = None
     """The opponent's play as a board has shown it, while the line that says it is still to come."""
-    missed: tuple[Difference, ...] = ()
-    """What the last message contradicted."""
+    differences: tuple[Difference, ...] = ()
+    """The differences between the last message and the state before it."""
 
     def side_of(self, name: str) -> PlayerSide | None:
         """Return which side a name in a message means; None for somebody else. Without a name it is the opponent."""
@@ -108,8 +108,8 @@ class TrackedMatch:
             raise ValueError("expected a known state")
         return self.state.position if side is PlayerSide.PLAYER else self.state.position.swapped()
 
-    def decision(self, phase: Phase) -> MatchState:
-        """Return one of the player's decisions as a strategy wants to see it; the state must be known."""
+    def decision_state(self, phase: Phase) -> MatchState:
+        """Return the state of one of the player's decisions, for a strategy; the state must be known."""
         if self.state is None:
             raise ValueError("expected a known state")
         level = min(max(self.resigned_points // self.state.cube, 1), 3) if phase is Phase.RESIGNED else 0
@@ -122,24 +122,24 @@ class TrackedMatch:
         )
 
 
-def without_match(track: TrackedMatch) -> TrackedMatch:
+def without_match(tracked: TrackedMatch) -> TrackedMatch:
     """Return a track that knows no match: after it has ended, or the connection."""
-    return TrackedMatch(user=track.user, match=track.match)
+    return TrackedMatch(user=tracked.user, match=tracked.match)
 
 
-def next_match(track: TrackedMatch, opponent: str | None, **known: Any) -> TrackedMatch:
+def next_match(tracked: TrackedMatch, opponent: str | None, **known: Any) -> TrackedMatch:
     """Return a track of the next match; `known` are fields that are known of it."""
-    return TrackedMatch(user=track.user, match=track.match + 1, opponent=opponent, **known)
+    return TrackedMatch(user=tracked.user, match=tracked.match + 1, opponent=opponent, **known)
 
 
-def give_turn(track: TrackedMatch, side: PlayerSide | None, dice: Dice | None = None) -> TrackedMatch:
+def give_turn(tracked: TrackedMatch, side: PlayerSide | None, dice: Dice | None = None) -> TrackedMatch:
     """Give the turn to a side, or to none: whatever belonged to the last turn is over. `dice` are the new one's."""
     return evolve(
-        track,
+        tracked,
         turn=side,
-        turns=track.turns + 1,
+        turn_count=tracked.turn_count + 1,
         dice=dice,
-        prompted=False,
+        roll_prompted=False,
         board_seen=False,
         own_play=None,
         doubled_by=None,
@@ -147,23 +147,23 @@ def give_turn(track: TrackedMatch, side: PlayerSide | None, dice: Dice | None = 
     )
 
 
-def cannot_move(track: TrackedMatch) -> bool:
-    """Whether the side on turn has thrown, and has no legal play."""
-    if track.state is None or track.dice is None or track.turn is None:
+def cannot_move(tracked: TrackedMatch) -> bool:
+    """Whether the side on turn has rolled and has no legal play."""
+    if tracked.state is None or tracked.dice is None or tracked.turn is None:
         return False
-    return not can_move(track.position_of(track.turn), track.dice)
+    return not can_move(tracked.position_of(tracked.turn), tracked.dice)
 
 
-def play_on_board(track: TrackedMatch, side: PlayerSide, play: Play) -> TrackedMatch:
+def play_on_board(tracked: TrackedMatch, side: PlayerSide, play: Play) -> TrackedMatch:
     """Make a play if the position allows it at all; whether it was legal is the server's concern."""
-    if track.state is None:
-        return track
-    cells = list(track.position_of(side).points)
+    if tracked.state is None:
+        return tracked
+    cells = list(tracked.position_of(side).points)
     for move in play.moves:
         source, target = move.source, move.target
         possible = OFF <= target < source <= BAR and cells[source] > 0
         if not possible or (target != OFF and cells[target] < -1):
-            return evolve(track, state=None, missed=(Difference("moves", tuple(cells), play.moves),))
+            return evolve(tracked, state=None, differences=(Difference("moves", tuple(cells), play.moves),))
         cells[source] -= 1
         if target != OFF:
             if cells[target] < 0:
@@ -172,17 +172,19 @@ def play_on_board(track: TrackedMatch, side: PlayerSide, play: Play) -> TrackedM
             cells[target] += 1
     if side is PlayerSide.OPPONENT:
         cells = [-count for count in reversed(cells)]
-    return evolve(track, state=evolve(track.state, position=Position(tuple(cells))))
+    return evolve(tracked, state=evolve(tracked.state, position=Position(tuple(cells))))
 
 
 def note_double(
-    track: TrackedMatch, side: PlayerSide | None, offered: int = 0, *, may_redouble: bool = False
+    tracked: TrackedMatch, side: PlayerSide | None, offered_cube: int = 0, *, may_redouble: bool = False
 ) -> TrackedMatch:
     """Note that a side offers a double or an instant redouble; `offered` is what the cube would show."""
     if side is None:
-        return track
-    state = track.state
+        return tracked
+    state = tracked.state
     if state is not None:
-        offered = offered or 2 * state.cube
-        state = evolve(state, cube=max(offered // 2, 1))  # who redoubles has accepted what was offered before
-    return evolve(track, state=state, doubled_by=side, offered=offered, may_redouble=may_redouble, prompted=False)
+        offered_cube = offered_cube or 2 * state.cube
+        state = evolve(state, cube=max(offered_cube // 2, 1))  # who redoubles has accepted what was offered before
+    return evolve(
+        tracked, state=state, doubled_by=side, offered_cube=offered_cube, may_redouble=may_redouble, roll_prompted=False
+    )

@@ -20,6 +20,7 @@ import click
 
 from fibsbot import __version__
 from fibsbot.redaction import redact
+from fibsbot.text import describe_error, one_line
 
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
@@ -30,51 +31,45 @@ GC_THRESHOLD: Final = 20_000
 """New objects after which Python looks for garbage; its usual 700 take a seventh of the time until the engine plays."""
 
 COMMANDS: Final = {
-    "analyse": ("fibsbot.cli.analyse:analyse", "Tell how well and how luckily both players played."),
-    "bearoff": ("fibsbot.cli.bearoff:bearoff", "Show the bear-off tables, or what they say of a position."),
-    "best": ("fibsbot.cli.engine:best", "Rank the plays of a throw."),
+    "analyse": ("fibsbot.cli.analyse:analyse", "Analyse the errors and the luck of both players."),
+    "bearoff": ("fibsbot.cli.bearoff:bearoff", "Show the bear-off tables, or what they say about a position."),
+    "best": ("fibsbot.cli.engine:best", "Rank the plays of a roll."),
     "check-config": (
         "fibsbot.cli.configuration:check_config",
-        "Tell what is wrong with a file of settings, and what it will do.",
+        "Validate a configuration file and summarise what it does.",
     ),
-    "convert": ("fibsbot.cli.export:convert", "Make one format of another."),
-    "cube": ("fibsbot.cli.engine:cube", "Tell what to do with the cube."),
-    "db": ("fibsbot.cli.db:db", "Look after the store of matches."),
+    "convert": ("fibsbot.cli.export:convert", "Convert between match formats."),
+    "cube": ("fibsbot.cli.engine:cube", "Recommend a cube action."),
+    "db": ("fibsbot.cli.db:db", "Maintain the match store."),
     "demo": ("fibsbot.cli.demo:demo", "Play a whole match on an embedded server and watch it."),
-    "duel": ("fibsbot.cli.duel:duel", "Let two strategies play each other, and tell which is stronger."),
-    "eval": (
-        "fibsbot.cli.engine:evaluate",
-        "Tell what a position is worth before the throw, at each ply.",
-    ),
+    "duel": ("fibsbot.cli.duel:duel", "Play two strategies against each other and estimate which is stronger."),
+    "eval": ("fibsbot.cli.engine:evaluate", "Evaluate a position before the roll, at each ply."),
     "explain-invite": (
         "fibsbot.cli.configuration:explain_invite",
-        "Tell whether an invitation would be accepted, and all that speaks against it.",
+        "Explain whether an invitation would be accepted, with all reasons against it.",
     ),
-    "export": ("fibsbot.cli.export:export", "Write matches as files of other programs."),
-    "external": ("fibsbot.cli.external:external", "Be a player for gnubg, by its external interface."),
+    "export": ("fibsbot.cli.export:export", "Export matches to other formats."),
+    "external": ("fibsbot.cli.external:external", "Run as an external player for gnubg."),
     "legal": ("fibsbot.cli.rules:legal", "List the legal plays of a position."),
-    "order": ("fibsbot.cli.status:order", "Tell bots that run on this machine what to do."),
-    "parse": ("fibsbot.cli.parse:parse", "Print what a server said, one JSON object a message."),
+    "order": ("fibsbot.cli.status:order", "Control running bots."),
+    "parse": ("fibsbot.cli.parse:parse", "Parse what a server sent; print one JSON object per message."),
     "perft": ("fibsbot.cli.rules:perft", "Count the positions that the rules can reach."),
     "play": ("fibsbot.cli.play:play", "Connect to a server and play."),
     "report": (
         "fibsbot.cli.report:report",
-        "Write a page about matches: boards, score sheet, errors, luck and dice.",
+        "Write an HTML report about matches: boards, score sheet, errors, luck and dice.",
     ),
-    "replay": ("fibsbot.cli.replay:replay", "Show logged and captured games as they went."),
-    "rollout": (
-        "fibsbot.cli.rollout:rollout",
-        "Play a position out many times over, and tell what comes of it.",
-    ),
-    "run": ("fibsbot.cli.run:run", "Play with all accounts of a file until told to stop."),
+    "replay": ("fibsbot.cli.replay:replay", "Show logged and captured games."),
+    "rollout": ("fibsbot.cli.rollout:rollout", "Play a position out many times and estimate its equity."),
+    "run": ("fibsbot.cli.run:run", "Run all accounts of a configuration file until stopped."),
     "serve": ("fibsbot.cli.serve:serve", "Run the embedded server."),
     "show": ("fibsbot.cli.rules:show", "Draw a position."),
-    "soak": ("fibsbot.cli.soak:soak", "Play many matches, bot against bot, and report what went wrong."),
-    "stats": ("fibsbot.cli.stats:stats", "Tell how the matches of a store went."),
-    "status": ("fibsbot.cli.status:status", "Tell what the bots do that run on this machine."),
+    "soak": ("fibsbot.cli.soak:soak", "Play many matches, bot against bot, and report failures."),
+    "stats": ("fibsbot.cli.stats:stats", "Summarise match results."),
+    "status": ("fibsbot.cli.status:status", "Show what the running bots are doing."),
     "strategies": ("fibsbot.cli.strategies:strategies", "List the strategies and where they come from."),
     "train": ("fibsbot.cli.train:train", "Train networks by a recipe."),
-    "ubgi": ("fibsbot.cli.external:ubgi", "Be an engine that speaks UBGI on stdin and stdout."),
+    "ubgi": ("fibsbot.cli.external:ubgi", "Run as a UBGI engine on stdin and stdout."),
 }
 """Each command: where it is and its one-line help, which is also its docstring's first sentence."""
 
@@ -164,7 +159,7 @@ def _run() -> int:
         name = context.command_path if context else "fibsbot"
         text = _with_typed_name(error, sys.argv[1:]).format_message()
         for line in text.splitlines() if isinstance(error, ConfigError) else [text]:
-            click.echo(f"{name}: {' '.join(line.split())}", err=True)
+            click.echo(f"{name}: {one_line(line)}", err=True)
         status = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         status = EXIT_INTERRUPTED
@@ -258,6 +253,8 @@ def replace_streams() -> Stream | None:
     return out
 
 
+MAX_ERROR: Final = 200
+"""Characters of an error that are shown; some libraries add pages."""
 _REFUSED: Final = ("can't start new thread", "failed to map segment", "cannot allocate memory", "failed to allocate")
 """What threads, the dynamic linker and OpenBLAS say when they get no memory."""
 
@@ -268,8 +265,7 @@ def memory_shortage(error: BaseException) -> str | None:
         return None
     limit = _limit()
     least = "" if limit is None else f", got at most {limit // 1024} KiB (`ulimit -v`)"
-    said = " ".join(str(error).split())[:200]
-    return f"expected enough memory and threads for this command{least}: {type(error).__name__}{said and f': {said}'}"
+    return f"expected enough memory and threads for this command{least}: {describe_error(error)[:MAX_ERROR]}"
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

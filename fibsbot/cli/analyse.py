@@ -7,7 +7,6 @@ import itertools
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -25,6 +24,8 @@ from fibsbot.cli.matches import (
     MatchSelection,
     checked_matches,
     evaluator_name,
+    evaluator_option,
+    jobs_option,
     match_options,
     plies_option,
 )
@@ -33,67 +34,57 @@ from fibsbot.cli.output import progress_bar
 from fibsbot.draw.markup import clean
 from fibsbot.report.timeline import EntryKind, Grade, MatchTimeline, TimelineEntry, match_timeline
 from fibsbot.rules.state import Seat
-from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.evaluator import CHANCE_NAMES, Chances, CubeValues
 from fibsbot.strategies.loader import StrategyError
+from fibsbot.text import plural
 from fibsbot.transcript import Transcript
 
-MOST_ERRORS: Final = 10
+MAX_ERRORS: Final = 10
 """Errors of a match that are listed where nobody says otherwise."""
 READ_AHEAD: Final = 5
 """Matches that are read before the first is studied: if there are fewer, it is known how much there is to do."""
-MOST_COLUMNS: Final = 80
+MAX_COLUMNS: Final = 80
 """Columns that are used, however wide the terminal is."""
 
 
 @click.command()
 @match_options
-@click.option(
-    "--strategy",
-    metavar="NAME",
-    default=DEFAULT_STRATEGY,
-    show_default=True,
-    help="Who judges; `fibsbot strategies` lists them.",
-)
+@evaluator_option
 @plies_option
-@click.option("--luck/--no-luck", default=True, help="Whether the luck of each throw is worked out.")
+@click.option("--luck/--no-luck", default=True, help="Analyse the luck of each roll.")
 @click.option(
     "--errors",
     metavar="N",
-    default=MOST_ERRORS,
+    default=MAX_ERRORS,
     show_default=True,
     type=click.IntRange(0),
-    help="Errors that are listed.",
+    help="Number of errors to list.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a match, each in a line.")
-def analyse(  # noqa: PLR0913, PLR0917 - one argument an option
-    files: tuple[Path, ...],
-    number: int | None,
-    db: str | None,
-    config: Path | None,
-    last: int | None,
-    opponent: str | None,
+@jobs_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per match, each on a line.")
+def analyse(  # noqa: PLR0913 - one argument an option
+    selection: MatchSelection,
     *,
-    strategy: str,
+    evaluator: str,
     plies: int | None,
     luck: bool,
     errors: int,
+    jobs: int | None,
     as_json: bool,
 ) -> None:
-    """Tell how well and how luckily both players played.
+    """Analyse the errors and the luck of both players.
 
-    FILE is whatever shows a match: a session log, a capture of any client, .mat, SGF, oldmoves text, our own JSON. Each
-    match gets a table of both players' errors, luck and performance rating (PR) and a list of what cost most, with the
-    position, what was done and what would have been best. The exit status is 1 if a match had to be left out.
+    FILE contains matches: a session log, a capture of any client, .mat, SGF, oldmoves text, our own JSON. Each match
+    gets a table of both players' errors, luck and performance rating (PR) and a list of the worst errors, with the
+    position, what was played and what was best. The exit status is 1 if a match had to be left out.
     """
-    asked = MatchSelection.of(files, number, db, config, last, opponent)
-    judge = evaluator_name(strategy, plies)
+    name = evaluator_name(evaluator, plies)
     sums = PlayerTotals()
     console = Console(highlight=False, soft_wrap=False)
-    console.width = min(console.width, MOST_COLUMNS)
+    console.width = min(console.width, MAX_COLUMNS)
     with _errors_in_one_line(), progress_bar("decisions") as tick:
-        work = AnalysisRun(judge, luck, tick)
-        found = checked_matches(asked, judge)
+        work = AnalysisRun(name, luck, jobs, tick)
+        found = checked_matches(selection, name)
         first = list(itertools.islice(found, READ_AHEAD))
         every = first if len(first) < READ_AHEAD else itertools.chain(first, found)
         for it, study in work.studies(every):
@@ -125,7 +116,7 @@ def _errors_in_one_line() -> Iterator[None]:
 
 NAME_WIDTH: Final = 20
 """Columns of a name."""
-MOST_PLAYERS: Final = 20
+MAX_PLAYERS: Final = 20
 """Players that are summed up over several matches."""
 _GRADES: Final = {Grade.DOUBTFUL: "doubtful", Grade.ERROR: "errors", Grade.BLUNDER: "blunders"}
 _STYLES: Final = {Grade.DOUBTFUL: "yellow", Grade.ERROR: "dark_orange", Grade.BLUNDER: "bold red"}
@@ -162,7 +153,7 @@ def _title(transcript: Transcript) -> str:
     what = f"match to {transcript.length}" if transcript.length else "unlimited match"
     games = len(transcript.games)
     scores = transcript.scores
-    return f"{names}: {what}, {games} game{'' if games == 1 else 's'}, {scores[0]} to {scores[1]}"
+    return f"{names}: {what}, {plural(games, 'game')}, {scores[0]} to {scores[1]}"
 
 
 def _name(transcript: Transcript, seat: Seat) -> str:
@@ -285,7 +276,7 @@ def totals_table(sums: PlayerTotals, *, luck: bool) -> Table:
     """Sum players up, those with the most matches first."""
     table = _table("player", "matches", "decisions", "loss", "PR", *(["luck"] if luck else []))
     ranked = sorted(sums.players.items(), key=lambda it: (-it[1][0], it[0]))
-    for name, (count, figures) in ranked[:MOST_PLAYERS]:
+    for name, (count, figures) in ranked[:MAX_PLAYERS]:
         cells = [str(count), str(figures.decisions), f"{figures.loss:.3f}", _rating(figures)]
         table.add_row(Text(clean(name, NAME_WIDTH) or "?"), *cells, *([_signed(figures.luck)] if luck else []))
     return table

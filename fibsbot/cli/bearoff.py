@@ -15,13 +15,14 @@ from fibsbot.engine.arrays import LOSE, LOSE_GAMMON, WIN, WIN_GAMMON, boards_of
 from fibsbot.engine.bearoff import BearoffTables, MoneyEquities, SideRolls, compute_and_save, load_tables
 from fibsbot.engine.bearoff.storage import (
     DEFAULT_CHECKERS,
-    MOST_CHECKERS,
+    MAX_CHECKERS,
     TableFile,
     UnusableTablesError,
     path_for,
     read_tables,
 )
 from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.text import short_duration
 
 EQUAL: Final = 1e-6
 """Equities that differ by less are equal: the tables keep seven digits."""
@@ -36,12 +37,12 @@ ESTIMATE_NOTE: Final = "from each side's own throws: 0.1 % off on average, 1.4 %
 @click.option("--build", "to_build", is_flag=True, help="Compute the tables, even if there are good ones.")
 @click.option(
     "--checkers",
-    type=click.IntRange(DEFAULT_CHECKERS, MOST_CHECKERS),
+    type=click.IntRange(DEFAULT_CHECKERS, MAX_CHECKERS),
     help=f"Checkers a side for exact cube equities; {DEFAULT_CHECKERS} if not given.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def bearoff(position: str | None, *, to_build: bool, checkers: int | None, as_json: bool) -> None:
-    """Show the bear-off tables, or what they say of a position.
+    """Show the bear-off tables, or what they say about a position.
 
     XGID is eXtreme Gammon's ID or GNU Backgammon's PositionID:MatchID of a position with all checkers home. Without it,
     the tables that are kept are listed. They are kept in FIBSBOT_CACHE or in the user's cache folder.
@@ -69,9 +70,7 @@ def _list(checkers: int | None, *, to_build: bool, as_json: bool) -> None:
         _, built = compute_and_save(checkers or DEFAULT_CHECKERS, None, _note)
         if built is None:
             raise UserError("computed the tables, but could not keep them")
-    counts = (
-        (checkers,) if checkers else (DEFAULT_CHECKERS,) if to_build else range(DEFAULT_CHECKERS, MOST_CHECKERS + 1)
-    )
+    counts = (checkers,) if checkers else (DEFAULT_CHECKERS,) if to_build else range(DEFAULT_CHECKERS, MAX_CHECKERS + 1)
     rows = [row for row in map(_file, counts) if row]
     if as_json:
         click.echo(json.dumps({"path": str(path_for(checkers or DEFAULT_CHECKERS)), "tables": rows}))
@@ -105,18 +104,10 @@ def _table_lines(row: dict[str, Any]) -> dict[str, str]:
         "path": row["path"],
         "size": f"{row['bytes'] / 1e6:.1f} MB",
         "checksum": f"sha256 {row['sha256']}, good",
-        "age": _age(row["age"]),
+        "age": short_duration(row["age"]),
         "chances": "15 checkers a side",
         "cube": f"exact up to {row['checkers']} checkers a side",
     }
-
-
-def _age(seconds: float) -> str:
-    for unit, length in {"day": 86_400, "hour": 3_600, "minute": 60}.items():
-        count = int(seconds // length)
-        if count:
-            return f"{count} {unit}{'s' if count > 1 else ''}"
-    return "less than a minute"
 
 
 def _state(text: str) -> MatchState:

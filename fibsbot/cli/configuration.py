@@ -28,16 +28,16 @@ from fibsbot.policy import (
     unknown_facts,
 )
 from fibsbot.policy.policy import LONGEST_MATCH, UNLIMITED_WORD
-from fibsbot.policy.rules import format_duration, plural
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.views import Opponent, PlayerMemory
+from fibsbot.text import format_duration, plural
 
 
 @click.command("check-config")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--strict", is_flag=True, help="Fail with status 1 if there are warnings.")
 def check_config(file: Path, *, strict: bool) -> None:
-    """Tell what is wrong with a file of settings, and what it will do.
+    """Validate a configuration file and summarise what it does.
 
     Every problem is told at once, a line each, and the exit status is 78. Settings that are legal but useless are
     warned of. Passwords are looked for, and never shown.
@@ -145,13 +145,13 @@ class PlayerHistory:
 @click.command("explain-invite")
 @click.argument("name", callback=_name)
 @click.argument("length", callback=_length)
-@click.option("--config", "path", metavar="FILE", type=click.Path(path_type=Path), help="File of settings.")
-@click.option("--account", metavar="NAME", help="Account of that file, if it has several.")
-@click.option("--rating", type=FiniteRange(min=0), help="The other's rating.")
-@click.option("--experience", type=click.IntRange(min=0), help="The other's experience.")
-@click.option("--client", help="What the other's program calls itself.")
-@click.option("--saved", "saved_games", type=click.IntRange(min=0), help="How many saved games the other has.")
-@click.option("--ours", is_flag=True, help="Explain whether the bot would invite, not accept.")
+@click.option("--config", "path", metavar="FILE", type=click.Path(path_type=Path), help="Configuration file.")
+@click.option("--account", metavar="NAME", help="Account of the configuration file, if it has several.")
+@click.option("--rating", type=FiniteRange(min=0), help="Rating of the other player.")
+@click.option("--experience", type=click.IntRange(min=0), help="Experience of the other player.")
+@click.option("--client", help="Client program of the other player.")
+@click.option("--saved-games", type=click.IntRange(min=0), help="Number of saved games of the other player.")
+@click.option("--outgoing", is_flag=True, help="Explain whether the bot would send the invitation, not accept it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def explain_invite(  # noqa: PLR0913, PLR0917 - one argument an option
     name: str,
@@ -163,10 +163,10 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument an option
     client: str | None,
     saved_games: int | None,
     *,
-    ours: bool,
+    outgoing: bool,
     as_json: bool,
 ) -> None:
-    """Tell whether an invitation would be accepted, and all that speaks against it.
+    """Explain whether an invitation would be accepted, with all reasons against it.
 
     NAME is the other player, LENGTH points or `unlimited`. The policy is that of the file of settings, without one that
     of a bot whose settings were left as they are. Of what the options do not say, the bot's store may know something.
@@ -177,7 +177,7 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument an option
         policy = config.policy_of(account)
     except UnknownAccountError as error:
         raise UserError(f"{path or 'no file of settings'}: {error}") from None
-    direction = Direction.OURS if ours else Direction.THEIRS
+    direction = Direction.OURS if outgoing else Direction.THEIRS
     given = MatchRequest(name, length, direction, rating, experience, client, saved_games)
     known, trouble = _look_up(config, account, name) if path else (None, None)
     request = known.add_to(given) if known else given

@@ -45,7 +45,7 @@ def _store_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.group()
 def db() -> None:
-    """Look after the store of matches.
+    """Maintain the match store.
 
     The store is what the settings call `service.store`: an SQLite file, or the URL of a PostgreSQL database. All of
     these may be used while bots write into it.

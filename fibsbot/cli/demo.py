@@ -26,22 +26,22 @@ BOT, OPPONENT = "fibsbot", "opponent"
 
 
 @click.command()
-@click.option("--length", default=3, show_default=True, type=click.IntRange(1, 99), help="Points of the match.")
-@click.option("--seed", type=int, help="Of the dice, to see the same match again. Without it they are truly random.")
-@click.option("--strategy", default=DEFAULT_STRATEGY, show_default=True, help="Who decides for the bot ...")
-@click.option("--opponent", default=FALLBACK_STRATEGY, show_default=True, help="... and who for its opponent.")
+@click.option("--length", default=3, show_default=True, type=click.IntRange(1, 99), help="Length of the match.")
+@click.option("--seed", type=int, help="Random seed for the dice, to see the same match again.")
+@click.option("--strategy", default=DEFAULT_STRATEGY, show_default=True, help="Strategy of the bot.")
+@click.option("--opponent-strategy", default=FALLBACK_STRATEGY, show_default=True, help="Strategy of its opponent.")
 @click.option(
-    "--delay", type=FiniteRange(0, 60), help="Seconds before each command.  [default: 0.15 in a terminal, else 0]"
+    "--pause", type=FiniteRange(0, 60), help="Seconds before each command.  [default: 0.15 in a terminal, else 0]"
 )
 @click.option(
     "--log-dir",
     default="logs",
     show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the session log.",
+    help="Folder for the session log.",
 )
 def demo(  # noqa: PLR0913, PLR0917 - one argument an option
-    length: int, seed: int | None, strategy: str, opponent: str, delay: float | None, log_dir: Path
+    length: int, seed: int | None, strategy: str, opponent_strategy: str, pause: float | None, log_dir: Path
 ) -> None:
     """Play a whole match on an embedded server and watch it.
 
@@ -51,20 +51,20 @@ def demo(  # noqa: PLR0913, PLR0917 - one argument an option
     configure_log(level=LogLevel.WARNING)
     console = Console(highlight=False)
     try:
-        strategies = load(strategy), load(opponent)
+        strategies = load(strategy), load(opponent_strategy)
         log_dir.mkdir(parents=True, exist_ok=True)
     except StrategyError as error:
         raise UserError(str(error)) from None
     except OSError as error:
         raise UserError(f"cannot make the folder {log_dir}: {error.strerror}") from None
-    if delay is None:
-        delay = 0.15 if console.is_terminal else 0.0
+    if pause is None:
+        pause = 0.15 if console.is_terminal else 0.0
     started = dt.datetime.now(dt.UTC)
     log_path = log_dir / f"demo-{started:%Y%m%d-%H%M%S}.jsonl"
     display = MatchDisplay(console, BOT)
     try:
         with closing(strategies[0]), closing(strategies[1]):
-            asyncio.run(_play(display, strategies, length, seed, delay, log_path))
+            asyncio.run(_play(display, strategies, length, seed, pause, log_path))
     except KeyboardInterrupt:
         click.echo(f"\nInterrupted; what was said until then is in {log_path}", err=True)
         sys.exit(130)
@@ -89,12 +89,12 @@ async def _play(  # noqa: PLR0913, PLR0917 - what the command was given
     strategies: tuple[Strategy, Strategy],
     length: int,
     seed: int | None,
-    delay: float,
+    pause: float,
     log_path: Path,
 ) -> None:
-    timings = evolve(QUICK_TIMINGS, pause=delay)
+    timings = evolve(QUICK_TIMINGS, pause=pause)
     async with Server(seed=seed) as server:
-        display.tell(f"A server listens on {server.host}:{server.port}; {BOT} and {OPPONENT} log in.")
+        display.print(f"A server listens on {server.host}:{server.port}; {BOT} and {OPPONENT} log in.")
         bot = Entrant(BOT, strategies[0], Commentator(display, OPPONENT, leads=True), log_path)
         foe = Entrant(OPPONENT, strategies[1], Commentator(display, BOT, leads=False))
         with display:

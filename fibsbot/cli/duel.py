@@ -33,40 +33,41 @@ REFRESH_INTERVAL: Final = 0.5
 @click.argument("strategy_a", metavar="A")
 @click.argument("strategy_b", metavar="B")
 @click.option(
-    "--games", default=200, show_default=True, type=click.IntRange(2), help="Games, or matches; an even number."
+    "--games", default=200, show_default=True, type=click.IntRange(2), help="Number of games or matches; must be even."
 )
-@click.option("--match", "length", metavar="L", type=click.IntRange(1, 99), help="Play matches to L points.")
-@click.option("--seed", default=1, show_default=True, type=int, help="Of the dice, so that a run can be repeated.")
-@click.option("--cube/--no-cube", default=True, help="With the doubling cube (the default), or without.")
+@click.option("--length", metavar="L", type=click.IntRange(1, 99), help="Play matches to L points.")
+@click.option("--seed", default=1, show_default=True, type=int, help="Random seed for the dice.")
+@click.option("--cube/--no-cube", default=True, help="Play with the doubling cube.")
 @click.option("--jacoby", is_flag=True, help="Money: gammons count only after a double was taken.")
-@click.option("--beavers", is_flag=True, help="Money: who is doubled may redouble at once.")
+@click.option("--beavers", is_flag=True, help="Money: a player who is doubled may redouble at once.")
 @click.option(
-    "--judge",
+    "--evaluator",
     metavar="NAME",
-    help=f"Who judges luck and errors.  [default: {luck_evaluator(DEFAULT_STRATEGY)}, if A or B is a judge]",
+    help=f"Strategy that evaluates luck and errors.  [default: {luck_evaluator(DEFAULT_STRATEGY)}, if A or B can]",
 )
-@click.option("--no-luck", is_flag=True, help="Judge neither luck nor errors: quicker.")
-@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes.  [default: one a core]")
+@click.option("--luck/--no-luck", default=True, help="Analyse luck and errors, which takes longer.")
+@click.option("-j", "--jobs", type=click.IntRange(1, 1024), help="Number of processes.  [default: one per core]")
 @click.option(
     "--deadline",
     metavar="SECONDS",
     default=DEFAULT_DEADLINE,
     show_default=True,
     type=FiniteRange(0, 86_400, min_open=True),
-    help="For a decision; then a fallback decides.",
+    help="Time limit for a decision; then a fallback decides.",
 )
 @click.option(
-    "--out",
+    "-o",
+    "--output",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Keep every pair here, and go on from what it holds.",
+    help="Save every pair in this file, and continue from it.",
 )
 @click.option(
     "--mat",
     "mats",
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write every game or match here as .mat.",
+    help="Write every game or match to this folder as .mat.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def duel(  # noqa: PLR0913 - one argument an option
@@ -79,37 +80,37 @@ def duel(  # noqa: PLR0913 - one argument an option
     cube: bool,
     jacoby: bool,
     beavers: bool,
-    judge: str | None,
-    no_luck: bool,
+    evaluator: str | None,
+    luck: bool,
     jobs: int | None,
     deadline: float,
-    out: Path | None,
+    output: Path | None,
     mats: Path | None,
     as_json: bool,
 ) -> None:
-    """Let two strategies play each other, and tell which is stronger.
+    """Play two strategies against each other and estimate which is stronger.
 
-    Without a server, on all cores: money games, or matches with --match. Everything is played twice with the same
-    dice and swapped seats, and the luck that is left is taken out as a judge sees it. Ctrl-C ends it and tells what is
-    there; with --out FILE, the same command goes on later, even after a kill.
+    Without a server, on all cores: money games, or matches with --length. Everything is played twice with the same
+    dice and swapped seats, and the result is adjusted for the luck that is left. Ctrl-C stops and prints the result so
+    far; with -o FILE, the same command continues later, even after a kill.
     """
     if games % 2:
         raise click.UsageError(f"expected an even number for --games, since all is played twice, got {games}")
     if (jacoby or beavers) and (length or not cube):
         raise click.UsageError("--jacoby and --beavers belong to money games with a cube")
-    if judge and no_luck:
-        raise click.UsageError("--judge makes sense only without --no-luck")
-    if out and not out.absolute().parent.is_dir():
-        raise UserError(f"there is no folder {out.parent} for {out.name}")
+    if evaluator and not luck:
+        raise click.UsageError("--evaluator makes sense only without --no-luck")
+    if output and not output.absolute().parent.is_dir():
+        raise UserError(f"there is no folder {output.parent} for {output.name}")
     names = strategy_a, strategy_b
-    judging = None if no_luck else _choose_evaluator(names, judge)
+    judging = _choose_evaluator(names, evaluator) if luck else None
     plan = DuelPlan(names, length or 0, seed, cube, jacoby, beavers, judging, deadline)
     tally = DuelSummary(plan)
     began = time.monotonic()
     finished, error = True, None
     try:
         with sigterm_as_interrupt():
-            finished = _play(tally, games // 2, jobs or usable_cores(), out, mats)
+            finished = _play(tally, games // 2, jobs or usable_cores(), output, mats)
     except DuelError as caught:
         error = UserError(str(caught))
     if tally.results or not error:

@@ -24,7 +24,6 @@ from fibsbot.cli.positions import (
     format_chances,
     format_equity,
     format_match_chance,
-    format_percent,
     ids_of,
     json_option,
     networks_option,
@@ -43,6 +42,7 @@ from fibsbot.engine.cube import DEFAULT_EFFICIENCY, DoubleAnswer, Market, Stakes
 from fibsbot.engine.search import CubeAnalysis, RankedPlay, Ranking
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation import format_play
+from fibsbot.text import format_percent
 
 if TYPE_CHECKING:
     from fibsbot.engine.search import PlayComparison
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 @networks_option
 @json_option
 def evaluate(position: str, *, plies: int | None, networks: Path | None, as_json: bool) -> None:
-    """Tell what a position is worth before the throw, at each ply.
+    """Evaluate a position before the roll, at each ply.
 
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. All figures are those of
     the player on roll: the chances to win, to win a gammon or more and a backgammon, and the same lost; points per
@@ -108,7 +108,7 @@ class EvalOutput:
             yield f"{plies}-ply {format_chances(it.outcomes)}{worths}{chance}"
 
 
-MOST_PLAYS: Final = 10
+MAX_PLAYS: Final = 10
 """Plays that are listed at most where nobody says otherwise."""
 FEWEST_PLAYS: Final = 3
 """Plays that are listed at least, however far they are behind."""
@@ -118,23 +118,23 @@ FEWEST_PLAYS: Final = 3
 @position_argument
 @click.option("--dice", metavar="31", help="The roll, if the position has none or another one.")
 @click.option(
-    "--count",
+    "--plays",
     metavar="N",
     type=click.IntRange(1),
-    help=f"Plays to list.  [default: the close ones, {FEWEST_PLAYS} to {MOST_PLAYS}]",
+    help=f"Number of plays to list.  [default: the close ones, {FEWEST_PLAYS} to {MAX_PLAYS}]",
 )
 @search_options
 def best(  # noqa: PLR0913 - one argument an option
     position: str,
     *,
     dice: str | None,
-    count: int | None,
+    plays: int | None,
     plies: int | None,
     seconds: float | None,
     networks: Path | None,
     as_json: bool,
 ) -> None:
-    """Rank the plays of a throw.
+    """Rank the plays of a roll.
 
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. Each play is listed with
     how deep it was looked at, its equity with the cube, what it loses against the best one, and the chances that it
@@ -142,9 +142,9 @@ def best(  # noqa: PLR0913 - one argument an option
     """
     state = with_roll(read_position(position), dice)
     with open_engine(networks, warm=seconds is not None) as engine:
-        ranking = engine.rank(state, limits=search_limits(plies, seconds), compared=_plays_to_compare(count))
+        ranking = engine.rank(state, limits=search_limits(plies, seconds), compared=_plays_to_compare(plays))
 
-    sheet = BestOutput(state, ranking, count or MOST_PLAYS)
+    sheet = BestOutput(state, ranking, plays or MAX_PLAYS)
     if as_json:
         click.echo(json.dumps({**ids_of(state), "evaluator": engine.name, **sheet.row()}))
         return
@@ -158,7 +158,7 @@ def _plays_to_compare(count: int | None) -> PlayComparison:
     """Return which plays are looked at equally deep: so many, or those that come close to the best."""
     from fibsbot.engine.search import PlayComparison  # noqa: PLC0415 - loads the engine
 
-    return PlayComparison(MOST_PLAYS, FEWEST_PLAYS) if count is None else PlayComparison(count, count)
+    return PlayComparison(MAX_PLAYS, FEWEST_PLAYS) if count is None else PlayComparison(count, count)
 
 
 def with_roll(state: MatchState, dice: str | None) -> MatchState:
@@ -234,7 +234,7 @@ class BestOutput:
             yield f"{'':13}{_chances(it)}   cubeless {format_equity(it.cubeless)}"
         left = len(ranking.plays) - len(self.listed)
         if left > 0:
-            yield f"and {left} more; --count shows them"
+            yield f"and {left} more; --plays shows them"
 
 
 def _chances(it: RankedPlay) -> str:
@@ -246,7 +246,7 @@ def _chances(it: RankedPlay) -> str:
 @position_argument
 @search_options
 def cube(position: str, *, plies: int | None, seconds: float | None, networks: Path | None, as_json: bool) -> None:
-    """Tell what to do with the cube.
+    """Recommend a cube action.
 
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. Before a throw that is
     whether to double and what the opponent should answer; where a double is pending (D in an XGID), whether to take.
@@ -385,9 +385,9 @@ def _market(state: MatchState, stakes: Stakes, outcomes: Outcomes) -> Market | N
 def _market_lines(market: Market) -> Iterator[str]:
     yield "market, by the chance to win, gammons in the same proportion:"
     for name, chance in asdict(market).items():
-        yield f"  {_MARKET_POINTS[name]:24}" + ("never" if chance is None else f"{format_percent(chance):>8}")
+        yield f"  {_MARKET_POINTS[name]:24}" + ("never" if chance is None else f"{format_percent(chance, 2):>8}")
     if market.cash_from is not None:
-        yield f"  {'opponent takes from':24}{format_percent(1 - market.cash_from):>8}"
+        yield f"  {'opponent takes from':24}{format_percent(1 - market.cash_from, 2):>8}"
 
 
 def effort_row(reading: CubeAnalysis) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 import click
 from attrs import define, field, frozen
@@ -19,15 +19,16 @@ from fibsbot.cli import UserError
 from fibsbot.cli.options import configured_store, store_errors
 from fibsbot.cli.output import progress_bar
 from fibsbot.draw.markup import clean
+from fibsbot.files import replacing
 from fibsbot.formats import EXTENSIONS, Format, FormatError
 from fibsbot.formats.conversion import ONE_MATCH_FORMATS, lost_details, reading_remarks, write_matches
-from fibsbot.policy.rules import plural
 from fibsbot.replay.match_files import CaptureError, find_format, read_match_file
+from fibsbot.text import plural
 from fibsbot.transcript import Transcript, TranscriptError
 
 STDIO: Final = "-"
 """The file name that stands for the standard input or output."""
-MOST_LINES: Final = 100
+MAX_LINES: Final = 100
 """Files, and things that could not be read, that are listed."""
 FORMATS: Final = click.Choice([kind.value for kind in Format])
 READABLE_FORMATS: Final = click.Choice([kind.value for kind in Format if kind.readable])
@@ -43,12 +44,14 @@ class _NamedMatch:
 
 @click.command()
 @click.argument("source", metavar="[FILE]", required=False)
-@click.option("--match", "number", metavar="N", type=click.IntRange(1), help="Only this match of FILE or the store.")
-@click.option("--format", "kind", type=FORMATS, help="What to write.  [default: as OUT's name ends]")
-@click.option("-o", "--output", "target", metavar="OUT", help="A file, or a folder for a file a match; else stdout.")
-@click.option("--db", "place", metavar="PLACE", help="The store to take matches from: a file or a URL.")
-@click.option("--config", metavar="FILE", type=click.Path(path_type=Path), help="Settings that name the store.")
-@click.option("--force", is_flag=True, help="Replace files that are there.")
+@click.option("--match", "number", metavar="N", type=click.IntRange(1), help="Export one match of FILE or the store.")
+@click.option("--format", "kind", type=FORMATS, help="Output format.  [default: by OUT's extension]")
+@click.option("-o", "--output", "target", metavar="OUT", help="Write to a file, or to a folder with a file per match.")
+@click.option("--store", "place", metavar="PLACE", help="Read matches from this store, a file or a URL.")
+@click.option(
+    "--config", metavar="FILE", type=click.Path(path_type=Path), help="Configuration file that names the store."
+)
+@click.option("--force", is_flag=True, help="Replace existing files.")
 def export(  # noqa: PLR0913, PLR0917 - one argument an option
     source: str | None,
     number: int | None,
@@ -59,7 +62,7 @@ def export(  # noqa: PLR0913, PLR0917 - one argument an option
     *,
     force: bool,
 ) -> None:
-    """Write matches as files of other programs.
+    """Export matches to other formats.
 
     FILE is whatever shows matches: a session log, a capture of any client, .mat, SGF, oldmoves, our own JSON, or `-`.
     Without FILE the matches come from the store. mat, sgf, oldmoves and json are whole matches, gnubg-ids, xgid and
@@ -67,9 +70,9 @@ def export(  # noqa: PLR0913, PLR0917 - one argument an option
     to OUT-2, OUT-3 and so on. What a format cannot say is told on stderr.
     """
     if source is not None and (place or config):
-        raise UserError("expected FILE, or a store with --db or --config, got both")
+        raise UserError("expected FILE, or a store with --store or --config, got both")
     if source is None and not (number or place or config):
-        raise UserError("expected FILE, or a match of the store with --match, or the store with --db or --config")
+        raise UserError("expected FILE, or a match of the store with --match, or the store with --store or --config")
     wanted = _kind(kind, target, "--format")
     if source is None:
         _write(_from_store(place or configured_store(config), number), wanted, target, force=force)
@@ -80,14 +83,14 @@ def export(  # noqa: PLR0913, PLR0917 - one argument an option
 @click.command()
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@click.option("--from", "given", type=READABLE_FORMATS, help="What IN is.  [default: as it looks]")
-@click.option("--to", "kind", type=FORMATS, help="What to write.  [default: as OUT's name ends]")
-@click.option("--match", "number", metavar="N", type=click.IntRange(1), help="Only this match of IN.")
-@click.option("--force", is_flag=True, help="Replace files that are there.")
+@click.option("--from", "given", type=READABLE_FORMATS, help="Format of IN.  [default: by its content]")
+@click.option("--to", "kind", type=FORMATS, help="Format of OUT.  [default: by its extension]")
+@click.option("--match", "number", metavar="N", type=click.IntRange(1), help="Convert one match of IN.")
+@click.option("--force", is_flag=True, help="Replace existing files.")
 def convert(  # noqa: PLR0913 - one argument an option
     source: str, target: str, given: str | None, kind: str | None, number: int | None, *, force: bool
 ) -> None:
-    """Make one format of another.
+    """Convert between match formats.
 
     IN is whatever shows matches: .mat, SGF, oldmoves, our own JSON, a session log, a capture of any client. Several
     matches in it become what `fibsbot export` makes of them. `-` is the standard input or output.
@@ -214,9 +217,9 @@ class _Writer:
             raise UserError(f"{path} is there already; --force replaces it")
         before = self.done
         try:
-            with _in_place_of(path) as file:
-                for piece in self.pieces(found):
-                    file.write(piece)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(path) as part, part.open("x", encoding="utf-8", newline="") as file:
+                file.writelines(self.pieces(found))
         except OSError as error:
             raise UserError(f"cannot write {path}: {error.strerror or error}") from None
         self.written.append(f"{path}: {plural(self.done - before, 'match')}")
@@ -239,10 +242,10 @@ def _write(found: Iterator[_NamedMatch], kind: Format, target: str | None, *, fo
 
 def _list(lines: Sequence[str], *, err: bool = False) -> None:
     """Print lines, if there are many only the first of them."""
-    for line in lines[:MOST_LINES]:
+    for line in lines[:MAX_LINES]:
         click.echo(clean(line, 300), err=err)
-    if len(lines) > MOST_LINES:
-        click.echo(f"... and {len(lines) - MOST_LINES:,} more", err=err)
+    if len(lines) > MAX_LINES:
+        click.echo(f"... and {len(lines) - MAX_LINES:,} more", err=err)
 
 
 def _write_to(found: Iterator[_NamedMatch], writing: _Writer, target: str | None) -> None:
@@ -265,18 +268,3 @@ def _write_to(found: Iterator[_NamedMatch], writing: _Writer, target: str | None
             writing.file(path if number == 1 else path.with_stem(f"{path.stem}-{number}"), [named])
     else:
         writing.file(path, found)
-
-
-@contextlib.contextmanager
-def _in_place_of(target: Path) -> Iterator[IO[str]]:
-    """Give a file beside the target that takes its name in the end, or leaves nothing."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with part.open("x", encoding="utf-8", newline="") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)

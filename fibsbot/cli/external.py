@@ -21,7 +21,7 @@ from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, load
 
 strategy_option = click.option(
-    "--strategy", metavar="NAME", help="Who decides; without it, who does so for `fibsbot play`."
+    "--strategy", metavar="NAME", help="Strategy that plays.  [default: as for `fibsbot play`]"
 )
 
 
@@ -38,11 +38,17 @@ def load_with_fallback(name: str | None) -> Sequence[Strategy]:
 
 
 @click.command()
-@click.option("--port", type=click.IntRange(0, 65535), default=1984, show_default=True, help="0 takes any free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=1984,
+    show_default=True,
+    help="Port to listen on; 0 picks a free one.",
+)
 @strategy_option
 @click.option("--jacoby/--no-jacoby", default=True, show_default=True, help="The rule in unlimited matches.")
 def external(port: int, strategy: str | None, *, jacoby: bool) -> None:
-    """Be a player for gnubg, by its external interface.
+    """Run as an external player for gnubg.
 
     In gnubg, `set player 1 external localhost:PORT` lets this one play, at this machine only. Ctrl-C ends it.
     """
@@ -78,9 +84,9 @@ async def _serve(player: ExternalPlayer, listening: socket.socket, name: str) ->
 
 @click.command()
 @strategy_option
-@click.option("--verbose", is_flag=True, help="Tell on stderr why a line is answered by sorry.")
+@click.option("-v", "--verbose", is_flag=True, help="Print on stderr why a line is answered by sorry.")
 def ubgi(strategy: str | None, *, verbose: bool) -> None:
-    """Be an engine that speaks UBGI on stdin and stdout.
+    """Run as a UBGI engine on stdin and stdout.
 
     UBGI is the Universal Backgammon Interface, draft 0.01: after `ubgi` every XGID and every raw board of FIBS is
     answered by a play, roll, double, take or drop, and what is not understood by sorry. `quit` ends it.

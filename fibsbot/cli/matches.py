@@ -1,13 +1,14 @@
-"""What the commands have in common that study matches: which ones are wanted, and what a judge says of them."""
+"""Options that select matches from files or the store, and their analysis; shared by `analyse` and `report`."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar, cast
 
 import click
 from attrs import define, frozen
@@ -17,7 +18,7 @@ from fibsbot.analysis.model import MatchAnalysis
 from fibsbot.cli import UserError
 from fibsbot.cli.options import configured_store
 from fibsbot.draw.markup import clean
-from fibsbot.engine import MOST_PLIES
+from fibsbot.engine import MAX_PLIES
 from fibsbot.formats import FormatError
 from fibsbot.records.views import Match
 from fibsbot.replay.match_files import CaptureError
@@ -28,20 +29,20 @@ if TYPE_CHECKING:
     from fibsbot.records.store import Store
 
 DEFAULT_LAST: Final = 20
-"""Matches of a store that are shown where nothing else is asked for."""
+"""Matches of a store that are shown where nothing else is selection for."""
 Tick: TypeAlias = Callable[[float, float | None], None]
 """Takes how many entries have been studied, of how many if that is known."""
 
 
 @frozen
 class MatchSelection:
-    """Which matches are wanted."""
+    """The matches that the options of a command select."""
 
     files: tuple[Path, ...]
     match: int | None
     store: str | None
-    """Where the store is; None where only files are wanted."""
-    opponent: str | None
+    """Location of the store; None if the matches are in files."""
+    player: str | None
     last: int | None
 
     @classmethod
@@ -49,20 +50,22 @@ class MatchSelection:
         cls,
         files: tuple[Path, ...],
         number: int | None,
-        db: str | None,
+        store: str | None,
         config: Path | None,
         last: int | None,
-        opponent: str | None,
+        player: str | None,
     ) -> Self:
-        """Return what the options say; raise UserError where they say nothing or contradict each other."""
-        if files and (db is not None or config):
-            raise UserError("expected FILE, or a store with --db or --config, got both")
-        if not files and number is None and db is None and config is None:
-            raise UserError("expected FILE, or a match of the store with --match, or the store with --db or --config")
+        """Return the selection; raise UserError if the options select nothing or contradict each other."""
+        if files and (store is not None or config):
+            raise UserError("expected FILE, or a store with --store or --config, got both")
+        if not files and number is None and store is None and config is None:
+            raise UserError(
+                "expected FILE, or a match of the store with --match, or the store with --store or --config"
+            )
         for path in files:
             _check_readable(path)
-        place = None if files else db or configured_store(config)
-        return cls(files, number, place, opponent, last or (None if files else DEFAULT_LAST))
+        location = None if files else store or configured_store(config)
+        return cls(files, number, location, player, last or (None if files else DEFAULT_LAST))
 
 
 def _check_readable(path: Path) -> None:
@@ -88,83 +91,109 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _OPTIONS: Final = (
     click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path)),
     click.option(
-        "--match", "number", metavar="ID", type=click.IntRange(1), help="Only this match of the files or the store."
+        "--match", "number", metavar="ID", type=click.IntRange(1), help="Select one match of the files or the store."
     ),
-    click.option("--db", metavar="PLACE", is_flag=False, flag_value="", help="Matches of the store: a file or a URL."),
     click.option(
-        "--config", metavar="FILE", type=click.Path(path_type=Path), help="File of settings that names the store."
+        "--store", metavar="PLACE", is_flag=False, flag_value="", help="Read matches from this store, a file or a URL."
+    ),
+    click.option(
+        "--config", metavar="FILE", type=click.Path(path_type=Path), help="Configuration file that names the store."
     ),
     click.option(
         "--last",
         metavar="N",
         type=click.IntRange(1),
-        help=f"The last N matches only; of a store {DEFAULT_LAST} unless told.",
+        help=f"Select the last N matches.  [default: all of files, {DEFAULT_LAST} of a store]",
     ),
-    click.option("--opponent", metavar="NAME", help="Matches with this player only."),
+    click.option("--player", metavar="NAME", help="Select matches with this player."),
 )
 
 
 def match_options(command: _Command) -> _Command:
-    """Add the arguments and options of which `MatchSelection.of` makes what is wanted."""
+    """Add arguments and options that select matches, and call the command with one MatchSelection in their place."""
+
+    @functools.wraps(command)
+    def run(  # noqa: PLR0913, PLR0917 - one argument an option
+        files: tuple[Path, ...],
+        number: int | None,
+        store: str | None,
+        config: Path | None,
+        last: int | None,
+        player: str | None,
+        **options: Any,
+    ) -> None:
+        command(MatchSelection.of(files, number, store, config, last, player), **options)
+
+    decorated: Any = run
     for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+        decorated = option(decorated)
+    return cast("_Command", decorated)
 
 
+evaluator_option: Final = click.option(
+    "--evaluator",
+    metavar="NAME",
+    default=DEFAULT_STRATEGY,
+    show_default=True,
+    help="Strategy that evaluates positions; `fibsbot strategies` lists them.",
+)
+jobs_option: Final = click.option(
+    "-j", "--jobs", metavar="N", type=click.IntRange(1), help="Number of processes.  [default: one per core]"
+)
 plies_option: Final = click.option(
     "--plies",
     metavar="N",
-    type=click.IntRange(0, MOST_PLIES),
-    help=f"Rolls that the engine looks ahead, 0 to {MOST_PLIES}.",
+    type=click.IntRange(0, MAX_PLIES),
+    help=f"Plies that the engine looks ahead, 0 to {MAX_PLIES}.",
 )
 
 
-def evaluator_name(strategy: str, plies: int | None) -> str:
-    """Return the full name of the strategy that judges; raise UserError for plies of another one than the engine."""
+def evaluator_name(evaluator: str, plies: int | None) -> str:
+    """Return the full name of an evaluator; raise UserError for plies of another one than the engine."""
     if plies is None:
-        return strategy
-    if strategy != DEFAULT_STRATEGY:
-        raise UserError(f"expected --plies with the strategy {DEFAULT_STRATEGY}, got it with {strategy!r}")
+        return evaluator
+    if evaluator != DEFAULT_STRATEGY:
+        raise UserError(f"expected --plies with the evaluator {DEFAULT_STRATEGY}, got it with {evaluator!r}")
     return f"{DEFAULT_STRATEGY}:{plies}"
 
 
 # -- which matches --------------------------------------------------------------------------------------------------
 
 
-def selected_matches(asked: MatchSelection) -> Iterator[SelectedMatch]:
-    """Return the matches that are wanted: those of files in their order, those of a store the latest first."""
-    found = _of_files(asked) if asked.store is None else _of_store(asked, asked.store)
-    if asked.files and asked.last:
-        found = iter(deque(found, maxlen=asked.last))
+def selected_matches(selection: MatchSelection) -> Iterator[SelectedMatch]:
+    """Return the selected matches: those of files in their order, those of a store from the latest."""
+    found = _of_files(selection) if selection.store is None else _of_store(selection, selection.store)
+    if selection.files and selection.last:
+        found = iter(deque(found, maxlen=selection.last))
     return found
 
 
-def checked_matches(asked: MatchSelection, judge: str) -> Iterator[SelectedMatch]:
+def checked_matches(selection: MatchSelection, judge: str) -> Iterator[SelectedMatch]:
     """Return the matches that are wanted, after a look whether there are any, and then whether the judge can judge.
 
     The judge gets ready for that, which takes seconds: whatever is quickly seen to be wrong comes first.
     """
-    found = selected_matches(asked)
-    if asked.store is None:
+    found = selected_matches(selection)
+    if selection.store is None:
         first = list(itertools.islice(found, 1))
         some = bool(first)
     else:
-        first, some = [], _has_any(asked, asked.store)
+        first, some = [], _has_any(selection, selection.store)
     if some:
         with open_evaluator(judge):
             pass
     return itertools.chain(first, found)
 
 
-def _of_files(asked: MatchSelection) -> Iterator[SelectedMatch]:
+def _of_files(selection: MatchSelection) -> Iterator[SelectedMatch]:
     from fibsbot.replay.match_files import load_transcripts  # noqa: PLC0415 - slow to import: all that a server can say
 
     number = 0
-    for path in asked.files:
+    for path in selection.files:
         try:
             for place, transcript in enumerate(load_transcripts(path), start=1):
                 number += 1
-                if _is_wanted(asked, number, transcript):
+                if _is_wanted(selection, number, transcript):
                     yield SelectedMatch(f"{path}, match {place}", number, transcript)
         except (FormatError, CaptureError) as error:
             raise UserError(f"{path}: {error}") from None
@@ -172,40 +201,40 @@ def _of_files(asked: MatchSelection) -> Iterator[SelectedMatch]:
             raise UserError(f"cannot read {path}: {error.strerror}") from None
 
 
-def _is_wanted(asked: MatchSelection, number: int, transcript: Transcript) -> bool:
+def _is_wanted(selection: MatchSelection, number: int, transcript: Transcript) -> bool:
     names = {player.name for player in transcript.players}
-    return asked.match in {None, number} and asked.opponent in {None, *names}
+    return selection.match in {None, number} and selection.player in {None, *names}
 
 
-def _of_store(asked: MatchSelection, place: str) -> Iterator[SelectedMatch]:
+def _of_store(selection: MatchSelection, place: str) -> Iterator[SelectedMatch]:
     from fibsbot.records.store import Store, StoreError  # noqa: PLC0415 - SQLAlchemy is slow to import
 
     with Store.open(place) as store:
-        for match in _matches(asked, store):
+        for match in _matches(selection, store):
             try:
                 transcript = store.transcript(match)
             except StoreError as error:
-                if asked.match is not None:
+                if selection.match is not None:
                     raise
                 click.echo(f"match {match.id} is left out: {error}", err=True)
                 continue
             yield SelectedMatch(f"match {match.id}", match.id, transcript)
 
 
-def _has_any(asked: MatchSelection, place: str) -> bool:
+def _has_any(selection: MatchSelection, place: str) -> bool:
     """Whether there is any match in a store of those that are wanted."""
     from fibsbot.records.store import Store  # noqa: PLC0415 - SQLAlchemy is slow to import
 
     with Store.open(place) as store:
-        return any(True for _ in _matches(asked, store))
+        return any(True for _ in _matches(selection, store))
 
 
-def _matches(asked: MatchSelection, store: Store) -> Iterable[Match]:
-    if asked.match is None:
-        return reversed(deque(store.matches(opponent=asked.opponent), maxlen=asked.last))
-    match = store.match(asked.match)
+def _matches(selection: MatchSelection, store: Store) -> Iterable[Match]:
+    if selection.match is None:
+        return reversed(deque(store.matches(opponent=selection.player), maxlen=selection.last))
+    match = store.match(selection.match)
     if match is None:
-        raise UserError(f"the store has no match {asked.match}")
+        raise UserError(f"the store has no match {selection.match}")
     return [match]
 
 
@@ -214,10 +243,11 @@ def _matches(asked: MatchSelection, store: Store) -> Iterable[Match]:
 
 @define
 class AnalysisRun:
-    """Studies what was found, and remembers what could not be studied."""
+    """Analyses selected matches, and counts those that cannot be analysed."""
 
-    engine: str
+    evaluator: str
     luck: bool
+    jobs: int | None
     tick: Tick
     failed: int = 0
 
@@ -241,7 +271,9 @@ class AnalysisRun:
             self.tick(done, of)
 
         self.tick(0, of)
-        with contextlib.closing(analyse_matches(transcripts(), self.engine, luck=self.luck, tick=tick)) as every:
+        with contextlib.closing(
+            analyse_matches(transcripts(), self.evaluator, luck=self.luck, cores=self.jobs, tick=tick)
+        ) as every:
             for studied in every:
                 it = waiting.popleft()
                 if isinstance(studied, MatchAnalysis):
@@ -249,8 +281,3 @@ class AnalysisRun:
                 else:
                     self.failed += 1
                     click.echo(f"{it.name} is left out: {clean(str(studied), 300)}", err=True)
-
-
-def count_matches(count: int) -> str:
-    """Write a number of matches."""
-    return f"{count} match{'' if count == 1 else 'es'}"

@@ -36,7 +36,7 @@ _BLOCK: Final = 1000
 @click.argument("file")
 @click.option("--unknown", is_flag=True, help="Print only what was not understood.")
 def parse(*, file: str, unknown: bool) -> None:
-    """Print what a server said, one JSON object a message.
+    """Parse what a server sent; print one JSON object per message.
 
     FILE is a capture of the bytes, with CRLF or LF at the lines' ends, or a session log that `fibsbot play` wrote; `-`
     is the standard input. Either may be compressed by gzip. Each object has the message's kind, its fields, the line,

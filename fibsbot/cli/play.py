@@ -98,42 +98,42 @@ def _override_option(name: str, about: str, kind: Any = None) -> Callable[[Any],
     metavar="FILE",
     type=click.Path(path_type=Path),
     callback=_config,
-    help="TOML file with settings (see config/fibsbot.toml); options go before it.",
+    help="Configuration file (see config/fibsbot.toml); options override it.",
 )
 @click.option(
     "--server",
     metavar="HOST[:PORT]",
     callback=_address,
-    help=f"Where to connect; port {DEFAULT_PORT} unless told.",
+    help=f"Server to connect to.  [default port: {DEFAULT_PORT}]",
 )
-@click.option("--user", metavar="NAME", callback=_name, help="Name of the account.")
+@click.option("--account", "account_name", metavar="NAME", callback=_name, help="Name of the account.")
 @click.option(
     "--password-file",
     type=click.Path(path_type=Path),
-    help=f"File whose first line is the password. Without it, what the file says, or the variable {VARIABLE}.",
+    help=f"File whose first line is the password.  [default: the configuration file's, or ${VARIABLE}]",
 )
-@click.option("--register", is_flag=True, default=None, help="Make the account if the server has none of this name.")
-@click.option("--invite", metavar="NAME", callback=_name, help="Whom to invite whenever no match is on.")
-@_override_option("--length", "Points of the matches to invite to.", click.IntRange(1, 99))
+@click.option("--register", is_flag=True, default=None, help="Create the account if the server has none of this name.")
+@click.option("--invite", metavar="NAME", callback=_name, help="Player to invite whenever no match is on.")
+@_override_option("--length", "Length of the matches to invite to.", click.IntRange(1, 99))
 @click.option(
     "--max-length",
-    show_default=str(Lengths().spans[-1][1]),
+    show_default=str(Lengths().ranges[-1][1]),
     type=click.IntRange(1, 99),
-    help="Longest match to be invited to.",
+    help="Longest match to accept.",
 )
-@_override_option("--strategy", "Who decides.")
-@click.option("--matches", type=click.IntRange(1), help="Log out after so many matches.")
-@_override_option("--deadline", "Seconds a decision.", FiniteRange(0, min_open=True))
-@_override_option("--pause", "Seconds between two commands at least.", FiniteRange(0))
-@_override_option("--log-dir", "Where the session log goes.", click.Path(file_okay=False, path_type=Path))
+@_override_option("--strategy", "Strategy that plays.")
+@click.option("--matches", type=click.IntRange(1), metavar="N", help="Log out after N matches.")
+@_override_option("--deadline", "Time limit for a decision, in seconds.", FiniteRange(0, min_open=True))
+@_override_option("--pause", "Minimum seconds between two commands.", FiniteRange(0))
+@_override_option("--log-dir", "Folder for session logs.", click.Path(file_okay=False, path_type=Path))
 @_override_option(
-    "--log-format", "Form of the program's own log, on stderr.", click.Choice([form.value for form in LogFormat])
+    "--log-format", "Format of the program's own log on stderr.", click.Choice([form.value for form in LogFormat])
 )
-@click.option("--verbose", is_flag=True, help="Log every line sent (<<) and received (>>).")
+@click.option("-v", "--verbose", is_flag=True, help="Log every line sent (<<) and received (>>).")
 def play(  # noqa: PLR0913 - one argument an option
     config: Config | None,
     server: tuple[str, int] | None,
-    user: str | None,
+    account_name: str | None,
     password_file: Path | None,
     max_length: int | None,
     *,
@@ -146,7 +146,7 @@ def play(  # noqa: PLR0913 - one argument an option
     """
     if server is None and config is None:
         raise click.UsageError("Missing option '--server'.")
-    account = _account(config or Config(), user)
+    account = _account(config or Config(), account_name)
     if password_file:
         account = evolve(account, password_file=password_file)
     chosen = _with_overrides((config or Config()).for_account(account), options)
@@ -158,15 +158,15 @@ def play(  # noqa: PLR0913 - one argument an option
     _play_account(chosen)
 
 
-def _account(config: Config, user: str | None) -> AccountConfig:
+def _account(config: Config, name: str | None) -> AccountConfig:
     """Return the account that plays: the only one, whatever it is called, or the one of several with this name."""
     try:
-        account = config.account_called(user) if len(config.accounts) > 1 else [*config.accounts, AccountConfig()][0]
+        account = config.account_called(name) if len(config.accounts) > 1 else [*config.accounts, AccountConfig()][0]
     except UnknownAccountError as error:
-        raise UserError(f"--user: {error}") from None
-    if user is None and account.name is None:
-        raise click.UsageError("Missing option '--user'.")
-    return evolve(account, name=user or account.name)
+        raise UserError(f"--account: {error}") from None
+    if name is None and account.name is None:
+        raise click.UsageError("Missing option '--account'.")
+    return evolve(account, name=name or account.name)
 
 
 def _with_overrides(config: Config, options: Mapping[str, Any]) -> Config:
@@ -181,8 +181,8 @@ def _with_overrides(config: Config, options: Mapping[str, Any]) -> Config:
 
 def _limit_lengths(lengths: Lengths, longest: int) -> Lengths:
     """Return the lengths from the shortest that is played anyway up to this one."""
-    shortest = min((least for least, _ in lengths.spans), default=1)
-    return evolve(lengths, spans=((min(shortest, longest), longest),))
+    shortest = min((least for least, _ in lengths.ranges), default=1)
+    return evolve(lengths, ranges=((min(shortest, longest), longest),))
 
 
 def _play_account(config: Config) -> None:

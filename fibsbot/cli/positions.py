@@ -18,13 +18,14 @@ from rich.console import Console
 from fibsbot.cli import UserError
 from fibsbot.cli.output import spinner
 from fibsbot.draw.text import describe_state, draw_state, styled_board
-from fibsbot.engine import MOST_PLIES
+from fibsbot.engine import MAX_PLIES
 from fibsbot.engine.arrays import Outcomes
 from fibsbot.engine.cube import Stakes
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id, parse_state
 from fibsbot.rules.plays import check_dice
 from fibsbot.strategies.evaluator import CHANCE_NAMES
+from fibsbot.text import format_percent
 
 if TYPE_CHECKING:
     from fibsbot.engine.engine import Engine
@@ -88,8 +89,8 @@ position_argument: Final = click.argument("position", metavar="POSITION")
 plies_option: Final = click.option(
     "--plies",
     metavar="N",
-    type=click.IntRange(0, MOST_PLIES),
-    help=f"Rolls to look ahead, 0 to {MOST_PLIES}.  [default: {DEFAULT_PLIES}]",
+    type=click.IntRange(0, MAX_PLIES),
+    help=f"Rolls to look ahead, 0 to {MAX_PLIES}.  [default: {DEFAULT_PLIES}]",
 )
 time_option: Final = click.option(
     "--time",
@@ -119,7 +120,7 @@ def search_limits(plies: int | None, seconds: float | None) -> SearchLimits:
     from fibsbot.engine.search import SearchLimits  # noqa: PLC0415 - loads the engine
 
     if plies is None:
-        plies = DEFAULT_PLIES if seconds is None else MOST_PLIES
+        plies = DEFAULT_PLIES if seconds is None else MAX_PLIES
     return SearchLimits(plies, seconds)
 
 
@@ -203,11 +204,6 @@ def format_equity(value: float) -> str:
     return f"{round(float(value), 4) + 0.0:+.4f}"
 
 
-def format_percent(chance: float) -> str:
-    """Write a chance as people say it."""
-    return f"{100 * chance:.2f} %"
-
-
 def match_chance(stakes: Stakes, worth: float) -> float | None:
     """Return the chance to win the match that so much is worth; None where there is no match."""
     return min(max(stakes.match_chance(worth), 0.0), 1.0) if stakes.match else None
@@ -216,7 +212,7 @@ def match_chance(stakes: Stakes, worth: float) -> float | None:
 def format_match_chance(stakes: Stakes, worth: float) -> str:
     """Write the same; nothing where there is no match."""
     chance = match_chance(stakes, worth)
-    return "" if chance is None else format_percent(chance)
+    return "" if chance is None else format_percent(chance, 2)
 
 
 def equity_row(stakes: Stakes, worth: float) -> dict[str, Any]:

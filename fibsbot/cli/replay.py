@@ -1,4 +1,4 @@
-"""`fibsbot replay`: logged and captured games again, to be looked at, checked, or put to a strategy."""
+"""`fibsbot replay`: show logged and captured games, check them, or compare them with a strategy's decisions."""
 
 from __future__ import annotations
 
@@ -43,16 +43,9 @@ from fibsbot.replay.writers import (
     worst_decisions_text,
 )
 from fibsbot.strategies.loader import StrategyError
+from fibsbot.text import plural
 
-SINGULAR: Final = {
-    "files": "file",
-    "matches": "match",
-    "games": "game",
-    "decisions": "decision",
-    "differences": "difference",
-    "gaps": "gap",
-}
-MOST_NOTES_LISTED: Final = 200
+MAX_NOTES_LISTED: Final = 200
 """Differences and gaps that are listed at the end."""
 EXIT_DIFFERENT: Final = 1
 
@@ -96,35 +89,33 @@ class _PlaceType(click.ParamType[Place]):
 
 @click.command()
 @click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--step", is_flag=True, help="Go on when a key is pressed.")
+@click.option("--step", is_flag=True, help="Wait for a key after each step.")
 @click.option(
     "--speed",
     metavar="X",
     type=_SpeedType(),
-    help="So many times as fast as it was played; 0 or max: without pauses.  [default: 1]",
+    help="Playback speed factor; 0 or max: no pauses.  [default: 1]",
 )
-@click.option(
-    "--from", "start", metavar="PLACE", type=_PlaceType(), help="Begin at MATCH, MATCH/GAME or MATCH/GAME/MOVE."
-)
+@click.option("--start", metavar="PLACE", type=_PlaceType(), help="Start at MATCH, MATCH/GAME or MATCH/GAME/MOVE.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each decision and event.")
-@click.option("-q", "--quiet", is_flag=True, help="Tell only what it came to.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the summary.")
 @click.option("--strict", is_flag=True, help="Fail at the first difference between our state and a board line.")
-@click.option("--decide", "strategy", metavar="STRATEGY", help="Ask a strategy what it would have done.")
-@click.option("--side", metavar="NAME", help="With --decide: at the decisions of this player ...")
-@click.option("--both", is_flag=True, help="... or of both. Else: of whose log it is.")
-@click.option("--judge", metavar="STRATEGY", help="With --decide: who says what a difference is worth.")
-@click.option("--seed", type=int, help="With --decide: of a strategy that leaves things to chance.")
+@click.option("--strategy", metavar="NAME", help="Compare the decisions with those of a strategy.")
+@click.option("--player", metavar="NAME", help="With --strategy: examine the decisions of this player.")
+@click.option("--both", is_flag=True, help="Examine both players (default: the log's owner).")
+@click.option("--evaluator", metavar="NAME", help="With --strategy: evaluate the differences with this strategy.")
+@click.option("--seed", type=int, help="Random seed for strategies that use one.")
 @click.option(
-    "--fail-above", metavar="X", type=FiniteRange(0), help="With --decide: fail if the mean difference is more."
+    "--fail-above", metavar="X", type=FiniteRange(0), help="With --strategy: fail if the mean difference is more."
 )
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Processes that work at a time.  [default: one a core]")
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Number of processes.  [default: one per core]")
 def replay(  # noqa: PLR0913, PLR0917 - one argument an option
     paths: tuple[Path, ...],
     speed: float | None,
     start: Place | None,
     strategy: str | None,
-    side: str | None,
-    judge: str | None,
+    player: str | None,
+    evaluator: str | None,
     seed: int | None,
     fail_above: float | None,
     jobs: int | None,
@@ -135,13 +126,13 @@ def replay(  # noqa: PLR0913, PLR0917 - one argument an option
     strict: bool,
     both: bool,
 ) -> None:
-    """Show logged and captured games as they went.
+    """Show logged and captured games.
 
     FILE is a session log, a capture of any client, or a match as .mat, SGF, FIBS oldmoves or our JSON; a folder stands
-    for all files below it, `-` for the standard input. One file in a terminal is shown on a live board; anything else
-    becomes a list of moves. See docs/replay.md.
+    for all files below it, `-` for standard input. One file in a terminal is shown on a live board; anything else is
+    printed as a list of moves. See docs/replay.md.
     """
-    deciding = _deciding(strategy, PlayerSelection(side, both), judge, seed, fail_above)
+    deciding = _deciding(strategy, PlayerSelection(player, both), evaluator, seed, fail_above)
     live = _is_live(paths, step=step, paced=speed is not None, plain=as_json or quiet or deciding is not None)
     with _sources(paths) as sources:
         titled = len(sources) > 1
@@ -153,19 +144,19 @@ def replay(  # noqa: PLR0913, PLR0917 - one argument an option
 
 
 def _deciding(
-    strategy: str | None, sides: PlayerSelection, judge: str | None, seed: int | None, fail_above: float | None
+    strategy: str | None, sides: PlayerSelection, evaluator: str | None, seed: int | None, fail_above: float | None
 ) -> ComparisonOptions | None:
     """Return what the options about a strategy say, and see that the strategy can be made."""
     if strategy is None:
-        given = {"--side": sides.name, "--both": sides.both or None, "--judge": judge, "--seed": seed}
+        given = {"--player": sides.name, "--both": sides.both or None, "--evaluator": evaluator, "--seed": seed}
         for name, value in {**given, "--fail-above": fail_above}.items():
             if value is not None:
-                raise UserError(f"{name} is for --decide, which is not given")
+                raise UserError(f"{name} is for --strategy, which is not given")
         return None
     if sides.both and sides.name is not None:
-        raise UserError("expected --side or --both, got both of them")
+        raise UserError("expected --player or --both, got both of them")
     try:
-        return ComparisonOptions(strategy, judge, sides, seed).settled()
+        return ComparisonOptions(strategy, evaluator, sides, seed).settled()
     except StrategyError as error:
         raise UserError(str(error)) from None
 
@@ -175,7 +166,7 @@ def _is_live(paths: Sequence[Path], *, step: bool, paced: bool, plain: bool) -> 
     console = Console()
     possible = console.is_terminal and not console.is_dumb_terminal and sys.stdout.isatty()
     if step and plain:
-        raise UserError("--step shows a live board, which is nothing for --json, --quiet or --decide")
+        raise UserError("--step shows a live board, which is nothing for --json, --quiet or --strategy")
     if step and not (possible and KeyReader.of_stdin().heard):
         raise UserError("--step needs a terminal to show the board on and to read keys from")
     return possible and not plain and (step or paced or (len(paths) == 1 and not paths[0].is_dir()))
@@ -283,7 +274,7 @@ class _Summary:
             return
         self.broken += bool(outcome.problem)
         self.tally.add(outcome.tally)
-        self.notes += outcome.notes[: MOST_NOTES_LISTED - len(self.notes)]
+        self.notes += outcome.notes[: MAX_NOTES_LISTED - len(self.notes)]
         self.findings.add(outcome.findings)
         self.worst = most_different([*self.worst, *outcome.worst])
 
@@ -305,7 +296,7 @@ class _Summary:
         if not self.findings.matches and self.findings.left_out:
             if deciding.sides.name is not None:
                 raise UserError(f"no match has a player called {clean(deciding.sides.name, 40)!r}")
-            raise UserError("nobody knows whose log this is: expected --side NAME or --both")
+            raise UserError("nobody knows whose log this is: expected --player NAME or --both")
         if self.task.as_json:
             click.echo(json_line(totals_row(self.findings, deciding.strategy, deciding.judge_name)))
             return
@@ -323,9 +314,15 @@ class _Summary:
         if self.task.as_json:
             click.echo(json_line({"kind": "total", **tally.row(), "skipped": self.skipped, "broken": self.broken}))
         megabytes = tally.bytes / 1e6
-        counts = ("files", "matches", "games", "decisions", "differences", "gaps")
-        words = [_counted(getattr(tally, name), name) for name in counts]
-        words.insert(1, f"{megabytes:.1f} MB")
+        words = [
+            plural(tally.files, "file"),
+            f"{megabytes:.1f} MB",
+            plural(tally.matches, "match"),
+            plural(tally.games, "game"),
+            plural(tally.decisions, "decision"),
+            plural(tally.differences, "difference"),
+            plural(tally.gaps, "gap"),
+        ]
         words += [f"{self.skipped:,} skipped"] if self.skipped else []
         speed = f", {megabytes / seconds:.1f} MB/s" if seconds > 0 else ""
         click.echo(f"{', '.join(words)}; {seconds:.1f} s{speed}", err=True)
@@ -338,10 +335,6 @@ class _Summary:
             return
         found = self.findings
         if found.failed:
-            raise _ReplayError(f"the strategy had no answer to {_counted(found.failed, 'decisions')}")
+            raise _ReplayError(f"the strategy had no answer to {plural(found.failed, 'decision')}")
         if found.mean > fail_above:
             raise _ReplayError(f"the mean difference of {found.mean:.4f} is above {fail_above:g}")
-
-
-def _counted(count: int, things: str) -> str:
-    return f"{count:,} {things}" if count != 1 else f"1 {SINGULAR[things]}"

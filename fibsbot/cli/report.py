@@ -1,4 +1,4 @@
-"""`fibsbot report`: matches studied, as pages to look at in a browser."""
+"""`fibsbot report`: analysed matches as HTML pages."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ from fibsbot.cli.matches import (
     AnalysisRun,
     MatchSelection,
     checked_matches,
-    count_matches,
     evaluator_name,
+    evaluator_option,
+    jobs_option,
     match_options,
     plies_option,
 )
 from fibsbot.cli.options import store_errors
 from fibsbot.cli.output import check_writable, progress_bar
 from fibsbot.draw.markup import clean
+from fibsbot.files import replacing
 from fibsbot.report.page import IndexEntry, index_page, report_page
-from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.loader import StrategyError
+from fibsbot.text import plural
 from fibsbot.transcript import Transcript
 
-MOST: Final = 100
+MAX_MATCHES: Final = 100
 """Matches on one page: a browser has to bear it."""
 INDEX: Final = "index.html"
 NAME: Final = 40
@@ -46,69 +48,65 @@ NAME: Final = 40
     default="report.html",
     show_default=True,
     type=click.Path(path_type=Path),
-    help="Where to: a page if it ends in .html, else a folder with a page a match.",
+    help="Write one page if OUT ends in .html, else a folder with a page per match.",
 )
-@click.option("--engine", metavar="NAME", default=DEFAULT_STRATEGY, show_default=True, help="The strategy that judges.")
+@evaluator_option
 @plies_option
-@click.option("--luck/--no-luck", default=True, help="Whether the luck of each throw is worked out: it takes longest.")
-@click.option("--force", is_flag=True, help="Replace what is there already.")
-def report(  # noqa: PLR0913, PLR0917 - one argument an option
-    files: tuple[Path, ...],
-    number: int | None,
-    db: str | None,
-    config: Path | None,
-    last: int | None,
-    opponent: str | None,
-    target: Path,
-    engine: str,
+@click.option("--luck/--no-luck", default=True, help="Analyse the luck of each roll, which takes longest.")
+@jobs_option
+@click.option("--force", is_flag=True, help="Replace existing files.")
+def report(  # noqa: PLR0913 - one argument an option
+    selection: MatchSelection,
     *,
+    target: Path,
+    evaluator: str,
     plies: int | None,
     luck: bool,
+    jobs: int | None,
     force: bool,
 ) -> None:
-    """Write a page about matches: boards, score sheet, errors, luck and dice.
+    """Write an HTML report about matches: boards, score sheet, errors, luck and dice.
 
-    FILE is whatever shows a match: a session log, a capture of any client, .mat, SGF, oldmoves text, our own JSON. The
-    page needs no network and no other file, and works from disk. Every decision of both players is judged by the
-    engine. The exit status is 1 if a match had to be left out.
+    FILE contains matches: a session log, a capture of any client, .mat, SGF, oldmoves text, our own JSON. The page
+    needs no network and no other file. The engine evaluates every decision of both players. The exit status is 1 if a
+    match had to be left out.
     """
-    asked = MatchSelection.of(files, number, db, config, last, opponent)
     single = target.suffix.lower() in {".html", ".htm"}
     _check_free(target, single=single, force=force)
-    judge = evaluator_name(engine, plies)
+    name = evaluator_name(evaluator, plies)
     try:
         with store_errors(), progress_bar("decisions") as tick:
-            work = AnalysisRun(judge, luck, tick)
-            written = (_write_page if single else _write_folder)(target, asked, work)
+            work = AnalysisRun(name, luck, jobs, tick)
+            written = (_write_page if single else _write_folder)(target, selection, work)
     except StrategyError as error:
         raise UserError(str(error)) from None
     click.echo(written)
     sys.exit(1 if work.failed else 0)
 
 
-def _write_page(target: Path, asked: MatchSelection, work: AnalysisRun) -> str:
-    found = list(itertools.islice(checked_matches(asked, work.engine), MOST + 1))
-    if len(found) > MOST:
+def _write_page(target: Path, selection: MatchSelection, work: AnalysisRun) -> str:
+    found = list(itertools.islice(checked_matches(selection, work.evaluator), MAX_MATCHES + 1))
+    if len(found) > MAX_MATCHES:
         raise UserError(
-            f"expected {MOST} matches at most on a page, got more: use --last N, or -o FOLDER for a page each"
+            f"expected {MAX_MATCHES} matches at most on a page, got more: use --last N, or -o FOLDER for a page each"
         )
     studies = [study for _, study in work.studies(found)]
     _check_any(len(studies))
     _write(target, report_page(studies, title=_title([it.transcript for it in studies])))
-    return f"{target}: {count_matches(len(studies))}, {target.stat().st_size // 1000} kB"
+    return f"{target}: {plural(len(studies), 'match')}, {target.stat().st_size // 1000} kB"
 
 
-def _write_folder(target: Path, asked: MatchSelection, work: AnalysisRun) -> str:
+def _write_folder(target: Path, selection: MatchSelection, work: AnalysisRun) -> str:
     """Write page by page, so that only a few matches are in memory however many there are."""
     listed = []
-    for it, study in work.studies(checked_matches(asked, work.engine)):
+    for it, study in work.studies(checked_matches(selection, work.evaluator)):
         _make_folder(target)
         name = f"match-{it.number}.html"
         _write(target / name, report_page([study], title=_title([study.transcript])))
         listed.append(_line(study, name))
     _check_any(len(listed))
-    _write(target / INDEX, index_page(listed, title=count_matches(len(listed))))
-    return f"{target / INDEX}: {count_matches(len(listed))}"
+    _write(target / INDEX, index_page(listed, title=plural(len(listed), "match")))
+    return f"{target / INDEX}: {plural(len(listed), 'match')}"
 
 
 def _line(study: MatchAnalysis, href: str) -> IndexEntry:
@@ -119,7 +117,7 @@ def _line(study: MatchAnalysis, href: str) -> IndexEntry:
 
 def _title(transcripts: list[Transcript]) -> str:
     if len(transcripts) != 1:
-        return count_matches(len(transcripts))
+        return plural(len(transcripts), "match")
     a, b = transcripts[0].players
     return f"{clean(a.name, NAME)} \N{EN DASH} {clean(b.name, NAME)}"
 
@@ -149,11 +147,8 @@ def _make_folder(target: Path) -> None:
 
 
 def _write(target: Path, page: str) -> None:
-    """Write a page, which appears under its name once it is whole."""
-    part = target.with_name(f".{target.name}.part")
     try:
-        part.write_text(page, "utf-8")
-        part.replace(target)
+        with replacing(target) as part:
+            part.write_text(page, "utf-8")
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise UserError(f"cannot write {target}: {error.strerror}") from None

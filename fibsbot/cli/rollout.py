@@ -51,39 +51,52 @@ if TYPE_CHECKING:
 
 DEFAULT_PLAYS: Final = 3
 """Plays that are rolled out where nobody says otherwise."""
-MOST_TRIALS: Final = 1_000_000
+MAX_TRIALS: Final = 1_000_000
 
 
 @click.command()
 @click.argument("where", metavar="POSITION")
 @click.option("--dice", metavar="31", help="The roll, if the position has none or another one.")
 @click.option(
-    "--plays", metavar="N", type=click.IntRange(1), help=f"Plays that are rolled out.  [default: {DEFAULT_PLAYS}]"
+    "--plays", metavar="N", type=click.IntRange(1), help=f"Number of plays to roll out.  [default: {DEFAULT_PLAYS}]"
 )
-@click.option("--cube", "cube_decision", is_flag=True, help="Roll out what doubling is worth, and what rolling is.")
+@click.option("--cube-decision", is_flag=True, help="Roll out a cube decision: double and no double.")
 @click.option(
-    "--trials", metavar="N", default=1296, show_default=True, type=click.IntRange(1, MOST_TRIALS), help="Games, in 36s."
-)
-@click.option(
-    "--truncate", metavar="N", type=click.IntRange(1, 500), help="Turns after which the network says what is left."
-)
-@click.option("--no-cube", is_flag=True, help="Without the doubling cube.")
-@click.option(
-    "--error", metavar="E", type=FiniteRange(0, min_open=True), help="Stop when all standard errors are so small."
+    "--trials",
+    metavar="N",
+    default=1296,
+    show_default=True,
+    type=click.IntRange(1, MAX_TRIALS),
+    help="Number of games, rounded up to a multiple of 36.",
 )
 @click.option(
-    "--apart",
+    "--truncate",
+    metavar="N",
+    type=click.IntRange(1, 500),
+    help="Evaluate the position after N turns instead of playing on.",
+)
+@click.option("--cubeless", is_flag=True, help="Play without the doubling cube.")
+@click.option(
+    "--max-error", metavar="E", type=FiniteRange(0, min_open=True), help="Stop once all standard errors are at most E."
+)
+@click.option(
+    "--jsd",
     metavar="K",
     type=FiniteRange(0, min_open=True),
-    help="Stop when the best is ahead by K standard deviations.",
+    help="Stop once the best candidate leads by K joint standard deviations.",
 )
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0, 2**63 - 1), help="Of the dice.")
-@click.option("--jobs", metavar="J", type=click.IntRange(1, 1024), help="Processes.  [default: one a core]")
 @click.option(
-    "--out",
+    "--seed", default=1, show_default=True, type=click.IntRange(0, 2**63 - 1), help="Random seed for the dice."
+)
+@click.option(
+    "-j", "--jobs", metavar="J", type=click.IntRange(1, 1024), help="Number of processes.  [default: one per core]"
+)
+@click.option(
+    "-o",
+    "--output",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Keep every game here, and go on from what it holds.",
+    help="Save every game in this file, and continue from it.",
 )
 @networks_option
 @json_option
@@ -95,31 +108,37 @@ def rollout(  # noqa: PLR0913 - one argument an option
     cube_decision: bool,
     trials: int,
     truncate: int | None,
-    no_cube: bool,
-    error: float | None,
-    apart: float | None,
+    cubeless: bool,
+    max_error: float | None,
+    jsd: float | None,
     seed: int,
     jobs: int | None,
-    out: Path | None,
+    output: Path | None,
     networks: Path | None,
     as_json: bool,
 ) -> None:
-    """Play a position out many times over, and tell what comes of it.
+    """Play a position out many times and estimate its equity.
 
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. With dice, the best plays
-    are rolled out against each other; with --cube, or where a double is pending, no double and double, take; else the
-    position before the throw. All cores play, with the same dice for all candidates and the luck taken out. Ctrl-C
-    ends it and tells what is there; with --out FILE, the same command goes on later, even after a kill.
+    are rolled out against each other; with --cube-decision, or where a double is pending, no double and double,
+    take; else the position before the roll. All cores play, with the same dice for all candidates, and the result is
+    adjusted for luck. Ctrl-C stops and prints the result so far; with -o FILE, the same command continues later, even
+    after a kill.
     """
     asked = _read_question(where, dice=dice, plays=plays, cube=cube_decision)
-    if asked.cube and no_cube:
-        raise click.UsageError("expected a cube to decide on, or --no-cube, got both")
+    if asked.cube and cubeless:
+        raise click.UsageError("expected a cube decision or --cubeless, got both")
     from fibsbot.engine.engine import Engine  # noqa: PLC0415 - loads the engine
     from fibsbot.engine.rollout import RolloutError, RolloutPlan  # noqa: PLC0415 - loads the engine
     from fibsbot.engine.rollout import rollout as roll_out  # noqa: PLC0415 - loads the engine
 
     plan = RolloutPlan(
-        trials=trials, truncated=truncate, cubeful=not no_cube, seed=seed, stop_at_error=error, stop_at_deviations=apart
+        trials=trials,
+        truncated=truncate,
+        cubeful=not cubeless,
+        seed=seed,
+        stop_at_error=max_error,
+        stop_at_deviations=jsd,
     )
     with open_engine(networks) as engine:
         candidates = _candidates(engine, asked)
@@ -134,7 +153,7 @@ def rollout(  # noqa: PLR0913 - one argument an option
                     candidates,
                     plan,
                     jobs=jobs,
-                    file=out,
+                    file=output,
                     engine=name,
                     on_progress=lambda it: show(found.take(it)),
                 )

@@ -27,7 +27,7 @@ from fibsbot.position import Play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.plays import PERFT_START, PerftCount, PositionCounts, legal_plays, perft_count, perft_level
 
-MOST_DEPTH: Final = 3
+MAX_DEPTH: Final = 3
 """At depth 4 there would be some 65 thousand million positions to count."""
 CHUNK: Final = 250
 """Positions that a worker counts at a time."""
@@ -124,8 +124,8 @@ def _picture(  # noqa: PLR0913 - a picture's options
     bare: bool,
     width: int | None,
 ) -> str:
-    look = ViewOptions(Theme(theme or "auto"), dark=not white, left=left, bare=bare, width=width)
-    return Board(state, play=_play(play, state) if play else None, names=names, look=look).svg()
+    look = ViewOptions(Theme(theme or "auto"), dark=not white, left=left, board_only=bare, width=width)
+    return Board(state, play=_play(play, state) if play else None, names=names, view=look).svg()
 
 
 def _play(text: str, state: MatchState) -> Play:
@@ -151,7 +151,7 @@ def _write(text: str, output: Path | None) -> None:
 
 
 @click.command()
-@click.option("--depth", type=click.IntRange(1, MOST_DEPTH), default=2, show_default=True, help="Rolls to look ahead.")
+@click.option("--depth", type=click.IntRange(1, MAX_DEPTH), default=2, show_default=True, help="Rolls to look ahead.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 def perft(depth: int, *, as_json: bool) -> None:
     """Count the positions that the rules can reach.
@@ -164,7 +164,7 @@ def perft(depth: int, *, as_json: bool) -> None:
     reached = PERFT_START
     for level in range(1, depth + 1):
         start = time.monotonic()
-        if level == MOST_DEPTH:
+        if level == MAX_DEPTH:
             count = _count_in_parallel(reached)
         else:
             count = perft_count(reached.items())

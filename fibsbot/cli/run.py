@@ -48,7 +48,7 @@ class RunError(click.ClickException):
     help="Form of the program's own log, on stderr, instead of the file's.",
 )
 def run(path: Path, log_format: str | None) -> None:
-    """Play with all accounts of a file until told to stop.
+    """Run all accounts of a configuration file until stopped.
 
     The first SIGTERM or Ctrl-C finishes the matches and logs out, the second logs out at once, the third kills. SIGHUP
     reads the file again. `fibsbot status` tells what goes on, `fibsbot order` gives orders. The exit status is 78 when

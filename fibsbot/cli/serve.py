@@ -19,13 +19,20 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
-    "--port", default=4321, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 takes a free one."
+    "--port",
+    default=4321,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on; 0 picks a free one.",
 )
 @click.option(
-    "--db", type=click.Path(dir_okay=False, path_type=Path), help="Database file. Without it nothing is kept."
+    "--database",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Database file.  [default: keep nothing]",
 )
-@click.option("--seed", type=int, help="Make the dice repeat.")
-def serve(host: str, port: int, db: Path | None, seed: int | None) -> None:
+@click.option("--seed", type=int, help="Random seed for the dice.")
+def serve(host: str, port: int, database: Path | None, seed: int | None) -> None:
     """Run the embedded server.
 
     People connect with `telnet 127.0.0.1 4321` and log in as guest to register. SIGTERM or Ctrl-C ends the server: it
@@ -36,7 +43,7 @@ def serve(host: str, port: int, db: Path | None, seed: int | None) -> None:
 
     configure_log()
     try:
-        server = Server(host, port, db=db, seed=seed)
+        server = Server(host, port, db=database, seed=seed)
     except DatabaseError as error:
         raise UserError(f"cannot use the database: {error}") from None
     try:

@@ -25,7 +25,7 @@ from fibsbot.strategies.loader import StrategyError, load
 @click.option("--seed", default=1, show_default=True, type=int, help="Random seed for the dice.")
 @click.option("--pairs", default=1, show_default=True, type=click.IntRange(1, 500), help="Pairs that play at once.")
 @click.option("--strategy", default=FALLBACK_STRATEGY, show_default=True, help="Strategy of one bot of each pair.")
-@click.option("--opponent", default=FALLBACK_STRATEGY, show_default=True, help="Strategy of the other.")
+@click.option("--opponent-strategy", default=FALLBACK_STRATEGY, show_default=True, help="Strategy of the other.")
 @click.option(
     "--log-dir", type=click.Path(file_okay=False, path_type=Path), help="Write session logs into this folder."
 )
@@ -37,11 +37,11 @@ def soak(  # noqa: PLR0913 - one argument per option
     seed: int,
     pairs: int,
     strategy: str,
-    opponent: str,
+    opponent_strategy: str,
     log_dir: Path | None,
     as_json: bool,
 ) -> None:
-    """Play many matches, bot against bot, and report what went wrong.
+    """Play many matches, bot against bot, and report failures.
 
     Everything happens on an embedded server in this process, over real TCP. With one pair, the same seed gives the same
     matches. The exit status is 1 unless every match was finished, no command was refused, and no agent's state ever
@@ -51,7 +51,7 @@ def soak(  # noqa: PLR0913 - one argument per option
     try:
         if log_dir:
             log_dir.mkdir(parents=True, exist_ok=True)
-        for name in (strategy, opponent):
+        for name in (strategy, opponent_strategy):
             load(name)
     except StrategyError as error:
         raise UserError(str(error)) from None
@@ -59,7 +59,7 @@ def soak(  # noqa: PLR0913 - one argument per option
         raise UserError(f"cannot make the folder {log_dir}: {error.strerror}") from None
 
     def make_strategies(_: int) -> tuple[Strategy, Strategy]:
-        return load(strategy), load(opponent)
+        return load(strategy), load(opponent_strategy)
 
     with Progress(
         TextColumn("matches"),

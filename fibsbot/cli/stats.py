@@ -20,6 +20,7 @@ from rich.text import Text
 from fibsbot.analysis.luck import LuckAdjustedResults
 from fibsbot.analysis.results import BREAK_FACTS, AccountResults, ConnectionStatistics, WinLossRecord, account_results
 from fibsbot.cli import UserError
+from fibsbot.cli.matches import evaluator_option, jobs_option
 from fibsbot.cli.options import configured_store, store_errors
 from fibsbot.cli.output import check_writable, progress_bar
 from fibsbot.config import Config
@@ -27,67 +28,71 @@ from fibsbot.draw.markup import clean
 from fibsbot.draw.plot import Scale, Series, curve_svg, curve_text, seconds
 from fibsbot.draw.themes import SERIES
 from fibsbot.records.views import Fact, Match
-from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.loader import StrategyError
+from fibsbot.text import format_percent, plural
 from fibsbot.transcript import Transcript
 
 if TYPE_CHECKING:
     from fibsbot.records.store import Store
 
-MOST_COLUMNS: Final = 80
+MAX_COLUMNS: Final = 80
 """Columns that are used, however wide the terminal is."""
 
 
 @click.command()
-@click.option("--db", metavar="PLACE", help=f"The store: a file or a URL.  [default: {Config().service.store}]")
 @click.option(
-    "--config", metavar="FILE", type=click.Path(path_type=Path), help="File of settings that names the store."
-)
-@click.option("--account", metavar="NAME", help="This account only.")
-@click.option(
-    "--since", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="Only what happened from that day on, UTC."
+    "--store", "location", metavar="PLACE", help=f"Match store: a file or a URL.  [default: {Config().service.store}]"
 )
 @click.option(
-    "--top", metavar="N", default=20, show_default=True, type=click.IntRange(1), help="Opponents that are listed."
+    "--config", metavar="FILE", type=click.Path(path_type=Path), help="Configuration file that names the store."
 )
-@click.option("--luck", is_flag=True, help="Take the luck out of the results: studies every match, which takes long.")
+@click.option("--account", metavar="NAME", help="Show only this account.")
 @click.option(
-    "--engine", metavar="NAME", default=DEFAULT_STRATEGY, show_default=True, help="The strategy that judges luck."
+    "--since", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="Ignore everything before this day (UTC)."
 )
+@click.option(
+    "--top", metavar="N", default=20, show_default=True, type=click.IntRange(1), help="Number of opponents to list."
+)
+@click.option(
+    "--luck/--no-luck", default=False, help="Adjust the results for luck: analyses every match, which takes long."
+)
+@evaluator_option
+@jobs_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--svg", metavar="FILE", type=click.Path(path_type=Path), help="Draw the rating as a picture, too.")
+@click.option("--plot", metavar="FILE", type=click.Path(path_type=Path), help="Draw the rating as SVG, too.")
 def stats(  # noqa: PLR0913 - one argument an option
     *,
-    db: str | None,
+    location: str | None,
     config: Path | None,
     account: str | None,
     since: dt.datetime | None,
     top: int,
-    engine: str,
-    svg: Path | None,
+    evaluator: str,
+    plot: Path | None,
+    jobs: int | None,
     luck: bool,
     as_json: bool,
 ) -> None:
-    """Tell how the matches of a store went.
+    """Summarise match results.
 
-    Results by opponent, by length and by month, with 95 % confidence intervals and what was to be expected by the
-    ratings; matches that broke off; connections; the rating as a curve. The store may be in use meanwhile.
+    Results by opponent, by length and by month, with 95 % confidence intervals and the results that the ratings
+    predict; matches that broke off; connections; the rating as a curve. Bots may use the store meanwhile.
     """
     from fibsbot.records.store import Store  # noqa: PLC0415 - SQLAlchemy is slow to import
     from fibsbot.records.store.database import database_url, public_url  # noqa: PLC0415
 
-    place = db or configured_store(config)
+    place = location or configured_store(config)
     begin = since.replace(tzinfo=dt.UTC) if since else None
-    if svg:
-        check_writable(svg)
+    if plot:
+        check_writable(plot)
     with store_errors(), Store.open(place) as store:
         names = _accounts(store, account)
-        if svg and len(names) > len(SERIES):
-            raise UserError(f"expected --account with --svg: no more than {len(SERIES)} curves can be told apart")
+        if plot and len(names) > len(SERIES):
+            raise UserError(f"expected --account with --plot: no more than {len(SERIES)} curves can be told apart")
         found = [account_results(store, name, since=begin) for name in names]
-        adjusted = [_adjusted(store, name, begin, engine) if luck else None for name in names]
-    if svg:
-        _draw(svg, found)
+        adjusted = [_adjusted(store, name, begin, evaluator, jobs) if luck else None for name in names]
+    if plot:
+        _draw(plot, found)
     if as_json:
         rows = [_row(results, it) for results, it in zip(found, adjusted, strict=True)]
         click.echo(json.dumps({"store": public_url(database_url(place)), "accounts": rows}))
@@ -96,11 +101,13 @@ def stats(  # noqa: PLR0913 - one argument an option
         click.echo(f"{public_url(database_url(place))}: no account has written anything yet")
         return
     console = Console(highlight=False, soft_wrap=False)
-    console.width = min(console.width, MOST_COLUMNS)
+    console.width = min(console.width, MAX_COLUMNS)
     for number, (results, it) in enumerate(zip(found, adjusted, strict=True)):
         if number:
             console.print()
-        console.print(account_tables(results, it, engine=engine, top=top, unicode=console.encoding.startswith("utf")))
+        console.print(
+            account_tables(results, it, engine=evaluator, top=top, unicode=console.encoding.startswith("utf"))
+        )
 
 
 def _accounts(store: Store, wanted: str | None) -> list[str]:
@@ -137,7 +144,9 @@ class _TranscriptReader:
                 yield transcript
 
 
-def _adjusted(store: Store, account: str, since: dt.datetime | None, engine: str) -> LuckAdjustedResults:
+def _adjusted(
+    store: Store, account: str, since: dt.datetime | None, evaluator: str, jobs: int | None
+) -> LuckAdjustedResults:
     """Study every match to some length that was finished; nothing of an unlimited one can be adjusted."""
     from fibsbot.analysis.match_analysis import analyse_matches  # noqa: PLC0415 - only --luck needs what studies
 
@@ -154,7 +163,7 @@ def _adjusted(store: Store, account: str, since: dt.datetime | None, engine: str
     try:
         with (
             progress_bar(f"studying {account}") as show,
-            contextlib.closing(analyse_matches(reader.transcripts(), engine, tick=tick)) as studies,
+            contextlib.closing(analyse_matches(reader.transcripts(), evaluator, cores=jobs, tick=tick)) as studies,
         ):
             show(0, len(matches))
             found = LuckAdjustedResults.of(studies)
@@ -226,7 +235,7 @@ def _draw(target: Path, found: Sequence[AccountResults]) -> None:
 
 NAME_WIDTH: Final = 24
 """Columns of a name."""
-MOST_REASONS: Final = 5
+MAX_REASONS: Final = 5
 """Reasons for lost connections that are told."""
 REASON_WIDTH: Final = 60
 """Columns of such a reason."""
@@ -261,26 +270,26 @@ def length_name(length: int | None) -> str:
     """Say what a match is played for."""
     if length is None:
         return "unknown"
-    return f"{length} point{'s' if length > 1 else ''}" if length else "unlimited"
+    return plural(length, "point") if length else "unlimited"
 
 
 def _summary(results: AccountResults) -> Iterator[str]:
     total = results.total
     if total.matches and results.first and results.last:
         yield (
-            f"{_counted(total.matches, 'match', 'matches')} from {results.first:%Y-%m-%d} to {results.last:%Y-%m-%d}: "
+            f"{plural(total.matches, 'match')} from {results.first:%Y-%m-%d} to {results.last:%Y-%m-%d}: "
             f"{total.wins} won, {total.losses} lost"
         )
-        yield f"won {_percent(total.share or 0.0)}, with 95 % confidence {_interval(*total.interval)}"
+        yield f"won {format_percent(total.share or 0.0)}, with 95 % confidence {_interval(*total.interval)}"
     else:
         yield "no match has been finished"
     if total.rated:
         of = f"of {total.rated} with known ratings, " if total.rated < total.matches else ""
         yield f"to be expected by the ratings: {of}{total.expected:.1f} won; it was {total.rated_wins}"
     more = [
-        _counted(results.open, "match", "matches") + " may go on" if results.open else "",
-        _counted(results.unknown, "result", "results") + " nobody knows" if results.unknown else "",
-        _counted(results.resumed, "resumption", "resumptions") if results.resumed else "",
+        plural(results.open, "match") + " may go on" if results.open else "",
+        plural(results.unknown, "result") + " nobody knows" if results.unknown else "",
+        plural(results.resumed, "resumption") if results.resumed else "",
     ]
     if any(more):
         yield ", ".join(filter(None, more))
@@ -296,7 +305,7 @@ def _scores(name: str, rows: Sequence[tuple[str, WinLossRecord]], top: int | Non
             Text(label),
             str(score.matches),
             str(score.wins),
-            _percent(score.share or 0.0),
+            format_percent(score.share or 0.0),
             _interval(*score.interval),
             expected,
         )
@@ -310,26 +319,26 @@ def _breaks(results: AccountResults, top: int) -> list[RenderableType]:
         table.add_row(Text(clean(breaks.opponent, NAME_WIDTH)), *(str(breaks.times[fact]) for fact in BREAK_FACTS))
     sums = {fact: sum(it.times[fact] for it in results.broken_matches) for fact in (Fact.LEFT, Fact.DROPPED)}
     told = Text(
-        f"{_counted(len(results.broken_matches), 'opponent', 'opponents')} left {sums[Fact.LEFT]} and dropped "
+        f"{plural(len(results.broken_matches), 'opponent')} left {sums[Fact.LEFT]} and dropped "
         f"{sums[Fact.DROPPED]}; counted since they were first met"
     )
     return ["", Text("Drops and resumes", style="bold"), table, *_more(results.broken_matches, top), told]
 
 
 def _connections(online: ConnectionStatistics) -> Iterator[str]:
-    vain = f", {_counted(online.attempts, 'vain attempt', 'vain attempts')}" if online.attempts else ""
+    vain = f", {plural(online.attempts, 'vain attempt')}" if online.attempts else ""
     unseen = f", {online.unseen} open or without a known end" if online.unseen else ""
-    yield f"{_counted(online.connections, 'connection', 'connections')}{vain}{unseen}"
+    yield f"{plural(online.connections, 'connection')}{vain}{unseen}"
     if online.between:
-        share = _percent(min(online.seconds / online.between, 1.0))
+        share = format_percent(min(online.seconds / online.between, 1.0))
         yield (
             f"online {online.seconds / HOUR:,.1f} of {online.between / HOUR:,.1f} hours ({share}), "
             f"the longest {online.longest / HOUR:,.1f}"
         )
-    for reason, times in itertools.islice(online.reasons.items(), MOST_REASONS):
+    for reason, times in itertools.islice(online.reasons.items(), MAX_REASONS):
         yield f"{times:>6,} x {clean(reason, REASON_WIDTH)}"
-    if len(online.reasons) > MOST_REASONS:
-        yield f"       and {len(online.reasons) - MOST_REASONS} more reasons"
+    if len(online.reasons) > MAX_REASONS:
+        yield f"       and {len(online.reasons) - MAX_REASONS} more reasons"
 
 
 def _rating(results: AccountResults, *, unicode: bool) -> Iterator[str]:
@@ -348,7 +357,7 @@ def _rating(results: AccountResults, *, unicode: bool) -> Iterator[str]:
 def _luck(adjusted: LuckAdjustedResults) -> Iterator[str]:
     count = len(adjusted.actual)
     left = f"; {adjusted.left_out} not seen from the first throw to the last" if adjusted.left_out else ""
-    yield f"{_counted(count, 'match', 'matches')} with the luck taken out{left}"
+    yield f"{plural(count, 'match')} with the luck taken out{left}"
     if adjusted.won:
         yield _with_interval("won", *adjusted.won)
     if adjusted.without_luck:
@@ -373,16 +382,8 @@ def _more(rows: Sequence[object], top: int | None) -> Iterable[Text]:
     return [Text(f"and {left:,} more; --top shows them")] if left > 0 else []
 
 
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
 def _with_interval(what: str, share: float, low: float, high: float) -> str:
-    return f"{what:<13}{_percent(share):>7}, with 95 % confidence {_interval(low, high)}"
+    return f"{what:<13}{format_percent(share):>7}, with 95 % confidence {_interval(low, high)}"
 
 
 def _interval(low: float, high: float) -> str:

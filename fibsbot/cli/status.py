@@ -17,7 +17,8 @@ from fibsbot.bot.orders import Order, parse_order
 from fibsbot.cli import ConfigError, UserError
 from fibsbot.config import Config, ConfigProblemsError, load_config
 from fibsbot.config.fields import format_problems
-from fibsbot.service.control_client import ControlError, send_order, short_duration
+from fibsbot.service.control_client import ControlError, send_order
+from fibsbot.text import short_duration
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -71,9 +72,9 @@ def _ask(path: Path, order: Order, account: str | None) -> dict[str, Any]:
 @_socket_options
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
 def status(account: str | None, config: Path | None, control: Path | None, *, as_json: bool) -> None:
-    """Tell what the bots do that run on this machine.
+    """Show what the running bots are doing.
 
-    Asks the process that `fibsbot run` has started. The exit status is 1 when nothing runs there, and when an account
+    Asks the process that `fibsbot run` has started. The exit status is 1 if no bot runs there, and when an account
     is stuck or was ended by an error.
     """
     found = _ask(_socket(config, control), Order.STATUS, account)["status"]
@@ -90,15 +91,15 @@ def status(account: str | None, config: Path | None, control: Path | None, *, as
 @click.argument("account", required=False)
 @_socket_options
 def order(word: str, account: str | None, config: Path | None, control: Path | None) -> None:
-    """Tell bots that run on this machine what to do.
+    """Control running bots.
 
     \b
-    pause   begin no new match until `resume`
-    resume  begin matches again after `pause`
-    last    finish the match, then log out
+    pause   start no new match until `resume`
+    resume  start matches again after `pause`
+    finish  finish the match, then log out
     quit    log out at once; the server saves the match
 
-    Without the name of an account the order is for all. The exit status is 1 when nothing runs there.
+    Without the name of an account the order is for all accounts. The exit status is 1 if no bot runs there.
     """  # noqa: D301 - click's mark for lines that stay as they are
     given = parse_order(word) or Order.STATUS
     names = _ask(_socket(config, control), given, account)["accounts"]

@@ -43,7 +43,7 @@ def _row(origin: InstalledStrategy) -> dict[str, Any]:
     }
     try:
         row["description"] = origin.description()
-        row["judge"] = origin.is_judge()
+        row["judge"] = origin.is_evaluator()
     except StrategyError as error:
         row["error"] = str(error)
     return row

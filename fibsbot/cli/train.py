@@ -34,12 +34,15 @@ _PLOTTED: Final = ("PR", "contact", "crashed", "race")
 @click.command()
 @click.argument("recipe", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
-    "--folder",
+    "-o",
+    "--output",
+    "folder",
+    metavar="FOLDER",
     required=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Where networks, labels and checkpoints are kept; what lies there is not made again.",
+    help="Folder for networks, labels and checkpoints; existing ones are reused.",
 )
-@click.option("--jobs", "-j", type=click.IntRange(1), help="Processes that label; as many as there are cores.")
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Number of labelling processes.  [default: one per core]")
 @click.option(
     "--threads",
     type=click.IntRange(1),
@@ -60,7 +63,7 @@ _PLOTTED: Final = ("PR", "contact", "crashed", "race")
     help="Rated decisions (see docs/engine.md) on which each network is measured.",
 )
 @click.option(
-    "--from",
+    "--start",
     "packed_before",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Begin in a new folder with the networks that --pack wrote here after a checkpoint of the recipe.",

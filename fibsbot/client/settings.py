@@ -11,6 +11,7 @@ from pathlib import Path
 from attrs import define, field, frozen
 
 from fibsbot.setting import seconds, setting
+from fibsbot.text import one_line
 
 
 @frozen
@@ -39,7 +40,7 @@ def connection_error_text(error: BaseException) -> str:
             return error.strerror or "unknown host"
         case OSError(errno=int(number)) if number > 0:
             return os.strerror(number)
-    return " ".join(str(error).split()) or type(error).__name__
+    return one_line(error)
 
 
 @frozen

@@ -199,7 +199,7 @@ def _account_warnings(config: Config) -> Iterator[str]:
     (account,) = config.accounts
     for check_section in _CHECKS:
         yield from (text for condition, text in check_section(config, account) if condition)
-    yield from (f"policy.{text}" for text in config.policy.useless())
+    yield from (f"policy.{text}" for text in config.policy.warnings())
 
 
 def _server(config: Config, _: AccountConfig) -> Conditions:
@@ -238,7 +238,7 @@ def _chat(config: Config, account: AccountConfig) -> Conditions:
     chat = config.chat
     for name in chat.operators:
         yield name == account.name, f"chat.operators has the account itself, {name}, which never hears itself"
-        blocked = any(rule.fits(name) and rule.theirs for rule in config.policy.block)
+        blocked = any(rule.matches(name) and rule.from_them for rule in config.policy.block)
         yield blocked, f"chat.operators has {name}, whom policy.block excludes from playing"
 
 

@@ -143,7 +143,7 @@ def _toml(value: Any) -> str:
         case enum.Enum():
             return _toml(value.value)
         case Lengths():
-            return _toml(value.words())
+            return _toml(value.to_words())
         case tuple():
             return f"[{', '.join(map(_toml, value))}]"
         case float() if value.is_integer():

@@ -28,6 +28,7 @@ from fibsbot.config.passwords import VARIABLE
 from fibsbot.config.settings import AccountConfig, Config
 from fibsbot.policy import Lengths, NamePattern
 from fibsbot.setting import SettingsClass
+from fibsbot.text import one_line
 
 
 def parse_value(setting: Setting, value: Any) -> Any:
@@ -149,7 +150,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        problem = ConfigProblem(str(path), "a TOML file", " ".join(str(error).split()))
+        problem = ConfigProblem(str(path), "a TOML file", one_line(error))
     except UnicodeDecodeError:
         problem = ConfigProblem(str(path), "text in UTF-8", "other bytes")
     except OSError as error:

@@ -1,1 +1,1 @@
-"""Boards and tables as people look at them."""
+"""Boards and tables as people view at them."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from attrs import field, frozen
 
-from fibsbot.draw.layout import RADIUS, Layout, Spot
+from fibsbot.draw.layout import RADIUS, XY, Layout
 from fibsbot.draw.markup import coord
 from fibsbot.draw.scene import ShownPlay
 from fibsbot.draw.themes import Role, Theme, paint
@@ -18,20 +18,20 @@ from fibsbot.notation.play_notation import Path, paths_of
 from fibsbot.position import OFF, Position
 
 BEND: Final = 0.16
-"""How far an arrow leaves the straight line, as a part of its length."""
+"""Bend of an arrow, as a fraction of its length."""
 HEAD: Final = 19.0
 """Length of an arrow's head."""
 BADGE: Final = 13
-"""Radius of the number of checkers that go the same way."""
+"""Radius of the badge with a number of checkers."""
 TIMES_SIGN: Final = "\N{MULTIPLICATION SIGN}"
 
 
 @frozen
 class Arrow:
-    """The way of one checker, or of several that do the same."""
+    """The path of one checker, or of several with the same path."""
 
-    spots: tuple[Spot, ...]
-    """Where it touches the board."""
+    spots: tuple[XY, ...]
+    """Points where it touches the board."""
     times: int
 
 
@@ -39,11 +39,11 @@ class Arrow:
 class _Curve:
     """A bent line from one spot to another."""
 
-    start: Spot
-    bend: Spot
-    end: Spot
+    start: XY
+    bend: XY
+    end: XY
 
-    def at(self, part: float) -> Spot:
+    def at(self, part: float) -> XY:
         """Return a spot on the line; 0 is its start, 1 its end."""
         rest = 1 - part
         x, y = (
@@ -54,8 +54,8 @@ class _Curve:
 
 
 @frozen
-class _Heaps:
-    """How many checkers of the mover are still where they were, and how many have come."""
+class _Stacks:
+    """Stacks of the moving player, with the checkers that have left and arrived."""
 
     layout: Layout
     position: Position
@@ -63,50 +63,50 @@ class _Heaps:
     gone: Counter[int] = field(factory=Counter)
     come: Counter[int] = field(factory=Counter)
 
-    def leave(self, point: int, times: int) -> Spot:
+    def leave(self, point: int, times: int) -> XY:
         index = max(self.position.points[point] - self.gone[point] - 1, 0)
         self.gone[point] += times
-        return self.layout.heap(point, index, below=self.below)
+        return self.layout.stack_spot(point, index, below=self.below)
 
-    def touch(self, point: int) -> Spot:
-        return self.layout.heap(point, max(self.position.points[point], 0), below=self.below)
+    def touch(self, point: int) -> XY:
+        return self.layout.stack_spot(point, max(self.position.points[point], 0), below=self.below)
 
-    def arrive(self, point: int, times: int) -> Spot:
+    def arrive(self, point: int, times: int) -> XY:
         there = self.position.off if point == OFF else max(self.position.points[point], 0)
         index = there + self.come[point]
         self.come[point] += times
-        return self.layout.heap(point, index, below=self.below)
+        return self.layout.stack_spot(point, index, below=self.below)
 
 
 def arrows_of(shown: ShownPlay, layout: Layout) -> list[Arrow]:
-    """Return an arrow for each way that checkers go."""
-    board = _Heaps(layout, shown.before, shown.below)
+    """Return an arrow for each path of checkers."""
+    board = _Stacks(layout, shown.before, shown.below)
     return [_arrow(path, len(list(group)), board) for path, group in groupby(paths_of(shown.play, shown.before))]
 
 
-def _arrow(path: Path, times: int, board: _Heaps) -> Arrow:
+def _arrow(path: Path, times: int, board: _Stacks) -> Arrow:
     first, *between, last = path
     start = board.leave(first, times)
     return Arrow((start, *map(board.touch, between), board.arrive(last, times)), times)
 
 
-def hits_of(shown: ShownPlay, layout: Layout) -> list[Spot]:
-    """Return where opponents are hit."""
+def hits_of(shown: ShownPlay, layout: Layout) -> list[XY]:
+    """Return the coordinates of checkers that are hit."""
     touched = {move.target for move in shown.play.moves if move.target != OFF}
     return [
-        layout.heap(point, 0, below=shown.below)
+        layout.stack_spot(point, 0, below=shown.below)
         for point in sorted(touched, reverse=True)
         if shown.before.points[point] == -1
     ]
 
 
 def draw_arrows(shown: ShownPlay, layout: Layout, theme: Theme) -> Iterator[str]:
-    """Draw a play: its arrows, a ring around each checker that is hit, the number of those that go the same way."""
+    """Draw a play: arrows, a ring around each checker that is hit, and the numbers of checkers with the same path."""
     arrows = arrows_of(shown, layout)
     lines = "".join(_line(_curves(arrow.spots, layout)) for arrow in arrows)
     heads = "".join(_head(_curves(arrow.spots, layout)[-1]) for arrow in arrows)
     rings = "".join(f'<circle cx="{coord(x)}" cy="{coord(y)}" r="{RADIUS + 1}"/>' for x, y in hits_of(shown, layout))
-    for role, line, head in ((Role.CASING, 9, 4), (Role.ARROW, 5, 0)):
+    for role, line, head in ((Role.OUTLINE, 9, 4), (Role.ARROW, 5, 0)):
         yield f'<g stroke-linecap="round" stroke-linejoin="round"{paint(role, theme)}>'
         yield f'<path d="{lines}" fill-opacity="0" stroke-width="{line}"/>'
         yield f'<path d="{heads}" stroke-width="{head}"/>'
@@ -118,12 +118,12 @@ def draw_arrows(shown: ShownPlay, layout: Layout, theme: Theme) -> Iterator[str]
             yield from _badge(arrow, layout, theme)
 
 
-def _curves(spots: Sequence[Spot], layout: Layout) -> list[_Curve]:
+def _curves(spots: Sequence[XY], layout: Layout) -> list[_Curve]:
     return [_curve(start, end, layout) for start, end in pairwise(spots)]
 
 
-def _curve(start: Spot, end: Spot, layout: Layout) -> _Curve:
-    """Bend a line towards the middle of the board, so that it leaves free what stands between."""
+def _curve(start: XY, end: XY, layout: Layout) -> _Curve:
+    """Bend a line towards the middle of the board, away from the checkers between."""
     (x, y), (to_x, to_y) = start, end
     middle = (x + to_x) / 2, (y + to_y) / 2
     across = (to_y - y) * BEND, (x - to_x) * BEND
@@ -140,7 +140,7 @@ def _line(curves: Sequence[_Curve]) -> str:
     return text
 
 
-def _base(curve: _Curve) -> tuple[Spot, Spot]:
+def _base(curve: _Curve) -> tuple[XY, XY]:
     """Return the middle of the back of an arrow's head, and the direction in which it points."""
     length = max(math.dist(curve.start, curve.end), 1.0)
     back = curve.at(max(1 - HEAD / length, 0.0))
@@ -161,7 +161,7 @@ def _badge(arrow: Arrow, layout: Layout, theme: Theme) -> Iterator[str]:
     curves = _curves(arrow.spots, layout)
     x, y = curves[0].at(0.5)
     place = f'x="{coord(x)}" y="{coord(y + 5.5)}" text-anchor="middle" font-size="16" font-weight="700"'
-    arrowed, cased = paint(Role.ARROW, theme), paint(Role.CASING, theme)
-    yield f'<g stroke-width="4"{cased}><circle cx="{coord(x)}" cy="{coord(y)}" r="{BADGE + 2}"/></g>'
-    yield f'<g stroke-width="0"{arrowed}><circle cx="{coord(x)}" cy="{coord(y)}" r="{BADGE}"/></g>'
-    yield f"<text {place}{paint(Role.CASED, theme)}>{TIMES_SIGN}{arrow.times}</text>"
+    arrow_paint, outline = paint(Role.ARROW, theme), paint(Role.OUTLINE, theme)
+    yield f'<g stroke-width="4"{outline}><circle cx="{coord(x)}" cy="{coord(y)}" r="{BADGE + 2}"/></g>'
+    yield f'<g stroke-width="0"{arrow_paint}><circle cx="{coord(x)}" cy="{coord(y)}" r="{BADGE}"/></g>'
+    yield f"<text {place}{paint(Role.ON_ARROW, theme)}>{TIMES_SIGN}{arrow.times}</text>"

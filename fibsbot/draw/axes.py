@@ -1,4 +1,4 @@
-"""The axes of a plot: scales, tick marks, title and labels, and the mapping from values to the picture."""
+"""Axes of charts: ticks at round numbers and times, labels, and the mapping from values to coordinates."""
 
 from __future__ import annotations
 
@@ -10,92 +10,90 @@ from typing import Final
 
 from attrs import frozen
 
-from fibsbot.draw.markup import SANS, clean, coord, escape, text_width
-from fibsbot.draw.themes import Role, Theme, paint, root_class, style_element
+from fibsbot.draw.markup import clean, coord, escape, text_width
+from fibsbot.draw.themes import Role, Theme, paint
 
-MINUTE: Final = 60
-HOUR: Final = 60 * MINUTE
+TEXT: Final = 13
+"""Font size of labels."""
+TITLE: Final = 16
+"""Font size of the title."""
+MAX_LABEL: Final = 60
+"""Maximum length of the label of an axis."""
+GAP: Final = 6
+"""Minimum space between two labels."""
+
+HOUR: Final = 3600
 DAY: Final = 24 * HOUR
 MONTH: Final = 30.44 * DAY
-YEAR: Final = 365.25 * DAY
-MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-
 _STEPS: Final = (
-    *(it * MINUTE for it in (1, 2, 5, 10, 15, 30)),
+    *(it * 60 for it in (1, 2, 5, 10, 15, 30)),
     *(it * HOUR for it in (1, 2, 3, 6, 12)),
     *(it * DAY for it in (1, 2, 7, 14)),
 )
-_CALENDAR: Final = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
-"""Months."""
+"""Steps between ticks, in seconds."""
+_MONTH_STEPS: Final = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
+"""Longer steps, in months."""
+MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MONDAY: Final = 4 * DAY
-"""The first Monday after the beginning of time."""
+"""The first Monday after the epoch: weeks begin there."""
 
 
 class Scale(enum.Enum):
-    """What the values along an axis are."""
+    """Kind of the values along an axis."""
 
     NUMBER = "number"
-    PERCENT = "percent"
-    """1.0 is written as 100%."""
     TIME = "time"
     """Seconds since 1970, UTC."""
 
 
 @frozen
 class Tick:
-    """A mark of an axis."""
+    """A tick of an axis."""
 
     value: float
     text: str
 
 
 def seconds(at: dt.datetime) -> float:
-    """Return a time as a value of an axis of times."""
+    """Return a time as a value of Scale.TIME."""
     return (at - _EPOCH).total_seconds()
 
 
 def value_range(values: Sequence[float], scale: Scale) -> tuple[float, float]:
-    """Return least and greatest of the values, apart from each other even where all are the same."""
+    """Return the minimum and maximum of the finite values, widened if they are equal; (0, 1) if there are none."""
     finite = [it for it in values if math.isfinite(it)]
     if not finite:
         return (0.0, 1.0)
     low, high = min(finite), max(finite)
     if high - low > 1e-9 * max(abs(low), abs(high), 1e-9):
         return (low, high)
-    apart = {Scale.PERCENT: 0.05, Scale.TIME: float(HOUR)}.get(scale, max(abs(low) * 0.05, 1.0))
-    return (low - apart, high + apart)
+    margin = HOUR if scale is Scale.TIME else max(abs(low) * 0.05, 1.0)
+    return (low - margin, high + margin)
 
 
 def ticks(low: float, high: float, scale: Scale, about: int = 6) -> list[Tick]:
-    """Return some `about` marks between two values, at numbers or times that people think in."""
+    """Return `about` ticks between two values, at round numbers or times."""
     if scale is Scale.TIME:
-        return list(_times(low, high, about))
-    size = 100.0 if scale is Scale.PERCENT else 1.0
-    step = nice_step((high - low) * size / max(about, 1))
-    digits = max(0, -math.floor(math.log10(step) + 1e-9)) + (1 if _leading(step) == 2.5 and step < 10 else 0)
-    first, last = math.ceil(low * size / step - 1e-6), math.floor(high * size / step + 1e-6)
-    sign = "%" if scale is Scale.PERCENT else ""
-    return [Tick(it * step / size, _number(it * step, digits) + sign) for it in range(first, last + 1)]
+        return list(_time_ticks(low, high, (high - low) / max(about, 1)))
+    step = nice_step((high - low) / max(about, 1))
+    power = math.floor(math.log10(step) + 1e-9)
+    quarters = step < 10 and round(step / 10.0**power, 3) == 2.5  # needs one digit more
+    first, last = math.ceil(low / step - 1e-6), math.floor(high / step + 1e-6)
+    return [Tick(it * step, _number(it * step, max(0, -power) + quarters)) for it in range(first, last + 1)]
 
 
 def nice_step(rough: float) -> float:
-    """Return the step of 1, 2, 2.5 or 5 times a power of ten that comes next."""
+    """Return the next larger step of 1, 2, 2.5 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(rough))
     return next(it * power for it in (1.0, 2.0, 2.5, 5.0, 10.0) if it * power >= rough * (1 - 1e-9))
 
 
 def format_value(value: float, scale: Scale) -> str:
-    """Write a single value as the marks are written, a little more exactly."""
+    """Format a single value, a little more precisely than the ticks."""
     if scale is Scale.TIME:
         return f"{_EPOCH + dt.timedelta(seconds=value):%Y-%m-%d %H:%M}"
-    if scale is Scale.PERCENT:
-        return _number(100 * value, 1) + "%"
     return _number(value, 3 if abs(value) < 10 else 1 if abs(value) < 1000 else 0)
-
-
-def _leading(step: float) -> float:
-    return round(step / 10.0 ** math.floor(math.log10(step) + 1e-9), 3)
 
 
 def _number(value: float, digits: int) -> str:
@@ -103,137 +101,109 @@ def _number(value: float, digits: int) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
-def _times(low: float, high: float, about: int) -> Iterator[Tick]:
-    rough = (high - low) / max(about, 1)
+def _time_ticks(low: float, high: float, rough: float) -> Iterator[Tick]:
     step = next((it for it in _STEPS if it >= rough), None)
     if step is None:
-        yield from _months(low, high, rough)
+        yield from _month_ticks(low, high, next((it for it in _MONTH_STEPS if it * MONTH >= rough), _MONTH_STEPS[-1]))
         return
     offset = _MONDAY if step >= 7 * DAY else 0
     for count in range(math.ceil((low - offset) / step), math.floor((high - offset) / step) + 1):
-        at = _EPOCH + dt.timedelta(seconds=count * step + offset)
-        midnight = at.hour == at.minute == 0
-        text = f"{at.day} {MONTHS[at.month - 1]}" if step >= DAY or midnight else f"{at:%H:%M}"
-        yield Tick(count * step + offset, text)
+        value = count * step + offset
+        at = _EPOCH + dt.timedelta(seconds=value)
+        yield Tick(value, f"{at.day} {MONTHS[at.month - 1]}" if value % DAY == 0 else f"{at:%H:%M}")
 
 
-def _months(low: float, high: float, rough: float) -> Iterator[Tick]:
-    step = next((it for it in _CALENDAR if it * MONTH >= rough), _CALENDAR[-1])
-    first, last = (_EPOCH + dt.timedelta(seconds=it) for it in (low, high))
-    month = (first.year * 12 + first.month - 1) // step * step
-    while month <= last.year * 12 + last.month - 1:
-        year, index = divmod(month, 12)
-        value = seconds(dt.datetime(year, index + 1, 1, tzinfo=dt.UTC)) if 1 <= year <= 9999 else -math.inf
-        if low <= value <= high:
-            yield Tick(value, str(year) if step >= 12 else f"{MONTHS[index]} {year}")
-        month += step
-
-
-TEXT: Final = 13
-"""Size of the text at the axes."""
-TITLE: Final = 16
-
-
-@frozen
-class Frame:
-    """Where the values of a plot lie in its picture."""
-
-    left: float
-    top: float
-    right: float
-    bottom: float
-    xs: tuple[float, float]
-    ys: tuple[float, float]
-
-    def x(self, value: float) -> float:
-        """Return where a value lies, from the left."""
-        low, high = self.xs
-        return self.left + (value - low) / (high - low) * (self.right - self.left)
-
-    def y(self, value: float) -> float:
-        """Return where a value lies, from above."""
-        low, high = self.ys
-        return self.bottom - (value - low) / (high - low) * (self.bottom - self.top)
+def _month_ticks(low: float, high: float, step: int) -> Iterator[Tick]:
+    first, last = (
+        (it.year * 12 + it.month - 1) // step for it in (_EPOCH + dt.timedelta(seconds=it) for it in (low, high))
+    )
+    for count in range(first, last + 1):
+        year, month = divmod(count * step, 12)
+        if dt.MINYEAR <= year <= dt.MAXYEAR:
+            at = dt.datetime(year, month + 1, 1, tzinfo=dt.UTC)
+            if low <= seconds(at) <= high:
+                yield Tick(seconds(at), str(year) if step >= 12 else f"{MONTHS[month]} {year}")
 
 
 @frozen
 class Axes:
-    """What stands around a plot."""
+    """The axes of a chart."""
 
     size: tuple[int, int]
     """Width and height of the picture."""
-    title: str
-    x_label: str
-    y_label: str
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
-    zero: bool
+    xs: tuple[float, float]
+    """Range of x."""
+    ys: tuple[float, float]
+    """Range of y."""
+    x_ticks: Sequence[Tick]
+    y_ticks: Sequence[Tick]
     theme: Theme
+    title: str = ""
+    x_label: str = ""
+    y_label: str = ""
+    legend: bool = False
+    """Whether there is a line for a legend above the plot."""
 
+    @property
+    def left(self) -> float:
+        """The left edge of the plot, with room for the labels of the ticks."""
+        return math.ceil(max((text_width(tick.text, TEXT) for tick in self.y_ticks), default=0.0)) + 20
 
-def plot_frame(axes: Axes, xs: tuple[float, float], ys: tuple[float, float], *, legend: bool) -> Frame:
-    """Leave as much room around the plot as its texts take."""
-    width, height = axes.size
-    widest = max((text_width(tick.text, TEXT) for tick in axes.y_ticks), default=0.0)
-    top = 12.0 + (TITLE + 10 if axes.title else 0) + (TEXT + 8 if legend else 0) + (TEXT + 6 if axes.y_label else 0)
-    bottom = height - TEXT - 14 - (TEXT + 6 if axes.x_label else 0)
-    return Frame(math.ceil(widest) + 20, top, width - 18, bottom, xs, ys)
+    @property
+    def right(self) -> float:
+        """The right edge of the plot."""
+        return self.size[0] - 18
 
+    @property
+    def top(self) -> float:
+        """The upper edge of the plot."""
+        lines = (TITLE + 10, self.title), (TEXT + 8, self.legend), (TEXT + 6, self.y_label)
+        return 12.0 + sum(height for height, shown in lines if shown)
 
-def y_grid(axes: Axes, frame: Frame) -> Iterator[str]:
-    """Draw a line for each mark of the y axis, and write what it is."""
-    lines = "".join(f"M{coord(frame.left)} {coord(frame.y(it.value))}H{coord(frame.right)}" for it in axes.y_ticks)
-    yield f'<path d="{lines}"{paint(Role.GRID, axes.theme)}/>'
-    yield f'<g text-anchor="end"{paint(Role.FAINT, axes.theme)}>'
-    for tick in axes.y_ticks:
-        yield f'<text x="{coord(frame.left - 8)}" y="{coord(frame.y(tick.value) + TEXT * 0.36)}">{tick.text}</text>'
-    yield "</g>"
-    if axes.y_label:
-        label = escape(clean(axes.y_label, 60))
-        yield f'<text x="12" y="{coord(frame.top - 10)}"{paint(Role.FAINT, axes.theme)}>{label}</text>'
+    @property
+    def bottom(self) -> float:
+        """The lower edge of the plot."""
+        return self.size[1] - TEXT - 14 - (TEXT + 6 if self.x_label else 0)
 
+    def x(self, value: float) -> float:
+        """Return the coordinate of a value."""
+        low, high = self.xs
+        return self.left + (value - low) / (high - low) * (self.right - self.left)
 
-def x_axis(axes: Axes, frame: Frame) -> Iterator[str]:
-    """Draw the x axis, and write as many of its marks as have room."""
-    at = frame.y(0.0) if axes.zero else frame.bottom
-    yield f'<path d="M{coord(frame.left)} {coord(at)}H{coord(frame.right)}"{paint(Role.AXIS, axes.theme)}/>'
-    yield f'<g text-anchor="middle"{paint(Role.FAINT, axes.theme)}>'
-    taken = 0.0
-    for tick in axes.x_ticks:
-        half = text_width(tick.text, TEXT) / 2
-        x = min(frame.x(tick.value), frame.right + 12 - half)
-        if x - half >= taken:
-            yield f'<text x="{coord(x)}" y="{coord(frame.bottom + TEXT + 6)}">{tick.text}</text>'
-            taken = x + half + 8
-    if axes.x_label:
-        x, y = (frame.left + frame.right) / 2, frame.bottom + 2 * TEXT + 12
-        yield f'<text x="{coord(x)}" y="{coord(y)}">{escape(clean(axes.x_label, 60))}</text>'
-    yield "</g>"
+    def y(self, value: float) -> float:
+        """Return the coordinate of a value."""
+        low, high = self.ys
+        return self.bottom - (value - low) / (high - low) * (self.bottom - self.top)
 
+    def draw(self, *, zero: bool, x_role: Role = Role.FAINT) -> Iterator[str]:
+        """Yield grid, axes and labels; with `zero` the x axis is at y = 0 instead of the lower edge."""
+        left, right, bottom = map(coord, (self.left, self.right, self.bottom))
+        lines = "".join(f"M{left} {coord(self.y(it.value))}H{right}" for it in self.y_ticks)
+        yield f'<path d="{lines}"{paint(Role.GRID, self.theme)}/>'
+        yield from self._texts([(self.left - 8, self.y(it.value) + TEXT * 0.36, it.text) for it in self.y_ticks], "end")
+        yield f'<path d="M{left} {coord(self.y(0.0)) if zero else bottom}H{right}"{paint(Role.AXIS, self.theme)}/>'
+        yield from self._texts(self._x_labels(), "middle", x_role)
+        if self.y_label:
+            yield from self._texts([(12, self.top - 10, clean(self.y_label, MAX_LABEL))], "start")
+        if self.x_label:
+            middle = (self.left + self.right) / 2
+            yield from self._texts([(middle, self.bottom + 2 * TEXT + 12, clean(self.x_label, MAX_LABEL))], "middle")
 
-def nothing_yet(frame: Frame, theme: Theme) -> str:
-    """Say that there is nothing to be seen."""
-    x, y = (frame.left + frame.right) / 2, (frame.top + frame.bottom) / 2
-    return f'<text x="{coord(x)}" y="{coord(y)}" text-anchor="middle"{paint(Role.FAINT, theme)}>nothing yet</text>'
+    def note(self, text: str) -> Iterator[str]:
+        """Yield a text in the middle of the plot."""
+        yield from self._texts([((self.left + self.right) / 2, (self.top + self.bottom) / 2, text)], "middle")
 
+    def _x_labels(self) -> Iterator[tuple[float, float, str]]:
+        """Yield as many labels of the x axis as fit."""
+        taken = 0.0
+        for tick in self.x_ticks:
+            half = text_width(tick.text, TEXT) / 2
+            x = min(self.x(tick.value), self.right + 12 - half)
+            if x - half >= taken:
+                yield x, self.bottom + TEXT + 6, tick.text
+                taken = x + half + GAP
 
-def svg_document(axes: Axes, description: str, body: Iterable[str], roles: Iterable[Role], data: str = "") -> str:
-    """Put a picture together; `roles` are the colours of its body, `data` more attributes of its outermost element."""
-    width, height = axes.size
-    title, theme = clean(axes.title, 100), axes.theme
-    heading = f'<text x="12" y="{TITLE + 8}" font-size="{TITLE}" font-weight="600"{paint(Role.INK, theme)}>'
-    root = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-        f' role="img" font-family="{SANS}" font-size="{TEXT}"{root_class(theme)}{data}>'
-    )
-    parts = [
-        root,
-        f"<title>{escape(title)}</title>",
-        f"<desc>{escape(description)}</desc>" if description else "",
-        style_element((Role.PAPER, Role.INK, Role.FAINT, *roles), theme),
-        f'<rect width="{width}" height="{height}" rx="8"{paint(Role.PAPER, theme)}/>',
-        f"{heading}{escape(title)}</text>" if title else "",
-        *body,
-        "</svg>",
-    ]
-    return "\n".join(it for it in parts if it) + "\n"
+    def _texts(self, texts: Iterable[tuple[float, float, str]], anchor: str, role: Role = Role.FAINT) -> Iterator[str]:
+        yield f'<g text-anchor="{anchor}"{paint(role, self.theme)}>'
+        yield from (f'<text x="{coord(x)}" y="{coord(y)}">{escape(text)}</text>' for x, y, text in texts)
+        yield "</g>"

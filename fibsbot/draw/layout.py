@@ -1,4 +1,4 @@
-"""Where on a picture of a board everything lies, in units of its viewBox."""
+"""Coordinates of the parts of a board, in units of the viewBox."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from attrs import frozen
 
 from fibsbot.position import BAR, OFF
 
-Spot: TypeAlias = tuple[float, float]
+XY: TypeAlias = tuple[float, float]
 """x from the left, y from above."""
 
 POINT: Final = 40
@@ -16,45 +16,45 @@ POINT: Final = 40
 RADIUS: Final = 17.5
 """Of a checker, to the middle of its outline."""
 PITCH: Final = 37
-"""From one checker of a heap to the next."""
+"""Distance between checkers of a stack."""
 STACK: Final = 5
-"""Checkers of a heap that are shown; of more the number is told."""
+"""Maximum number of checkers drawn in a stack; more are shown as a number."""
 SLAB: Final = 12.2
-"""From one checker that is off to the next; they stand on edge."""
+"""Distance between checkers borne off, which stand on edge."""
 MARGIN: Final = 6
 EDGE: Final = 8
-"""Of wood."""
+"""Width of the frame."""
 TRAY: Final = 50
 BAR_WIDTH: Final = 44
 NUMBERS: Final = 22
-"""Height of the wood with the points' numbers."""
+"""Height of the frame with the numbers of points."""
 STRIP: Final = 38
-"""Height of what tells of a player."""
+"""Height of the strip of a player."""
 HALF: Final = 218
-"""From the end of a point to the middle of the board."""
+"""Distance from the base of a point to the middle of the board."""
 SIX: Final = 6 * POINT
 LEFT: Final = MARGIN + EDGE + TRAY + EDGE
-"""Where the left half of the points begins."""
+"""Left edge of the left half of the points."""
 RIGHT: Final = LEFT + SIX + BAR_WIDTH
 WIDTH: Final = RIGHT + SIX + EDGE + TRAY + EDGE + MARGIN
 
 
 @frozen
 class Layout:
-    """Where everything lies on one picture. `below` says which side of the board is meant."""
+    """Coordinates of one picture. `below` selects the side of the board."""
 
     left: bool
     """Whether home is on the left."""
-    bare: bool
+    board_only: bool
 
     @property
     def frame_top(self) -> float:
-        """Where the wood begins."""
-        return MARGIN + (0 if self.bare else STRIP)
+        """Upper edge of the frame."""
+        return MARGIN + (0 if self.board_only else STRIP)
 
     @property
     def top(self) -> float:
-        """Where the field begins."""
+        """Upper edge of the field."""
         return self.frame_top + NUMBERS
 
     @property
@@ -64,53 +64,53 @@ class Layout:
 
     @property
     def bottom(self) -> float:
-        """Where the field ends."""
+        """Lower edge of the field."""
         return self.middle + HALF
 
     @property
     def frame_bottom(self) -> float:
-        """Where the wood ends."""
+        """Lower edge of the frame."""
         return self.bottom + NUMBERS
 
     @property
     def height(self) -> float:
         """Height of the picture."""
-        return self.frame_bottom + MARGIN + (0 if self.bare else STRIP)
+        return self.frame_bottom + MARGIN + (0 if self.board_only else STRIP)
 
-    def across(self, x: float) -> float:
-        """Return where something lies whose place is known for a home on the right."""
+    def mirrored(self, x: float) -> float:
+        """Return an x for the direction of play; `x` is that with home on the right."""
         return WIDTH - x if self.left else x
 
     @property
     def off(self) -> float:
         """The middle of the tray for checkers that are off, from the left."""
-        return self.across(WIDTH - MARGIN - EDGE - TRAY / 2)
+        return self.mirrored(WIDTH - MARGIN - EDGE - TRAY / 2)
 
     @property
     def cube(self) -> float:
         """The middle of the cube's tray, from the left."""
-        return self.across(MARGIN + EDGE + TRAY / 2)
+        return self.mirrored(MARGIN + EDGE + TRAY / 2)
 
     @property
     def bar(self) -> float:
         """The middle of the bar, from the left."""
         return WIDTH / 2
 
-    def side(self, *, below: bool) -> Spot:
-        """Return the middle of the half of the board where a side's dice lie."""
-        return self.across((RIGHT if below else LEFT) + SIX / 2), self.middle
+    def side(self, *, below: bool) -> XY:
+        """Return the middle of the half of the board with the dice of a side."""
+        return self.mirrored((RIGHT if below else LEFT) + SIX / 2), self.middle
 
     def column(self, point: int) -> float:
         """Return the middle of a point from the left; 1 to 24 as the side below counts them."""
         place = 12 - point if point <= 12 else point - 13
-        return self.across((LEFT if place < 6 else RIGHT - SIX) + (place + 0.5) * POINT)
+        return self.mirrored((LEFT if place < 6 else RIGHT - SIX) + (place + 0.5) * POINT)
 
-    def heap(self, point: int, index: int, *, below: bool) -> Spot:
-        """Return where a checker of a heap lies; `index` counts from the outer end, or on the bar from the middle.
+    def stack_spot(self, point: int, index: int, *, below: bool) -> XY:
+        """Return the centre of a checker in a stack; `index` counts from the base, or on the bar from the middle.
 
         Args:
             point: as its side counts, also BAR and OFF.
-            index: 0 is the first checker; beyond the last one shown they lie on each other.
+            index: 0 is the first checker; beyond the last one shown they coincide.
             below: whose checker it is.
         """
         if point == BAR:

@@ -1,20 +1,23 @@
-"""What every picture is written with: safe text, short numbers, and how wide a text is."""
+"""Building blocks of pictures: the SVG document, escaped text, coordinates, and the width of texts."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
+from fibsbot.draw.themes import Role, Theme, root_class, style_element
+
 UNPRINTABLE: Final = "\ufffd"
-"""Stands for whatever XML does not allow or would turn the writing round."""
+"""Replaces characters that XML does not allow, or that change the text direction."""
 SANS: Final = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
-"""Fonts that are there everywhere: a picture brings none along."""
+"""Fonts available everywhere: pictures contain none."""
 
 _ENTITIES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 _NARROW: Final = frozenset(" .,:;'!|()[]/-Iijltfr1")
 _BROAD: Final = frozenset("OQGDHNUCVAXYK&+=<>~")
 _WIDE: Final = frozenset("mwMW@%")
 _BOLD: Final = 1.1
-"""How much wider bold text is."""
+"""Relative width of bold text."""
 
 
 def clean(text: str, longest: int | None = None) -> str:
@@ -29,6 +32,45 @@ def clean(text: str, longest: int | None = None) -> str:
 def escape(text: str) -> str:
     """Return text as it may stand between tags and in attributes; line breaks stay."""
     return "".join(it if it.isprintable() or it == "\n" else UNPRINTABLE for it in text).translate(_ENTITIES)
+
+
+def svg_document(  # noqa: PLR0913, PLR0917 - the parts of a picture
+    size: tuple[float, float],
+    title: str,
+    description: str,
+    body: Iterable[str],
+    theme: Theme,
+    roles: Iterable[Role],
+    attributes: str = "",
+    width: float | None = None,
+) -> str:
+    """Return an SVG picture.
+
+    Args:
+        size: width and height of the viewBox.
+        title: title for screen readers.
+        description: long description for screen readers.
+        body: elements, each a line; empty ones are left out.
+        theme: colours.
+        roles: colours that the body uses.
+        attributes: more attributes of the root element.
+        width: width in pixels that the picture asks for, if not that of the viewBox.
+    """
+    wide, high = size
+    width = width or wide
+    root = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {coord(wide)} {coord(high)}" width="{coord(width)}"'
+        f' height="{coord(high * width / wide)}" role="img" font-family="{SANS}"{attributes}{root_class(theme)}>'
+    )
+    lines = [
+        root,
+        f"<title>{escape(title)}</title>",
+        f"<desc>{escape(description)}</desc>" if description else "",
+        style_element(roles, theme),
+        *body,
+        "</svg>",
+    ]
+    return "\n".join(filter(None, lines)) + "\n"
 
 
 def coord(number: float, digits: int = 1) -> str:

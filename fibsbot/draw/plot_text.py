@@ -1,4 +1,4 @@
-"""A curve in a terminal: braille dots where they can be shown, ASCII elsewhere."""
+"""Curves in a terminal, in braille dots or ASCII."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Final
 from fibsbot.draw.axes import Scale, Tick, ticks, value_range
 
 BRAILLE: Final = 0x2800
-"""The character without a dot; each dot adds its bit."""
+"""Empty braille character; each dot adds a bit."""
 _BITS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-"""Of the dots of a character, by row and column."""
+"""Bits of the dots, by row and column."""
 
 
-def curve_text(  # noqa: PLR0913 - what a plot is made of
+def curve_text(  # noqa: PLR0913 - the parts of a chart
     points: Iterable[tuple[float, float]],
     *,
     width: int = 72,
@@ -24,15 +24,15 @@ def curve_text(  # noqa: PLR0913 - what a plot is made of
     y: Scale = Scale.NUMBER,
     unicode: bool = True,
 ) -> list[str]:
-    """Draw a curve as lines of text, with its axes.
+    """Return a curve and its axes as lines of text.
 
     Args:
-        points: x and y of each point, x rising; those that are no finite numbers are left out.
+        points: x and y of each point, x rising; points that are not finite are left out.
         width: characters of the longest line.
-        height: lines of the plot itself; two more tell the x axis.
-        x: how values along the x axis are written.
-        y: how those along the y axis are.
-        unicode: whether the terminal can show braille; without it there are only ASCII characters.
+        height: lines of the plot; the x axis takes two more.
+        x: kind of the values of x.
+        y: kind of the values of y.
+        unicode: whether the terminal can show braille; otherwise only ASCII is used.
     """
     finite = [point for point in points if all(map(math.isfinite, point))]
     if not finite:
@@ -56,7 +56,7 @@ def curve_text(  # noqa: PLR0913 - what a plot is made of
 
 
 def _labels(marks: Sequence[Tick], ys: tuple[float, float], height: int) -> dict[int, str]:
-    """Return what stands beside each row of characters; the last one that falls into a row counts."""
+    """Return the labels of the y axis by row."""
     low, high = ys
     return {round((high - it.value) / (high - low) * (height - 1)): it.text for it in marks}
 
@@ -81,7 +81,7 @@ def _dot(
 
 
 def _line_dots(path: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Return every dot of the lines through these."""
+    """Return all dots of the line through these points."""
     return {*path[:1], *(dot for start, end in pairwise(path) for dot in _line(start, end))}
 
 

@@ -1,4 +1,4 @@
-"""What a picture of a board shows: both sides as they sit, the cube between them, and a play; no coordinates yet."""
+"""Content of a picture of a board, without coordinates: both sides, the cube, and a play."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript import Step, Throw
 
 NAME: Final = 24
-"""Characters of a name at most; FIBS itself allows 20."""
+"""Maximum length of a name; FIBS itself allows 20."""
 LEVELS: Final = ("nothing", "single", "gammon", "backgammon")
 
 
 @frozen
 class ViewOptions:
-    """How a board is looked at."""
+    """Side, direction, colours and size of a picture of a board."""
 
     theme: Theme = Theme.AUTO
     dark: bool = True
     """Whether the player has the dark checkers."""
     left: bool = False
     """Whether home is on the left."""
-    above: bool = False
-    """Whether the player sits above, as seen by the opponent."""
-    fixed: bool = False
-    """Whether points are numbered as the side below counts them, even if the player sits above."""
-    bare: bool = False
+    opponents_side: bool = False
+    """Whether the board is seen from the opponent's side, with the player above."""
+    fixed_numbers: bool = False
+    """Whether points are always numbered as the side below counts them."""
+    board_only: bool = False
     """Whether names, scores and pip counts are left out."""
     width: int | None = None
-    """Width that the picture asks for, in pixels; it can be shown in any size."""
+    """Width in pixels that the picture asks for."""
 
 
 def _name(text: str) -> str:
@@ -45,37 +45,37 @@ def _name(text: str) -> str:
 
 @frozen
 class Side:
-    """One of the two who sit at the board."""
+    """One side of the board and its player."""
 
     name: str = field(converter=_name)
     dark: bool
     score: int
     dice: Dice | None = None
     on_turn: bool = False
-    """Whether it is for this side to do something."""
+    """Whether this side has to act."""
     doubles: int = 0
-    """What this side offers to play for; 0: nothing."""
+    """The cube that this side offers; 0: no double."""
     resigns: int = 0
-    """How much this side offers to lose: 1 single, 2 gammon, 3 backgammon; 0: no offer."""
+    """The resignation that this side offers: 1 single, 2 gammon, 3 backgammon; 0: none."""
 
 
 @frozen
 class ShownPlay:
-    """A play to be shown by arrows."""
+    """A play shown by arrows."""
 
     play: Play
     before: Position
-    """Where it was made, seen by who made it."""
+    """The position before it, seen by the player who made it."""
     below: bool
-    """Whether it was made by the side below."""
+    """Whether the side below made it."""
 
 
 @frozen
 class Scene:
-    """All that a picture of a board shows."""
+    """Content of a picture of a board."""
 
     position: Position
-    """Seen from below."""
+    """Seen by the side below."""
     below: Side
     above: Side
     numbers_below: bool
@@ -84,28 +84,28 @@ class Scene:
     """Match length in points; 0 is unlimited."""
     cube: int
     owner: Owner
-    """Of the cube; PLAYER is the side below."""
+    """Owner of the cube; PLAYER is the side below."""
     crawford: bool
     shown: ShownPlay | None
     title: str
     text: str
-    """All of it in words and as a drawing in ASCII, for those who cannot see the picture."""
+    """The board in ASCII and all facts, for screen readers."""
 
     @property
     def offered(self) -> bool:
-        """Whether the cube is on its way from one side to the other."""
+        """Whether a double is offered."""
         return bool(self.below.doubles or self.above.doubles)
 
 
-def scene_of_state(state: MatchState, look: ViewOptions, play: Play | None, names: tuple[str, str] | None) -> Scene:
-    """Show a decision, and one answer to it if there is a play."""
+def scene_of_state(state: MatchState, view: ViewOptions, play: Play | None, names: tuple[str, str] | None) -> Scene:
+    """Return the scene of a decision, and of a play if given."""
     own, other = names or ("", "")
-    called = (_name(own) or "player", _name(other) or "opponent")
+    shown_names = (_name(own) or "player", _name(other) or "opponent")
     over = state.position.over
-    player = Side(own, look.dark, state.score[0], state.dice if state.phase is Phase.MOVE else None, on_turn=not over)
+    player = Side(own, view.dark, state.score[0], state.dice if state.phase is Phase.MOVE else None, on_turn=not over)
     opponent = Side(
         other,
-        not look.dark,
+        not view.dark,
         state.score[1],
         doubles=2 * state.cube if state.phase is Phase.DOUBLED else 0,
         resigns=state.resignation if state.phase is Phase.RESIGNED else 0,
@@ -121,10 +121,10 @@ def scene_of_state(state: MatchState, look: ViewOptions, play: Play | None, name
         owner=state.owner,
         crawford=state.crawford,
         shown=ShownPlay(play, state.position, below=True) if play else None,
-        title=_title(state, play, called),
-        text="\n".join([*draw_state(state, *called), *facts]),
+        title=_title(state, play, shown_names),
+        text="\n".join([*draw_state(state, *shown_names), *facts]),
     )
-    return _as_viewed(scene, look)
+    return _as_viewed(scene, view)
 
 
 def _title(state: MatchState, play: Play | None, names: tuple[str, str]) -> str:
@@ -152,12 +152,12 @@ def _dice_text(dice: Dice | None) -> str:
     return f" {max(dice)}-{min(dice)}" if dice else ""
 
 
-def scene_of_game(state: GameState, seat: Seat, look: ViewOptions, names: tuple[str, str], last: Step | None) -> Scene:
-    """Show a game as it stands from one player's seat, with the play that led there."""
-    called = (_name(names[0]) or "A", _name(names[1]) or "B")
-    sides = [_side(state, it, called[it], dark=look.dark is (it is seat)) for it in Seat]
+def scene_of_game(state: GameState, seat: Seat, view: ViewOptions, names: tuple[str, str], last: Step | None) -> Scene:
+    """Return the scene of a game seen from one seat, with the last play."""
+    shown_names = (_name(names[0]) or "A", _name(names[1]) or "B")
+    sides = [_side(state, it, shown_names[it], dark=view.dark is (it is seat)) for it in Seat]
     deciding = next((it for it in Seat if sides[it].on_turn), state.turn)
-    said = _last_play_text(last, called)
+    last_play = _last_play_text(last, shown_names)
     owner = Owner.CENTRED if state.owner is None else Owner.PLAYER if state.owner is seat else Owner.OPPONENT
     scene = Scene(
         position=state.position_for(seat),
@@ -169,10 +169,10 @@ def scene_of_game(state: GameState, seat: Seat, look: ViewOptions, names: tuple[
         owner=owner,
         crawford=state.crawford,
         shown=_shown_play(last, seat),
-        title="; ".join(filter(None, (said, _situation_text(state, called)))),
-        text="\n".join(draw_game(state, seat, called)),
+        title="; ".join(filter(None, (last_play, _situation_text(state, shown_names)))),
+        text="\n".join(draw_game(state, seat, shown_names)),
     )
-    return _as_viewed(scene, look)
+    return _as_viewed(scene, view)
 
 
 def _side(state: GameState, seat: Seat, name: str, *, dark: bool) -> Side:
@@ -190,7 +190,7 @@ def _side(state: GameState, seat: Seat, name: str, *, dark: bool) -> Side:
 
 
 def _answering(state: GameState) -> Seat | None:
-    """Return whose it is to do something."""
+    """Return the player who has to act."""
     if state.resignation:
         return state.resignation.seat.other
     if state.stage in {Stage.OPENING, Stage.OVER}:
@@ -210,8 +210,8 @@ def _last_play_text(last: Step | None, names: tuple[str, str]) -> str:
         return ""
     seat, play = last.entry.seat, last.entry.play
     text = format_play(play, last.before.position_for(seat))
-    said = text if text == CANNOT_MOVE else f"played {text}"
-    return f"{names[seat]} threw{_dice_text(last.entry.dice)}, {said}"
+    last_play = text if text == CANNOT_MOVE else f"played {text}"
+    return f"{names[seat]} rolled{_dice_text(last.entry.dice)}, {last_play}"
 
 
 def _situation_text(state: GameState, names: tuple[str, str]) -> str:
@@ -232,10 +232,10 @@ def _situation_text(state: GameState, names: tuple[str, str]) -> str:
     return f"{names[state.turn]} to roll"
 
 
-def _as_viewed(scene: Scene, look: ViewOptions) -> Scene:
-    """Return the scene from the side, and with the numbers, that the look wants."""
-    seen = _turned(scene) if look.above else scene
-    return evolve(seen, numbers_below=True) if look.fixed else seen
+def _as_viewed(scene: Scene, view: ViewOptions) -> Scene:
+    """Return the scene from the side, and with the numbers, of `view`."""
+    seen = _turned(scene) if view.opponents_side else scene
+    return evolve(seen, numbers_below=True) if view.fixed_numbers else seen
 
 
 def _turned(scene: Scene) -> Scene:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -24,9 +25,9 @@ from fibsbot.draw.layout import (
     WIDTH,
     Layout,
 )
-from fibsbot.draw.markup import SANS, coord, escape, text_width
+from fibsbot.draw.markup import coord, escape, svg_document, text_width
 from fibsbot.draw.scene import LEVELS, Scene, Side, ViewOptions, scene_of_game, scene_of_state
-from fibsbot.draw.themes import Role, Theme, paint, root_class, style_element
+from fibsbot.draw.themes import Role, Theme, paint
 from fibsbot.match import MatchState, Owner
 from fibsbot.position import BAR, OFF, Play
 from fibsbot.rules.state import GameState, Seat
@@ -39,7 +40,7 @@ APEX: Final = 186
 CUBE: Final = 42
 """Size of the cube."""
 CENTRED: Final = 64
-"""What a cube shows that nobody has turned."""
+"""Value shown by a centred cube."""
 DIE: Final = 34
 _PIPS: Final = {
     1: ((0, 0),),
@@ -49,79 +50,72 @@ _PIPS: Final = {
     5: ((-1, -1), (1, -1), (0, 0), (-1, 1), (1, 1)),
     6: ((-1, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (1, 1)),
 }
-"""Where the pips of a die lie, from its middle."""
+"""Positions of the pips of a die, from its middle."""
 _ROLES: Final = tuple(it for it in Role if not it.value.startswith("series") and it not in {Role.AXIS, Role.GRID})
 
 
 def board_svg(
     state: MatchState,
     *,
-    look: ViewOptions | None = None,
+    view: ViewOptions | None = None,
     play: Play | None = None,
     names: tuple[str, str] | None = None,
 ) -> str:
     """Draw a decision.
 
     Args:
-        state: the decision, seen by the player who has to make it. Points are numbered as he counts them.
-        look: from where and in which colours; without one the player sits below, his home on the right.
-        play: what is played, shown by arrows: a play that can be made there.
-        names: the player's and the opponent's.
+        state: the decision, seen by the player who has to make it, who also numbers the points.
+        view: side, direction and colours; by default the player is below, with home on the right.
+        play: a legal play, shown by arrows.
+        names: names of the player and the opponent.
     """
-    look = look or ViewOptions()
-    return scene_svg(scene_of_state(state, look, play, names), look)
+    view = view or ViewOptions()
+    return scene_svg(scene_of_state(state, view, play, names), view)
 
 
 def game_svg(
     state: GameState,
     seat: Seat,
     *,
-    look: ViewOptions | None = None,
+    view: ViewOptions | None = None,
     names: tuple[str, str] = ("", ""),
     last: Step | None = None,
 ) -> str:
-    """Draw a game as it stands, whoever is on turn.
+    """Draw the current state of a game.
 
     Args:
-        state: the game, also before its opening throw and when it is over.
-        seat: the player that `look` means, who sits below unless it says otherwise.
-        look: from where and in which colours.
-        names: those of seat A and seat B.
-        last: what happened last; if it is a play, arrows show it.
+        state: the game, in any stage.
+        seat: the player that `view` refers to, shown below by default.
+        view: side, direction and colours.
+        names: names of seat A and seat B.
+        last: the last step; a play is shown by arrows.
     """
-    look = look or ViewOptions()
-    return scene_svg(scene_of_game(state, seat, look, names, last), look)
+    view = view or ViewOptions()
+    return scene_svg(scene_of_game(state, seat, view, names, last), view)
 
 
 @frozen
 class Board:
-    """A decision that a notebook shows as a picture."""
+    """A decision that notebooks display as a picture."""
 
     state: MatchState
     play: Play | None = None
     names: tuple[str, str] | None = None
-    look: ViewOptions = field(factory=ViewOptions)
+    view: ViewOptions = field(factory=ViewOptions)
 
     def svg(self) -> str:
         """Return the picture."""
-        return board_svg(self.state, look=self.look, play=self.play, names=self.names)
+        return board_svg(self.state, view=self.view, play=self.play, names=self.names)
 
     def _repr_svg_(self) -> str:
         return self.svg()
 
 
-def scene_svg(scene: Scene, look: ViewOptions) -> str:
-    """Draw what a scene shows; theme, direction and size are those of the look."""
-    layout, theme = Layout(look.left, look.bare), look.theme
-    width = look.width or WIDTH
-    root = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {coord(layout.height)}" width="{width}"'
-        f' height="{coord(layout.height * width / WIDTH)}" role="img" font-family="{SANS}"{root_class(theme)}>'
-    )
+def scene_svg(scene: Scene, view: ViewOptions) -> str:
+    """Draw a scene with the theme, direction and size of `view`."""
+    layout, theme = Layout(view.left, view.board_only), view.theme
     sides = ((scene.below, True), (scene.above, False))
     parts: list[Iterable[str]] = [
-        [root, f"<title>{escape(scene.title)}</title>", f"<desc>{escape(scene.text)}</desc>"],
-        [style_element(_ROLES, theme)],
         _table(layout, theme),
         _points(layout, theme),
         _numbers(scene, layout, theme),
@@ -130,15 +124,13 @@ def scene_svg(scene: Scene, look: ViewOptions) -> str:
         *(_resignation(side, layout, theme, below=below) for side, below in sides),
         draw_arrows(scene.shown, layout, theme) if scene.shown else (),
         *(_dice(side, layout, theme, below=below) for side, below in sides),
-        ()
-        if look.bare
-        else (line for side, below in sides for line in _strip(scene, side, layout, theme, below=below)),
-        ["</svg>"],
+        *(() if view.board_only else (_strip(scene, side, layout, theme, below=below) for side, below in sides)),
     ]
-    return "\n".join(line for part in parts for line in part if line) + "\n"
+    body = itertools.chain.from_iterable(parts)
+    return svg_document((WIDTH, layout.height), scene.title, scene.text, body, theme, _ROLES, width=view.width)
 
 
-# -- the table ------------------------------------------------------------------------------------------------------
+# -- board ------------------------------------------------------------------------------------------------------
 
 
 def _rect(x: float, y: float, width: float, height: float, round_: float = 0) -> str:
@@ -155,7 +147,7 @@ def _group(role: Role, theme: Theme, body: str, attributes: str = "") -> str:
 
 
 def _table(layout: Layout, theme: Theme) -> Iterator[str]:
-    """Draw paper, wood, field and trays."""
+    """Draw background, frame, field and trays."""
     top, middle, height = layout.top, layout.middle, layout.bottom - layout.top
     yield _group(Role.PAPER, theme, _rect(0, 0, WIDTH, layout.height, 10))
     wood = _rect(MARGIN, layout.frame_top, WIDTH - 2 * MARGIN, layout.frame_bottom - layout.frame_top, 8)
@@ -186,7 +178,7 @@ def _numbers(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
     yield _group(Role.ON_FRAME, theme, body, 'text-anchor="middle" font-size="16"')
 
 
-# -- what lies on it ------------------------------------------------------------------------------------------------
+# -- checkers, cube, dice ------------------------------------------------------------------------------------------
 
 
 def _checkers(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
@@ -196,15 +188,15 @@ def _checkers(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: 
     for point in range(1, BAR + 1):
         count = position.points[point]
         for index in range(min(count, STACK)):
-            x, y = layout.heap(point, index, below=below)
+            x, y = layout.stack_spot(point, index, below=below)
             discs += f'<circle cx="{coord(x)}" cy="{coord(y)}" r="{RADIUS}"/>'
         if count > STACK:
-            x, y = layout.heap(point, STACK - 1, below=below)
+            x, y = layout.stack_spot(point, STACK - 1, below=below)
             counts += _text(x, y + 7, str(count))
     yield _group(role, theme, discs, 'stroke-width="2"')
     yield _group(on, theme, counts, 'text-anchor="middle" font-size="20" font-weight="700"')
     if position.off:
-        places = (layout.heap(OFF, index, below=below) for index in range(position.off))
+        places = (layout.stack_spot(OFF, index, below=below) for index in range(position.off))
         slabs = "".join(_rect(x - TRAY / 2 + 4, y - SLAB / 2 + 0.8, TRAY - 8, SLAB - 1.6, 3) for x, y in places)
         yield _group(role, theme, slabs, 'stroke-width="1.2"')
         y = layout.middle + (20 if below else -9)
@@ -263,11 +255,11 @@ def _resignation(side: Side, layout: Layout, theme: Theme, *, below: bool) -> It
     yield _group(Role.ON_CUBE, theme, _text(x, y + 6.5, text), 'text-anchor="middle" font-size="18" font-weight="600"')
 
 
-# -- who sits there -------------------------------------------------------------------------------------------------
+# -- player strips -------------------------------------------------------------------------------------------------
 
 
 def _strip(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
-    """Tell of a player: whose turn it is, colour, name, pips and score."""
+    """Draw the strip of a player: turn, colour, name, pips and score."""
     y = (layout.frame_bottom if below else MARGIN) + (STRIP / 2 if below else STRIP / 2 - 3)
     if side.on_turn:
         yield f'<path d="M{MARGIN + 4} {coord(y - 8)}v16l12-8z"{paint(Role.INK, theme)}/>'
@@ -281,10 +273,10 @@ def _strip(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: boo
     yield _group(
         Role.INK, theme, _text(right - box / 2, y + 7, score), 'text-anchor="middle" font-size="20" font-weight="600"'
     )
-    told = f"{pips} pips"
-    yield _group(Role.FAINT, theme, _text(right - box - 12, y + 6.5, told), 'text-anchor="end" font-size="18"')
-    room = right - box - 24 - text_width(told, 18) - (MARGIN + 54)
-    size = min(21.0, 21.0 * room / max(text_width(side.name, 21, bold=True), 1))
+    pip_text = f"{pips} pips"
+    yield _group(Role.FAINT, theme, _text(right - box - 12, y + 6.5, pip_text), 'text-anchor="end" font-size="18"')
+    space = right - box - 24 - text_width(pip_text, 18) - (MARGIN + 54)
+    size = min(21.0, 21.0 * space / max(text_width(side.name, 21, bold=True), 1))
     if side.name:
         name = _text(MARGIN + 54, y + size * 0.34, side.name)
         yield _group(Role.INK, theme, name, f'font-size="{coord(size)}" font-weight="600"')

@@ -1,4 +1,4 @@
-"""A decision as text: the board as FIBS draws it, and the facts beside it."""
+"""Decisions as text: the board as FIBS draws it, and its facts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.rules.state import GameState, Seat, Stage
 
 COLOURS: Final = {"O": ("●", "bold yellow"), "X": ("○", "bold cyan")}
-"""What a terminal shows in place of each colour's letter, and its style; without colours the signs differ still."""
+"""Sign and style of each colour in a terminal; the signs differ also without colours."""
 
 _COLOUR: Final = re.compile(r"(?<= )[OX](?= |: |-\d)")
 """A colour's letter: a checker, before a player's name, or before a count."""
@@ -28,7 +28,7 @@ def draw_state(state: MatchState, player: str = "player", opponent: str = "oppon
 
 
 def draw_game(state: GameState, seat: Seat, names: tuple[str, str]) -> list[str]:
-    """Draw a game as it stands, always seen from the same seat: O, whose home is below on the right."""
+    """Draw the current state of a game, always seen from the same seat: O, whose home is below on the right."""
     seen = MatchState(
         position=state.position_for(seat),
         length=state.length,
@@ -45,7 +45,7 @@ def draw_game(state: GameState, seat: Seat, names: tuple[str, str]) -> list[str]
 
 
 def _board(state: MatchState, player: str, opponent: str) -> BoardState:
-    """Fill a `board:` line as the server would; fields that no drawing shows are as before the first throw."""
+    """Return the fields of a `board:` line; those not shown by the drawing have their initial values."""
     position = state.position
     pending = state.phase is Phase.DOUBLED
     return BoardState(
@@ -78,7 +78,7 @@ def _board(state: MatchState, player: str, opponent: str) -> BoardState:
 
 
 def styled_board(lines: list[str]) -> Text:
-    """Return a drawn board for a terminal: signs and colours for the checkers, the rest as it is."""
+    """Return a drawn board for a terminal, with signs and colours for the checkers."""
     text = Text("\n").join(_styled(line) for line in lines)
     text.no_wrap = True
     return text
@@ -92,7 +92,7 @@ def _styled(line: str) -> Text:
 
 
 def describe_state(state: MatchState) -> list[tuple[str, str]]:
-    """Say in words what the drawing leaves out or abbreviates: each fact with its name."""
+    """Return the facts that the drawing leaves out or abbreviates, each with its name."""
     own, theirs = state.position.pips, state.position.opponent_pips
     return [
         ("decision", _decision(state)),

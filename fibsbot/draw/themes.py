@@ -1,4 +1,4 @@
-"""The colours of all pictures. What differs in colour differs in lightness too, so that no eye depends on the hue."""
+"""Colours of all pictures. Colours differ in lightness, too, so that nothing depends on hue alone."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from typing import Final
 from attrs import frozen
 
 ROOT: Final = "fibsbot-picture"
-"""Class of each picture's outermost element, where its colours may change after it was written."""
+"""CSS class of the root element of each picture."""
 
 
 class Theme(enum.Enum):
-    """Which colours a picture has."""
+    """Colour theme of a picture."""
 
     LIGHT = "light"
     DARK = "dark"
     AUTO = "auto"
-    """Light or dark, as the one who looks at it prefers: for a picture that stands alone."""
+    """Light or dark as the viewer prefers, for a standalone picture."""
     PAGE = "page"
     """For a picture within a page that has `stylesheet()`, where the page chooses. Without it the picture is light."""
 
 
 class Role(enum.Enum):
-    """What a colour is for."""
+    """Use of a colour."""
 
     PAPER = "paper"
-    """Behind everything."""
+    """Background."""
     INK = "ink"
-    """Text that matters."""
+    """Important text."""
     FAINT = "faint"
-    """Text that explains."""
+    """Secondary text."""
     AXIS = "axis"
     GRID = "grid"
     EXPECTED = "expected"
-    """What a value is compared with."""
+    """Expected values."""
     FRAME = "frame"
-    """The wood of the board."""
+    """Frame of the board."""
     ON_FRAME = "on-frame"
-    """Numbers on the wood."""
+    """Numbers on the frame."""
     FIELD = "field"
-    """Where the points lie."""
+    """Field behind the points."""
     TRAY = "tray"
-    """Where the cube lies, and checkers that were borne off."""
+    """Trays for the cube and checkers borne off."""
     POINT = "point"
     """Every other point."""
     OTHER_POINT = "other-point"
@@ -57,9 +57,9 @@ class Role(enum.Enum):
     ON_CUBE = "on-cube"
     ARROW = "arrow"
     """A play."""
-    CASING = "casing"
-    """Around what lies on top of everything."""
-    CASED = "cased"
+    OUTLINE = "outline"
+    """Outline of arrows."""
+    ON_ARROW = "on-arrow"
     """Text on an arrow."""
     SERIES_1 = "series-1"
     SERIES_2 = "series-2"
@@ -71,22 +71,22 @@ class Role(enum.Enum):
 
 SERIES: Final = (Role.SERIES_1, Role.SERIES_2, Role.SERIES_3, Role.SERIES_4, Role.SERIES_5, Role.SERIES_6)
 DASHES: Final = ("", "7 4", "2 3", "10 3 2 3", "14 4", "4 2")
-"""How the lines of several series differ besides their colours."""
+"""Dashes of the series."""
 
 
 @frozen
 class Paint:
-    """How something is filled and outlined; None leaves that to what is around it."""
+    """Fill and stroke; None inherits."""
 
     fill: str | None = None
     stroke: str | None = None
 
     def attributes(self) -> str:
-        """Return it as attributes of an element, each after a blank."""
+        """Return the attributes of an element, each after a blank."""
         return "".join(f' {name}="{value}"' for name, value in self._pairs())
 
     def declarations(self) -> str:
-        """Return it as CSS."""
+        """Return CSS declarations."""
         return ";".join(f"{name}:{value}" for name, value in self._pairs())
 
     def _pairs(self) -> Iterable[tuple[str, str]]:
@@ -115,8 +115,8 @@ LIGHT: Final[Palette] = {
     Role.CUBE: Paint("#ffffff", "#1d2430"),
     Role.ON_CUBE: Paint("#1d2430"),
     Role.ARROW: Paint("#ffb000", "#ffb000"),
-    Role.CASING: Paint("#14181d", "#14181d"),
-    Role.CASED: Paint("#14181d"),
+    Role.OUTLINE: Paint("#14181d", "#14181d"),
+    Role.ON_ARROW: Paint("#14181d"),
     Role.SERIES_1: Paint("#0067a5", "#0067a5"),
     Role.SERIES_2: Paint("#c04a00", "#c04a00"),
     Role.SERIES_3: Paint("#00795a", "#00795a"),
@@ -144,8 +144,8 @@ DARK: Final[Palette] = {
     Role.CUBE: Paint("#f5ecd9", "#0b0d11"),
     Role.ON_CUBE: Paint("#0b0d11"),
     Role.ARROW: Paint("#ffb000", "#ffb000"),
-    Role.CASING: Paint("#0b0d11", "#0b0d11"),
-    Role.CASED: Paint("#0b0d11"),
+    Role.OUTLINE: Paint("#0b0d11", "#0b0d11"),
+    Role.ON_ARROW: Paint("#0b0d11"),
     Role.SERIES_1: Paint("#5bb4f0", "#5bb4f0"),
     Role.SERIES_2: Paint("#ff9a52", "#ff9a52"),
     Role.SERIES_3: Paint("#2fd0a2", "#2fd0a2"),
@@ -178,8 +178,8 @@ def root_class(theme: Theme) -> str:
 def stylesheet() -> str:
     """Return the CSS with which a page colours its pictures of Theme.PAGE.
 
-    They follow the preference of the one who looks, and `data-theme="light"` or `"dark"` at an element around them,
-    such as `html`, goes before it.
+    They follow the viewer's preference, unless `data-theme="light"` or `"dark"` is set at an element around them, such
+    as `html`.
     """
     light = _rules('[data-theme="light"] .fibsbot-picture-page ', Role, LIGHT)
     dark = _rules('[data-theme="dark"] .fibsbot-picture-page ', Role, DARK)

@@ -6,7 +6,7 @@ Commands that need no engine do not import its modules: numpy and llvmlite take 
 import os
 from typing import Final
 
-MOST_PLIES: Final = 4
+MAX_PLIES: Final = 4
 """The deepest search that may be asked for: each ply takes about thirty times as long."""
 
 BLAS_THREADS: Final = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "BLIS_NUM_THREADS")

@@ -16,6 +16,7 @@ from fibsbot.engine.features import INPUTS
 from fibsbot.engine.network import Network, NetworkError
 from fibsbot.engine.pruner import Pruner, pruner_of, raw_columns
 from fibsbot.engine.race_network import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork
+from fibsbot.text import one_line
 
 NETWORKS_FOLDER: Final = Path(__file__).parent / "networks"
 CARDS: Final = "cards.toml"
@@ -47,7 +48,7 @@ def load_networks(folder: Path = NETWORKS_FOLDER) -> Networks:
     except OSError as error:
         raise NetworkError(f"expected networks with their cards in {folder}: {error.strerror or error}") from error
     except ValueError as error:
-        raise NetworkError(f"{folder / CARDS}: expected TOML, found {_one_line(error)}") from error
+        raise NetworkError(f"{folder / CARDS}: expected TOML, found {one_line(error)}") from error
     contact = _network(folder, CONTACT, cards, INPUTS)
     pruner = _network(folder, PRUNER, cards, len(raw_columns()))
     if len(pruner.weights) != 2:
@@ -76,7 +77,3 @@ def _network(folder: Path, name: str, cards: dict[str, object], inputs: int, out
     if len(network.weights[0]) != inputs:
         raise NetworkError(f"{path}: expected a network of {inputs} inputs, found the shape {network.shape}")
     return network
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())

@@ -12,13 +12,11 @@ must not import modules of the engine in any other way (`from fibsbot.engine imp
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import json
 import os
 import re
-import secrets
 import struct
 import sys
 import zlib
@@ -30,6 +28,8 @@ from typing import Any, Final
 import llvmlite.binding as llvm
 import numpy as np
 from attrs import frozen
+
+from fibsbot.files import replacing
 
 FOLDER_VARIABLE: Final = "FIBSBOT_CODE_CACHE"
 """The environment variable that names the folder of the cache."""
@@ -85,7 +85,8 @@ def save(function: Callable[..., Any], code: Code) -> None:
     for folder in _folders(function):
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            _write(folder / _name(function), _dump(_stamp(function), codes))
+            with replacing(folder / _name(function)) as part:
+                part.write_bytes(_dump(_stamp(function), codes))
         except OSError as error:
             trouble = trouble or error
         else:
@@ -180,18 +181,6 @@ def _read(content: bytes) -> tuple[str, list[Code]]:
         codes.append(Code(key, entry, tuple(needs), body[begin : begin + size]))
         begin += size
     return description["stamp"], codes
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file atomically."""
-    ours = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-    try:
-        ours.write_bytes(content)
-        ours.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            ours.unlink()
-        raise
 
 
 def _warn(folder: Path, text: str) -> None:

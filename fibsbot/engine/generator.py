@@ -19,7 +19,7 @@ import numpy as np
 from fibsbot.engine.arrays import BAR, CELLS, CHECKERS, Board, Boards, Floats32
 from fibsbot.engine.jit import compiled, inner
 
-MOST_PLAYS: Final = 3060
+MAX_PLAYS: Final = 3060
 """Positions that one roll can leave, at most: 15 checkers share the four moves of a double in C(18, 4) ways."""
 
 Scratch: TypeAlias = Boards
@@ -28,7 +28,7 @@ Scratch: TypeAlias = Boards
 
 def plays_and_scratch() -> tuple[Boards, Scratch]:
     """Return room for the results of a roll and for the work of `generate`."""
-    return np.zeros((MOST_PLAYS, CELLS), np.int8), np.zeros((5, CELLS), np.int8)
+    return np.zeros((MAX_PLAYS, CELLS), np.int8), np.zeros((5, CELLS), np.int8)
 
 
 def successors(board: Board, high: int, low: int) -> Boards:
@@ -103,7 +103,7 @@ def move(before: Board, after: Board, source: int, number: int) -> None:
 def generate(board: Board, high: int, low: int, plays: Boards, scratch: Scratch) -> int:
     """Write every position that a roll can leave into `plays`, seen by who moved; return how many.
 
-    0 means that no checker can move. `high` is not below `low`. `plays` has shape (MOST_PLAYS, 26).
+    0 means that no checker can move. `high` is not below `low`. `plays` has shape (MAX_PLAYS, 26).
     """
     if high == low:
         return _double(board, high, plays, scratch)

@@ -20,6 +20,8 @@ from attrs import frozen
 
 from fibsbot.engine.arrays import OUTPUTS, Floats32
 from fibsbot.engine.features import INPUTS, Inputs
+from fibsbot.files import replacing
+from fibsbot.text import one_line
 
 ROWS: Final = 512
 """Positions that go through the layers together: as many as the processor keeps at hand."""
@@ -147,9 +149,8 @@ def mean_of(networks: Sequence[Network]) -> Network:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file that appears whole or not at all."""
-    whole = path.with_name(f"{path.name}.new")
-    whole.write_bytes(content)
-    whole.replace(path)
+    with replacing(path) as part:
+        part.write_bytes(content)
 
 
 def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
@@ -161,5 +162,5 @@ def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
             with np.load(path, allow_pickle=False) as arrays:
                 return {name: np.asarray(arrays[name]) for name in arrays.files}
     except (BadZipFile, ValueError, EOFError, MemoryError, OverflowError, RuntimeError, zlib.error) as error:
-        raise NetworkError(f"{path}: expected a file of arrays, found {' '.join(str(error).split())}") from error
+        raise NetworkError(f"{path}: expected a file of arrays, found {one_line(error)}") from error
     raise NetworkError(f"{path}: expected arrays of at most {_LARGEST:,} bytes, found {size:,}")

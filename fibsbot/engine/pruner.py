@@ -16,7 +16,7 @@ from attrs.validators import ge, le
 
 from fibsbot.engine.arrays import AS_INT, BAR, CELLS, CHECKERS, OUTPUTS, ROLL_COUNT, Board, Boards, Floats32, Int32s
 from fibsbot.engine.features import BAR_INPUT, INPUTS_PER_POINT, OFF_INPUT, RAW_INPUTS, SIDE_INPUTS, Inputs, encode_all
-from fibsbot.engine.generator import MOST_PLAYS, Scratch, generate, plays_and_scratch, swap, write_game_over
+from fibsbot.engine.generator import MAX_PLAYS, Scratch, generate, plays_and_scratch, swap, write_game_over
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.network import Network
 
@@ -123,7 +123,7 @@ class PlayFilter:
 
     margin: float = field(default=0.2, validator=[ge(0), le(1000)])
     """How far, in equity, the pruner may hold a play below its best."""
-    most: int = field(default=6, validator=[ge(1), le(MOST_PLAYS)])
+    most: int = field(default=6, validator=[ge(1), le(MAX_PLAYS)])
 
 
 class PrunerBuffers(NamedTuple):
@@ -165,7 +165,7 @@ def new_pruner_buffers(pruner: Pruner) -> PrunerBuffers:
         np.zeros(hidden, np.float32),
         plays,
         scratch,
-        np.zeros(MOST_PLAYS, np.float32),
+        np.zeros(MAX_PLAYS, np.float32),
         np.zeros((2 * CELLS + 2, 2), np.int64),
     )
 
@@ -176,7 +176,7 @@ def expand(scales: PrunerBuffers, boards: Boards, margin: np.float32, most: int,
 
     A slot is `row * 21 + roll`, the rolls in the order 1-1, 2-1, 2-2, 3-1 and so on; none is left out, a dance leaves
     the board. Returns -1 where there is no room for all. A play deserves a look if it is among so many best (`most`, at
-    most MOST_PLAYS) and not further than the margin below the best. Games that are over have no rolls: leave them out.
+    most MAX_PLAYS) and not further than the margin below the best. Games that are over have no rolls: leave them out.
     """
     plays, values = scales.plays, scales.values
     count = 0

@@ -19,14 +19,14 @@ from attrs import field, frozen
 
 from fibsbot.engine.arrays import BAR, CHECKERS, Boards, Bools, Floats32, Outcomes, have_passed
 from fibsbot.engine.bearoff import TableArrays
-from fibsbot.engine.bearoff.lookup import MOST_ROLLS as THROWS
+from fibsbot.engine.bearoff.lookup import MAX_ROLLS as THROWS
 from fibsbot.engine.bearoff.lookup import POINTS as HOME
 from fibsbot.engine.bearoff.lookup import chances_from_rolls, first_off, indices_of
 from fibsbot.engine.network import Network
 from fibsbot.engine.quantized import QuantizedNetwork, output_sums, quantize
 
 POINTS: Final = 18
-MOST_PIPS: Final = 180
+MAX_PIPS: Final = 180
 """Of a side; more would take more rolls than there is room for."""
 ROLLS_TO_FIRST: Final = 24
 """Columns of the distribution of rolls until the first checker is off; `THROWS` are those until all are."""
@@ -34,7 +34,7 @@ PIPS: Final = np.arange(1, POINTS + 1)
 """Of a checker on each point."""
 _STEP: Final = 8
 """Pips, about as many as a roll brings."""
-_STEPS: Final = np.arange(0, MOST_PIPS, _STEP, dtype=np.float32)
+_STEPS: Final = np.arange(0, MAX_PIPS, _STEP, dtype=np.float32)
 RACE_INPUTS: Final = 4 * POINTS + 1 + len(_STEPS)
 RACE_OUTPUTS: Final = THROWS + ROLLS_TO_FIRST
 
@@ -55,7 +55,7 @@ def is_race(boards: Boards) -> Bools:
         some = boards[apart]
         near = (some[:, POINTS + 1 :] <= 0).all(axis=1) & (some[:, : BAR - POINTS] >= 0).all(axis=1)
         one, other = sides_of(some)
-        found[apart] = near & (np.maximum(one @ PIPS, other @ PIPS) <= MOST_PIPS)
+        found[apart] = near & (np.maximum(one @ PIPS, other @ PIPS) <= MAX_PIPS)
     return found
 
 

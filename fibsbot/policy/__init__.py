@@ -1,4 +1,4 @@
-"""With whom we play: a policy, and small pure rules that say why not."""
+"""The policy about opponents and match lengths, and the rules that refuse matches."""
 
 from fibsbot.policy.policy import (
     LONGEST_MATCH,

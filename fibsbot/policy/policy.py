@@ -1,4 +1,4 @@
-"""Policy: the operator's settings about opponents and match lengths, and what is known of a match to decide about."""
+"""Policy: the operator's settings about opponents and match lengths, and the facts of a match to decide about."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from attrs import frozen
 from fibsbot.setting import DAY, MONTH, seconds, setting
 
 _CODE: Final = "="
-"""A client that begins so is the code of a player's profile, which only programs have."""
+"""The first character of client codes, which only programs have."""
 _PROGRAM: Final = re.compile(r"(?i:bot)(?![a-z])|(?i:computer)")
 """`GammonBot`, `bot_1p`, `fibsbot_2`, `RepBotNG`, `Computer_player`; not `Botticelli` or `bottle`."""
 _KNOWN: Final = re.compile(r"(?i:gnubg|matchdog|montecarlo|wildbg)")
-"""Programs whose names and clients do not say it otherwise."""
+"""Programs whose names and clients do not contain `bot` or `computer`."""
 
 
 def is_bot(name: str, client: str | None = None) -> bool:
-    """Whether a player seems to be a program, by the name or by what the player's program calls itself."""
+    """Return whether a player seems to be a program, judging by the names of player and client."""
     if client and client.startswith(_CODE):
         return True
     return any(_PROGRAM.search(word) or _KNOWN.match(word) for word in (name, client or ""))
@@ -35,43 +35,43 @@ _RULE: Final = re.compile(r"([A-Za-z_*?]{1,20})(?::(from|to))?")
 
 @frozen
 class NamePattern:
-    """A name, in which `*` and `?` stand for anything, and which invitations it is about. Case matters, as on FIBS."""
+    """A pattern of names with the wildcards `*` and `?`, and the invitations it is about. Case matters, as on FIBS."""
 
     pattern: str
-    theirs: bool = True
-    """Whether it is about their invitations."""
-    ours: bool = True
-    """Whether it is about our invitations."""
+    from_them: bool = True
+    """Whether it applies to invitations from them."""
+    to_them: bool = True
+    """Whether it applies to invitations to them."""
 
     @classmethod
     def parse(cls, word: str) -> Self:
-        """Read `name`, `name:from` (their invitations) or `name:to` (ours). Raises ValueError that says so."""
+        """Parse `name`, `name:from` (invitations from them) or `name:to` (to them). Raises ValueError."""
         match = _RULE.fullmatch(word)
         if match is None:
             raise ValueError(f"expected a name with * and ? as wildcards, perhaps :from or :to, got {word!r}")
-        return cls(match[1], theirs=match[2] != "to", ours=match[2] != "from")
+        return cls(match[1], from_them=match[2] != "to", to_them=match[2] != "from")
 
-    def fits(self, name: str) -> bool:
-        """Whether the pattern fits this name."""
+    def matches(self, name: str) -> bool:
+        """Return whether the pattern matches this name."""
         return fnmatchcase(name, self.pattern)
 
     def covers(self, other: NamePattern) -> bool:
-        """Whether it is about all invitations that the other rule is about."""
-        return (self.theirs or not other.theirs) and (self.ours or not other.ours)
+        """Return whether it applies to all invitations that the other pattern applies to."""
+        return (self.from_them or not other.from_them) and (self.to_them or not other.to_them)
 
     @property
-    def fits_all(self) -> bool:
-        """Whether there is no name that the pattern does not fit: names have at least three characters."""
+    def matches_all(self) -> bool:
+        """Whether the pattern matches every name: names have at least three characters."""
         return self.pattern.count("?") <= _SHORTEST and set(self.pattern) in ({"*"}, {"*", "?"})
 
     @property
     def is_name(self) -> bool:
-        """Whether it fits one name only."""
+        """Whether it matches one name only."""
         return not set(self.pattern) & {"*", "?"}
 
     def __str__(self) -> str:
-        """Write what `parse` reads."""
-        return self.pattern + ("" if self.theirs and self.ours else ":from" if self.theirs else ":to")
+        """Return the text that `parse` reads."""
+        return self.pattern + ("" if self.from_them and self.to_them else ":from" if self.from_them else ":to")
 
 
 _PLAYER_NAME: Final = re.compile(r"[A-Za-z_]{1,20}")
@@ -83,67 +83,67 @@ def is_player_name(text: str) -> bool:
 
 
 LONGEST_MATCH: Final = 99
-"""Points of the longest match that FIBS plays."""
+"""Length of the longest match on FIBS."""
 UNLIMITED_WORD: Final = "unlimited"
-_SPAN: Final = re.compile(r"(\d{1,2})(?:-(\d{1,2}))?")
+_RANGE: Final = re.compile(r"(\d{1,2})(?:-(\d{1,2}))?")
 
 
 @frozen
 class Lengths:
     """A set of match lengths."""
 
-    spans: tuple[tuple[int, int], ...] = ((1, 25),)
-    """Shortest and longest of each range, in points."""
+    ranges: tuple[tuple[int, int], ...] = ((1, 25),)
+    """Shortest and longest length of each range, in points."""
     unlimited: bool = False
-    """Whether matches without an end belong to it."""
+    """Whether unlimited matches are included."""
 
     @classmethod
     def parse(cls, words: Iterable[str]) -> Self:
-        """Read words such as `1-9`, `11` and `unlimited`. Raises ValueError with what was expected."""
-        spans: list[tuple[int, int]] = []
+        """Parse words such as `1-9`, `11` and `unlimited`. Raises ValueError."""
+        ranges: list[tuple[int, int]] = []
         unlimited = False
         for word in words:
             if word == UNLIMITED_WORD:
                 unlimited = True
                 continue
-            match = _SPAN.fullmatch(word)
-            span = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
-            if not 1 <= span[0] <= span[1]:
+            match = _RANGE.fullmatch(word)
+            bounds = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+            if not 1 <= bounds[0] <= bounds[1]:
                 raise ValueError(f"expected a length such as 5, 1-9 or unlimited, got {word!r}")
-            spans.append(span)
-        return cls(tuple(sorted(spans)), unlimited)
+            ranges.append(bounds)
+        return cls(tuple(sorted(ranges)), unlimited)
 
     def __contains__(self, length: object) -> bool:
-        """Whether a match of so many points belongs to it; 0 is unlimited."""
+        """Return whether a match length in points is included; 0 is unlimited."""
         if not isinstance(length, int):
             return False
-        return any(least <= length <= most for least, most in self.spans) if length else self.unlimited
+        return any(least <= length <= most for least, most in self.ranges) if length else self.unlimited
 
     def longest(self, limit: int = LONGEST_MATCH) -> int | None:
-        """Return the most points, up to `limit`, that belong to it; None when there are none."""
-        return max((min(most, limit) for least, most in self.spans if least <= limit), default=None)
+        """Return the longest included length up to `limit`; None if there is none."""
+        return max((min(most, limit) for least, most in self.ranges if least <= limit), default=None)
 
     @property
     def shortest(self) -> int | None:
-        """The fewest points that belong to it; None when there are none."""
-        return min((least for least, _ in self.spans), default=None)
+        """The shortest included length; None if there is none."""
+        return min((least for least, _ in self.ranges), default=None)
 
-    def words(self) -> tuple[str, ...]:
+    def to_words(self) -> tuple[str, ...]:
         """Return the words that `parse` reads."""
-        spans = tuple(str(least) if least == most else f"{least}-{most}" for least, most in self.spans)
-        return spans + ((UNLIMITED_WORD,) if self.unlimited else ())
+        ranges = tuple(str(least) if least == most else f"{least}-{most}" for least, most in self.ranges)
+        return ranges + ((UNLIMITED_WORD,) if self.unlimited else ())
 
     def __str__(self) -> str:
-        """Say it in English, after `matches of`: `1 to 9 or 11 points`."""
-        spans = [str(least) if least == most else f"{least} to {most}" for least, most in self.spans]
-        said = " or ".join(spans)
-        parts = [f"{said} point{'' if said == '1' else 's'}"] if spans else []
+        """Return the lengths in English, to follow `matches of`: `1 to 9 or 11 points`."""
+        ranges = [str(least) if least == most else f"{least} to {most}" for least, most in self.ranges]
+        joined = " or ".join(ranges)
+        parts = [f"{joined} point{'' if joined == '1' else 's'}"] if ranges else []
         return " or ".join([*parts, *(["unlimited length"] if self.unlimited else [])]) or "no length"
 
     @property
     def overlapping(self) -> bool:
-        """Whether some length is named twice."""
-        return any(one[1] >= other[0] for one, other in pairwise(self.spans))
+        """Whether a length is included twice."""
+        return any(one[1] >= other[0] for one, other in pairwise(self.ranges))
 
 
 _EFFECT_OF_BLOCKING_ALL: Final = {
@@ -151,7 +151,7 @@ _EFFECT_OF_BLOCKING_ALL: Final = {
     (True, False): "every invitation is refused",
     (False, True): "nobody is invited",
 }
-"""What it means that everybody is blocked, by whether their invitations and ours are."""
+"""The effect of blocking everybody, by whether invitations from them and to them are blocked."""
 
 
 def _is_inverted(least: float | None, most: float | None) -> bool:
@@ -199,50 +199,50 @@ class Policy:
     )
     max_per_day: int | None = setting(None, "New matches with the same player within 24 hours.", minimum=1, example=5)
 
-    def useless(self) -> tuple[str, ...]:
-        """Return what is allowed, but cannot be meant, a sentence each that begins with the setting's name."""
-        return (*self._nobody(), *self._nothing_added())
+    def warnings(self) -> tuple[str, ...]:
+        """Return warnings about valid but probably mistaken settings, each beginning with the setting's name."""
+        return (*self._excludes_everybody(), *self._has_no_effect())
 
-    def _nobody(self) -> Iterator[str]:
-        """Yield what leaves nobody to play."""
+    def _excludes_everybody(self) -> Iterator[str]:
+        """Yield warnings about settings that leave nobody to play."""
         if _is_inverted(self.min_rating, self.max_rating):
             yield "min_rating is above max_rating: nobody whose rating is known is played"
         if _is_inverted(self.min_experience, self.max_experience):
             yield "min_experience is above max_experience: nobody whose experience is known is played"
         if not self.bots and not self.people:
             yield "bots and people are both false: every invitation is refused"
-        if not self.lengths.spans and not self.lengths.unlimited:
+        if not self.lengths.ranges and not self.lengths.unlimited:
             yield "lengths is empty: no match is played"
         shortest = None if self.lengths.unlimited else self.lengths.shortest
         if shortest and _is_inverted(self.experience_per_point * shortest, self.max_experience):
             yield "experience_per_point is above max_experience even for the shortest match: nobody is played"
         for rule in self.block:
-            if rule.fits_all:
-                yield f"block has {rule}: {_EFFECT_OF_BLOCKING_ALL[rule.theirs, rule.ours]}"
+            if rule.matches_all:
+                yield f"block has {rule}: {_EFFECT_OF_BLOCKING_ALL[rule.from_them, rule.to_them]}"
 
-    def _nothing_added(self) -> Iterator[str]:
-        """Yield what makes no difference."""
+    def _has_no_effect(self) -> Iterator[str]:
+        """Yield warnings about settings without effect."""
         if self.lengths.overlapping:
             yield "lengths names some length more than once"
         for rule in self.allow:
-            if rule.is_name and any(other.fits(rule.pattern) and other.covers(rule) for other in self.block):
+            if rule.is_name and any(other.matches(rule.pattern) and other.covers(rule) for other in self.block):
                 yield f"allow has {rule}, whom block has, too: block counts"
         if self.max_per_day is not None and self.cool_down * self.max_per_day >= DAY:
             yield "max_per_day makes no difference: cool_down lets no more matches happen in 24 hours"
 
 
 class Direction(enum.Enum):
-    """Who invites whom."""
+    """The direction of an invitation."""
 
     THEIRS = "theirs"
-    """The other has invited us."""
+    """The other player has invited the bot."""
     OURS = "ours"
-    """We think of inviting the other."""
+    """The bot may invite the other player."""
 
 
 @frozen
 class MatchRequest:
-    """A match that could be played, with everything that is known about it."""
+    """A match that could be played, with the known facts about the other player."""
 
     name: str
     """The other player."""
@@ -252,23 +252,23 @@ class MatchRequest:
     rating: float | None = None
     experience: int | None = None
     client: str | None = None
-    """What the other's program calls itself."""
+    """The name of the other player's client."""
     saved_games: int | None = None
     since_last: float | None = None
-    """Seconds since our last match with the other ended; None if there was none that we remember."""
+    """Seconds since the end of the last match with the other player; None if none is known."""
     matches_today: int = 0
-    """New matches with the other that ended within the last 24 hours."""
+    """New matches with the other player that ended within the last 24 hours."""
     paused: bool = False
     """Whether the operator wants no new matches for now."""
     finishing: bool = False
-    """Whether we are about to log out."""
+    """Whether the bot is about to log out."""
 
 
 @frozen
 class RefusalReason:
-    """Why a match is not played."""
+    """A reason why a match is not played."""
 
     code: str
     """Stable, for logs and programs: `length`, `rating_low`, `cool_down`; docs/policy.md lists them all."""
     sentence: str
-    """For the other player."""
+    """The sentence for the other player."""

@@ -1,33 +1,19 @@
-"""The rules of a policy: each returns the reason for refusing a match, or None; and the policy in English.
+"""The rules of a policy, each returning the reason to refuse a match or None, and the policy described in English.
 
-All text is one line of plain ASCII. An unknown fact about a player is not held against them.
+All text is one line of plain ASCII. An unknown fact about a player is no reason to refuse.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from fibsbot.policy.policy import Direction, MatchRequest, NamePattern, Policy, RefusalReason, is_bot
-
-_UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
-
-
-def format_duration(seconds: float) -> str:
-    """Say a time in few words, and never too short: `5 minutes`, `61 minutes`, `4 hours`."""
-    whole = max(math.ceil(seconds), 1)
-    unit, name = next((unit, name) for unit, name in _UNITS if whole % unit == 0 or whole >= 3 * unit)
-    return plural(-(-whole // unit), name)
-
-
-def plural(count: int, name: str) -> str:
-    """Say how many there are: `1 match`, `2 matches`."""
-    return f"{count} {name}" + ("" if count == 1 else "es" if name.endswith("ch") else "s")
+from fibsbot.text import format_duration, plural
 
 
 def format_range(least: float | None, most: float | None) -> str:
-    """Say between which limits a number may be: `1450 to 1900`, `at least 50`; `any` without limits."""
+    """Return a range in words: `1450 to 1900`, `at least 50`; `any` without limits."""
     if least is not None and most is not None:
         return f"{least:.10g} to {most:.10g}"
     if least is not None:
@@ -36,18 +22,18 @@ def format_range(least: float | None, most: float | None) -> str:
 
 
 def describe_policy(policy: Policy) -> str:
-    """Say with whom we play, for players who ask. Who is blocked is not said."""
+    """Return the policy in English, for players who ask. Blocked players are not named."""
     if not policy.accept:
-        return "I accept no invitations at the moment."
+        return "I'm not accepting invitations at the moment."
     who = {(True, True): "players", (False, True): "people", (True, False): "bots"}.get(
         (policy.bots, policy.people), "nobody"
     )
     limits = list(_limits(policy))
     who = " ".join([who, ", ".join(limits)]) if limits else {"players": "anybody"}.get(who, who)
-    said = [f"I play matches of {policy.lengths} with {who}.", *_pauses(policy)]
-    if any(rule.theirs for rule in policy.allow):
-        said.append("Only players on my operator's list are played.")
-    return " ".join(said)
+    sentences = [f"I play matches of {policy.lengths} with {who}.", *_pauses(policy)]
+    if any(rule.from_them for rule in policy.allow):
+        sentences.append("I only play people on my operator's list.")
+    return " ".join(sentences)
 
 
 def _limits(policy: Policy) -> Iterator[str]:
@@ -72,24 +58,24 @@ def _pauses(policy: Policy) -> Iterator[str]:
 
 
 Rule: TypeAlias = Callable[[Policy, MatchRequest], str | None]
-"""Returns the sentence for the other player, None for a match that is played as far as this rule goes."""
+"""Returns the sentence for the other player, or None if the rule has nothing against the match."""
 
 
 def reasons_to_refuse(policy: Policy, request: MatchRequest) -> tuple[RefusalReason, ...]:
-    """Return everything that speaks against a new match, the weightiest first; nothing for one that we play."""
+    """Return all reasons against a new match, the most important first; none if it may be played."""
     return _apply(policy, request, RULES)
 
 
 def reasons_not_to_resume(policy: Policy, request: MatchRequest) -> tuple[RefusalReason, ...]:
-    """Return everything that speaks against going on with a saved match.
+    """Return all reasons against resuming a saved match.
 
-    A match that was begun is finished, unless the operator will have nothing to do with the other player.
+    A match that has begun is finished, unless the operator excludes the other player.
     """
     return _apply(policy, request, RULES_FOR_SAVED_MATCHES)
 
 
 def unknown_facts(policy: Policy, request: MatchRequest) -> tuple[str, ...]:
-    """Return what this policy would look at, but is not known of the player; the fields' names."""
+    """Return the names of the fields that this policy depends on, but that are unknown for this player."""
     wanted = {
         "rating": (policy.min_rating, policy.max_rating) != (None, None),
         "experience": (policy.min_experience, policy.max_experience) != (None, None) or policy.experience_per_point > 0,
@@ -98,69 +84,69 @@ def unknown_facts(policy: Policy, request: MatchRequest) -> tuple[str, ...]:
     }
     theirs_only = {"client", "saved_games"} if request.direction is Direction.OURS else set()
     return tuple(
-        name for name, asked in wanted.items() if asked and getattr(request, name) is None and name not in theirs_only
+        name for name, needed in wanted.items() if needed and getattr(request, name) is None and name not in theirs_only
     )
 
 
 def _apply(policy: Policy, request: MatchRequest, codes: Collection[str]) -> tuple[RefusalReason, ...]:
-    said = ((code, RULES[code](policy, request)) for code in RULES if code in codes)
-    return tuple(RefusalReason(code, sentence) for code, sentence in said if sentence is not None)
+    sentences = ((code, RULES[code](policy, request)) for code in RULES if code in codes)
+    return tuple(RefusalReason(code, sentence) for code, sentence in sentences if sentence is not None)
 
 
-# -- ourselves ------------------------------------------------------------------------------------------------------
+# -- the bot -------------------------------------------------------------------------------------------------------
 
 
 def _finishing(_: Policy, request: MatchRequest) -> str | None:
-    return "I am about to log out." if request.finishing else None
+    return "I'm about to log out." if request.finishing else None
 
 
 def _paused(_: Policy, request: MatchRequest) -> str | None:
-    return "I am taking a break and begin no new match; please try again later." if request.paused else None
+    return "I'm taking a break and not starting new matches. Please try again later." if request.paused else None
 
 
 def _not_accepting(policy: Policy, request: MatchRequest) -> str | None:
     if policy.accept or request.direction is Direction.OURS:
         return None
-    return "I accept no invitations at the moment."
+    return "I'm not accepting invitations at the moment."
 
 
-# -- who it is ------------------------------------------------------------------------------------------------------
+# -- the player ----------------------------------------------------------------------------------------------------
 
 
 def _about(rules: Collection[NamePattern], direction: Direction) -> tuple[NamePattern, ...]:
-    """Return those that are about invitations of this direction."""
-    return tuple(rule for rule in rules if (rule.theirs if direction is Direction.THEIRS else rule.ours))
+    """Return the patterns that apply to invitations in this direction."""
+    return tuple(rule for rule in rules if (rule.from_them if direction is Direction.THEIRS else rule.to_them))
 
 
 def _blocked(policy: Policy, request: MatchRequest) -> str | None:
     blocking = _about(policy.block, request.direction)
-    return "My operator does not want me to play you, sorry." if _fits(blocking, request.name) else None
+    return "My operator doesn't want me to play you, sorry." if _fits(blocking, request.name) else None
 
 
 def _not_allowed(policy: Policy, request: MatchRequest) -> str | None:
     allowing = _about(policy.allow, request.direction)
     if not allowing or _fits(allowing, request.name):
         return None
-    return "I only play those who are on my operator's list, sorry."
+    return "I only play people on my operator's list, sorry."
 
 
 def _fits(rules: Collection[NamePattern], name: str) -> bool:
-    return any(rule.fits(name) for rule in rules)
+    return any(rule.matches(name) for rule in rules)
 
 
 def _bot(policy: Policy, request: MatchRequest) -> str | None:
     if policy.bots or request.direction is Direction.OURS or not is_bot(request.name, request.client):
         return None
-    return "I play people only, no other bots."
+    return "I only play people, not bots."
 
 
 def _person(policy: Policy, request: MatchRequest) -> str | None:
     if policy.people or request.direction is Direction.OURS or is_bot(request.name, request.client):
         return None
-    return "I play other bots only."
+    return "I only play other bots."
 
 
-# -- how long -------------------------------------------------------------------------------------------------------
+# -- length --------------------------------------------------------------------------------------------------------
 
 
 def _unlimited(policy: Policy, request: MatchRequest) -> str | None:
@@ -172,10 +158,10 @@ def _unlimited(policy: Policy, request: MatchRequest) -> str | None:
 def _length(policy: Policy, request: MatchRequest) -> str | None:
     if not request.length or request.length in policy.lengths:
         return None
-    return f"I play matches of {policy.lengths}."
+    return f"I only play matches of {policy.lengths}."
 
 
-# -- how good -------------------------------------------------------------------------------------------------------
+# -- strength ------------------------------------------------------------------------------------------------------
 
 
 def _rating_low(policy: Policy, request: MatchRequest) -> str | None:
@@ -191,7 +177,8 @@ def _rating_high(policy: Policy, request: MatchRequest) -> str | None:
 
 
 def _rating(policy: Policy, rating: float) -> str:
-    return f"I play ratings of {format_range(policy.min_rating, policy.max_rating)}; yours is {rating:.2f}."
+    limits = format_range(policy.min_rating, policy.max_rating)
+    return f"I only play opponents rated {limits}; your rating is {rating:.2f}."
 
 
 def _experience_low(policy: Policy, request: MatchRequest) -> str | None:
@@ -209,41 +196,42 @@ def _experience_high(policy: Policy, request: MatchRequest) -> str | None:
 
 
 def _experience(policy: Policy, experience: int) -> str:
-    return (
-        f"I play an experience of {format_range(policy.min_experience, policy.max_experience)}; yours is {experience}."
-    )
+    limits = format_range(policy.min_experience, policy.max_experience)
+    return f"I only play opponents with an experience of {limits}; you have {experience}."
 
 
 def _experience_for_length(policy: Policy, request: MatchRequest) -> str | None:
     per_point, experience, length = policy.experience_per_point, request.experience, request.length
     if not per_point or experience is None or experience >= per_point * length:
         return None
-    said = f"For {plural(length, 'point')} I ask for an experience of {per_point * length:.10g}; yours is {experience}."
+    points, least = plural(length, "point"), f"{per_point * length:.10g}"
+    sentence = f"For a match of {points} I ask for an experience of at least {least}; you have {experience}."
     longest = policy.lengths.longest(int(experience / per_point))
-    return said + (f" I would play you up to {plural(longest, 'point')}." if longest else "")
+    return sentence + (f" I'd play you up to {plural(longest, 'point')}." if longest else "")
 
 
-# -- what was before ------------------------------------------------------------------------------------------------
+# -- earlier matches -----------------------------------------------------------------------------------------------
 
 
 def _saved_games(policy: Policy, request: MatchRequest) -> str | None:
     most, saved = policy.max_saved_games, request.saved_games
     if most is None or saved is None or saved <= most:
         return None
-    return f"You have {plural(saved, 'saved game')}, and I play those with at most {most}. Please finish some first."
+    games = plural(saved, "saved game")
+    return f"You have {games}, and I only play opponents with at most {most}. Please finish some first."
 
 
 def _cool_down(policy: Policy, request: MatchRequest) -> str | None:
     if request.since_last is None or request.since_last >= policy.cool_down:
         return None
-    return f"We have just played. I will play you again in {format_duration(policy.cool_down - request.since_last)}."
+    return f"We've just played. I can play you again in {format_duration(policy.cool_down - request.since_last)}."
 
 
 def _max_per_day(policy: Policy, request: MatchRequest) -> str | None:
     if policy.max_per_day is None or request.matches_today < policy.max_per_day:
         return None
     played = plural(request.matches_today, "match")
-    return f"We have played {played} in 24 hours, which is as much as I play with anybody. Please come back later."
+    return f"We've played {played} in the last 24 hours, and that's my limit per opponent. Please come back later."
 
 
 RULES: Final[Mapping[str, Rule]] = {
@@ -265,7 +253,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "cool_down": _cool_down,
     "max_per_day": _max_per_day,
 }
-"""Each rule by its code, the weightiest first. Codes are for logs and programs and stay as they are."""
+"""Each rule by its code, the most important first. Codes are stable: logs and programs use them."""
 
 RULES_FOR_SAVED_MATCHES: Final = frozenset({"finishing", "blocked", "not_allowed"})
-"""Codes of the rules that hold for saved matches, too."""
+"""Codes of the rules that apply to saved matches, too."""

@@ -11,7 +11,6 @@ import contextlib
 import datetime as dt
 import glob
 import gzip
-import os
 import re
 import shutil
 import threading
@@ -22,7 +21,7 @@ from typing import Final, TypeAlias
 import structlog
 from attrs import define, field, frozen
 
-from fibsbot.files import make_private
+from fibsbot.files import UNFINISHED, make_private, replacing
 from fibsbot.records.session_log import Rotation
 
 WARNING_INTERVAL: Final = dt.timedelta(hours=1)
@@ -31,7 +30,6 @@ SWEEP_INTERVAL: Final = dt.timedelta(hours=1)
 """Time between two attempts to compress what could not be compressed."""
 
 _COMPRESSED: Final = ".gz"
-_UNFINISHED: Final = ".tmp"
 _STAMP: Final = "%Y%m%dT%H%M%SZ"
 _CHUNK: Final = 2**20
 _one_at_a_time: Final = threading.Lock()
@@ -127,7 +125,7 @@ class Archive:
     def sweep(self) -> None:
         """Compress what is finished and remove what is too old or too much. Nothing raises; what fails stays."""
         try:
-            for leftover in self.path.parent.glob(f"{glob.escape(self.path.stem)}-*{_COMPRESSED}{_UNFINISHED}"):
+            for leftover in self.path.parent.glob(f".{glob.escape(self.path.stem)}-*{_COMPRESSED}.*{UNFINISHED}"):
                 leftover.unlink()
             self._remove()  # makes room for what comes
             while file := next((file for file in finished_files(self.path) if not file.compressed), None):
@@ -159,16 +157,12 @@ class Archive:
 def _compress(source: Path) -> None:
     """Compress a file. The result appears whole under its name, and only then the source goes."""
     target = source.with_name(source.name + _COMPRESSED)
-    unfinished = target.with_name(target.name + _UNFINISHED)
-    try:
-        make_private(unfinished)
-        with source.open("rb") as plain, unfinished.open("wb") as raw:
-            with gzip.GzipFile(source.name, "wb", fileobj=raw) as packed:
-                shutil.copyfileobj(plain, packed, _CHUNK)
-            os.fsync(raw.fileno())
-        unfinished.replace(target)
-    except OSError:
-        with contextlib.suppress(OSError):
-            unfinished.unlink()
-        raise
+    with replacing(target) as part:
+        make_private(part)
+        with (
+            source.open("rb") as plain,
+            part.open("wb") as raw,
+            gzip.GzipFile(source.name, "wb", fileobj=raw) as packed,
+        ):
+            shutil.copyfileobj(plain, packed, _CHUNK)
     source.unlink()

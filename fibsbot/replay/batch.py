@@ -122,7 +122,7 @@ def _size(path: Path) -> int:
         return 0
 
 
-MOST_NOTES: Final = 1000
+MAX_NOTES: Final = 1000
 """Differences and gaps of a file that are kept to be listed at the end."""
 
 
@@ -176,7 +176,7 @@ class SourceResult:
     contradiction: str = ""
     """The first difference, in one line, where that ends it."""
     notes: list[str] = field(factory=list)
-    """Differences and gaps, MOST_NOTES at most."""
+    """Differences and gaps, MAX_NOTES at most."""
     findings: ComparisonTotals = field(factory=ComparisonTotals)
     worst: list[WorstDecision] = field(factory=list)
 
@@ -293,9 +293,7 @@ def _counted(happenings: Iterator[MatchEvent], outcome: SourceResult, task: Repl
                 tally.games += 1
             case DifferenceFound(differences=differences):
                 tally.differences += len(differences)
-                words = [
-                    f"{difference_place_text(happening)}: {difference_text(it)}" for it in differences[:MOST_NOTES]
-                ]
+                words = [f"{difference_place_text(happening)}: {difference_text(it)}" for it in differences[:MAX_NOTES]]
                 if task.strict and words:
                     outcome.contradiction = f"{shown_source_name(outcome)}: {words[0]}"
                     raise _StrictDifferenceError
@@ -310,7 +308,7 @@ def shown_source_name(outcome: SourceResult) -> str:
 
 
 def _add_note(outcome: SourceResult, text: str) -> None:
-    if len(outcome.notes) < MOST_NOTES:
+    if len(outcome.notes) < MAX_NOTES:
         outcome.notes.append(f"{shown_source_name(outcome)}: {text}")
 
 
@@ -320,7 +318,7 @@ def _file_row(outcome: SourceResult) -> Row:
     return {"kind": "file", "file": outcome.source.name, **counts, "problem": problem}
 
 
-MOST_FINISHED_AHEAD: Final = 64
+MAX_FINISHED_AHEAD: Final = 64
 """Sources that may be finished before the one whose turn it is to be told."""
 BYTES_WORTH_A_PROCESS: Final = 2_000_000
 """Bytes that are replayed before another process would have started."""
@@ -373,7 +371,7 @@ def _in_parallel(  # noqa: PLR0913, PLR0917 - what replay_all was given, and whe
             text = folder / str(number)
             with signals_held_back(signal.SIGINT):  # as long as there are fewer than `jobs`, it starts a process
                 waiting.append((text, pool.submit(_replay_into, source, task, text)))
-            if len(waiting) == MOST_FINISHED_AHEAD:
+            if len(waiting) == MAX_FINISHED_AHEAD:
                 yield _write_result(*waiting.popleft(), write, meter)
         while waiting:
             yield _write_result(*waiting.popleft(), write, meter)

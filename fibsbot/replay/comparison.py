@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from attrs import define, evolve, field, frozen
 
-from fibsbot.bot.decisions import obvious_answer_in, question_of_state
+from fibsbot.bot.decisions import obvious_answer, question_for
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.position import Play
@@ -20,6 +20,7 @@ from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, load
 from fibsbot.strategies.questions import ResignAnswer, StrategyFailedError, ask_strategy
 from fibsbot.strategies.questions import StrategyAnswer as Reply
+from fibsbot.text import describe_error
 from fibsbot.transcript import Decision, Resign, Transcript
 from fibsbot.transcript.model import Answer
 
@@ -200,12 +201,12 @@ class StrategyComparison:
     def _asked(self, match: int, decision: Decision) -> ComparedDecision | None:
         """Ask about a decision; None where there was no choice, or no question of a bot fits what was done."""
         state = decision.state
-        if decision.forced or obvious_answer_in(state, _resigned_points(decision)) is not None:
+        if decision.forced or obvious_answer(state, _resigned_points(decision)) is not None:
             return None
         if isinstance(decision.answer, Level) and state.phase is not Phase.ROLL:
             return None
         resign_from = self._resign_from.get(decision.seat, 1)
-        question = question_of_state(state, DEFAULT_AGENT, cube_closed=False, resign_from=resign_from)
+        question = question_for(state, DEFAULT_AGENT, cube_closed=False, resign_from=resign_from)
         try:
             answer = _transcript_answer(ask_strategy(self.strategy, question))
         except StrategyFailedError as error:
@@ -218,7 +219,7 @@ class StrategyComparison:
         try:
             return evolve(asked, values=value_answers(self.judge, asked.decision, answer))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
-            return evolve(asked, fault=f"the judge raised {_one_line(error)}")
+            return evolve(asked, fault=f"the judge raised {describe_error(error)}")
 
 
 def _resigned_points(decision: Decision) -> int:
@@ -297,7 +298,3 @@ def _value_of_end(judge: Evaluator, state: MatchState, points: int) -> float:
         return points / state.cube
     won, lost = judge.match_chance(state, state.cube), judge.match_chance(state, -state.cube)
     return 2 * (judge.match_chance(state, points) - lost) / (won - lost) - 1 if won > lost else 0.0
-
-
-def _one_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -28,7 +28,7 @@ from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Step, Throw, apply
 from fibsbot.transcript.reconstruction import KnownEvent, PlayWithoutRoll, find_play, possible_rolls, reconstruct
 
-MOST_SET_ASIDE: Final = 8
+MAX_SET_ASIDE: Final = 8
 """So many things are put aside while the game is not known; with more of them it is a gap all the same."""
 
 
@@ -420,7 +420,7 @@ class GameBuilder:
 
     def _between(self, seen: GameState, at: dt.datetime | None) -> tuple[Entry, ...]:
         thrown, aside = self.thrown, tuple(self._aside or ())
-        if self._aside is not None and len(self._aside) > MOST_SET_ASIDE:
+        if self._aside is not None and len(self._aside) > MAX_SET_ASIDE:
             return (Gap(reason="several turns are missing", then=seen, at=at),)
         if thrown is not None and self.made is not None:
             entry = self._completed(thrown, self.made.play, self.made.at)
@@ -517,7 +517,7 @@ class GameBuilder:
         if self._aside is None:
             self._aside = [self.thrown] if self.thrown else []
             self.thrown = self._state = None
-        if len(self._aside) <= MOST_SET_ASIDE:
+        if len(self._aside) <= MAX_SET_ASIDE:
             self._aside.append(fact)
 
 

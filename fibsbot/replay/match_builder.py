@@ -18,9 +18,9 @@ from fibsbot.rules.laws import FIBS, UNLIMITED_REDOUBLES, AutomaticRaise
 from fibsbot.rules.state import Ending, GameState, Seat, Stage
 from fibsbot.transcript import Game, Player, Throw, Transcript
 
-MOST_GAMES: Final = 1000
+MAX_GAMES: Final = 1000
 """Games of one transcript; an unlimited match may go on for ever, and becomes several then."""
-MOST_ENTRIES: Final = 5000
+MAX_ENTRIES: Final = 5000
 """Entries of one game; no real game has so many."""
 
 
@@ -101,7 +101,7 @@ class MatchBuilder:
     @property
     def full(self) -> bool:
         """Whether no more games go into this transcript."""
-        return len(self._games) >= MOST_GAMES
+        return len(self._games) >= MAX_GAMES
 
     @property
     def scores(self) -> tuple[int, int] | None:
@@ -192,7 +192,7 @@ class MatchBuilder:
             page is not None
             and self.opening is None
             and page.is_known
-            and len(page.entries) < MOST_ENTRIES
+            and len(page.entries) < MAX_ENTRIES
             and self.length == page.start.length
             and (board_shows_state(board, seat, page.state) or page.shows_what_was_made(board, seat))
         )
@@ -205,7 +205,7 @@ class MatchBuilder:
             return
         if page is not None and self.opening is None and not page.over and sight.scores == page.start.scores:
             page.look(sight, at)
-            if len(page.entries) > MOST_ENTRIES:
+            if len(page.entries) > MAX_ENTRIES:
                 self._open(sight, at)
         elif self.opening is not None or not self._is_old(sight):
             self._open(sight, at)

@@ -63,16 +63,16 @@ class SessionTracker:
             self.track = evolve(self.track, own_play=None)
         before = self.track
         self.track = track = apply_message(before, message)
-        if track.missed and not self.speaks and self._is_untold_play(before, track):
-            self.track = evolve(track, missed=())
+        if track.differences and not self.speaks and self._is_untold_play(before, track):
+            self.track = evolve(track, differences=())
             return ()
-        return track.missed
+        return track.differences
 
     @staticmethod
     def _is_untold_play(before: TrackedMatch, after: TrackedMatch) -> bool:
         """Whether all that is missing is a play of our own: no server tells us that, and no board has shown it."""
         ours = before.player == YOU and before.turn is PlayerSide.PLAYER and before.dice is not None
-        return ours and [it.what for it in after.missed] == ["turn"]
+        return ours and [it.what for it in after.differences] == ["turn"]
 
     def _look_for_watched(self, message: m.OpeningRoll) -> None:
         """Notice that the game which began is watched: a capture may begin after the line that says so."""

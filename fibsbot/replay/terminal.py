@@ -210,7 +210,7 @@ def _exit_on_signal(number: int, _frame: FrameType | None) -> NoReturn:
 
 FRAMES_KEPT: Final = 10_000
 """Frames to which one can go back."""
-MOST_LAST_LINES: Final = 6
+MAX_LAST_LINES: Final = 6
 """Lines below the board, if the terminal has room for them."""
 LONGEST_PAUSE: Final = 10.0
 """Seconds of a pause as it was played, at most."""
@@ -276,7 +276,7 @@ def _next_frame(frame: BoardFrame, happening: MatchEvent) -> BoardFrame:
             place = Place(match, step.game, step.turn)
             return evolve(frame, place=place, state=step.after, at=at, lines=tuple(_entry_lines(step, frame.names)))
         case DifferenceFound(differences=differences):
-            lines = (f"! byte {happening.offset}: {difference_text(it)}" for it in islice(differences, MOST_LAST_LINES))
+            lines = (f"! byte {happening.offset}: {difference_text(it)}" for it in islice(differences, MAX_LAST_LINES))
             return evolve(frame, lines=tuple(lines), at=happening.at or frame.at)
         case GameEnded(game=game):
             return evolve(frame, lines=(f"  {result_text(game.result, frame.names)}",))
@@ -380,7 +380,7 @@ class FramePainter:
         frame = film.current
         if frame is None:
             return
-        room = min(MOST_LAST_LINES, self.console.height - BOARD_HEIGHT)
+        room = min(MAX_LAST_LINES, self.console.height - BOARD_HEIGHT)
         blank = [Text()] if room > 0 else []
         *before, last = map(_styled, ["", *film.last_lines(max(room, 1))])
         last.stylize("bold")

@@ -37,9 +37,9 @@ from fibsbot.replay.session_tracker import SessionTracker
 from fibsbot.rules.state import Ending, Seat
 from fibsbot.transcript import Player
 
-MOST_INTERRUPTED: Final = 16
+MAX_INTERRUPTED: Final = 16
 """Matches that are kept in mind because they may go on."""
-MOST_RATINGS: Final = 5000
+MAX_RATINGS: Final = 5000
 """Users whose ratings are kept in mind."""
 
 _MatchKey: TypeAlias = tuple[int, frozenset[str]]
@@ -107,7 +107,7 @@ class Transcriber:
         """Take a message of the server; return what happened. `offset` is where its line begins."""
         follower = self._follower
         stray = isinstance(message, m.Board) and follower.is_stray(message)
-        if follower.track.ahead is None:  # else a board before this line is what may differ
+        if follower.track.early_board is None:  # else a board before this line is what may differ
             self._place = offset, at
         differences = follower.hear(message)
         handler = self._handlers.get(type(message))
@@ -216,7 +216,7 @@ class Transcriber:
             self._out += draft.close()
             return
         self._broken_off[key] = draft
-        if len(self._broken_off) > MOST_INTERRUPTED:
+        if len(self._broken_off) > MAX_INTERRUPTED:
             oldest = next(iter(self._broken_off))
             self._out += self._broken_off.pop(oldest).close()
 
@@ -385,7 +385,7 @@ class Transcriber:
         self._rate(message.name, message.rating, message.experience)
 
     def _rate(self, name: str, rating: float, experience: int) -> None:
-        if len(self._people) >= MOST_RATINGS and name not in self._people:
+        if len(self._people) >= MAX_RATINGS and name not in self._people:
             self._people.pop(next(iter(self._people)))
         self._people[name] = (rating, experience)
 

@@ -218,7 +218,7 @@ def _json_value(value: object) -> object:
 
 
 _encode: Final = json_encoder(allow_nan=False)
-MOST_WORST_DECISIONS: Final = 10
+MAX_WORST_DECISIONS: Final = 10
 """Decisions in the table of those that differ most."""
 
 
@@ -317,7 +317,7 @@ class WorstDecision:
 
 def most_different(found: Iterable[WorstDecision]) -> list[WorstDecision]:
     """Return those that are farthest from what was done, the farthest first."""
-    return nlargest(MOST_WORST_DECISIONS, found, key=lambda it: abs(it.gain))
+    return nlargest(MAX_WORST_DECISIONS, found, key=lambda it: abs(it.gain))
 
 
 @define

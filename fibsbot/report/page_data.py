@@ -42,9 +42,11 @@ class BoardPieces:
 
     def add(self, state: MatchState, seat: Seat, play: Play | None = None) -> str:
         """Draw a decision of a player, and a play if given; return the numbers of its pieces."""
-        look = ViewOptions(theme=Theme.PAGE, dark=seat is self._below, above=seat is not self._below, fixed=True)
+        view = ViewOptions(
+            theme=Theme.PAGE, dark=seat is self._below, opponents_side=seat is not self._below, fixed_numbers=True
+        )
         names = (self._names[seat], self._names[seat.other])
-        picture = _DESCRIPTION.sub("", board_svg(state, look=look, play=play, names=names)).replace("\n", "")
+        picture = _DESCRIPTION.sub("", board_svg(state, view=view, play=play, names=names)).replace("\n", "")
         return " ".join(
             _number_ranges(self._numbers.setdefault(it, len(self._numbers)) for it in _PIECE.findall(picture))
         )

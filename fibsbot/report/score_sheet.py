@@ -13,6 +13,7 @@ from fibsbot.report.html import Html, join_html, tag
 from fibsbot.report.timeline import LUCK_THRESHOLD, EntryKind, GameTimeline, Grade, MatchTimeline, TimelineEntry
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
+from fibsbot.text import plural
 from fibsbot.transcript import Game, Transcript
 
 CLASSES: Final = {Grade.DOUBTFUL: "doubtful", Grade.ERROR: "error", Grade.BLUNDER: "blunder"}
@@ -47,7 +48,7 @@ def format_time(at: dt.datetime, form: str = "%Y-%m-%d %H:%M") -> str:
 
 def format_points(count: int) -> str:
     """Format a number of points."""
-    return f"{count} point{'' if count == 1 else 's'}"
+    return plural(count, "point")
 
 
 @define

@@ -10,7 +10,7 @@ from fibsbot.analysis.dice import DOUBLET_CHANCE, ChiSquare, DiceStatistics, dic
 from fibsbot.analysis.luck import ROLLS, luck_adjusted_result
 from fibsbot.analysis.model import PlayerStatistics
 from fibsbot.draw.markup import clean
-from fibsbot.draw.plot import Bar, Dot, Mark, Series, Theme, Tick, bars_svg, curve_svg
+from fibsbot.draw.plot import Annotation, Bar, Marker, Series, Theme, Tick, bars_svg, curve_svg
 from fibsbot.draw.themes import Role
 from fibsbot.report.html import Child, Html, join_html, tag
 from fibsbot.report.score_sheet import CLASSES, format_signed, plain_player_name, player_name
@@ -37,17 +37,17 @@ def equity_graph(match: MatchTimeline) -> Html:
     name_a = plain_player_name(match.analysis.transcript, Seat.A)
     starts, place = [], 0
     for game in match.games:
-        starts.append(Mark(place, f"Game {game.number}"))
+        starts.append(Annotation(place, f"Game {game.number}"))
         place += len(game.entries)
-    breaks = {int(mark.x) for mark in starts[1:]}
+    breaks = {int(start.x) for start in starts[1:]}
     curve = [
         point
         for index, value in enumerate(values)
         for point in ([(index - 0.5, math.nan)] if index in breaks else []) + [(index, value)]
     ]
-    dots = list(_dots(match, values))
+    markers = list(_markers(match, values))
     pictures = (
-        tag("div", Html(_curve(curve, starts, dots, _turns(match, size[0]), name_a, size)), class_=f"plot {kind}")
+        tag("div", Html(_curve(curve, starts, markers, _turns(match, size[0]), name_a, size)), class_=f"plot {kind}")
         for kind, size in GRAPH_SIZES.items()
     )
     caption = tag(
@@ -60,7 +60,7 @@ def equity_graph(match: MatchTimeline) -> Html:
     return tag("figure", *pictures, caption, class_="graph")
 
 
-_DOT_ROLES: Final = {Grade.DOUBTFUL: Role.SERIES_5, Grade.ERROR: Role.SERIES_2, Grade.BLUNDER: Role.SERIES_4}
+_MARKER_ROLES: Final = {Grade.DOUBTFUL: Role.SERIES_5, Grade.ERROR: Role.SERIES_2, Grade.BLUNDER: Role.SERIES_4}
 """Colours of the grades in the graph."""
 _TURN_STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 """Steps between turns labelled on the axis."""
@@ -68,8 +68,8 @@ _TURN_WIDTH: Final = 60
 """Minimum width between labelled turns."""
 
 
-def _dots(match: MatchTimeline, values: list[float]) -> Iterator[Dot]:
-    """Yield a dot for each error and each double or answer."""
+def _markers(match: MatchTimeline, values: list[float]) -> Iterator[Marker]:
+    """Yield a marker for each error and each double or answer."""
     for index, (entry, value) in enumerate(zip(match.entries, values, strict=True)):
         cube = entry.kind in {EntryKind.DOUBLE, EntryKind.ANSWER}
         if math.isnan(value) or entry.seat is None or not (entry.grade or cube):
@@ -77,7 +77,7 @@ def _dots(match: MatchTimeline, values: list[float]) -> Iterator[Dot]:
         text = f"{_turn_label(entry)}: {plain_player_name(match.analysis.transcript, entry.seat)} {entry.words}"
         if entry.grade:
             text += f" {entry.grade.value} {entry.loss:.3f}"
-        yield Dot(index, value, text, _DOT_ROLES[entry.grade] if entry.grade else Role.CUBE, square=cube)
+        yield Marker(index, value, text, _MARKER_ROLES[entry.grade] if entry.grade else Role.CUBE, square=cube)
 
 
 def _turns(match: MatchTimeline, width: int) -> list[Tick]:
@@ -90,8 +90,8 @@ def _turns(match: MatchTimeline, width: int) -> list[Tick]:
 
 def _curve(  # noqa: PLR0913, PLR0917 - what a graph is made of
     curve: list[tuple[float, float]],
-    marks: list[Mark],
-    dots: list[Dot],
+    annotations: list[Annotation],
+    markers: list[Marker],
     turns: list[Tick],
     name_a: str,
     size: tuple[int, int],
@@ -102,8 +102,8 @@ def _curve(  # noqa: PLR0913, PLR0917 - what a graph is made of
         title="",
         x_label="turn",
         y_label=f"equity of {name_a}",
-        marks=marks,
-        dots=dots,
+        annotations=annotations,
+        markers=markers,
         x_ticks=turns,
         y_range=(-1.0, 1.0),
         zero=True,

@@ -1,4 +1,4 @@
-"""Accounts: names, password hashes, and FIBS' rating formula (`help formula`; docs/protocol.md)."""
+"""Accounts: names, password hashes, and the rating formula of FIBS (`help formula`; docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from fibs_protocol.words import YOU
 from fibsbot.server.settings import UserSettings
 
 NEW_RATING: Final = 1500.0
-"""What a new user begins with, with an experience of 0."""
+"""The rating of a new user, with an experience of 0."""
 LISTED_EXPERIENCE: Final = 50
-"""Who has more than this is on the rating list, and may invite to matches longer than SHORT_MATCH."""
+"""Users with more experience are on the rating list, and may invite to matches longer than SHORT_MATCH."""
 SHORT_MATCH: Final = 9
-"""Points of the longest match that anybody may invite to."""
+"""Length of the longest match that every user may invite to."""
 
 
 @frozen
 class RatedPlayer:
-    """A player before the match."""
+    """A player's rating before a match."""
 
     name: str
     rating: float
@@ -44,7 +44,7 @@ class RatedPlayer:
 
 @frozen
 class RatingCalculation:
-    """What a finished match does to both ratings."""
+    """The changes of both ratings by a finished match."""
 
     winner: RatedPlayer
     loser: RatedPlayer
@@ -55,7 +55,7 @@ class RatingCalculation:
     upset: float = field(init=False)
     """Pu, the probability that the underdog wins."""
     probability: float = field(init=False)
-    """P, the probability of the result that did not come: 1 - Pu if the underdog won, else Pu."""
+    """P, the probability of the opposite result: 1 - Pu if the underdog won, else Pu."""
 
     @difference.default
     def _difference(self) -> float:
@@ -72,12 +72,12 @@ class RatingCalculation:
 
     @property
     def gain(self) -> float:
-        """Points that the winner gains."""
+        """The rating points that the winner gains."""
         return self._change(self.winner)
 
     @property
     def loss(self) -> float:
-        """Points that the loser loses, a positive number."""
+        """The rating points that the loser loses, a positive number."""
         return self._change(self.loser)
 
     def _change(self, player: RatedPlayer) -> float:
@@ -103,7 +103,7 @@ class RatingCalculation:
 MIN_PASSWORD: Final = 4
 MAX_NAME: Final = 20
 RESERVED: Final = frozenset({"guest", YOU.lower(), "none", "nobody", "all", "somebody"})
-"""Names that a line could not tell from a word of its own, in any spelling."""
+"""Names that would be ambiguous in a line of the protocol, in lower case."""
 
 _NAME: Final = re.compile(r"[A-Za-z_]+")
 
@@ -114,7 +114,7 @@ class Account:
 
     name: str
     password: str = field(repr=False)
-    """What `Passwords.hash` made of the password."""
+    """The hash from `Passwords.hash`."""
     rating: float = NEW_RATING
     experience: int = 0
     """Points of all rated matches finished."""
@@ -124,45 +124,45 @@ class Account:
     last_logout: int = 0
     last_host: str = "-"
     settings: UserSettings = field(factory=UserSettings)
-    """As last saved; a user who is logged in has a copy that changes."""
+    """As last saved; a user who is logged in changes a copy."""
 
     @property
-    def standing(self) -> RatedPlayer:
-        """What the rating formula needs."""
+    def rated_player(self) -> RatedPlayer:
+        """The input of the rating formula."""
         return RatedPlayer(self.name, self.rating, self.experience)
 
 
 def is_valid_name(name: str) -> bool:
-    """Whether a name has only letters and underscores, and not too many (specification: "Guest Log In")."""
+    """Return whether a name has only letters and underscores, and not too many (specification: "Guest Log In")."""
     return len(name) <= MAX_NAME and _NAME.fullmatch(name) is not None
 
 
 def is_reserved(name: str) -> bool:
-    """Whether nobody may have this name."""
+    """Return whether no user may have this name."""
     return name.lower() in RESERVED
 
 
 class Passwords:
-    """Salted scrypt hashes, computed beside the event loop: logging in never stops the games.
+    """Salted scrypt hashes, computed outside the event loop: logins never stop the games.
 
-    One thread checks passwords and another one hashes new ones, so that guests who register delay nobody's login.
+    One thread verifies passwords and another one hashes new ones, so that guests who register delay no login.
     """
 
     def __init__(self, cost: int = 2**14) -> None:
-        """Take the cost, scrypt's N; it is stored with every hash, so that it can be raised later."""
+        """Use this cost, scrypt's N; it is stored with every hash, so that it can be raised later."""
         self._cost = cost
         self._checking = ThreadPoolExecutor(1, "passwords")
         self._hashing = ThreadPoolExecutor(1, "new-passwords")
         self._decoy = _encode(cost, secrets.token_bytes(16), bytes(32))
 
     async def hash(self, password: str) -> str:
-        """Return what is stored instead of the password."""
+        """Return the hash to store instead of the password."""
         salt = secrets.token_bytes(16)
         key = await _derive(self._hashing, password, salt, self._cost)
         return _encode(self._cost, salt, key)
 
     async def verify(self, password: str, stored: str | None) -> bool:
-        """Whether the password is the one of a stored hash.
+        """Return whether a password matches a stored hash.
 
         None, for a user who does not exist, takes as long as a wrong password.
         """

@@ -1,4 +1,4 @@
-"""Who sees a match and from which side, and how a message looks to each user as lines of text."""
+"""Audience: the users who see a match, each from one side, and messages rendered as lines of text for each user."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 from attrs import frozen
 from fibs_protocol import messages as m
 from fibs_protocol.drawing import draw
+from fibs_protocol.errors import CommandError
 from fibs_protocol.grammar import write, write_telnet
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU, Toggle
@@ -21,82 +22,94 @@ from fibsbot.server.world import ClearScreen, World
 
 @frozen
 class MatchView:
-    """One user who sees a match: a player, or somebody who watches one."""
+    """One user's view of a match: a player's or a watcher's."""
 
-    table: ServerMatch
+    match: ServerMatch
     user: User
     seat: Seat
-    """Whose side it is seen from."""
-    watched: bool
+    """The side that it is seen from."""
+    is_watcher: bool
     """Whether the user only watches."""
 
     def name(self, seat: Seat) -> str:
-        """Return how this user is told about a player: YOU for themselves."""
-        return YOU if seat is self.seat and not self.watched else self.table.names[seat]
+        """Return a player's name as this user reads it: YOU for themselves."""
+        return YOU if seat is self.seat and not self.is_watcher else self.match.names[seat]
 
-    def plays(self, seat: Seat) -> bool:
+    def is_player(self, seat: Seat) -> bool:
         """Whether this user is the player on a seat."""
-        return seat is self.seat and not self.watched
+        return seat is self.seat and not self.is_watcher
 
     @property
-    def reads_raw(self) -> bool:
+    def wants_raw_boards(self) -> bool:
         """Whether this user reads raw boards, as programs do."""
         return self.user.settings.boardstyle == 3
 
     @property
-    def sees_rolls(self) -> bool:
+    def wants_board_after_roll(self) -> bool:
         """Whether this user gets a board after each roll."""
-        return self.reads_raw and self.user.settings[Toggle.MOREBOARDS]
+        return self.wants_raw_boards and self.user.settings[Toggle.MOREBOARDS]
 
     def board(self, *, requested: bool = False) -> m.Board:
         """Return the board as this user sees it."""
-        state = self.table.board(
-            self.seat, self.name(self.seat), self.table.names[self.seat.other], requested=requested
+        state = self.match.board(
+            self.seat, self.name(self.seat), self.match.names[self.seat.other], requested=requested
         )
         return m.Board(state)
 
 
-def match_views(world: World, table: ServerMatch) -> Iterator[MatchView]:
-    """Yield both players and then everybody who watches one of them."""
-    for seat, user in table.users.items():
-        yield MatchView(table, user, seat, watched=False)
+def match_views(world: World, match: ServerMatch) -> Iterator[MatchView]:
+    """Yield the views of both players, then those of their watchers."""
+    for seat, user in match.users.items():
+        yield MatchView(match, user, seat, is_watcher=False)
     for seat in Seat:
-        for watcher in world.watchers.get(table.names[seat], ()):
-            yield MatchView(table, watcher, seat, watched=True)
+        for watcher in world.watchers.get(match.names[seat], ()):
+            yield MatchView(match, watcher, seat, is_watcher=True)
 
 
-def tell_viewers(world: World, table: ServerMatch, say: Callable[[MatchView], Message | None]) -> None:
-    """Tell everybody who sees a match what happened, each in the right words; None tells nothing."""
-    for view in match_views(world, table):
-        message = say(view)
+def watched_view(world: World, user: User, name: str) -> MatchView:
+    """Return a user's view of the match of another user.
+
+    Raises:
+        CommandError: if the other one does not play.
+    """
+    player = world.users.get(name)
+    if player is None or player.match is None:
+        raise CommandError(m.UserNotPlaying(name))
+    return MatchView(player.match, user, player.match.seat(name), is_watcher=True)
+
+
+def send_to_viewers(world: World, match: ServerMatch, message_for: Callable[[MatchView], Message | None]) -> None:
+    """Send everybody who sees a match the message for their view, if there is one."""
+    for view in match_views(world, match):
+        message = message_for(view)
         if message is not None:
-            world.tell(view.user, message)
+            world.send(view.user, message)
 
 
 def send_boards(
-    world: World, table: ServerMatch, *, rolled: bool = False, unless: Callable[[MatchView], bool] | None = None
+    world: World, match: ServerMatch, *, rolled: bool = False, except_for: Callable[[MatchView], bool] | None = None
 ) -> None:
-    """Send the board to everybody who wants it, except for those views for which `unless` holds.
+    """Send the board to everybody who wants it, except for views for which `except_for` returns True.
 
-    After a move those do who have `autoboard` on, after a roll those who have `moreboards` on and read raw boards: a
-    person who looks at drawings would see each of them twice.
+    After a move, these are the users with `autoboard` on; after a roll, those with `moreboards` on who read raw boards:
+    a person who looks at drawings would see each of them twice.
     """
-    for view in match_views(world, table):
-        wanted = view.sees_rolls if rolled else view.user.settings[Toggle.AUTOBOARD]
-        if wanted and not (unless and unless(view)):
-            world.tell(view.user, view.board())
+    for view in match_views(world, match):
+        wanted = view.wants_board_after_roll if rolled else view.user.settings[Toggle.AUTOBOARD]
+        if wanted and not (except_for and except_for(view)):
+            world.send(view.user, view.board())
 
 
 BELL: Final = "\x07"
 CLEAR_SCREEN: Final = "\x1b[;H\x1b[2J"
 RINGING: Final = (m.Says, m.Alert, m.Invitation, m.ResumeInvitation)
-"""What rings the bell of a user who has the toggle on."""
+"""Messages that ring the bell of a user with the toggle on."""
 RENDERED_ONCE: Final = (m.WhoInfo, m.WhoEnd, m.LoggedIn, m.LoggedOut, m.Shouts)
-"""What many users are told at once, and what looks the same to all of them who use a client."""
+"""Messages that go to many users at once and look the same to all clients."""
 
 
 def render(user: User, message: Message) -> list[str]:
-    """Return the lines that tell a user something; none if it is not for this kind of user.
+    """Return a message as lines for a user; an empty list if it is not for this kind of user.
 
     Raises:
         LocalProtocolError: if no line can carry a field of the message.

@@ -1,7 +1,7 @@
 """A client's connection: telnet bytes (RFC 854, 857), lines in, text out, and its limits.
 
-The protocol's own `LineSplitter` is for the server's side of the conversation, with its prompts; what clients send is
-simpler, but is typed by people: it may contain backspaces.
+`fibs_protocol.lines` splits what servers send, with its prompts; what clients send is simpler, but typed by people: it
+may contain backspaces.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ IAC, DONT, DO, WONT, WILL, SB, SE = 255, 254, 253, 252, 251, 250, 240
 ECHO: Final = 1
 
 ECHO_OFF: Final = bytes((IAC, WILL, ECHO))
-"""Asks the user's program not to echo what is typed: a password (specification: "Guest Log In")."""
+"""Asks the client not to echo what is typed, a password (specification: "Guest Log In")."""
 ECHO_ON: Final = bytes((IAC, WONT, ECHO))
 
 MAX_ANSWERS: Final = 64
-"""Options that are refused on one connection; who asks for more gets no answer."""
+"""Options that are refused on one connection; further ones get no answer."""
 
 _ERASES: Final = b"\x08\x7f"
 """Backspace and delete."""
@@ -35,18 +35,18 @@ _SHOWN: Final = bytes.maketrans(b"\t" + bytes(range(0x80, 0x100)), b" " + 0x80 *
 
 
 class TelnetInput:
-    """Cuts what a client sends into lines, whatever way it comes in pieces.
+    """A splitter of the bytes from a client into lines.
 
-    A line ends with CR LF, CR NUL, LF or CR. Bytes that are no printable ASCII become `?`, control characters vanish:
-    what one user writes must not move about on another's screen. What is longer than the bound is cut off.
+    A line ends with CR LF, CR NUL, LF or CR. Bytes that are not printable ASCII become `?`, and control characters are
+    dropped: one user's text must not move the cursor on another's screen. Lines are truncated at `max_line` bytes.
     """
 
     def __init__(self, max_line: int) -> None:
-        """Take the bound in bytes."""
+        """Limit lines to `max_line` bytes."""
         self.lines: deque[str] = deque()
-        """Complete lines that nobody has taken yet."""
+        """Complete lines that have not been taken yet."""
         self.answers = bytearray()
-        """Refusals of options, to be sent to the client."""
+        """Refusals of telnet options, to be sent to the client."""
         self._max_line = max_line
         self._line = bytearray()
         self._after_cr = False
@@ -56,7 +56,7 @@ class TelnetInput:
         self._answered = 0
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes."""
+        """Process the next bytes."""
         at = 0
         while at < len(data):
             if self._in_command:
@@ -70,7 +70,7 @@ class TelnetInput:
                 at = end + 1
 
     def _feed_text(self, text: bytes) -> None:
-        """Take characters that may stand in a line, ends of lines, and what erases characters."""
+        """Process characters, ends of lines, and characters that erase others."""
         if not text:
             return
         after_cr, self._after_cr = self._after_cr, text.endswith(b"\r")
@@ -84,7 +84,7 @@ class TelnetInput:
         self._add(rest)
 
     def _add(self, piece: bytes) -> None:
-        """Add to the line that is not complete, as far as it may grow."""
+        """Append to the incomplete line, up to its maximum length."""
         if not (b"\b" in piece or b"\x7f" in piece):
             self._line += piece[: max(0, self._max_line - len(self._line))]
             return
@@ -95,7 +95,7 @@ class TelnetInput:
                 self._line.append(byte)
 
     def _feed_command(self, byte: int) -> None:
-        """Take a byte after IAC. Of a subnegotiation only what shows its end is kept."""
+        """Process a byte after IAC. Of a subnegotiation, only the bytes that show its end are kept."""
         command = self._command
         command.append(byte)
         first = command[0]
@@ -120,7 +120,7 @@ class TelnetInput:
         self._in_command = False
 
     def _refuse(self, verb: int, option: int) -> None:
-        """Refuse an option. Only offers and requests are answered, never refusals, so that two refusals do not loop."""
+        """Refuse an option. Only offers and requests are answered, never refusals, which could loop for ever."""
         if option == ECHO or verb not in (WILL, DO) or self._answered >= MAX_ANSWERS:
             return
         self._answered += 1
@@ -129,29 +129,29 @@ class TelnetInput:
 
 PROMPT: Final = "> "
 LINGER_TIME: Final = 0.1
-"""Seconds that a client has to end the connection when the server has."""
+"""Seconds that a client has to close the connection after the server did."""
 CLOSE_TIME: Final = 2.0
-"""Seconds that it has to read what was sent last."""
+"""Seconds that it has to read the last output."""
 _CHUNK: Final = 1024
 _LINGER_CHUNK: Final = 2**16
 _LINGER_READS: Final = 4
-"""Pieces of what it still sends that are read and thrown away; who sends more is cut off."""
+"""Chunks of further input that are read and dropped; a client that sends more is cut off."""
 _EOL: Final = "\r\n"
 
 
 @define
 class _TokenBucket:
-    """What may be used: use empties it, and time fills it again."""
+    """A token bucket: use empties it, and time fills it again."""
 
     size: float
     rate: float
-    """What comes back in a second."""
+    """Tokens added per second."""
     level: float
     at: float
-    """When it was last looked at."""
+    """The time of the last update."""
 
     def take(self, amount: float) -> float:
-        """Take from it; return the seconds to wait until there was enough."""
+        """Take tokens; return the seconds to wait until there are enough."""
         now = time.monotonic()
         self.level = min(self.size, self.level + (now - self.at) * self.rate) - amount
         self.at = now
@@ -169,7 +169,7 @@ class ClientConnection:
         traffic: TrafficCounts,
         turns: FairQueue | None = None,
     ) -> None:
-        """Take the streams of an accepted connection; `turns` are shared by all connections of a server."""
+        """Wrap the streams of an accepted connection; `turns` is shared by all connections of a server."""
         self.host: str = (writer.get_extra_info("peername") or ("unknown",))[0]
         self._reader = reader
         self._writer = writer
@@ -179,12 +179,12 @@ class ClientConnection:
         now = time.monotonic()
         self._commands = _TokenBucket(limits.burst, limits.commands_per_second, limits.burst, now)
         self._bytes = _TokenBucket(limits.burst_bytes, limits.bytes_per_second, limits.burst_bytes, now)
-        self._turns = turns or FairQueue()
+        self._fair_queue = turns or FairQueue()
         self.share = ProcessorShare()
-        """To be charged for what a line has made the server do."""
+        """The processor time used by what this client sends."""
         self._prompted = False
         self._reading: asyncio.Timeout | None = None
-        """Ends the read that is going on."""
+        """The timeout of the current read."""
         self.closed = False
 
     # -- in ---------------------------------------------------------------------------------------------------------
@@ -205,25 +205,25 @@ class ClientConnection:
             self._traffic.received += len(data)
             if wait := self._bytes.take(len(data)):
                 await asyncio.sleep(wait)
-            await self._turns.turn(self.share)
-            with self.charged():
+            await self._fair_queue.wait_for_turn(self.share)
+            with self.charge_time():
                 self._input.feed(data)
             if self._input.answers:
                 self._write(bytes(self._input.answers))
                 self._input.answers.clear()
-        await self._turns.turn(self.share)
+        await self._fair_queue.wait_for_turn(self.share)
         self._prompted = False
-        # Lines that came before the end are not for somebody who is no longer here.
+        # Lines that came before the end are not carried out for a user who has left.
         return None if self.closed else self._input.lines.popleft()
 
-    async def turn(self, expected: float) -> None:
-        """Wait until something may be done for this client that is likely to cost so many seconds."""
+    async def wait_for_turn(self, expected: float) -> None:
+        """Wait for a turn that is expected to cost this many seconds of processor time."""
         self.share.expected = expected
-        await self._turns.turn(self.share)
+        await self._fair_queue.wait_for_turn(self.share)
 
     @contextlib.contextmanager
-    def charged(self) -> Iterator[None]:
-        """Charge the connection for the processor time of what is done within, without waiting for anything."""
+    def charge_time(self) -> Iterator[None]:
+        """Charge the connection for the processor time of the block, which must not await anything."""
         began = time.thread_time()
         try:
             yield
@@ -231,7 +231,7 @@ class ClientConnection:
             self.share.charge(time.thread_time() - began)
 
     async def _read(self) -> bytes:
-        """Read what there is; nothing at the end of the connection, whoever ends it."""
+        """Return the next bytes; none at the end of the connection, whichever side ends it."""
         try:
             async with asyncio.timeout(self._limits.idle_time) as self._reading:
                 data = await self._reader.read(_CHUNK)
@@ -246,7 +246,7 @@ class ClientConnection:
     # -- out --------------------------------------------------------------------------------------------------------
 
     def send(self, lines: Iterable[str], *, prompt: bool = False) -> None:
-        """Send lines, then perhaps the prompt; a prompt that already stands there ends its line first."""
+        """Send lines, then the prompt if asked; end the line of an earlier prompt first."""
         text = "".join(line + _EOL for line in lines)
         if prompt:
             text = (_EOL if self._prompted and text else "") + text + ("" if self._prompted and not text else PROMPT)
@@ -258,11 +258,11 @@ class ClientConnection:
         self._write(prompt.encode("ascii", "replace"))
 
     def echo(self, *, on: bool) -> None:
-        """Ask the client to show what is typed, or not to."""
+        """Ask the client to echo what is typed, or not to."""
         self._write(ECHO_ON if on else ECHO_OFF)
 
     def _write(self, data: bytes) -> None:
-        """Send bytes without waiting; close the connection of a client that does not read."""
+        """Send bytes without waiting; abort the connection of a client that does not read."""
         if self.closed or not data or self._writer.transport.is_closing():
             return
         self._writer.write(data)
@@ -273,20 +273,19 @@ class ClientConnection:
     # -- the end ----------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """End the connection once everything sent has gone out; nothing more is taken from the client."""
+        """Close the connection once everything has been sent; no more input is accepted."""
         if self.closed:
             return
         self.closed = True
-        with contextlib.suppress(OSError):  # the client may have gone already
+        with contextlib.suppress(OSError):  # the client may have disconnected already
             self._writer.write_eof()
         if self._reading is not None and not self._reading.expired():
             self._reading.reschedule(asyncio.get_running_loop().time())
 
     async def finish(self) -> None:
-        """End the connection, let the client end it, too, and wait until it has got everything; within bounds.
+        """Close the connection and wait until the client has received everything and closed it, too, but not for ever.
 
-        What it still sends is thrown away, but read: a socket that is closed with something unread in it makes the
-        client lose what it was told last.
+        Further input is read and dropped: closing a socket with unread input makes the client lose the last output.
         """
         self.close()
         try:
@@ -296,14 +295,14 @@ class ClientConnection:
                         for _ in range(_LINGER_READS):
                             if not await self._reader.read(_LINGER_CHUNK):
                                 break
-                            await asyncio.sleep(0)  # else reading what is there already would never let go
+                            await asyncio.sleep(0)  # else reading buffered input would never yield to other tasks
                 self._writer.close()
                 async with asyncio.timeout(CLOSE_TIME):
                     await self._writer.wait_closed()
-        finally:  # whatever ended the waiting, a cancelled task included, the socket must not stay open
+        finally:  # even if the task is cancelled, the socket must not stay open
             self.abort()
 
     def abort(self) -> None:
-        """Close the connection at once; what was not sent is lost."""
+        """Close the connection at once; unsent output is lost."""
         self.closed = True
         self._writer.transport.abort()

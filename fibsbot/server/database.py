@@ -1,6 +1,6 @@
 """The server's database: users, matches, mail, in SQLite.
 
-Everything is committed as it happens, with a write-ahead log: when the process is killed, nothing done is lost.
+Everything is committed as it happens, with a write-ahead log: if the process is killed, nothing is lost.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from fibsbot.server.accounts import Account
 from fibsbot.server.settings import UserSettings
 
 VERSION: Final = 1
-"""Of the schema; kept in the database as `user_version`."""
+"""The version of the schema, kept in the database as `user_version`."""
 KEPT_DAYS: Final = 7
-"""How long a finished match can still be seen with `oldmoves`."""
+"""Days for which `oldmoves` can show a finished match."""
 MAX_MAIL: Final = 100
 """Messages waiting for one user; more are refused."""
 MAX_PANICS: Final = 1000
-"""Games kept by `panic`; the oldest give way."""
+"""Games kept by `panic`; the oldest are deleted."""
 
 _SCHEMA: Final = """
 CREATE TABLE users (
@@ -63,7 +63,7 @@ CREATE TABLE panics (id INTEGER PRIMARY KEY, time INTEGER NOT NULL, state TEXT N
 
 
 class DatabaseError(Exception):
-    """The database cannot be used; the text says why."""
+    """The database cannot be used, for the given reason."""
 
 
 @frozen
@@ -73,24 +73,24 @@ class SavedMatchRow:
     names: tuple[str, str]
     """In alphabetical order."""
     serial: int
-    """How many matches the two have begun."""
+    """The number of matches that the two have begun."""
     over: bool
     state: str
-    """JSON; see `Table.to_json`."""
+    """JSON; see `ServerMatch.to_json`."""
 
     def opponent(self, name: str) -> str:
-        """Return the other one's name."""
+        """Return the name of the opponent."""
         return self.names[1] if name == self.names[0] else self.names[0]
 
 
 class Database:
-    """The database. All methods are quick enough to be called from the event loop."""
+    """The database. All methods are fast enough to be called from the event loop."""
 
     def __init__(self, path: Path | None, now: float) -> None:
         """Open or create the database, which only its owner may read; None keeps everything in memory.
 
         Raises:
-            DatabaseError: if the file is no database of ours, or of a newer version.
+            DatabaseError: if the file is not a database of this server, or of a newer version.
         """
         try:
             with private_database(path) if path else contextlib.nullcontext():
@@ -108,7 +108,7 @@ class Database:
             raise
 
     def _set_up(self, now: float) -> None:
-        # One server a database: two would each believe that they alone know who is logged in.
+        # Only one server per database: each would assume that it knows all users who are logged in.
         self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
@@ -162,7 +162,7 @@ class Database:
         return int(count)
 
     def save_accounts(self, *accounts: Account) -> None:
-        """Add users, or save what changed about them; all of them or none."""
+        """Add or update users; all of them or none."""
         with self._transaction():
             self._db.executemany(
                 "INSERT OR REPLACE INTO users (name, password, rating, experience, email, last_login, last_logout,"
@@ -231,7 +231,7 @@ class Database:
         return int(count)
 
     def save_match(self, match: SavedMatchRow, now: float, *accounts: Account) -> None:
-        """Save a match in place of the pair's last one, and with it the accounts that its end has changed."""
+        """Replace the last match of a pair, and save with it the ratings that its end has changed."""
         with self._transaction():
             self._db.execute(
                 "INSERT OR REPLACE INTO matches (low, high, serial, over, state, saved_at) VALUES (?, ?, ?, ?, ?, ?)",
@@ -243,7 +243,7 @@ class Database:
             )
 
     def save_panic(self, state: str, now: float) -> None:
-        """Keep a game for whoever looks for a bug in it."""
+        """Keep a game for debugging."""
         with self._transaction():
             row = self._db.execute("INSERT INTO panics (time, state) VALUES (?, ?)", (int(now), state)).lastrowid
             self._db.execute("DELETE FROM panics WHERE id <= ?", ((row or 0) - MAX_PANICS,))
@@ -251,7 +251,7 @@ class Database:
     # -- mail -------------------------------------------------------------------------------------------------------
 
     def add_mail(self, recipient: str, sender: str, now: float, text: str) -> bool:
-        """Keep a message for a user who is not there; return False if too many wait already."""
+        """Keep a message for a user who is not logged in; return False if too many wait already."""
         with self._transaction():
             (waiting,) = self._db.execute("SELECT count(*) FROM mail WHERE recipient = ?", (recipient,)).fetchone()
             if waiting >= MAX_MAIL:
@@ -263,7 +263,7 @@ class Database:
         return True
 
     def take_mail(self, recipient: str) -> list[tuple[str, int, str]]:
-        """Return the messages that wait for a user, oldest first (sender, time, text), and forget them."""
+        """Return and delete the messages that wait for a user, oldest first (sender, time, text)."""
         with self._transaction():
             rows = self._db.execute(
                 "SELECT sender, time, text FROM mail WHERE recipient = ? ORDER BY id", (recipient,)

@@ -1,4 +1,4 @@
-"""Dice: from the system's randomness, or from a seed; and the counts that `dicetest` shows."""
+"""Dice from the system's randomness or from a seed, and the statistics that `dicetest` shows."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ MAX_RUN: Final = 12
 
 
 class DiceSource(Protocol):
-    """Where dice come from."""
+    """A source of dice."""
 
-    def dice(self, match: str, throw: int) -> Dice:
-        """Return two dice for a throw of a match; throws are counted from 0."""
+    def dice(self, match: str, roll: int) -> Dice:
+        """Return two dice for a roll of a match; rolls are counted from 0."""
 
     def coin(self, match: str) -> bool:
         """Return the toss that decides the colours of a match's first game."""
 
 
 class SystemDice:
-    """Dice that nobody can foresee or repeat."""
+    """Dice that cannot be predicted or repeated."""
 
-    def dice(self, match: str, throw: int) -> Dice:  # noqa: ARG002 - what repeats a seeded throw
+    def dice(self, match: str, roll: int) -> Dice:  # noqa: ARG002 - only seeded dice depend on them
         """Return two dice."""
         return secrets.randbelow(6) + 1, secrets.randbelow(6) + 1
 
@@ -37,18 +37,18 @@ class SystemDice:
 
 
 class SeededDice:
-    """Dice that repeat: each throw depends on the seed, the match and the throw's number, and on nothing else.
+    """Repeatable dice: each roll depends only on the seed, the match and the number of the roll.
 
-    So a match has the same dice whatever is played beside it, and goes on with them after a restart of the server.
+    So a match has the same dice whatever else is played, and continues with them after a restart of the server.
     """
 
     def __init__(self, seed: int) -> None:
-        """Take the seed."""
+        """Use a seed."""
         self._seed = seed
 
-    def dice(self, match: str, throw: int) -> Dice:
-        """Return the two dice of this throw."""
-        source = random.Random(f"{self._seed}/{match}/{throw}")
+    def dice(self, match: str, roll: int) -> Dice:
+        """Return the two dice of this roll."""
+        source = random.Random(f"{self._seed}/{match}/{roll}")
         return source.randint(1, 6), source.randint(1, 6)
 
     def coin(self, match: str) -> bool:
@@ -57,11 +57,11 @@ class SeededDice:
 
 
 class DiceTest:
-    """Counts of all dice thrown since the server's start, and two tests of their quality (`help dicetest`)."""
+    """Counts of all rolls since the server's start, and two tests of their quality (`help dicetest`)."""
 
     def __init__(self) -> None:
-        """Begin with nothing thrown."""
-        self.throws = 0
+        """Start without rolls."""
+        self.rolls = 0
         self._pairs = [[0] * 6 for _ in range(6)]
         self._runs = [[0] * (MAX_RUN + 1) for _ in range(6)]
         self._face = 0
@@ -71,8 +71,8 @@ class DiceTest:
         self._inside = [0, 0, 0]
 
     def count(self, dice: Dice) -> None:
-        """Count a throw of two dice."""
-        self.throws += 1
+        """Count a roll."""
+        self.rolls += 1
         self._pairs[dice[0] - 1][dice[1] - 1] += 1
         for face in dice:
             if face == self._face:
@@ -98,7 +98,7 @@ class DiceTest:
 
     def lines(self) -> Iterator[str]:
         """Yield the lines between the first and the last of `dicetest`."""
-        yield f"*** Rolled {self.throws} times with 2 dice"
+        yield f"*** Rolled {self.rolls} times with 2 dice"
         for first, row in enumerate(self._pairs, 1):
             yield "  ".join(f"{first}-{second} {count:>6}" for second, count in enumerate(row, 1))
         yield "unit n-sphere tests for n=1,2,3:"
@@ -112,7 +112,7 @@ class DiceTest:
         for face, runs in enumerate(self._runs, 1):
             yield f"{face}: " + "".join(f"{n:>7}" for n in runs[1:]) + f" S:{sum(n * i for i, n in enumerate(runs))}"
         sums = [sum(runs[n] for runs in self._runs) for n in range(1, MAX_RUN + 1)]
-        yield "S: " + "".join(f"{n:>7}" for n in sums) + f" S:{2 * self.throws}"
+        yield "S: " + "".join(f"{n:>7}" for n in sums) + f" S:{2 * self.rolls}"
         # A run of exactly n has n equal dice between two others: (1/6)^(n-1) * (5/6)^2 of all dice begin one.
         shares = [(1 / 6) ** (n - 1) * (5 / 6) ** 2 for n in range(1, MAX_RUN)] + [(1 / 6) ** (MAX_RUN - 1) * (5 / 6)]
-        yield "T: " + "".join(f"{round(2 * self.throws * share):>7}" for share in shares)
+        yield "T: " + "".join(f"{round(2 * self.rolls * share):>7}" for share in shares)

@@ -1,4 +1,4 @@
-"""A line from a user who is logged in becomes a command, and the command changes the world."""
+"""Dispatch: parse a line from a logged-in user and call the handler of its command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, World
 
 REPEAT: Final = "!!"
-"""Repeats the last command (`help !!`)."""
+"""The line that repeats the last command (`help !!`)."""
 NOT_REPEATED: Final = (c.Shout, c.Tell, c.Tellx, c.AlertCommand, c.Say, c.Kibitz, c.Whisper, c.Mail, c.Password)
 
 HANDLERS: Final = CommandHandlers()
@@ -25,9 +25,9 @@ for _module in (chat, game_commands, info, match_commands, sessions, watchers, w
 
 
 def handle(world: World, user: User, line: str) -> None:
-    """Carry out one line of a user; an empty one does nothing.
+    """Carry out one line from a user; an empty one does nothing.
 
-    What has changed is in the database before anybody hears of it.
+    Changes are saved before the messages about them are delivered.
     """
     user.active = world.now()
     text = line.strip()
@@ -37,16 +37,16 @@ def handle(world: World, user: User, line: str) -> None:
         try:
             command = parse_line(text)
             user.last_command = "" if isinstance(command, NOT_REPEATED) else text
-            run_command(world, user, command)
+            HANDLERS[type(command)](world, user, command)
         except CommandError as error:
-            world.tell(user, *refusal_messages(error.refusal))
+            world.send(user, *refusal_messages(error.refusal))
     if user.away is not None:
-        world.tell(user, m.YouAreAway())
-    world.save()
+        world.send(user, m.YouAreAway())
+    world.save_matches()
 
 
 def parse_line(text: str) -> Command:
-    """Read a line; the complete name of a help topic that is no command asks for that help.
+    """Parse a line; the full name of a help topic that is no command asks for that help.
 
     Raises:
         CommandError: with the refusal.
@@ -61,7 +61,7 @@ def parse_line(text: str) -> Command:
 
 
 def password_command(line: str) -> c.Password | None:
-    """Return the command if the line changes the password: that one takes time, and is carried out elsewhere."""
+    """Return the command if the line changes the password, which is hashed outside the event loop."""
     if not line.lstrip().startswith("pas"):
         return None
     try:
@@ -71,18 +71,6 @@ def password_command(line: str) -> c.Password | None:
     return command if isinstance(command, c.Password) else None
 
 
-def run_command(world: World, user: User, command: Command) -> None:
-    """Carry out one command.
-
-    Raises:
-        CommandError: if it is refused; then nothing has changed.
-    """
-    handler = HANDLERS.get(type(command))
-    if handler is None:
-        raise CommandError(m.UnknownCommand(command.kind()))
-    handler(world, user, command)
-
-
 def refusal_messages(refusal: Refusal) -> tuple[Message, ...]:
-    """Return the lines that tell a refusal."""
+    """Return the messages that express a refusal."""
     return (refusal, m.PasswordColonNote()) if isinstance(refusal, m.PasswordUsage) else (refusal,)

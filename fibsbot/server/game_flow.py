@@ -1,7 +1,7 @@
-"""The course of a game: opening roll, turns, automatic moves, why a move is refused, the end of game and match.
+"""The course of a game: opening roll, turns, automatic plays, refused plays, the end of the game and of the match.
 
 A program that acts at every board gets one board for each decision, or asks for it: after `can't move` and in a
-resumed match no board comes by itself, and the board after a move is not sent to somebody for whom the server rolls
+resumed match no board is sent unasked, and the board after a play is not sent to a player for whom the server rolls
 at once, if it would show that a double is possible.
 
 Specification: "Start a Game", "Player's Turn", "Move", "End of a Game", "End of a Match", "Watching a Game".
@@ -23,25 +23,20 @@ from fibsbot.match import Dice
 from fibsbot.position import BAR, OFF, Move, Play, Position
 from fibsbot.rules import game
 from fibsbot.rules.game import Ending, Result, Seat, Stage, refusal_to_double
-from fibsbot.rules.plays import legal_plays, resulting_positions
+from fibsbot.rules.plays import legal_plays, most_moves, resulting_positions
 from fibsbot.server.accounts import RatingCalculation
-from fibsbot.server.audience import MatchView, match_views, send_boards, tell_viewers
+from fibsbot.server.audience import MatchView, match_views, send_boards, send_to_viewers
 from fibsbot.server.server_match import ServerMatch, update_laws
 from fibsbot.server.world import World
 
 FIBS_BAR_NUMBERS: Final = {1: 0, -1: BAR}
-"""The number under which the server speaks of the bar of a player who moves in this direction."""
-
-
-def possible_moves(position: Position, dice: Dice) -> int:
-    """Return how many checkers can be moved: 0 to 4."""
-    return max(map(len, resulting_positions(position.points, dice).values()), default=0)
+"""The server's number for the bar of a player who moves in this direction."""
 
 
 def greedy_play(position: Position, dice: Dice) -> Play | None:
     """Return the play that bears off a checker with every number; None if there is none.
 
-    Where fewer checkers are left than numbers, bearing all of them off is enough.
+    If fewer checkers are left than numbers, bearing all of them off is enough.
     """
     if not position.all_home:
         return None
@@ -54,18 +49,18 @@ def greedy_play(position: Position, dice: Dice) -> Play | None:
 
 
 def only_play(position: Position, dice: Dice) -> Play | None:
-    """Return the play if the dice leave no choice (other ways to the same position do not count)."""
+    """Return the play if all legal plays lead to the same position, else None."""
     plays = resulting_positions(position.points, dice)
     return Play(tuple(Move(*step) for step in next(iter(plays.values())))) if len(plays) == 1 else None
 
 
 def refusal_of_move(position: Position, dice: Dice, moves: tuple[FibsMove, ...], direction: int) -> Refusal:
-    """Tell what is wrong with a play that the laws forbid.
+    """Return the reason why an illegal play is refused.
 
-    First the number of moves, then the moves in the order given: each must be possible after those before it. What is
-    left over is a play that uses the wrong number, where only one of the two can be played.
+    The number of moves is checked first, then the moves in the given order: each must be possible after those before
+    it. What remains is a play that uses the wrong number, where only one of the two can be played.
     """
-    count = possible_moves(position, dice)
+    count = most_moves(position.points, dice)
     if len(moves) < count:
         return m.TooFewMoves(count)
     if len(moves) > count:
@@ -108,225 +103,227 @@ def _die_used(left: list[int], move: Move) -> int:
     return min(number for number in left if number > move.pips)
 
 
-# -- throwing -------------------------------------------------------------------------------------------------------
+# -- rolling --------------------------------------------------------------------------------------------------------
 
 
-def roll_dice(world: World, table: ServerMatch) -> Dice:
-    """Throw two dice for a match."""
-    dice = world.fixtures.dice.dice(table.key, table.throws)
-    table.throws += 1
+def roll_dice(world: World, match: ServerMatch) -> Dice:
+    """Roll two dice for a match."""
+    dice = world.dice.dice(match.key, match.rolls)
+    match.rolls += 1
     world.statistics.count(dice)
     return dice
 
 
-def start_game(world: World, table: ServerMatch, *, resumed: bool = False) -> None:
-    """Begin a game: each player throws one die until they differ, and the higher one moves first.
+def start_game(world: World, match: ServerMatch, *, resumed: bool = False) -> None:
+    """Start a game: each player rolls one die until they differ, and the higher one moves first.
 
-    The first move is announced with a board and without a request to move (docs/protocol.md, pitfall 8). `resumed` says
-    that a match goes on with this game: then programs ask for the board themselves.
+    The first move is announced with a board and without a request to move (docs/protocol.md, pitfall 8). `resumed`
+    means that a resumed match goes on with this game: then programs ask for the board themselves.
     """
-    update_laws(table)
-    table.joined.clear()
-    table.moves.clear()
-    table.can_move = (0, 0)
-    for user in table.users.values():
+    update_laws(match)
+    match.joined.clear()
+    match.moves.clear()
+    match.can_move = (0, 0)
+    for user in match.users.values():
         user.settings.begin_game()
-    tell_viewers(world, table, lambda view: m.GameStarts(table.names[view.seat.other]))
-    while table.state.stage is Stage.OPENING:
-        dice, cube = roll_dice(world, table), table.state.cube
-        table.state = game.throw_opening(table.state, *dice)
-        tell_viewers(world, table, partial(_opening_roll, dice=dice))
-        if table.state.cube != cube:
-            world.tell_all((view.user for view in match_views(world, table)), m.CubeRaised(table.state.cube))
-    seat = table.state.turn
-    _store_movable_checkers(table)
-    tell_viewers(world, table, lambda view: m.FirstMove(view.name(seat)))
-    send_boards(world, table, unless=partial(asks_after_resume, world) if resumed else None)
-    world.changed(table)
+    send_to_viewers(world, match, lambda view: m.GameStarts(match.names[view.seat.other]))
+    while match.state.stage is Stage.OPENING:
+        dice, cube = roll_dice(world, match), match.state.cube
+        match.state = game.throw_opening(match.state, *dice)
+        send_to_viewers(world, match, partial(_opening_roll, dice=dice))
+        if match.state.cube != cube:
+            world.send_all((view.user for view in match_views(world, match)), m.CubeRaised(match.state.cube))
+    seat = match.state.turn
+    _store_movable_checkers(match)
+    send_to_viewers(world, match, lambda view: m.FirstMove(view.name(seat)))
+    send_boards(world, match, except_for=partial(asks_after_resume, world) if resumed else None)
+    world.mark_unsaved(match)
 
 
 def _opening_roll(view: MatchView, dice: Dice) -> Message:
     seat = view.seat
-    return m.OpeningRoll(view.name(seat), dice[seat], view.table.names[seat.other], dice[seat.other])
+    return m.OpeningRoll(view.name(seat), dice[seat], view.match.names[seat.other], dice[seat.other])
 
 
 def asks_after_resume(world: World, view: MatchView) -> bool:
     """Whether a user asks for the board of a resumed match: a player's program does."""
-    return not view.watched and view.reads_raw and not world.fixtures.quirks.board_after_resume
+    return not view.is_watcher and view.wants_raw_boards and not world.quirks.board_after_resume
 
 
-def continue_game(world: World, table: ServerMatch, *, asked: bool = False) -> None:
-    """Let the game go on until somebody has to decide: ask for double or roll, or roll for whoever cannot double.
+def continue_game(world: World, match: ServerMatch, *, skip_board: bool = False) -> None:
+    """Continue the game until a player has to decide: ask to roll or double, or roll for a player who cannot double.
 
-    `asked` is as for `roll`, of the first throw.
+    `skip_board` is as for `roll`, and applies to the first roll.
     """
-    world.changed(table)
-    while table.state.stage is Stage.ROLL:
-        if not _rolls_automatically(table):
-            world.tell(table.users[table.state.turn], m.RollOrDouble())
+    world.mark_unsaved(match)
+    while match.state.stage is Stage.ROLL:
+        if not _rolls_automatically(match):
+            world.send(match.users[match.state.turn], m.RollOrDouble())
             return
-        asked = roll(world, table, asked=asked)
+        skip_board = roll(world, match, skip_board=skip_board)
 
 
-def _rolls_automatically(table: ServerMatch) -> bool:
+def _rolls_automatically(match: ServerMatch) -> bool:
     """Whether the server rolls for the player on turn, who cannot double or does not want to be asked."""
-    seat = table.state.turn
-    return not table.users[seat].settings[Toggle.DOUBLE] or refusal_to_double(table.state, seat) is not None
+    seat = match.state.turn
+    return not match.users[seat].settings[Toggle.DOUBLE] or refusal_to_double(match.state, seat) is not None
 
 
-def roll(world: World, table: ServerMatch, *, asked: bool = False) -> bool:
-    """Throw for the player on turn, and play if there is no choice or the player wants no other.
+def roll(world: World, match: ServerMatch, *, skip_board: bool = False) -> bool:
+    """Roll for the player on turn, and play if there is no choice or the player's toggles make it.
 
     Args:
         world: the world.
-        table: the match.
-        asked: whether something has just happened after which clients ask for the board (`can't move`, a resumed
-            match): the player on turn does not get this throw's board as well.
+        match: the match.
+        skip_board: whether clients ask for the board because of what has just happened (`can't move`, a resumed
+            match): then the player on turn does not get the board of this roll as well.
 
     Returns:
-        Whether the player cannot move, after which clients ask.
+        Whether the player cannot move, after which clients ask for the board.
     """
-    seat, dice = table.state.turn, roll_dice(world, table)
-    table.state = game.roll(table.state, seat, dice)
-    count = _store_movable_checkers(table)
-    tell_viewers(world, table, lambda view: m.Rolls(view.name(seat), dice))
-    send_boards(world, table, rolled=True, unless=lambda view: asked and view.plays(seat))
+    seat, dice = match.state.turn, roll_dice(world, match)
+    match.state = game.roll(match.state, seat, dice)
+    count = _store_movable_checkers(match)
+    send_to_viewers(world, match, lambda view: m.Rolls(view.name(seat), dice))
+    send_boards(world, match, rolled=True, except_for=lambda view: skip_board and view.is_player(seat))
     if count == 0:
-        table.note_play(seat, dice, Play())
-        table.state = game.play(table.state, seat, Play())
-        tell_viewers(world, table, lambda view: m.CannotMove(view.name(seat)))
+        match.record_play(seat, dice, Play())
+        match.state = game.play(match.state, seat, Play())
+        send_to_viewers(world, match, lambda view: m.CannotMove(view.name(seat)))
         return True
-    _play_or_ask(world, table, seat, count)
+    _play_or_ask(world, match, seat, count)
     return False
 
 
-def _play_or_ask(world: World, table: ServerMatch, seat: Seat, count: int) -> None:
-    """Make the play that the player's toggles leave to the server, or ask for one of `count` moves."""
-    dice = table.state.dice or (0, 0)
-    settings, position = table.users[seat].settings, table.state.position
+def _play_or_ask(world: World, match: ServerMatch, seat: Seat, count: int) -> None:
+    """Make the play that the player's toggles leave to the server, or ask the player for `count` moves."""
+    dice = match.state.dice or (0, 0)
+    settings, position = match.users[seat].settings, match.state.position
     if settings[Toggle.GREEDY]:
         play = greedy_play(position, dice)
         if play is not None:
-            make_bear_off(world, table, play)
+            make_bear_off(world, match, play)
             return
     if settings[Toggle.AUTOMOVE]:
         play = only_play(position, dice)
         if play is not None:
-            made = m.OnlyMove(fibs.play_to_fibs(play, table.direction(seat)))
-            make_play(world, table, play, lambda _: made)
+            made = m.OnlyMove(fibs.play_to_fibs(play, match.direction(seat)))
+            make_play(world, match, play, lambda _: made)
             return
-    world.tell(table.users[seat], m.MovePrompt(count))
+    world.send(match.users[seat], m.MovePrompt(count))
 
 
-def _store_movable_checkers(table: ServerMatch) -> int:
-    """Remember how many checkers the player who has thrown can move."""
-    state = table.state
-    count = possible_moves(state.position, state.dice or (0, 0))
-    table.can_move = (count, table.can_move[1]) if state.turn is Seat.A else (table.can_move[0], count)
+def _store_movable_checkers(match: ServerMatch) -> int:
+    """Store and return how many checkers the player who has rolled can move."""
+    state = match.state
+    count = most_moves(state.position.points, state.dice or (0, 0))
+    match.can_move = (count, match.can_move[1]) if state.turn is Seat.A else (match.can_move[0], count)
     return count
 
 
 # -- playing --------------------------------------------------------------------------------------------------------
 
 
-def make_bear_off(world: World, table: ServerMatch, play: Play) -> None:
-    """Make a play of bearing off only, which the server has found."""
-    seat = table.state.turn
-    off = m.BearsOff(tuple(move.source or 0 for move in fibs.play_to_fibs(play, table.direction(seat))))
-    tell_viewers(world, table, lambda _: off)
-    make_play(world, table, play)
+def make_bear_off(world: World, match: ServerMatch, play: Play) -> None:
+    """Make a play that the server has found and that only bears off."""
+    seat = match.state.turn
+    off = m.BearsOff(tuple(move.source or 0 for move in fibs.play_to_fibs(play, match.direction(seat))))
+    send_to_viewers(world, match, lambda _: off)
+    make_play(world, match, play)
 
 
 def make_play(
-    world: World, table: ServerMatch, play: Play, say: Callable[[MatchView], Message | None] | None = None
+    world: World, match: ServerMatch, play: Play, message_for: Callable[[MatchView], Message | None] | None = None
 ) -> None:
-    """Make a legal play for the player on turn and tell about it; then the next turn's board, or the end of the game.
+    """Make a legal play for the player on turn, announce it, and send the next board or end the game.
 
     Raises:
         PlayError: if the play is not legal; then nothing has changed.
     """
-    seat, dice = table.state.turn, table.state.dice
-    table.state = game.play(table.state, seat, play)
-    table.note_play(seat, dice or (0, 0), play)
-    made = fibs.play_to_fibs(play, table.direction(seat))
-    tell_viewers(world, table, say or (lambda view: None if view.plays(seat) else m.Moves(table.names[seat], made)))
-    if table.state.stage is Stage.OVER:
-        end_game(world, table)
+    seat, dice = match.state.turn, match.state.dice
+    match.state = game.play(match.state, seat, play)
+    match.record_play(seat, dice or (0, 0), play)
+    made = fibs.play_to_fibs(play, match.direction(seat))
+    send_to_viewers(
+        world, match, message_for or (lambda view: None if view.is_player(seat) else m.Moves(match.names[seat], made))
+    )
+    if match.state.stage is Stage.OVER:
+        end_game(world, match)
         return
-    # What may double here would be doubled: the Crawford game shows 1, and who has `double` off is not asked.
-    rolls, turn = _rolls_automatically(table), table.state.turn
+    # A program would double where this board allows it: in the Crawford game, or with the toggle `double` off.
+    rolls, turn = _rolls_automatically(match), match.state.turn
 
     def repeats(view: MatchView) -> bool:
-        return rolls and view.plays(turn) and view.sees_rolls and view.board().state.may_double
+        return rolls and view.is_player(turn) and view.wants_board_after_roll and view.board().state.may_double
 
-    send_boards(world, table, unless=repeats)
+    send_boards(world, match, except_for=repeats)
 
 
 # -- the end --------------------------------------------------------------------------------------------------------
 
 
-def end_game(world: World, table: ServerMatch) -> None:
-    """Tell the result of a game that has just ended, and ask for the next one or end the match."""
-    result = table.state.result
+def end_game(world: World, match: ServerMatch) -> None:
+    """Announce the result of a finished game, and ask to join the next one or end the match."""
+    result = match.state.result
     if result is None:
         raise AssertionError("a game that is over has a result")
-    world.changed(table)
-    table.note(result.winner, "wins")
-    winner = game.match_winner(table.state)
-    for view in match_views(world, table):
-        told: list[Message] = [_result(view, result)]
-        if view.user.settings[Toggle.MOVES] and not view.watched:
-            told += table.list_moves(view.seat)
-            if world.fixtures.quirks.glue_moves:
-                told[:2] = [m.Unknown(write(told[0]) + write(told[1]))]
+    world.mark_unsaved(match)
+    match.record_action(result.winner, "wins")
+    winner = game.match_winner(match.state)
+    for view in match_views(world, match):
+        messages: list[Message] = [_result(view, result)]
+        if view.user.settings[Toggle.MOVES] and not view.is_watcher:
+            messages += match.list_moves(view.seat)
+            if world.quirks.glue_moves:
+                messages[:2] = [m.Unknown(write(messages[0]) + write(messages[1]))]
         if winner is None:
             own, other = view.seat, view.seat.other
-            scores = table.state.scores
-            told.append(m.Score(table.length, table.names[own], scores[own], table.names[other], scores[other]))
-            if not view.watched:
-                told.append(m.JoinNextGame())
-        world.tell(view.user, *told)
+            scores = match.state.scores
+            messages.append(m.Score(match.length, match.names[own], scores[own], match.names[other], scores[other]))
+            if not view.is_watcher:
+                messages.append(m.JoinNextGame())
+        world.send(view.user, *messages)
     if winner is not None:
-        _end_match(world, table, winner)
+        _end_match(world, match, winner)
 
 
 def _result(view: MatchView, result: Result) -> Message:
     winner, loser = view.name(result.winner), view.name(result.winner.other)
     match result.how:
         case Ending.BORNE_OFF:
-            return m.GameWon(winner, result.points, view.watched)
+            return m.GameWon(winner, result.points, view.is_watcher)
         case Ending.DROPPED:
             return m.GaveUp(loser, winner, result.points)
         case Ending.RESIGNED:
             return m.ResignAccepted(winner, result.points)
 
 
-def _end_match(world: World, table: ServerMatch, winner: Seat) -> None:
-    """Rate the players and let them go."""
-    length, scores = table.length, table.state.scores
-    won, lost = table.users[winner].account, table.users[winner.other].account
+def _end_match(world: World, match: ServerMatch, winner: Seat) -> None:
+    """Update the ratings and end the match."""
+    length, scores = match.length, match.state.scores
+    won, lost = match.users[winner].account, match.users[winner.other].account
     if length != UNLIMITED:
-        calculation = RatingCalculation(won.standing, lost.standing, length)
+        calculation = RatingCalculation(won.rated_player, lost.rated_player, length)
         won.rating += calculation.gain
         lost.rating -= calculation.loss
         won.experience += length
         lost.experience += length
         world.traffic.ratings += 2
-        for user in table.users.values():
+        for user in match.users.values():
             if user.settings[Toggle.RATINGS]:
-                world.tell(user, *calculation.lines())
+                world.send(user, *calculation.lines())
     points, others = scores[winner], scores[winner.other]
-    tell_viewers(world, table, lambda view: m.MatchWon(view.name(winner), length, points, others))
-    players = list(table.users.values())
+    send_to_viewers(world, match, lambda view: m.MatchWon(view.name(winner), length, points, others))
+    players = list(match.users.values())
     for user in players:
-        user.table = None
-    report_match(world, table, m.MatchReportEnd(won.name, lost.name, length, points, others))
+        user.match = None
+    report_match(world, match, m.MatchReportEnd(won.name, lost.name, length, points, others))
     world.show_status(*players)
 
 
-def report_match(world: World, table: ServerMatch, message: Message) -> None:
-    """Tell about a match whoever wants to hear of all matches, other than those who see it anyway."""
-    seen = {id(view.user) for view in match_views(world, table)}
-    world.tell_all(
+def report_match(world: World, match: ServerMatch, message: Message) -> None:
+    """Report a match to users with the toggle `report`, except for those who see it anyway."""
+    seen = {id(view.user) for view in match_views(world, match)}
+    world.send_all(
         (user for user in world.users.values() if user.settings[Toggle.REPORT] and id(user) not in seen), message
     )

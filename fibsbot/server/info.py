@@ -33,150 +33,152 @@ def toggle(world: World, user: User, command: c.ToggleCommand) -> None:
     """Change a toggle, or list all."""
     settings = user.settings
     if command.toggle is None:
-        world.tell(user, m.TogglesStart(), *(m.ToggleValue(one, settings[one]) for one in Toggle))
+        world.send(user, m.TogglesStart(), *(m.ToggleValue(one, settings[one]) for one in Toggle))
         return
     value = not settings[command.toggle]
     settings[command.toggle] = value
-    world.tell(user, m.ToggleSet(command.toggle, value))
+    world.send(user, m.ToggleSet(command.toggle, value))
     if command.toggle is Toggle.READY:
         world.show_status(user)
 
 
 @HANDLERS.on(c.SetCommand)
 def set_variable(world: World, user: User, command: c.SetCommand) -> None:
-    """Change a variable, tell it, or list all."""
+    """Change a variable, show it, or list all."""
     settings = user.settings
     if command.setting is None:
         listed = (m.SettingListed(one, settings.text(one)) for one in Setting)
-        world.tell(user, m.SettingsStart(), *listed)
+        world.send(user, m.SettingsStart(), *listed)
     elif command.value is None:
-        world.tell(user, m.SettingIs(command.setting, settings.text(command.setting)))
+        world.send(user, m.SettingIs(command.setting, settings.text(command.setting)))
     else:
         try:
             text = settings.change(command.setting, command.value)
         except CommandError as error:
-            world.tell(user, error.refusal)
+            world.send(user, error.refusal)
             if isinstance(error.refusal, m.BadTimezone):
-                world.tell(user, *timezone_lines())
+                world.send(user, *timezone_lines())
             return
-        world.tell(user, m.SettingChanged(command.setting, text))
+        world.send(user, m.SettingChanged(command.setting, text))
 
 
 def timezone_lines() -> list[m.TimezonesListed]:
-    """Return the names of all time zones, a few a line."""
+    """Return the names of all time zones, a few per line."""
     names = sorted(timezones())
     return [m.TimezonesListed(tuple(names[i : i + ZONES_A_LINE])) for i in range(0, len(names), ZONES_A_LINE)]
 
 
 @HANDLERS.on(c.Save)
 def save(world: World, user: User, command: c.Save) -> None:  # noqa: ARG001 - all handlers are called alike
-    """Keep the settings for the next login."""
+    """Save the settings for the next login."""
     world.save_settings(user)
-    world.tell(user, m.SettingsSaved())
+    world.send(user, m.SettingsSaved())
 
 
 @HANDLERS.on(c.Address)
 def address(world: World, user: User, command: c.Address) -> None:
-    """Make an address known to others; nothing is ever sent to it."""
+    """Set the address that others see; nothing is ever sent to it."""
     if not _ADDRESS.fullmatch(command.address):
         raise CommandError(m.BadAddress(command.address))
     user.account.email = command.address
-    world.store.save_accounts(user.account)
-    world.tell(user, m.AddressSet(command.address))
+    world.database.save_accounts(user.account)
+    world.send(user, m.AddressSet(command.address))
     world.show_status(user)
 
 
 async def change_password(world: World, user: User, passwords: Passwords, command: c.Password) -> None:
-    """Give the account a new password; hashing it takes a while, during which others go on."""
+    """Change the password of the account; it is hashed in another thread, while other users go on."""
     account = user.account
     if command.new != command.repeated:
-        world.tell(user, m.PasswordsDiffer())
+        world.send(user, m.PasswordsDiffer())
     elif not await passwords.verify(command.old, account.password):
-        world.tell(user, m.WrongPassword())
+        world.send(user, m.WrongPassword())
     elif len(command.new) < MIN_PASSWORD:
-        world.tell(user, m.PasswordTooShort())
+        world.send(user, m.PasswordTooShort())
     else:
         account.password = await passwords.hash(command.new)
-        world.store.save_accounts(account)
-        world.tell(user, m.PasswordChanged())
+        world.database.save_accounts(account)
+        world.send(user, m.PasswordChanged())
 
 
 def server_time(now: float, zone: str) -> m.ServerTime:
-    """Return the line that tells the time, in a user's zone and in UTC."""
+    """Return the message with the time, in a user's zone and in UTC."""
     local = dt.datetime.fromtimestamp(int(now), zoneinfo.ZoneInfo(zone))
     return m.ServerTime(f"{local:%A, %B %d %H:%M:%S %Z}", local.astimezone(dt.UTC))
 
 
 @HANDLERS.on(c.Time)
 def time(world: World, user: User, command: c.Time) -> None:
-    """Tell the time."""
+    """Show the time."""
     zone = command.zone or user.settings.timezone
     if zone not in timezones():
-        world.tell(user, m.BadTimezone(zone), *timezone_lines())
+        world.send(user, m.BadTimezone(zone), *timezone_lines())
         return
-    world.tell(user, server_time(world.now(), zone))
+    world.send(user, server_time(world.now(), zone))
 
 
 @HANDLERS.on(c.Last)
 def last(world: World, user: User, command: c.Last) -> None:  # noqa: ARG001 - all handlers are called alike
     """List the last logins and logouts."""
     zone = zoneinfo.ZoneInfo(user.settings.timezone)
-    rows = (m.LastListed(f"{dt.datetime.fromtimestamp(time, zone):%a %H:%M %Z}", text) for time, text in world.last)
-    world.tell(user, m.LastStart(len(world.last)), *rows)
+    rows = (
+        m.LastListed(f"{dt.datetime.fromtimestamp(time, zone):%a %H:%M %Z}", text) for time, text in world.recent_logins
+    )
+    world.send(user, m.LastStart(len(world.recent_logins)), *rows)
 
 
 @HANDLERS.on(c.Help)
 def show_help(world: World, user: User, command: c.Help) -> None:
     """Show the help on a topic."""
-    world.tell(user, *texts.help_on(command.topic))
+    world.send(user, *texts.help_on(command.topic))
 
 
 @HANDLERS.on(c.Motd)
 def motd(world: World, user: User, command: c.Motd) -> None:  # noqa: ARG001 - as above
     """Show the message of the day again."""
-    world.tell(user, *texts.motd())
+    world.send(user, *texts.motd())
 
 
 @HANDLERS.on(c.About)
 def about(world: World, user: User, command: c.About) -> None:  # noqa: ARG001 - as above
-    """Tell what this server is."""
-    world.tell(user, *texts.about())
+    """Show what this server is."""
+    world.send(user, *texts.about())
 
 
 @HANDLERS.on(c.Average)
 def average(world: World, user: User, command: c.Average) -> None:  # noqa: ARG001 - as above
-    """Tell how many users were logged in, hour by hour."""
+    """Show the average number of users, hour by hour."""
     rows = (m.AverageListed(*_hour(world, hour), *_hour(world, hour + 12)) for hour in range(12))
-    world.tell(user, m.AverageHeader(), *rows)
+    world.send(user, m.AverageHeader(), *rows)
 
 
 def _hour(world: World, hour: int) -> tuple[str, float, int, int]:
-    total, samples, fewest, most = world.counts.get(hour, (0, 0, 0, 0))
+    total, samples, fewest, most = world.users_by_hour.get(hour, (0, 0, 0, 0))
     return f"{hour:02d}:00-{hour:02d}:59", round(total / max(samples, 1), 1), fewest, most
 
 
 @HANDLERS.on(c.Dicetest)
 def dicetest(world: World, user: User, command: c.Dicetest) -> None:  # noqa: ARG001 - as above
-    """Show the counts of all dice since the server's start."""
-    world.tell(user, m.DicetestStart(), *map(m.DicetestLine, world.statistics.lines()), m.DicetestEnd())
+    """Show the statistics of all rolls since the server's start."""
+    world.send(user, m.DicetestStart(), *map(m.DicetestLine, world.statistics.lines()), m.DicetestEnd())
 
 
 @HANDLERS.on(c.Version)
 def version(world: World, user: User, command: c.Version) -> None:  # noqa: ARG001 - as above
-    """Tell which program runs here."""
-    world.tell(user, m.ServerVersion(f"{__version__} (fibsbot)"))
+    """Show the program and its version."""
+    world.send(user, m.ServerVersion(f"{__version__} (fibsbot)"))
 
 
 @HANDLERS.on(c.Stat)
 def stat(world: World, user: User, command: c.Stat) -> None:  # noqa: ARG001 - as above
-    """Tell how the server is doing."""
+    """Show the counters of the server."""
     since = dt.datetime.fromtimestamp(world.started, dt.UTC)
-    world.tell(
+    world.send(
         user,
         m.StatStart(f"{since:%a %b %d %H:%M:%S} UTC"),
         m.StatLine(f"{world.traffic.sent} bytes sent."),
         m.StatLine(f"{world.traffic.received} bytes received."),
-        m.StatLine(f"{world.store.count_users()} registered users."),
+        m.StatLine(f"{world.database.count_users()} registered users."),
         m.StatEnd(world.traffic.ratings, 0),
         m.Unknown(""),
     )
@@ -184,29 +186,29 @@ def stat(world: World, user: User, command: c.Stat) -> None:  # noqa: ARG001 - a
 
 @HANDLERS.on(c.Port)
 def port(world: World, user: User, command: c.Port) -> None:  # noqa: ARG001 - as above
-    """Tell the port."""
-    world.tell(user, m.ServerPort(world.port))
+    """Show the port."""
+    world.send(user, m.ServerPort(world.port))
 
 
 @HANDLERS.on(c.Clear)
 def clear(world: World, user: User, command: c.Clear) -> None:  # noqa: ARG001 - as above
     """Clear the screen of a terminal."""
-    world.tell(user, ClearScreen())
+    world.send(user, ClearScreen())
 
 
 @HANDLERS.on(c.Name)
 def name(world: World, user: User, command: c.Name) -> None:  # noqa: ARG001 - as above
-    """Refuse a new name to who has one."""
+    """Refuse a second name."""
     raise CommandError(m.NameFixed())
 
 
 @HANDLERS.on(c.Erase, c.ShutdownCommand)
 def denied(world: World, user: User, command: c.Command) -> None:  # noqa: ARG001 - as above
-    """Refuse what only administrators may do: this server has none among its users."""
+    """Refuse commands for administrators: this server has none among its users."""
     raise CommandError(m.PermissionDenied())
 
 
-@HANDLERS.on(c.Login)
-def login(world: World, user: User, command: c.Login) -> None:  # noqa: ARG001 - as above
-    """Refuse to log in twice on one connection."""
-    raise CommandError(m.UnknownCommand("login"))
+@HANDLERS.on(c.Login, c.Password)
+def refuse(world: World, user: User, command: c.Command) -> None:  # noqa: ARG001 - as above
+    """Refuse to log in twice on one connection; `password` never comes here, see `dispatch.password_command`."""
+    raise CommandError(m.UnknownCommand(command.kind()))

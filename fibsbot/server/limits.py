@@ -1,7 +1,7 @@
 """Limits that keep one client from harming the others: bounds, fair shares of the processor, rate-limited log lines.
 
-What a connection makes the server do is measured and charged to it. While the server keeps up, everybody goes at
-once; when it does not, the next to go is the connection that was charged least since it began to wait (start-time
+The processor time that a connection causes is measured and charged to it. While the server keeps up, all are served
+at once; when it does not, the next connection is the one that was charged least since it began to wait (start-time
 fair queueing).
 """
 
@@ -19,7 +19,7 @@ from attrs import define, frozen
 
 @frozen
 class ServerLimits:
-    """Bounds of the server. A connection that passes one is slowed down, cut short or closed; the others never wait."""
+    """Bounds of the server. A connection that exceeds one is slowed down, cut short or closed; others never wait."""
 
     line: int = 1024
     """Characters of a line; the rest of a longer one is dropped."""
@@ -52,26 +52,26 @@ class ServerLimits:
 
 
 WORK_SLICE: Final = 0.002
-"""Seconds of work that are let through at a time; in between, the event loop looks after everything else."""
+"""Seconds of work that are granted at a time; in between, the event loop does everything else."""
 LEAST_CHARGE: Final = 2e-5
-"""Seconds that a turn costs at least: what happens around the measured part."""
+"""Minimum seconds that a turn is charged: the work around the measured part."""
 LOGIN_COST: Final = 0.01
-"""Seconds that a login may cost: everybody is told, and the list of users is long."""
+"""Seconds that a login is expected to cost: it is announced to everybody, and the list of users is long."""
 
 
 @define(eq=False)
 class ProcessorShare:
-    """What one connection has used."""
+    """The processor time that one connection has used."""
 
     used: float = 0.0
-    """Seconds that were charged, counted from the clock of `FairQueue`."""
+    """Seconds charged, counted from the clock of `FairQueue`."""
     total: float = 0.0
-    """Seconds that were charged in all: among equals who has used less goes first."""
+    """Seconds charged in all: among equals, the connection that has used less goes first."""
     expected: float = LEAST_CHARGE
-    """What the next turn is likely to cost: what the last one did."""
+    """The likely cost of the next turn: that of the last one."""
 
     def charge(self, seconds: float) -> None:
-        """Replace what was charged in advance for the last turn by what it cost."""
+        """Replace the advance charge for the last turn by its real cost."""
         seconds = max(seconds, LEAST_CHARGE)
         self.used += seconds - self.expected
         self.total += seconds
@@ -79,19 +79,19 @@ class ProcessorShare:
 
 
 class FairQueue:
-    """Hands out turns to the connections of one event loop."""
+    """A queue that gives the connections of one event loop fair shares of the processor."""
 
     def __init__(self) -> None:
-        """Begin with nobody waiting."""
+        """Start with nobody waiting."""
         self._clock = 0.0
-        """What the connection that went last had used; who comes back from a pause is set to it."""
+        """The time used by the connection that went last; one that returns from a pause is set to it."""
         self._left = WORK_SLICE
         self._renewing = False
         self._waiting: list[tuple[float, float, int, ProcessorShare, asyncio.Future[None]]] = []
         self._numbers = itertools.count()
 
-    async def turn(self, share: ProcessorShare) -> None:
-        """Wait until it is a connection's turn, and charge it for what that is likely to cost."""
+    async def wait_for_turn(self, share: ProcessorShare) -> None:
+        """Wait until it is a connection's turn, and charge it for the expected cost."""
         share.used = max(share.used, self._clock)
         if self._left > 0 and not self._waiting:
             self._grant(share)
@@ -109,7 +109,7 @@ class FairQueue:
             asyncio.get_running_loop().call_soon(self._renew)
 
     def _renew(self) -> None:
-        """Let through another slice of work, after the event loop has been through everything once."""
+        """Grant another slice of work, after the event loop has been through everything once."""
         self._renewing = False
         self._left = WORK_SLICE
         while self._waiting and self._left > 0:
@@ -120,21 +120,21 @@ class FairQueue:
 
 
 LogCounts: TypeAlias = Callable[[Counter[str]], None]
-"""Logs what happened: how often, by address."""
+"""Logs the number of events per address."""
 
 
 class RateLimitedLog:
-    """Counts what happens, by address, and logs it: the first time at once, then together, once in a while."""
+    """A log of events counted per address: the first at once, later ones together, once per interval."""
 
-    def __init__(self, every: float, say: LogCounts) -> None:
-        """Log with `say`, at most once in `every` seconds."""
-        self._every = every
-        self._say = say
+    def __init__(self, interval: float, log: LogCounts) -> None:
+        """Log with `log`, at most once per `interval` seconds."""
+        self._interval = interval
+        self._log_counts = log
         self._counts: Counter[str] = Counter()
         self._timer: asyncio.TimerHandle | None = None
 
-    def note(self, address: str) -> None:
-        """Count once more."""
+    def count(self, address: str) -> None:
+        """Count one event."""
         self._counts[address] += 1
         if self._timer is None:
             self._log()
@@ -143,11 +143,11 @@ class RateLimitedLog:
         self._timer = None
         if self._counts:
             counts, self._counts = self._counts, Counter()
-            self._say(counts)
-            self._timer = asyncio.get_running_loop().call_later(self._every, self._log)
+            self._log_counts(counts)
+            self._timer = asyncio.get_running_loop().call_later(self._interval, self._log)
 
     def close(self) -> None:
-        """Log what was counted last."""
+        """Log the last counts."""
         if self._timer is not None:
             self._timer.cancel()
             self._log()

@@ -1,8 +1,8 @@
-"""Login: from the banner to a user who is logged in, registration, and delays after failed passwords.
+"""Login: the dialog from the banner to a logged-in user, registration, and delays after failed passwords.
 
-Specification: "Logging In"; help text "autologin". Failures are counted for an address with a name, for an address
-and for a name, so that neither one name nor many can be tried fast from one address, nor one name from many. Nobody
-can lock somebody else's account.
+Specification: "Logging In"; help text "autologin". Failures are counted per address and name, per address, and per
+name, so that passwords cannot be tried fast for one name or many from one address, nor for one name from many
+addresses. Nobody can lock somebody else's account.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from fibsbot.server.users import ClientMode, User
 from fibsbot.server.world import World
 
 FREE_FAILURES: Final = 5
-"""Failures of an address with a name that cost nothing yet: typing errors."""
+"""Failures of an address with a name that cause no delay yet: typing errors."""
 FREE_FAILURES_IN_ALL: Final = 20
-"""Failures of an address, or of a name, that cost nothing yet."""
+"""Failures of an address, or of a name, that cause no delay yet."""
 FIRST_DELAY: Final = 1.0
 """Seconds of the first pause; each failure doubles it."""
 LONGEST_DELAY: Final = 60.0
 LONGEST_DELAY_FOR_A_NAME: Final = 10.0
 FORGET_AFTER: Final = 900.0
-"""Seconds without a failure after which all are forgotten."""
+"""Seconds without a failure after which earlier ones are forgotten."""
 MAX_REMEMBERED: Final = 10_000
-"""Addresses and names of which failures are remembered; the oldest give way."""
+"""Addresses and names whose failures are remembered; the oldest are dropped."""
 
 
 @define
@@ -52,7 +52,7 @@ class _Failures:
 
 
 class _FailureCounts:
-    """Failures by some key, with the pauses that follow from them."""
+    """Failures per key, and the pauses that follow from them."""
 
     def __init__(self, free: int, longest: float) -> None:
         self._free = free
@@ -73,16 +73,16 @@ class _FailureCounts:
             failures.count = 0
         failures.count += 1
         failures.last = now
-        self._failures[key] = failures  # behind all others: the oldest stand in front
+        self._failures[key] = failures  # at the end: the oldest come first
         if len(self._failures) > MAX_REMEMBERED:
             del self._failures[next(iter(self._failures))]
 
-    def forgive(self, key: object) -> None:
+    def reset(self, key: object) -> None:
         self._failures.pop(key, None)
 
 
 class _FairLock:
-    """A lock that goes to who has had it least often, so that nobody waits for those who come again and again."""
+    """A lock that goes to the key that has held it least often, so that nobody waits for frequent callers."""
 
     def __init__(self) -> None:
         self._taken = False
@@ -103,15 +103,15 @@ class _FairLock:
                 await future
             except asyncio.CancelledError:
                 if future.done() and not future.cancelled():
-                    self._pass_on()
+                    self._wake_next()
                 raise
         self._taken = True
         try:
             yield
         finally:
-            self._pass_on()
+            self._wake_next()
 
-    def _pass_on(self) -> None:
+    def _wake_next(self) -> None:
         while self._waiting:
             future = heapq.heappop(self._waiting)[-1]
             if not future.done():
@@ -121,12 +121,12 @@ class _FairLock:
 
 
 class LoginThrottle:
-    """Lets passwords be checked one at a time, and not faster than the failures so far allow."""
+    """Verifies passwords one at a time, and not faster than the failures so far allow."""
 
     def __init__(
         self, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
-        """Begin without failures. `clock` and `sleep` count seconds."""
+        """Start without failures. `clock` and `sleep` count seconds."""
         self._clock = clock
         self._sleep = sleep
         self._checking = _FairLock()
@@ -134,51 +134,51 @@ class LoginThrottle:
         self._addresses = _FailureCounts(FREE_FAILURES_IN_ALL, LONGEST_DELAY)
         self._names = _FailureCounts(FREE_FAILURES_IN_ALL, LONGEST_DELAY_FOR_A_NAME)
 
-    def pause(self, address: str, name: str, *, usual: bool) -> float:
-        """Return the seconds until somebody may try to log in; `usual` says that the name came from there last time."""
+    def pause(self, address: str, name: str, *, known_host: bool) -> float:
+        """Return the seconds until a login may be tried; `known_host`: whether the name last logged in from there."""
         now = self._clock()
         pause = self._pairs.pause((address, name), now)
-        return pause if usual else max(pause, self._addresses.pause(address, now), self._names.pause(name, now))
+        return pause if known_host else max(pause, self._addresses.pause(address, now), self._names.pause(name, now))
 
-    async def check(self, address: str, name: str, verify: Callable[[], Awaitable[bool]], *, usual: bool) -> bool:
-        """Wait as long as the failures so far demand; return what `verify` says of the password."""
+    async def verify(self, address: str, name: str, check: Callable[[], Awaitable[bool]], *, known_host: bool) -> bool:
+        """Wait as long as the failures so far demand, then return whether `check` accepts the password."""
         while True:
-            if pause := self.pause(address, name, usual=usual):
+            if pause := self.pause(address, name, known_host=known_host):
                 await self._sleep(pause)
             async with self._checking.hold((address, name)):
-                if self.pause(address, name, usual=usual):
+                if self.pause(address, name, known_host=known_host):
                     continue  # somebody else has failed in the meantime
-                right = await verify()
-                self._note(address, name, right=right)
+                right = await check()
+                self._count(address, name, right=right)
                 return right
 
-    def _note(self, address: str, name: str, *, right: bool) -> None:
+    def _count(self, address: str, name: str, *, right: bool) -> None:
         if right:
-            self._pairs.forgive((address, name))
+            self._pairs.reset((address, name))
             return
         now = self._clock()
-        for ledger, key in ((self._pairs, (address, name)), (self._addresses, address), (self._names, name)):
-            ledger.add(key, now)
+        for counts, key in ((self._pairs, (address, name)), (self._addresses, address), (self._names, name)):
+            counts.add(key, now)
 
 
 MAX_CLIENT: Final = 20
-"""Characters of a client's name; a login with a longer one fails."""
+"""Maximum length of a client's name; a login with a longer one fails."""
 GUEST: Final = "guest"
 
 
 @frozen
 class LoginDialog:
-    """Lets people in."""
+    """The dialog on a new connection, until a user is logged in."""
 
     world: World
     passwords: Passwords
     limits: ServerLimits
-    guessing: LoginThrottle
-    failed: RateLimitedLog
-    """Of logins with a wrong name or password."""
+    throttle: LoginThrottle
+    failures: RateLimitedLog
+    """The log of logins with a wrong name or password."""
 
-    async def admit(self, connection: ClientConnection) -> User | None:
-        """Greet a connection and log its user in; None if there will be no user.
+    async def run(self, connection: ClientConnection) -> User | None:
+        """Send the banner, and return the user who logs in; None if nobody does.
 
         Raises what `ClientConnection.read_line` raises.
         """
@@ -197,7 +197,7 @@ class LoginDialog:
         return None
 
     async def _log_in(self, connection: ClientConnection, words: list[str]) -> User | None:
-        """Log in as the line at the prompt asks; None if that fails."""
+        """Log in with the words typed at the prompt; None if that fails."""
         client: str | None = None
         match words:
             case ["login", client, version, name, password] if len(client) <= MAX_CLIENT and version.isdecimal():
@@ -214,33 +214,33 @@ class LoginDialog:
                 return None
         account = self.world.account(name)
         stored = account.password if account else None
-        right = await self.guessing.check(
+        right = await self.throttle.verify(
             connection.host,
             name,
             lambda: self.passwords.verify(password, stored),
-            usual=account is not None and account.last_host == connection.host,
+            known_host=account is not None and account.last_host == connection.host,
         )
         if not right:
-            self.failed.note(connection.host)
+            self.failures.count(connection.host)
             return None
-        return await self._enter(connection, name, mode, client)
+        return await self._log_in_account(connection, name, mode, client)
 
-    async def _enter(
+    async def _log_in_account(
         self, connection: ClientConnection, name: str, mode: ClientMode, client: str | None = None, *, new: bool = False
     ) -> User | None:
-        """Let somebody in when it is their turn; None if the connection has ended."""
-        await connection.turn(LOGIN_COST)
-        # Somebody may have changed the account while the password was being checked.
+        """Wait until there is processor time, then log a user in; None if the connection has ended."""
+        await connection.wait_for_turn(LOGIN_COST)
+        # The account may have changed while the password was being verified.
         account = self.world.account(name)
         if account is None or connection.closed:
             return None
-        with connection.charged():
+        with connection.charge_time():
             return sessions.log_in(self.world, account, mode, connection.host, client, new=new)
 
     # -- registration -----------------------------------------------------------------------------------------------
 
     async def _register(self, connection: ClientConnection) -> User | None:
-        """Let a guest choose a name and a password; None for who leaves without."""
+        """Let a guest choose a name and a password; None if the guest leaves without."""
         _send(connection, *texts.guest())
         while True:
             connection.send([], prompt=True)
@@ -253,9 +253,9 @@ class LoginDialog:
                     _send(connection, *texts.goodbye())
                     return None
                 if isinstance(command, c.Name):
-                    account = await self._choose(connection, command.name)
+                    account = await self._register_account(connection, command.name)
                     if account is not None:
-                        return await self._enter(connection, account.name, ClientMode.TELNET, new=True)
+                        return await self._log_in_account(connection, account.name, ClientMode.TELNET, new=True)
                 elif isinstance(command, c.Help):
                     _send(connection, *texts.help_on(command.topic))
                 elif command is not None:
@@ -263,11 +263,11 @@ class LoginDialog:
             except CommandError as error:
                 _send(connection, *refusal_messages(error.refusal))
 
-    async def _choose(self, connection: ClientConnection, name: str) -> Account | None:
+    async def _register_account(self, connection: ClientConnection, name: str) -> Account | None:
         if not is_valid_name(name):
             raise CommandError(m.NameInvalid())
         self._check_free(name)
-        if self.world.store.count_users() >= self.limits.accounts:
+        if self.world.database.count_users() >= self.limits.accounts:
             raise CommandError(m.PermissionDenied())
         _send(connection, m.NameChosen(name), m.NoPasswordHint())
         connection.echo(on=False)
@@ -278,17 +278,17 @@ class LoginDialog:
         stored = await self.passwords.hash(password)
         self._check_free(name)
         account = Account(name, stored)
-        self.world.store.save_accounts(account)
+        self.world.database.save_accounts(account)
         _send(connection, m.Unknown(""), m.Registered(), m.BeginnerHint())
         return account
 
     def _check_free(self, name: str) -> None:
-        if is_reserved(name) or self.world.store.registered(name):
+        if is_reserved(name) or self.world.database.registered(name):
             raise CommandError(m.NameTaken(name))
 
     @staticmethod
     async def _choose_password(connection: ClientConnection) -> str | None:
-        """Ask for a new password twice; None if none is given."""
+        """Ask for a new password twice; None if none is entered."""
         connection.ask(write(m.NewPasswordPrompt()))
         while True:
             password = await connection.read_line()

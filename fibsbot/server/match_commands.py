@@ -1,4 +1,4 @@
-"""Commands that begin and end matches: invite, join, leave; resuming saved matches.
+"""Match commands: invite, join, leave; resuming saved matches.
 
 Specification: "Invite", "Join", "Leave".
 """
@@ -18,7 +18,7 @@ from fibsbot.server import game_commands, game_flow, watchers
 from fibsbot.server.accounts import LISTED_EXPERIENCE, SHORT_MATCH
 from fibsbot.server.audience import match_views, send_boards
 from fibsbot.server.database import SavedMatchRow
-from fibsbot.server.server_match import CorruptMatchError, ServerMatch, new_match, update_laws
+from fibsbot.server.server_match import ServerMatch, new_match, update_laws
 from fibsbot.server.users import PendingInvitation, User
 from fibsbot.server.world import CommandHandlers, World
 
@@ -33,8 +33,8 @@ HANDLERS: Final = CommandHandlers()
 
 @HANDLERS.on(c.Invite)
 def invite(world: World, user: User, command: c.Invite) -> None:
-    """Ask another user to play. An invitation waits for ever, but only one at a time."""
-    if user.table is not None:
+    """Invite another user. An invitation waits for ever, but a user has only one at a time."""
+    if user.match is not None:
         raise CommandError(m.YouArePlaying())
     if not user.ready:
         user.settings[Toggle.READY] = True
@@ -45,17 +45,17 @@ def invite(world: World, user: User, command: c.Invite) -> None:
     if length is None:
         if saved is None:
             raise CommandError(m.NoSavedMatch(guest.name))
-        world.tell(guest, m.ResumeInvitation(user.name), m.JoinHint(user.name))
-        world.tell(user, m.YouInvitedToResume(guest.name))
+        world.send(guest, m.ResumeInvitation(user.name), m.JoinHint(user.name))
+        world.send(user, m.YouInvitedToResume(guest.name))
     else:
         _check_length(user, length)
-        world.tell(guest, m.Invitation(user.name, length), m.JoinHint(user.name))
+        world.send(guest, m.Invitation(user.name, length), m.JoinHint(user.name))
         if saved is not None:
-            world.tell(guest, m.SavedMatchWarning(_saved_length(saved)))
-        world.tell(user, m.YouInvited(guest.name, length))
+            world.send(guest, m.SavedMatchWarning(_saved_length(saved)))
+        world.send(user, m.YouInvited(guest.name, length))
     user.invitation = PendingInvitation(guest.name, length)
     if guest.away is not None:
-        world.tell(user, m.Unknown(""), m.UserIsAway(guest.name, guest.away))
+        world.send(user, m.Unknown(""), m.UserIsAway(guest.name, guest.away))
 
 
 def _find_guest(world: World, user: User, name: str) -> User:
@@ -64,7 +64,7 @@ def _find_guest(world: World, user: User, name: str) -> User:
         raise CommandError(m.NoSuchUser(name))
     if guest is user:
         raise CommandError(m.InviteSelf())
-    if guest.table is not None:
+    if guest.match is not None:
         raise CommandError(m.AlreadyPlayingOther(guest.name, joining=False))
     if not guest.ready:
         raise CommandError(m.RefusesGames(guest.name))
@@ -79,16 +79,14 @@ def _check_length(user: User, length: int) -> None:
 
 
 def _unfinished(world: World, name: str, other: str) -> SavedMatchRow | None:
-    saved = world.store.match(name, other)
+    saved = world.database.match(name, other)
     return None if saved is None or saved.over else saved
 
 
 def _saved_length(saved: SavedMatchRow) -> int:
-    """Return the length of a saved match; a corrupt one warns of an unlimited match."""
-    try:
-        return ServerMatch.from_saved(saved).length
-    except CorruptMatchError:
-        return UNLIMITED
+    """Return the length of a saved match; of a corrupt one, UNLIMITED."""
+    match = ServerMatch.from_saved(saved)
+    return UNLIMITED if match is None else match.length
 
 
 # -- join -----------------------------------------------------------------------------------------------------------
@@ -96,18 +94,18 @@ def _saved_length(saved: SavedMatchRow) -> int:
 
 @HANDLERS.on(c.Join)
 def join(world: World, user: User, command: c.Join) -> None:
-    """Accept an invitation, or go on to the next game of the match."""
-    if user.table is not None:
-        if user.table.state.stage is not Stage.OVER:
+    """Accept an invitation, or join the next game of the match."""
+    if user.match is not None:
+        if user.match.state.stage is not Stage.OVER:
             raise CommandError(m.TwoGamesAtOnce())
-        _join_next_game(world, user, user.table)
+        _join_next_game(world, user, user.match)
         return
     if command.name is None:
         raise CommandError(m.JoinWho())
     host = world.find(command.name)
     if host is None:
         raise CommandError(m.CantFindPlayer(command.name))
-    if host.table is not None:
+    if host.match is not None:
         raise CommandError(m.AlreadyPlayingOther(host.name, joining=True))
     if not host.ready:
         raise CommandError(m.RefusesGames(host.name))
@@ -121,100 +119,99 @@ def join(world: World, user: User, command: c.Join) -> None:
         _start(world, host, user, invitation.length)
 
 
-def _join_next_game(world: World, user: User, table: ServerMatch) -> None:
-    seat = table.seat(user.name)
-    table.joined.add(seat)
-    if len(table.joined) < 2:
-        world.tell(user, m.WaitForJoin(table.names[seat.other]))
+def _join_next_game(world: World, user: User, match: ServerMatch) -> None:
+    seat = match.seat(user.name)
+    match.joined.add(seat)
+    if len(match.joined) < 2:
+        world.send(user, m.WaitForJoin(match.names[seat.other]))
     else:
-        _start_next_game(world, table)
+        _start_next_game(world, match)
 
 
-def _start_next_game(world: World, table: ServerMatch, *, resumed: bool = False) -> None:
-    table.state = next_game(table.state)
-    table.swap_colours()
-    game_flow.start_game(world, table, resumed=resumed)
+def _start_next_game(world: World, match: ServerMatch, *, resumed: bool = False) -> None:
+    match.state = next_game(match.state)
+    match.swap_colours()
+    game_flow.start_game(world, match, resumed=resumed)
 
 
 def _start(world: World, host: User, guest: User, length: int) -> None:
-    """Begin a new match; a saved one between the two is discarded."""
-    last = world.store.match(host.name, guest.name)
+    """Start a new match; a saved one between the two is discarded."""
+    last = world.database.match(host.name, guest.name)
     serial = last.serial + 1 if last else 1
-    table = new_match(host, guest, length, serial)
-    if world.fixtures.dice.coin(table.key):
-        table.swap_colours()
-    _begin_playing(world, table, host, guest)
-    world.tell(guest, m.YouJoined(host.name, length))
-    world.tell(host, m.OpponentJoined(guest.name, length))
-    _announce_match(world, table, m.MatchReportStart(host.name, guest.name, length))
-    game_flow.start_game(world, table)
+    match = new_match(host, guest, length, serial)
+    if world.dice.coin(match.key):
+        match.swap_colours()
+    _begin_playing(world, match, host, guest)
+    world.send(guest, m.YouJoined(host.name, length))
+    world.send(host, m.OpponentJoined(guest.name, length))
+    _announce_match(world, match, m.MatchReportStart(host.name, guest.name, length))
+    game_flow.start_game(world, match)
 
 
 def _resume(world: World, host: User, guest: User) -> None:
-    """Take up the saved match where it was left; between two games, begin the next one."""
+    """Resume the saved match; between two games, start the next one."""
     saved = _unfinished(world, host.name, guest.name)
     if saved is None:
         raise CommandError(m.DidntInvite(host.name))
-    try:
-        table = ServerMatch.from_saved(saved)
-    except CorruptMatchError:
-        world.tell(host, m.SavedMatchCorrupt())
-        raise CommandError(m.SavedMatchCorrupt()) from None
-    _begin_playing(world, table, host, guest)
-    world.tell(guest, m.YouResumed(host.name))
-    world.tell(host, m.OpponentResumed(guest.name))
-    update_laws(table)
+    match = ServerMatch.from_saved(saved)
+    if match is None:
+        world.send(host, m.SavedMatchCorrupt())
+        raise CommandError(m.SavedMatchCorrupt())
+    _begin_playing(world, match, host, guest)
+    world.send(guest, m.YouResumed(host.name))
+    world.send(host, m.OpponentResumed(guest.name))
+    update_laws(match)
     for user in (host, guest):
         user.settings.begin_game()
-    scores = table.state.scores
+    scores = match.state.scores
     for user in (host, guest):
-        world.tell(
+        world.send(
             user,
-            m.ResumeTurn(table.names[table.on_turn]),
-            m.ResumeLength(table.length),
-            *(m.ResumePoints(table.names[seat], scores[seat]) for seat in (Seat.A, Seat.B)),
+            m.ResumeTurn(match.names[match.on_turn]),
+            m.ResumeLength(match.length),
+            *(m.ResumePoints(match.names[seat], scores[seat]) for seat in (Seat.A, Seat.B)),
         )
-    _announce_match(world, table, m.MatchReportResume(host.name, guest.name, table.length))
-    if table.between_games:
-        _start_next_game(world, table, resumed=True)
+    _announce_match(world, match, m.MatchReportResume(host.name, guest.name, match.length))
+    if match.between_games:
+        _start_next_game(world, match, resumed=True)
         return
-    send_boards(world, table, unless=partial(game_flow.asks_after_resume, world))
-    _repeat_prompt(world, table)
+    send_boards(world, match, except_for=partial(game_flow.asks_after_resume, world))
+    _repeat_prompt(world, match)
 
 
-def _repeat_prompt(world: World, table: ServerMatch) -> None:
-    """Say again what the match was waiting for when it was broken off."""
-    state = table.state
+def _repeat_prompt(world: World, match: ServerMatch) -> None:
+    """Repeat what the match was waiting for when it was interrupted."""
+    state = match.state
     if state.resignation is not None:
-        game_commands.announce_resignation(world, table, state.resignation)
+        game_commands.announce_resignation(world, match, state.resignation)
     elif state.answering is not None:
-        game_commands.announce_double(world, table)
+        game_commands.announce_double(world, match)
     elif state.stage is Stage.MOVE:
-        world.tell(table.users[state.turn], m.MovePrompt(table.can_move[state.turn]))
+        world.send(match.users[state.turn], m.MovePrompt(match.can_move[state.turn]))
     else:
-        game_flow.continue_game(world, table, asked=not world.fixtures.quirks.board_after_resume)
+        game_flow.continue_game(world, match, skip_board=not world.quirks.board_after_resume)
 
 
-def _begin_playing(world: World, table: ServerMatch, host: User, guest: User) -> None:
+def _begin_playing(world: World, match: ServerMatch, host: User, guest: User) -> None:
     for user in (host, guest):
         watchers.stop_watching(world, user)
-        table.users[table.seat(user.name)] = user
-        user.table = table
-    world.changed(table)
+        match.users[match.seat(user.name)] = user
+        user.match = match
+    world.mark_unsaved(match)
     world.show_status(host, guest)
 
 
-def _announce_match(world: World, table: ServerMatch, message: m.MatchReportStart | m.MatchReportResume) -> None:
-    """Tell about a match that begins; whoever is banned by one of the players can only hear of it."""
-    banned = {name for user in table.users.values() for name in user.blinded}
-    for view in list(match_views(world, table)):
-        if not view.watched:
+def _announce_match(world: World, match: ServerMatch, message: m.MatchReportStart | m.MatchReportResume) -> None:
+    """Announce a match to its watchers and stop those whom a player has banned, then to all who want reports."""
+    banned = {name for user in match.users.values() for name in user.blinded}
+    for view in list(match_views(world, match)):
+        if not view.is_watcher:
             continue
-        world.tell(view.user, message)
+        world.send(view.user, message)
         if view.user.name in banned:
-            world.tell(view.user, m.CantWatchMatch(message.player1, message.player2))
+            world.send(view.user, m.CantWatchMatch(message.player1, message.player2))
             watchers.stop_watching(world, view.user)
-    game_flow.report_match(world, table, message)
+    game_flow.report_match(world, match, message)
 
 
 # -- leave ----------------------------------------------------------------------------------------------------------
@@ -222,24 +219,24 @@ def _announce_match(world: World, table: ServerMatch, message: m.MatchReportStar
 
 @HANDLERS.on(c.Leave)
 def leave(world: World, user: User, command: c.Leave) -> None:  # noqa: ARG001 - all handlers are called alike
-    """Break a match off."""
-    if user.table is None:
+    """Leave the match."""
+    if user.match is None:
         raise CommandError(m.NobodyToLeave())
     break_off(world, user, Departure.LEFT)
 
 
 def break_off(world: World, user: User, how: Departure) -> None:
-    """End a user's match without an end, if there is one; it is saved and can be resumed."""
-    table = user.table
-    if table is None:
+    """Interrupt a user's match, if there is one; it is saved and can be resumed."""
+    match = user.match
+    if match is None:
         return
-    seat = table.seat(user.name)
-    opponent = table.users[seat.other]
-    world.changed(table)
-    world.save()
-    world.tell(user, m.YouLeft() if how is Departure.LEFT else m.YourGameSaved(opponent.name))
-    world.tell(opponent, m.OpponentGone(user.name, how))
+    seat = match.seat(user.name)
+    opponent = match.users[seat.other]
+    world.mark_unsaved(match)
+    world.save_matches()
+    world.send(user, m.YouLeft() if how is Departure.LEFT else m.YourGameSaved(opponent.name))
+    world.send(opponent, m.OpponentGone(user.name, how))
     for player in (user, opponent):
-        player.table = None
-    game_flow.report_match(world, table, m.MatchReportLeft(user.name, opponent.name))
+        player.match = None
+    game_flow.report_match(world, match, m.MatchReportLeft(user.name, opponent.name))
     world.show_status(user, opponent)

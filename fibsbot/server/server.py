@@ -1,4 +1,4 @@
-"""Server: the world on a TCP port of this machine."""
+"""Server: the world on a TCP port."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from fibsbot.server.info import change_password
 from fibsbot.server.limits import FairQueue, RateLimitedLog, ServerLimits
 from fibsbot.server.login import LoginDialog, LoginThrottle
 from fibsbot.server.users import ClientMode, User
-from fibsbot.server.world import Dependencies, Quirks, World
+from fibsbot.server.world import Quirks, World
 
 _log = structlog.get_logger(__name__)
 
 SAMPLE_INTERVAL: Final = 60.0
-"""Seconds between two counts of users for `average`."""
+"""Seconds between two samples of the number of users for `average`."""
 REFUSED_LOG_INTERVAL: Final = 1.0
-"""Seconds between two lines of the log about connections that are one too many."""
+"""Seconds between two log lines about connections beyond the limits."""
 FAILED_LOGIN_LOG_INTERVAL: Final = 60.0
-"""Seconds between two lines of the log about logins that failed."""
+"""Seconds between two log lines about failed logins."""
 
 
 class Server:
@@ -59,13 +59,13 @@ class Server:
 
         Args:
             host: address to listen on.
-            port: 0 takes a free one; `port` tells which.
-            db: the database's file; None keeps everything in memory.
-            seed: makes the dice repeat; None takes them from the system.
+            port: port to listen on; 0 takes a free one, which `port` then holds.
+            db: file of the database; None keeps everything in memory.
+            seed: seed of repeatable dice; None takes them from the system.
             limits: bounds of the connections.
             quirks: deliberate differences, for tests of clients.
-            dice: dice of a test's own, in place of `seed`.
-            clock: seconds since 1970 UTC, as users see them.
+            dice: source of dice for a test, in place of `seed`.
+            clock: returns seconds since 1970 UTC, as users see them.
 
         Raises:
             StoreError: if the database cannot be used.
@@ -73,16 +73,18 @@ class Server:
         self.host = host
         self.port = port
         self.limits = limits or ServerLimits()
-        source = dice or (SystemDice() if seed is None else SeededDice(seed))
-        store = Database(db, clock())
         self.world = World(
-            Dependencies(store, source, clock, quirks=quirks or Quirks(), max_users=self.limits.connections)
+            Database(db, clock()),
+            dice or (SystemDice() if seed is None else SeededDice(seed)),
+            clock,
+            quirks=quirks,
+            user_limit=self.limits.connections,
         )
         self.passwords = Passwords(self.limits.password_cost)
-        self._turns = FairQueue()
-        self._guessing = LoginThrottle()
+        self._fair_queue = FairQueue()
         self._refused = RateLimitedLog(REFUSED_LOG_INTERVAL, _log_refused)
         self._failed_logins = RateLimitedLog(FAILED_LOGIN_LOG_INTERVAL, _log_failed_logins)
+        self._login = LoginDialog(self.world, self.passwords, self.limits, LoginThrottle(), self._failed_logins)
         self._connections: dict[User, ClientConnection] = {}
         self._by_address: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -90,14 +92,14 @@ class Server:
         self._open: set[ClientConnection] = set()
         self._sampler: asyncio.Task[None] | None = None
         self.failure: sqlite3.Error | None = None
-        """Why the database can no longer be used."""
+        """The error after which the database can no longer be used."""
         self.failed = asyncio.Event()
-        """Set together with `failure`; what is left to do is `stop`."""
+        """Set together with `failure`; then only `stop` remains to be called."""
         self._stopped = False
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
-        """Begin to listen.
+        """Start listening.
 
         Raises:
             OSError: if the port is not free.
@@ -118,7 +120,7 @@ class Server:
         _log.info("listening", host=self.host, port=self.port)
 
     async def stop(self) -> None:
-        """Tell everybody, save everything, close all connections; a second call does nothing."""
+        """Log everybody out, save everything, close all connections; a second call does nothing."""
         if self._stopped:
             return
         self._stopped = True
@@ -130,19 +132,19 @@ class Server:
         if self._sampler is not None:
             self._sampler.cancel()
         await self._end_connections()
-        for tally in (self._refused, self._failed_logins):
-            tally.close()
+        for log in (self._refused, self._failed_logins):
+            log.close()
         self.passwords.close()
-        self.world.store.close()
+        self.world.database.close()
         if self._server is not None:
             await self._server.wait_closed()
             _log.info("stopped")
 
     async def _end_connections(self) -> None:
-        """Close all connections, and wait until they are closed; within bounds."""
+        """Close all connections and wait until they are closed, but not for ever."""
         for connection in self._open:
             connection.close()
-        for task in self._logging_in:  # some of them would have to wait for long before they may try again
+        for task in self._logging_in:  # some are in a long pause after failed logins
             task.cancel()
         if self._tasks:
             _, pending = await asyncio.wait(self._tasks, timeout=2 * CLOSE_TIME)
@@ -159,29 +161,29 @@ class Server:
         await self.stop()
 
     async def register(self, name: str, password: str) -> None:
-        """Add an account without a connection, for programs that run the server themselves; keep one that exists."""
-        if not self.world.store.registered(name):
-            self.world.store.save_accounts(Account(name, await self.passwords.hash(password)))
+        """Add an account without a connection, for programs that embed the server; keep one that exists."""
+        if not self.world.database.registered(name):
+            self.world.database.save_accounts(Account(name, await self.passwords.hash(password)))
 
     # -- connections ------------------------------------------------------------------------------------------------
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one connection from its beginning to its end."""
+        """Accept a connection within the limits, and serve it to its end."""
         task = asyncio.current_task()
-        connection = ClientConnection(reader, writer, self.limits, self.world.traffic, self._turns)
-        if self._stopped:  # it came just before, and nobody would close it any more
+        connection = ClientConnection(reader, writer, self.limits, self.world.traffic, self._fair_queue)
+        if self._stopped:  # accepted just before; nothing would close it any more
             connection.abort()
             return
         host = connection.host
         full = self._by_address.total() >= self.limits.connections
         if task is None or full or self._by_address[host] >= self.limits.connections_per_address:
-            self._refused.note(host)
+            self._refused.count(host)
             connection.abort()
             return
-        await self._keep(connection, task)
+        await self._serve_and_close(connection, task)
 
-    async def _keep(self, connection: ClientConnection, task: asyncio.Task[None]) -> None:
-        """Serve a connection that was accepted; close it in any case."""
+    async def _serve_and_close(self, connection: ClientConnection, task: asyncio.Task[None]) -> None:
+        """Serve an accepted connection; close it in any case."""
         self._tasks.add(task)
         self._open.add(connection)
         self._by_address[connection.host] += 1
@@ -195,7 +197,7 @@ class Server:
             # While the task counts a request to cancel it, a timeout that expires raises CancelledError
             # instead of TimeoutError up to Python 3.11.2, and `finish` has two of them.
             task.uncancel()
-        except Exception as error:  # noqa: BLE001 - whatever went wrong, it is this connection that ends
+        except Exception as error:  # noqa: BLE001 - an error of any kind ends this connection only
             _log.error("connection failed", host=connection.host, trace=_trace(error))
         finally:
             try:
@@ -211,11 +213,10 @@ class Server:
             del self._by_address[connection.host]
 
     async def _serve(self, connection: ClientConnection, task: asyncio.Task[None]) -> None:
-        door = LoginDialog(self.world, self.passwords, self.limits, self._guessing, self._failed_logins)
         self._logging_in.add(task)
         try:
             async with asyncio.timeout(self.limits.login_time):
-                user = await door.admit(connection)
+                user = await self._login.run(connection)
         except (TimeoutError, ConnectionError):
             user = None
         finally:
@@ -224,19 +225,19 @@ class Server:
             return
         self._connections[user] = connection
         _log.info("logged in", user=user.name, host=user.host, client=user.client)
-        with connection.charged():
+        with connection.charge_time():
             self._deliver(user)
-        how = Departure.DROPPED
+        departure = Departure.DROPPED
         try:
             while (line := await connection.read_line()) is not None:
                 await self._handle(user, connection, line)
         except TimeoutError:
-            how = Departure.TIMED_OUT
-            self.world.tell(user, m.ConnectionTimedOut())
+            departure = Departure.TIMED_OUT
+            self.world.send(user, m.ConnectionTimedOut())
         except ConnectionError:
-            how = Departure.NETWORK_ERROR
+            departure = Departure.NETWORK_ERROR
         finally:
-            sessions.log_out(self.world, user, how)
+            sessions.log_out(self.world, user, departure)
             self._deliver(None)
             _log.info("logged out", user=user.name)
 
@@ -244,13 +245,13 @@ class Server:
         password = dispatch.password_command(line)
         if password is not None:
             await change_password(self.world, user, self.passwords, password)
-        with connection.charged():
+        with connection.charge_time():
             if password is None:
                 dispatch.handle(self.world, user, line)
             self._deliver(user)
 
     def _deliver(self, actor: User | None) -> None:
-        """Send out what the world has to say; whoever sent the command gets a prompt even if nothing was said."""
+        """Deliver the outbox; the user who sent the command gets a prompt even without an answer."""
         texts: dict[User, list[str]] = {} if actor is None else {actor: []}
         outbox, self.world.outbox = self.world.outbox, []
         shared: dict[int, list[str]] = {}
@@ -265,18 +266,18 @@ class Server:
                 if user.clip and isinstance(message, RENDERED_ONCE):
                     shared[id(message)] = lines
             texts.setdefault(user, []).extend(lines)
-        leaving, self.world.leaving = self.world.leaving, []
+        disconnecting, self.world.disconnecting = self.world.disconnecting, []
         for user, lines in texts.items():
             connection = self._connections.get(user)
             if connection is not None:
-                connection.send(lines, prompt=user.mode is ClientMode.TELNET and user not in leaving)
-        for user in leaving:
+                connection.send(lines, prompt=user.mode is ClientMode.TELNET and user not in disconnecting)
+        for user in disconnecting:
             connection = self._connections.pop(user, None)
             if connection is not None:
                 connection.close()
 
     def _fail(self, error: sqlite3.Error) -> None:
-        """End everything at once: what cannot be saved must not be played on."""
+        """Close all connections at once: matches that cannot be saved must not go on."""
         if self.failure is None:
             _log.critical("the database failed", reason=str(error))
             self.failure = error
@@ -287,7 +288,7 @@ class Server:
 
     async def _sample(self) -> None:
         while True:
-            self.world.sample()
+            self.world.sample_user_count()
             await asyncio.sleep(SAMPLE_INTERVAL)
 
 
@@ -302,5 +303,5 @@ def _log_failed_logins(counts: Counter[str]) -> None:
 
 
 def _trace(error: Exception) -> str:
-    """Return a traceback without the values of variables: one of them could be a password."""
+    """Return the traceback without the values of variables, one of which could be a password."""
     return "".join(traceback.format_exception(error))

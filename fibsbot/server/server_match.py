@@ -1,4 +1,4 @@
-"""ServerMatch: a match between two users. The rules core knows the game; this knows who plays it."""
+"""ServerMatch: a match between two users: the state of its game, the players, the list of moves."""
 
 from __future__ import annotations
 
@@ -21,48 +21,44 @@ from fibsbot.server.database import SavedMatchRow
 from fibsbot.server.users import User
 
 CUBE_LIMIT: Final = 4096
-"""Where the cube stops: a `board:` line has room for four digits."""
+"""The highest value of the cube: a `board:` line has room for four digits."""
 MAX_SHOWN: Final = 9999
 """The highest score that a `board:` line can show; an unlimited match may pass it."""
 CRAWFORD_OFF: Final = 3
-"""What the token "forced move" holds in a match without the Crawford rule (docs/protocol.md, token 50)."""
+"""The token "forced move" in a match without the Crawford rule (docs/protocol.md, token 50)."""
 
 _CONVERTER: Final = cattrs.Converter()
 
 
-class CorruptMatchError(Exception):
-    """A saved match that cannot be read."""
-
-
 @define(eq=False)
 class ServerMatch:
-    """A match between two users, from the invitation to its end or until somebody leaves."""
+    """A match between two users, until its end or until one of them leaves."""
 
     names: tuple[str, str]
-    """Of seat A, who invited, and of seat B."""
+    """The names of seat A, who invited, and seat B."""
     state: GameState
     colours: tuple[Colour, Colour]
     serial: int
-    """Which match of the pair this is, from 1; with the names it names the dice."""
-    throws: int = 0
-    """Dice thrown so far."""
+    """The number of this match of the pair, from 1; with the names it determines seeded dice."""
+    rolls: int = 0
+    """Rolls so far."""
     moves: list[str] = field(factory=list)
     """The list of moves of the current game, as `oldmoves` shows it."""
     can_move: tuple[int, int] = (0, 0)
-    """Checkers that each player could move after the last own throw; like FIBS we never set it back."""
+    """Checkers that each player could move after the last own roll; as on FIBS it is never reset."""
     joined: set[Seat] = field(factory=set)
-    """Between two games, who has joined the next one."""
+    """Between two games, the players who have joined the next one."""
     users: dict[Seat, User] = field(factory=dict)
     """The players; empty for a match that is not being played."""
 
     @property
     def length(self) -> int:
-        """Length as messages have it: UNLIMITED for an unlimited match."""
+        """The length as in messages: UNLIMITED for an unlimited match."""
         return fibs.length_to_fibs(self.state.length)
 
     @property
     def key(self) -> str:
-        """The match's name for the dice."""
+        """The match's name for seeded dice."""
         return f"{self.names[0]}:{self.names[1]}:{self.serial}"
 
     @property
@@ -72,11 +68,11 @@ class ServerMatch:
 
     @property
     def on_turn(self) -> Seat:
-        """Whose turn the server says it is: while a double waits, the answering player's."""
+        """The player whose turn the server says it is: while a double waits, the one who answers."""
         return self.state.turn if self.state.answering is None else self.state.answering
 
     def seat(self, name: str) -> Seat:
-        """Return where a player sits."""
+        """Return a player's seat."""
         return Seat(self.names.index(name))
 
     def direction(self, seat: Seat) -> int:
@@ -84,22 +80,22 @@ class ServerMatch:
         return fibs.DIRECTIONS[self.colours[seat]]
 
     def swap_colours(self) -> None:
-        """Change sides, as before every game but the first."""
+        """Swap the colours, as before every game but the first."""
         self.colours = (self.colours[1], self.colours[0])
 
     # -- the list of moves ------------------------------------------------------------------------------------------
 
-    def note_play(self, seat: Seat, dice: Dice, play: Play) -> None:
-        """Put a play on the list."""
+    def record_play(self, seat: Seat, dice: Dice, play: Play) -> None:
+        """Add a play to the list."""
         moves = fibs.play_to_fibs(play, self.direction(seat))
         self.moves.append(write(m.MovesPlay(self.colours[seat], dice, moves)))
 
-    def note(self, seat: Seat, text: str) -> None:
-        """Put anything else on the list."""
+    def record_action(self, seat: Seat, text: str) -> None:
+        """Add any other action to the list."""
         self.moves.append(write(m.MovesAction(self.colours[seat], text)))
 
     def list_moves(self, seat: Seat) -> tuple[m.Message, ...]:
-        """Return the list of the current game, the score seen from a seat."""
+        """Return the list of the current game, with the score from a seat's side."""
         own, other = self.state.scores[seat], self.state.scores[seat.other]
         x = self.colours.index(Colour.X)
         head = (m.MovesScore(own, other, self.length), m.MovesColours(self.names[x], self.names[1 - x]), m.Unknown(""))
@@ -108,10 +104,10 @@ class ServerMatch:
     # -- the board --------------------------------------------------------------------------------------------------
 
     def board(self, seat: Seat, player: str, opponent: str, *, requested: bool = False) -> BoardState:
-        """Return the board as the player on a seat sees it, under the names to be shown (docs/protocol.md).
+        """Return the board from a seat's side, with the names to show (docs/protocol.md).
 
-        While a double waits, the turn is the answering player's and neither may double; `was_doubled` is only on a
-        board that the doubled player has asked for.
+        While a double waits, it is the answering player's turn and neither may double; `was_doubled` is only set on a
+        board that the doubled player has requested.
         """
         state, colour, turn = self.state, self.colours[seat], self.on_turn
         direction = self.direction(seat)
@@ -150,38 +146,34 @@ class ServerMatch:
     # -- saving -----------------------------------------------------------------------------------------------------
 
     def to_saved(self) -> SavedMatchRow:
-        """Return the row that keeps this match."""
+        """Return the database row of this match."""
         low, high = sorted(self.names)
         return SavedMatchRow((low, high), self.serial, match_winner(self.state) is not None, self.to_json())
 
     def to_json(self) -> str:
-        """Return everything but the users."""
+        """Return everything except the users as JSON."""
         return json.dumps(
             {
                 "names": self.names,
                 "state": _CONVERTER.unstructure(self.state),
                 "colours": self.colours,
                 "serial": self.serial,
-                "throws": self.throws,
+                "throws": self.rolls,
                 "moves": self.moves,
                 "can_move": self.can_move,
             }
         )
 
     @classmethod
-    def from_saved(cls, saved: SavedMatchRow) -> ServerMatch:
-        """Read a saved match.
-
-        Raises:
-            CorruptMatchError: if it is none.
-        """
+    def from_saved(cls, saved: SavedMatchRow) -> ServerMatch | None:
+        """Read a saved match; None if the row is corrupt."""
         try:
             values: dict[str, Any] = json.loads(saved.state)
             a, b = values["names"]
             x, o = values["colours"]
             can_a, can_b = values["can_move"]
             state = _CONVERTER.structure(values["state"], GameState)
-            table = cls(
+            match = cls(
                 (a, b),
                 state,
                 (Colour(x), Colour(o)),
@@ -190,29 +182,27 @@ class ServerMatch:
                 list(map(str, values["moves"])),
                 (int(can_a), int(can_b)),
             )
-            flaw = table.board(Seat.A, a, b).flaw()
-        except Exception as error:  # whatever is wrong with it, it is the saved match
-            raise CorruptMatchError(str(error)) from error
-        if flaw or sorted(table.names) != list(saved.names):
-            raise CorruptMatchError(flaw or "the players are others")
-        return table
+            flaw = match.board(Seat.A, a, b).flaw()
+        except Exception:  # noqa: BLE001 - nothing in a row of the database is trusted
+            return None
+        return None if flaw or sorted(match.names) != list(saved.names) else match
 
 
 def new_match(inviter: User, joiner: User, length: int, serial: int) -> ServerMatch:
-    """Set up a match as both players' toggles want it, the inviter as X; `length` is as messages have it."""
+    """Return a new match by both players' toggles, the inviter as X; `length` is as in messages."""
     own_length = fibs.length_from_fibs(length)
     state = start_match(_laws(inviter, joiner), own_length)
     return ServerMatch((inviter.name, joiner.name), state, (Colour.X, Colour.O), serial)
 
 
-def update_laws(table: ServerMatch) -> None:
-    """Take up what both players' toggles say, before a game (autodouble) or a match that goes on (redoubles)."""
-    a, b = table.users[Seat.A], table.users[Seat.B]
-    table.state = evolve(table.state, laws=evolve(_laws(a, b), crawford=table.state.laws.crawford))
+def update_laws(match: ServerMatch) -> None:
+    """Apply both players' toggles before a game (autodouble) or a resumed match (redoubles)."""
+    a, b = match.users[Seat.A], match.users[Seat.B]
+    match.state = evolve(match.state, laws=evolve(_laws(a, b), crawford=match.state.laws.crawford))
 
 
 def _laws(a: User, b: User) -> Laws:
-    """Return the laws that two users agree on: Crawford unless both are against it, the rest only if both want it."""
+    """Return the laws that two users agree on: Crawford if one of them wants it, the rest only if both do."""
     limits = [user.settings.redoubles for user in (a, b) if user.settings.redoubles is not None]
     return evolve(
         FIBS,

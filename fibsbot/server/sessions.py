@@ -24,10 +24,10 @@ _DEPARTURES: Final = {
 }
 
 
-def log_in(  # noqa: PLR0913 - what a login knows
+def log_in(  # noqa: PLR0913 - all that is known about a login
     world: World, account: Account, mode: ClientMode, host: str, client: str | None = None, *, new: bool = False
 ) -> User:
-    """Let a user in whose password was right; an older connection is closed (docs/protocol.md, pitfall 4)."""
+    """Log in a user whose password was verified; close an older connection (docs/protocol.md, pitfall 4)."""
     now = world.now()
     old = world.users.get(account.name)
     if old is not None:
@@ -37,41 +37,41 @@ def log_in(  # noqa: PLR0913 - what a login knows
     world.users[user.name] = user
     world.max_users = max(world.max_users, len(world.users))
     if old is not None:
-        world.tell(user, m.AlreadyLoggedIn())
+        world.send(user, m.AlreadyLoggedIn())
     if user.clip:
-        world.tell(user, m.Welcome(account.name, account.last_login, account.last_host), user.own_info())
+        world.send(user, m.Welcome(account.name, account.last_login, account.last_host), user.own_info())
     account.last_login, account.last_host = int(now), host
-    world.store.save_accounts(account)
-    world.tell(user, *motd())
-    for sender, time, text in world.store.take_mail(user.name):
+    world.database.save_accounts(account)
+    world.send(user, *motd())
+    for sender, time, text in world.database.take_mail(user.name):
         user.mail.append(m.MailReceived(sender, time, text))
-    world.tell(user, *user.mail)
+    world.send(user, *user.mail)
     if user.clip:
-        world.tell(user, *(other.who_info(now) for other in world.users.values()), m.WhoEnd())
+        world.send(user, *(other.who_info(now) for other in world.users.values()), m.WhoEnd())
     how = "just registered and logs in." if new else "logs in again." if old is not None else "logs in."
     _announce(world, user, f"{user.name} {how}")
     return user
 
 
 def _announce(world: World, user: User, text: str) -> None:
-    """Tell everybody else that a user has come."""
-    world.last.append((world.now(), text))
+    """Announce a login to everybody else."""
+    world.recent_logins.append((world.now(), text))
     message, status, end = m.LoggedIn(user.name, text), user.who_info(world.now()), m.WhoEnd()
     for other in world.users.values():
         if other is user:
             continue
         if other.settings[Toggle.NOTIFY]:
-            world.tell(other, message)
+            world.send(other, message)
         if other.clip:
-            world.tell(other, status, end)
+            world.send(other, status, end)
         if user.name in other.waiting_for:
             other.waiting_for.discard(user.name)
-            world.tell(other, m.AwaitedLoggedIn(user.name))
-            world.tell(user, m.IsWaitingForYou(other.name))
+            world.send(other, m.AwaitedLoggedIn(user.name))
+            world.send(user, m.IsWaitingForYou(other.name))
 
 
 def log_out(world: World, user: User, how: Departure) -> None:
-    """Let a user go, for whatever reason; a running match is saved."""
+    """Log a user out, for any reason; a running match is saved."""
     if world.users.get(user.name) is not user:
         return
     text = _DEPARTURES[how].format(user.name)
@@ -80,23 +80,23 @@ def log_out(world: World, user: User, how: Departure) -> None:
     user.invitation = None
     for watcher in world.watchers.pop(user.name, ()):
         watcher.watching = None
-        world.tell(watcher, m.WatchedGone(text))
+        world.send(watcher, m.WatchedGone(text))
         world.show_status(watcher)
     del world.users[user.name]
     user.account.last_logout = int(world.now())
-    world.store.save_accounts(user.account)
-    world.last.append((world.now(), text))
-    world.leaving.append(user)
+    world.database.save_accounts(user.account)
+    world.recent_logins.append((world.now(), text))
+    world.disconnecting.append(user)
     if world.closing:
         return
     message = m.LoggedOut(user.name, text)
-    world.tell_all((other for other in world.users.values() if other.settings[Toggle.NOTIFY]), message)
+    world.send_all((other for other in world.users.values() if other.settings[Toggle.NOTIFY]), message)
 
 
 def shut_down(world: World) -> None:
-    """Tell everybody that the server ends, and log them out; every match is saved."""
+    """Announce the end of the server and log everybody out; every match is saved."""
     users = list(world.users.values())
-    world.tell_all(users, m.Shutdown(), m.GamesWillBeSaved())
+    world.send_all(users, m.Shutdown(), m.GamesWillBeSaved())
     world.closing = True
     for user in users:
         log_out(world, user, Departure.LOGGED_OUT)
@@ -109,15 +109,15 @@ HANDLERS: Final = CommandHandlers()
 def bye(world: World, user: User, command: c.Bye) -> None:  # noqa: ARG001 - all handlers are called alike
     """Log out."""
     log_out(world, user, Departure.LOGGED_OUT)
-    world.tell(user, *goodbye())
+    world.send(user, *goodbye())
 
 
 @HANDLERS.on(c.Wave)
 def wave(world: World, user: User, command: c.Wave) -> None:  # noqa: ARG001 - as above
     """Wave to everybody who hears shouts; the second time, log out."""
     again, user.waved = user.waved, True
-    world.tell(user, m.Waves(YOU, again))
+    world.send(user, m.Waves(YOU, again))
     others = (other for other in world.users.values() if other is not user and not other.settings[Toggle.SILENT])
-    world.tell_all(others, m.Waves(user.name, again))
+    world.send_all(others, m.Waves(user.name, again))
     if again:
         bye(world, user, c.Bye())

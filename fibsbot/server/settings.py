@@ -23,13 +23,12 @@ DEFAULT_ON: Final = frozenset(
         Toggle.TELNET,
     }
 )
-"""What is on for a new user."""
+"""The toggles that are on for a new user."""
 
 RESET_EACH_GAME: Final = {Toggle.DOUBLE: True, Toggle.GREEDY: False, Toggle.MOVES: False}
-"""Toggles that every game sets back; they are never saved."""
+"""Toggles that every game resets; they are never saved."""
 
 SORT_ORDERS: Final = ("login", "name", "rating", "rrating")
-MAX_REDOUBLES: Final = 99
 
 
 @define
@@ -42,7 +41,7 @@ class UserSettings:
     linelength: int = 0
     pagelength: int = 0
     redoubles: int | None = 0
-    """Instant redoubles allowed in unlimited matches; None is without limit."""
+    """Instant redoubles allowed in unlimited matches; None is unlimited."""
     sortwho: str = "login"
     timezone: str = "UTC"
 
@@ -55,7 +54,7 @@ class UserSettings:
         (self.on.add if value else self.on.discard)(toggle)
 
     def begin_game(self) -> None:
-        """Set back what every game sets back."""
+        """Reset the toggles that every game resets."""
         for toggle, value in RESET_EACH_GAME.items():
             self[toggle] = value
 
@@ -66,7 +65,7 @@ class UserSettings:
         return str(getattr(self, setting.value))
 
     def change(self, setting: Setting, value: str) -> str:
-        """Give a variable a new value; return it as the server writes it.
+        """Change a variable; return its value as the server writes it.
 
         Raises:
             BadArgumentError: with the server's refusal.
@@ -75,13 +74,13 @@ class UserSettings:
         return self.text(setting)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is saved."""
+        """Return the settings to save."""
         saved = {toggle.value: self[toggle] for toggle in Toggle if toggle not in RESET_EACH_GAME}
         return {"toggles": saved} | {setting.value: getattr(self, setting.value) for setting in Setting}
 
     @classmethod
     def from_json(cls, saved: dict[str, Any]) -> UserSettings:
-        """Read what was saved; what is missing keeps its default."""
+        """Read saved settings; missing ones keep their defaults."""
         settings = cls()
         for name, value in saved.get("toggles", {}).items():
             settings[Toggle(name)] = bool(value)
@@ -98,7 +97,7 @@ def _boardstyle(setting: Setting, value: str) -> int:
 
 
 def _size(setting: Setting, value: str) -> int:
-    """Read a number of columns or lines; what is no number counts as 0, as on FIBS."""
+    """Read a number of columns or lines; anything else counts as 0, as on FIBS."""
     if not (value.isdecimal() and value.isascii()):
         return 0
     if len(value) > 3:

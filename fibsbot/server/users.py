@@ -1,4 +1,4 @@
-"""User: somebody who is logged in, from the login to the logout."""
+"""User: a user who is logged in, from the login to the logout."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from attrs import define, field, frozen
 from fibs_protocol import messages as m
+from fibs_protocol.errors import CommandError
 from fibs_protocol.words import Toggle
 
 from fibsbot.server.accounts import Account
@@ -21,8 +22,23 @@ MAX_KEPT_MAIL: Final = 100
 """Messages received since the login that `message` can show again."""
 
 
+def toggle_name(names: set[str], name: str) -> bool:
+    """Add a name to a set, or remove it if it is there; return whether it was added.
+
+    Raises:
+        CommandError: if the set is full.
+    """
+    if name in names:
+        names.remove(name)
+        return False
+    if len(names) >= MAX_NAMES:
+        raise CommandError(m.PermissionDenied())
+    names.add(name)
+    return True
+
+
 class ClientMode(enum.Enum):
-    """How a user's connection wants to be talked to."""
+    """The style of output that a connection wants."""
 
     CLIP = "clip"
     """A client: numbered lines, no prompt."""
@@ -34,17 +50,17 @@ class ClientMode(enum.Enum):
 
 @frozen
 class PendingInvitation:
-    """An invitation that waits to be accepted; a new one takes its place."""
+    """An invitation that waits to be accepted; a new one replaces it."""
 
     name: str
-    """Who is invited."""
+    """The invited user."""
     length: int | None
     """Points, UNLIMITED, or None to resume the saved match."""
 
 
 @define(eq=False)
 class User:
-    """A user who is logged in. Users are told apart by identity: a second login makes a second one."""
+    """A user who is logged in. Users are compared by identity: a second login makes a second one."""
 
     account: Account
     mode: ClientMode
@@ -54,8 +70,8 @@ class User:
     """Seconds since 1970 UTC."""
     settings: UserSettings
     active: float
-    """When the last command came, in seconds since 1970 UTC."""
-    table: ServerMatch | None = None
+    """The time of the last command, in seconds since 1970 UTC."""
+    match: ServerMatch | None = None
     """The match that is being played."""
     watching: str | None = None
     invitation: PendingInvitation | None = None
@@ -66,9 +82,9 @@ class User:
     blinded: set[str] = field(factory=set)
     waiting_for: set[str] = field(factory=set)
     mail: list[m.MailReceived] = field(factory=list)
-    """What came since the login."""
+    """Messages received since the login."""
     last_command: str = ""
-    """What `!!` repeats."""
+    """The command that `!!` repeats."""
 
     @property
     def name(self) -> str:
@@ -87,10 +103,10 @@ class User:
 
     @property
     def opponent(self) -> str | None:
-        """With whom the user plays."""
-        if self.table is None:
+        """The name of the opponent; None without a match."""
+        if self.match is None:
             return None
-        return self.table.names[self.table.seat(self.name).other]
+        return self.match.names[self.match.seat(self.name).other]
 
     def idle(self, now: float) -> int:
         """Return the seconds since the last command."""
@@ -114,7 +130,7 @@ class User:
         )
 
     def own_info(self) -> m.OwnInfo:
-        """Return the line that tells a client its user's settings."""
+        """Return the line that gives a client its user's settings."""
         on = self.settings
         return m.OwnInfo(
             name=self.name,

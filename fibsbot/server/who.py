@@ -1,4 +1,4 @@
-"""Lists of users and what is known about them: who, show, whois, oldboard, oldmoves, ratings.
+"""Lists of users and facts about them: who, show, whois, oldboard, oldmoves, ratings.
 
 Specification: "General Info".
 """
@@ -21,16 +21,16 @@ from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU
 
 from fibsbot.server.accounts import LISTED_EXPERIENCE
-from fibsbot.server.server_match import CorruptMatchError, ServerMatch
+from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, World
 
 HANDLERS: Final = CommandHandlers()
 
 MAX_RANGE: Final = 100
-"""Ranks that one `ratings` lists."""
+"""Maximum number of ranks in one list."""
 DEFAULT_LAST_RANK: Final = 20
-"""The last rank that `ratings` lists if nothing else is asked for."""
+"""The last rank that `ratings` lists by default."""
 
 _ORDERS: Final[dict[str, Callable[[User], Any]]] = {
     "login": lambda user: user.login,
@@ -39,8 +39,8 @@ _ORDERS: Final[dict[str, Callable[[User], Any]]] = {
     "rrating": lambda user: user.account.rating,
 }
 _FILTERS: Final[dict[str, Callable[[User], bool]]] = {
-    "ready": lambda user: user.ready and user.table is None,
-    "playing": lambda user: user.table is not None,
+    "ready": lambda user: user.ready and user.match is None,
+    "playing": lambda user: user.match is not None,
     "away": lambda user: user.away is not None,
 }
 
@@ -49,11 +49,11 @@ _FILTERS: Final[dict[str, Callable[[User], bool]]] = {
 
 @HANDLERS.on(c.Who, c.Rawwho)
 def who(world: World, user: User, command: c.Who | c.Rawwho) -> None:
-    """List users. `who` sends a `6` only where there is nobody to list (pitfall 6); `rawwho` always does."""
+    """List users. `who` sends a `6` only if there is nobody to list (pitfall 6); `rawwho` always does."""
     raw = isinstance(command, c.Rawwho)
     words = (command.argument or "").split()
     if words[:1] == ["count"]:
-        world.tell(user, m.Unknown(f"There are {len(world.users)} users logged in."))
+        world.send(user, m.Unknown(f"There are {len(world.users)} users logged in."))
         return
     chosen = _choose(world, words)
     now = world.now()
@@ -61,10 +61,10 @@ def who(world: World, user: User, command: c.Who | c.Rawwho) -> None:
     if not user.clip:
         rows = [m.Unknown(write_telnet(row, number=number)) for number, row in enumerate(rows, 1)]
     if not raw and not user.clip:
-        world.tell(user, m.WhoHeader())
-    world.tell(user, *rows)
+        world.send(user, m.WhoHeader())
+    world.send(user, *rows)
     if raw or (user.clip and not rows):
-        world.tell(user, m.WhoEnd())
+        world.send(user, m.WhoEnd())
 
 
 def _choose(world: World, words: list[str]) -> list[User]:
@@ -87,28 +87,27 @@ def _choose(world: World, words: list[str]) -> list[User]:
 @HANDLERS.on(c.Show)
 def show(world: World, user: User, command: c.Show) -> None:
     """Show one of several lists."""
-    world.tell(user, *_SHOWN[command.what](world, user, command.name))
+    world.send(user, *_SHOWN[command.what](world, user, command.name))
 
 
-def _games(world: World, user: User, name: str | None) -> list[Message]:  # noqa: ARG001 - all lists are asked alike
-    tables = {id(user.table): user.table for user in world.users.values() if user.table is not None}
-    listed = (m.GameListed(*table.names, table.length, *table.state.scores) for table in tables.values())
+def _games(world: World, user: User, name: str | None) -> list[Message]:  # noqa: ARG001 - all lists are called alike
+    matches = {id(user.match): user.match for user in world.users.values() if user.match is not None}
+    listed = (m.GameListed(*match.names, match.length, *match.state.scores) for match in matches.values())
     return [m.GamesStart(), *listed]
 
 
 def _saved(world: World, user: User, name: str | None) -> list[Message]:  # noqa: ARG001 - as above
     rows: list[Message] = []
-    for saved in world.store.matches(user.name):
+    for saved in world.database.matches(user.name):
         opponent = saved.opponent(user.name)
         other = world.users.get(opponent)
-        try:
-            table = ServerMatch.from_saved(saved)
-        except CorruptMatchError:
+        match = ServerMatch.from_saved(saved)
+        if match is None:
             continue
-        seat = table.seat(user.name)
-        scores = table.state.scores
+        seat = match.seat(user.name)
+        scores = match.state.scores
         stars = 0 if other is None else 2 if other.ready else 1
-        rows.append(m.SavedMatch(opponent, stars, table.length, scores[seat], scores[seat.other]))
+        rows.append(m.SavedMatch(opponent, stars, match.length, scores[seat], scores[seat.other]))
     return [m.SavedStart(), *rows] if rows else [m.NoSavedGames()]
 
 
@@ -116,7 +115,7 @@ def _saved_count(world: World, user: User, name: str | None) -> list[Message]:
     known = user.name if name is None else name
     if world.account(known) is None:
         raise CommandError(m.NoSuchUser(known))
-    return [m.SavedCount(known, world.store.count_matches(known))]
+    return [m.SavedCount(known, world.database.count_matches(known))]
 
 
 def _watchers(world: World, user: User, name: str | None) -> list[Message]:  # noqa: ARG001 - as above
@@ -125,7 +124,7 @@ def _watchers(world: World, user: User, name: str | None) -> list[Message]:  # n
 
 
 def _max(world: World, user: User, name: str | None) -> list[Message]:  # noqa: ARG001 - as above
-    return [m.MaxLogins(world.max_users, world.fixtures.max_users)]
+    return [m.MaxLogins(world.max_users, world.user_limit)]
 
 
 _SHOWN: Final = {
@@ -142,12 +141,12 @@ _SHOWN: Final = {
 
 @HANDLERS.on(c.Whois)
 def whois(world: World, user: User, command: c.Whois) -> None:
-    """Tell what is known about a user, logged in or not. The name has to be exact."""
+    """Show facts about a user, logged in or not. The name has to be exact."""
     if command.name is None:
         raise CommandError(m.WhoisWho())
     account = world.account(command.name)
     if account is None:
-        world.tell(user, m.WhoisUnknown(command.name))
+        world.send(user, m.WhoisUnknown(command.name))
         return
     zone = user.settings.timezone
     other = world.users.get(account.name)
@@ -168,7 +167,7 @@ def whois(world: World, user: User, command: c.Whois) -> None:
         if other.away is not None:
             lines.append(m.Unknown(f"  {other.name} is away: {other.away}"))
     lines += [m.WhoisRating(round(account.rating, 2), account.experience), m.WhoisEmail(account.email), m.Unknown("")]
-    world.tell(user, *lines)
+    world.send(user, *lines)
 
 
 def _date(seconds: int, zone: str) -> str:
@@ -178,11 +177,11 @@ def _date(seconds: int, zone: str) -> str:
 
 @HANDLERS.on(c.Where)
 def where(world: World, user: User, command: c.Where) -> None:
-    """Tell where a user is connected from."""
+    """Show the host that a user is connected from."""
     other = user if command.name is None else world.find(command.name)
     if other is None:
         raise CommandError(m.NoSuchUser(command.name or ""))
-    world.tell(user, m.WhereIs(other.name, other.host), m.WhereHost(other.host))
+    world.send(user, m.WhereIs(other.name, other.host), m.WhereHost(other.host))
 
 
 @HANDLERS.on(c.Oldboard)
@@ -190,13 +189,13 @@ def oldboard(world: World, user: User, command: c.Oldboard) -> None:
     """Show the board of a saved match."""
     if command.name is None:
         raise CommandError(m.OldboardUsage())
-    if user.table is not None:
+    if user.match is not None:
         raise CommandError(m.NotWhilePlaying())
-    table = _old_table(world, user, command.name)
-    if table is None:
+    match = _last_match(world, user, command.name)
+    if match is None:
         raise CommandError(m.NoOldboard(command.name))
-    seat = table.seat(user.name)
-    world.tell(user, m.Board(table.board(seat, YOU, table.names[seat.other])))
+    seat = match.seat(user.name)
+    world.send(user, m.Board(match.board(seat, YOU, match.names[seat.other])))
 
 
 @HANDLERS.on(c.Oldmoves)
@@ -204,20 +203,15 @@ def oldmoves(world: World, user: User, command: c.Oldmoves) -> None:
     """Show the moves of the last game of a saved or recent match, or of the one being played."""
     if command.name is None:
         raise CommandError(m.OldmovesUsage())
-    table = user.table if user.opponent == command.name else _old_table(world, user, command.name)
-    if table is None:
+    match = user.match if user.opponent == command.name else _last_match(world, user, command.name)
+    if match is None:
         raise CommandError(m.NoOldmoves(command.name))
-    world.tell(user, *table.list_moves(table.seat(user.name)))
+    world.send(user, *match.list_moves(match.seat(user.name)))
 
 
-def _old_table(world: World, user: User, name: str) -> ServerMatch | None:
-    saved = world.store.match(user.name, name)
-    if saved is None:
-        return None
-    try:
-        return ServerMatch.from_saved(saved)
-    except CorruptMatchError:
-        return None
+def _last_match(world: World, user: User, name: str) -> ServerMatch | None:
+    saved = world.database.match(user.name, name)
+    return None if saved is None else ServerMatch.from_saved(saved)
 
 
 # -- ratings --------------------------------------------------------------------------------------------------------
@@ -232,16 +226,16 @@ class _Range:
 
 @HANDLERS.on(c.Ratings)
 def ratings(world: World, user: User, command: c.Ratings) -> None:
-    """List ranks of the rating list, or one user's; the user's own rank comes behind, if it is not among them."""
-    asked = _read_range((command.argument or "").split())
-    if asked.name is not None:
-        row = world.store.rank(LISTED_EXPERIENCE, asked.name) or world.store.rank(-1, asked.name)
+    """List ranks of the rating list, or one user's rank; the user's own rank follows if it is not among them."""
+    wanted = _read_range((command.argument or "").split())
+    if wanted.name is not None:
+        row = world.database.rank(LISTED_EXPERIENCE, wanted.name) or world.database.rank(-1, wanted.name)
         listed = [m.RatingListed(*row, starred=True)] if row else []
     else:
-        rows = world.store.ranking(LISTED_EXPERIENCE, asked.first, asked.last)
-        own = world.store.rank(LISTED_EXPERIENCE, user.name)
+        rows = world.database.ranking(LISTED_EXPERIENCE, wanted.first, wanted.last)
+        own = world.database.rank(LISTED_EXPERIENCE, user.name)
         listed = [m.RatingListed(*row) for row in (rows if own is None or own in rows else [*rows, own])]
-    world.tell(user, m.RatingsHeader(), *listed)
+    world.send(user, m.RatingsHeader(), *listed)
 
 
 def _read_range(words: list[str]) -> _Range:

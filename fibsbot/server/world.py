@@ -1,6 +1,6 @@
-"""World: who is logged in, who plays and watches whom, the outbox, and the table of command handlers.
+"""World: the users who are logged in, their matches and watchers, the outbox, and the table of command handlers.
 
-Commands change the world and leave messages in its outbox; the server delivers them. No I/O but the database's.
+Commands change the world and put messages into its outbox; the server delivers them. The database is the only I/O.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias, TypeVar
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, frozen
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
@@ -26,10 +26,10 @@ LAST_LOGINS: Final = 20
 
 @frozen
 class Quirks:
-    """Ways in which servers differ that a client has to live with; a test can ask for them."""
+    """Differences between servers that a client has to handle; a test can ask for them."""
 
     glue_moves: bool = False
-    """Whether the list of moves after a game begins on the line that tells the result, as on FIBS
+    """Whether the list of moves after a game begins on the line with the result, as on FIBS
     (`... Congratulations!Score is 1-0 in a 3 point match.`)."""
     board_after_resume: bool = False
     """Whether a resumed match begins with a board for programs, too. They ask for one, as FIBS does not always send it:
@@ -37,78 +37,84 @@ class Quirks:
 
 
 @frozen
-class Dependencies:
-    """What a world is given: everything that it would otherwise have to get from outside."""
-
-    store: Database
-    dice: DiceSource
-    clock: Callable[[], float]
-    """Seconds since 1970 UTC."""
-    quirks: Quirks = field(factory=Quirks)
-    max_users: int = 1000
-    """What `show max` tells."""
-
-
-@frozen
 class ClearScreen(Message):
-    """What `clear` sends: the codes that empty a terminal. No line of the protocol could carry them."""
+    """The answer to `clear`: the codes that clear a terminal. No line of the protocol could carry them."""
 
 
 @define
 class TrafficCounts:
-    """What `stat` counts: bytes that have passed, and what matches have done."""
+    """The counters that `stat` shows."""
 
     sent: int = 0
     received: int = 0
     ratings: int = 0
-    """Ratings that matches have changed."""
+    """Ratings changed by matches."""
 
 
 class World:
-    """Everything that goes on."""
+    """The state of the server: users, matches, watchers, and the messages to be delivered."""
 
-    def __init__(self, fixtures: Dependencies) -> None:
-        """Begin with nobody logged in."""
-        self.fixtures = fixtures
-        self.store = fixtures.store
+    def __init__(
+        self,
+        database: Database,
+        dice: DiceSource,
+        clock: Callable[[], float],
+        *,
+        quirks: Quirks | None = None,
+        user_limit: int = 1000,
+    ) -> None:
+        """Start with nobody logged in.
+
+        Args:
+            database: accounts, saved matches and mail.
+            dice: the source of all rolls.
+            clock: returns seconds since 1970 UTC.
+            quirks: deliberate differences, for tests of clients.
+            user_limit: the limit that `show max` prints.
+        """
+        self.database = database
+        self.dice = dice
+        self.quirks = quirks or Quirks()
+        self.user_limit = user_limit
+        self._clock = clock
         self.users: dict[str, User] = {}
         self.watchers: dict[str, list[User]] = {}
-        """Who watches whom, by the watched user's name."""
+        """The watchers of each user, by the watched user's name."""
         self.outbox: list[tuple[User, Message]] = []
-        """What is to be delivered, in this order."""
-        self.leaving: list[User] = []
-        """Whose connections are to be closed once the outbox is delivered."""
-        self.unsaved: list[ServerMatch] = []
-        """Tables that have changed since they were saved."""
+        """The messages to deliver, in this order."""
+        self.disconnecting: list[User] = []
+        """Users whose connections are closed once the outbox is delivered."""
+        self.unsaved_matches: list[ServerMatch] = []
+        """Matches that have changed since they were saved."""
         self.statistics = DiceTest()
-        self.last: deque[tuple[float, str]] = deque(maxlen=LAST_LOGINS)
-        self.started = fixtures.clock()
+        self.recent_logins: deque[tuple[float, str]] = deque(maxlen=LAST_LOGINS)
+        self.started = clock()
         self.max_users = 0
         self.closing = False
-        """Whether the server ends: then nobody is told any more who comes, goes or plays."""
+        """Whether the server is stopping: then logins, logouts and matches are no longer announced."""
         self.port = 0
-        """Where the server listens, for the command `port`."""
+        """The port that the server listens on, for the command `port`."""
         self.traffic = TrafficCounts()
-        self.counts: dict[int, tuple[int, int, int, int]] = {}
+        self.users_by_hour: dict[int, tuple[int, int, int, int]] = {}
         """For each hour of the day (UTC) seen so far: sum of users, samples, fewest, most."""
 
     def now(self) -> float:
         """Return the time in seconds since 1970 UTC."""
-        return self.fixtures.clock()
+        return self._clock()
 
-    # -- telling ----------------------------------------------------------------------------------------------------
+    # -- sending ---------------------------------------------------------------------------------------------------
 
-    def tell(self, user: User, *messages: Message) -> None:
-        """Leave messages for one user."""
+    def send(self, user: User, *messages: Message) -> None:
+        """Queue messages for one user."""
         self.outbox.extend((user, message) for message in messages)
 
-    def tell_all(self, users: Iterable[User], *messages: Message) -> None:
-        """Leave the same messages for several users."""
+    def send_all(self, users: Iterable[User], *messages: Message) -> None:
+        """Queue the same messages for several users."""
         for user in users:
             self.outbox.extend((user, message) for message in messages)
 
     def show_status(self, *users: User) -> None:
-        """Tell every client what has changed about some users."""
+        """Send every client the current status of some users."""
         if self.closing:
             return
         now = self.now()
@@ -121,9 +127,9 @@ class World:
     # -- finding ----------------------------------------------------------------------------------------------------
 
     def find(self, name: str) -> User | None:
-        """Return the user who is logged in under a name or its beginning (`help names`).
+        """Return the logged-in user with this name, or whose name begins with it (`help names`).
 
-        An exact name comes first, then a beginning that fits one user only, then the same without regard to case.
+        An exact name comes first, then an unambiguous prefix, then the same ignoring case.
         """
         user = self.users.get(name)
         if user is not None or not name:
@@ -137,52 +143,52 @@ class World:
     def account(self, name: str) -> Account | None:
         """Return a registered user, logged in or not."""
         user = self.users.get(name)
-        return user.account if user else self.store.account(name)
+        return user.account if user else self.database.account(name)
 
     def watchers_of(self, *names: str) -> list[User]:
-        """Return who watches any of these users."""
+        """Return the watchers of any of these users."""
         return [watcher for name in names for watcher in self.watchers.get(name, ())]
 
     # -- saving -----------------------------------------------------------------------------------------------------
 
-    def changed(self, table: ServerMatch) -> None:
-        """Note that a match has to be saved before anybody hears of what happened in it."""
-        if table not in self.unsaved:
-            self.unsaved.append(table)
+    def mark_unsaved(self, match: ServerMatch) -> None:
+        """Mark a match that has to be saved before anything that happened in it is sent."""
+        if match not in self.unsaved_matches:
+            self.unsaved_matches.append(match)
 
-    def save(self) -> None:
-        """Save every match that has changed."""
-        for table in self.unsaved:
-            saved = table.to_saved()
-            accounts = [user.account for user in table.users.values()] if saved.over else []
-            self.store.save_match(saved, self.now(), *accounts)
-        self.unsaved.clear()
+    def save_matches(self) -> None:
+        """Save every match that is marked."""
+        for match in self.unsaved_matches:
+            saved = match.to_saved()
+            accounts = [user.account for user in match.users.values()] if saved.over else []
+            self.database.save_match(saved, self.now(), *accounts)
+        self.unsaved_matches.clear()
 
-    def sample(self) -> None:
-        """Count the users for `average`; called every now and then."""
+    def sample_user_count(self) -> None:
+        """Count the users for `average`; called at regular intervals."""
         hour = int(self.now()) // 3600 % 24
         count = len(self.users)
-        total, samples, fewest, most = self.counts.get(hour, (0, 0, count, count))
-        self.counts[hour] = (total + count, samples + 1, min(fewest, count), max(most, count))
+        total, samples, fewest, most = self.users_by_hour.get(hour, (0, 0, count, count))
+        self.users_by_hour[hour] = (total + count, samples + 1, min(fewest, count), max(most, count))
 
     def save_settings(self, user: User) -> None:
-        """Keep a user's settings for the next login."""
+        """Store a user's settings for the next login."""
         user.account.settings = evolve(user.settings, on=set(user.settings.on))
-        self.store.save_accounts(user.account)
+        self.database.save_accounts(user.account)
 
 
 AnyCommand = TypeVar("AnyCommand")
 Handler: TypeAlias = Callable[[World, User, Any], None]
-"""Carries out a command of one kind for a user; raises CommandError to refuse it."""
+"""Carries out one kind of command for a user; raises CommandError to refuse it."""
 
 
 class CommandHandlers(dict[type[Command], Handler]):
-    """A table of handlers by the kind of command, filled with decorators."""
+    """The handler of each kind of command, filled by a decorator."""
 
     def on(
         self, *kinds: type[Command]
     ) -> Callable[[Callable[[World, User, AnyCommand], None]], Callable[[World, User, AnyCommand], None]]:
-        """Make a function the handler of some kinds of commands."""
+        """Return a decorator that registers a function as the handler of these kinds of commands."""
 
         def add(handler: Callable[[World, User, AnyCommand], None]) -> Callable[[World, User, AnyCommand], None]:
             self.update(dict.fromkeys(kinds, handler))

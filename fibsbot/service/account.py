@@ -28,6 +28,7 @@ from fibsbot.redaction import hide_password, redact
 from fibsbot.replay.events import MatchEvent
 from fibsbot.service.match_recorder import MatchRecorder
 from fibsbot.strategies.pool import StrategyChain, TimedAnswer
+from fibsbot.text import describe_error
 
 SLACK: Final = 60.0
 """Seconds by which everything may be late before an account is considered stuck."""
@@ -158,13 +159,13 @@ class BotAccount(Observer):
         """Repeat the orders that were given before the run began."""
         now = self._clock()
         if self._paused:
-            runner.tell(PauseRequested(now, paused=True))
+            runner.dispatch(PauseRequested(now, paused=True))
         if self._finishing:
-            runner.tell(FinishRequested(now))
+            runner.dispatch(FinishRequested(now))
 
     def _on_crash(self, error: BaseException) -> None:
         self.crashes += 1
-        text = redact(" ".join(f"{type(error).__name__}: {error}".split()))
+        text = redact(describe_error(error))
         trace = "".join(traceback.format_exception(error))
         _log.error("account crashed", error=text, crashes=self.crashes, exception=trace)
         self._fail(f"crashed: {text}")
@@ -216,7 +217,7 @@ class BotAccount(Observer):
                 case SettingsChanged(settings=agent):
                     self.settings = evolve(self.settings, agent=agent)
             if self._runner is not None:
-                self._runner.tell(event)
+                self._runner.dispatch(event)
 
     # -- observing the run ------------------------------------------------------------------------------------
 
@@ -256,9 +257,9 @@ class BotAccount(Observer):
         if self._recorder:
             self._recorder.on_record(record)
 
-    def on_thought(self, thought: TimedAnswer, seconds: float, agent: Agent) -> None:  # noqa: ARG002
+    def on_strategy_answer(self, answer: TimedAnswer, seconds: float, agent: Agent) -> None:  # noqa: ARG002
         """Report how long a decision took."""
-        self._hooks.on_decision(self.name, thought, seconds)
+        self._hooks.on_decision(self.name, answer, seconds)
 
     def _expect(self, seconds: float) -> None:
         """Consider the account healthy during so many seconds of silence, and a little longer."""

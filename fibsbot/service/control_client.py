@@ -10,15 +10,6 @@ from typing import Any, TypeAlias
 
 from fibsbot.bot.orders import Order
 
-
-def short_duration(seconds: float) -> str:
-    """Return a duration in its largest unit: `4 d`, `23 h`, `5 min`, `12 s`."""
-    for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
-        if seconds >= size:
-            return f"{int(seconds // size)} {unit}"
-    return f"{int(seconds)} s"
-
-
 ControlAnswer: TypeAlias = dict[str, Any]
 
 

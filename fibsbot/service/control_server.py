@@ -25,6 +25,7 @@ import structlog
 from fibsbot.bot.orders import Order, parse_order
 from fibsbot.redaction import redact, redact_record
 from fibsbot.service.control_client import ControlAnswer, ControlError
+from fibsbot.text import one_line
 
 MAX_ORDER_BYTES: Final = 4096
 MAX_CLIENTS: Final = 32
@@ -150,7 +151,7 @@ def parse_request(line: bytes) -> tuple[Order, str | None]:
 
 
 def _refusal(text: str) -> ControlAnswer:
-    return {"ok": False, "error": " ".join(redact(text).split())}
+    return {"ok": False, "error": one_line(redact(text))}
 
 
 def _bound_socket(path: Path) -> socket.socket:

@@ -23,11 +23,12 @@ from fibsbot.bot.settings import RunSettings
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store import Store, StoreError, StoreWriter
 from fibsbot.service.account import AccountStatus, BotAccount, Hooks
-from fibsbot.service.control_client import ControlError, short_duration
+from fibsbot.service.control_client import ControlError
 from fibsbot.service.control_server import ControlServer, remove_stale_socket
 from fibsbot.service.settings import HOST, ServiceSettings
 from fibsbot.service.supervisor import ReloadResult, StrategyLoader, Supervisor
 from fibsbot.service.systemd import SystemdNotifier
+from fibsbot.text import short_duration
 
 if TYPE_CHECKING:
     from fibsbot.service.live import LivePage
@@ -57,7 +58,7 @@ def load_memories(store: str, accounts: Mapping[str, str]) -> dict[str, AgentMem
                     refused = clock - (now - known.refused).total_seconds() if known.refused else None
                     broke_off = clock - (now - known.broke_off).total_seconds() if known.broke_off else None
                     stuck = clock - (now - known.stuck).total_seconds() if known.stuck else None
-                    memory.recall(name, matches, refused, broke_off, stuck)
+                    memory.load(name, matches, refused, broke_off, stuck)
     except StoreError as error:
         _log.warning("what was remembered of other players cannot be read", error=str(error))
     return memories
@@ -67,7 +68,7 @@ CHECK_INTERVAL: Final = 10.0
 """Seconds between two checks of the accounts; less if systemd needs it."""
 LOGOUT_TIMEOUT: Final = 10.0
 """Seconds that logging out may take after an order to quit."""
-MOST_LISTED: Final = 3
+MAX_LISTED: Final = 3
 """Maximum number of accounts that the status line lists one by one."""
 
 
@@ -260,7 +261,7 @@ class Service:
         if self._orders == 1:
             _log.info("asked to end", signal=number.name, what="matches are finished first; once more: leave at once")
             self._notifier.stopping()
-            self.supervisor.order(Order.LAST)
+            self.supervisor.order(Order.FINISH)
             return
         _log.warning("asked to end at once", signal=number.name, what="the server saves the matches")
         for other in (signal.SIGINT, signal.SIGTERM):
@@ -328,7 +329,7 @@ class Service:
         statuses = self.supervisor.statuses()
         if len(statuses) == 1:
             text = statuses[0].sentence
-        elif len(statuses) <= MOST_LISTED:
+        elif len(statuses) <= MAX_LISTED:
             text = "; ".join(f"{it.account} {it.sentence}" for it in statuses)
         else:
             text = _account_counts(statuses)

@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 
 from fibsbot.redaction import redact
+from fibsbot.text import one_line
 
 SOCKET: Final = "NOTIFY_SOCKET"
 WATCHDOG: Final = "WATCHDOG_USEC"
@@ -65,7 +66,7 @@ class SystemdNotifier:
 
 
 def _status(text: str) -> tuple[str, ...]:
-    return (f"STATUS={' '.join(redact(text).split())[:MAX_STATUS_LENGTH]}",) if text else ()
+    return (f"STATUS={one_line(redact(text))[:MAX_STATUS_LENGTH]}",) if text else ()
 
 
 def _watchdog(environment: Mapping[str, str]) -> float | None:

@@ -1,29 +1,26 @@
-"""Strategies: who decides in a match.
-
-The names of the built-in ones stand here, where importing them costs nothing.
-"""
+"""Strategies: programs that decide in a match. This module has only their names, and imports nothing."""
 
 from __future__ import annotations
 
 from typing import Final
 
 DEFAULT_STRATEGY: Final = "engine"
-"""Who decides, and who judges, where nobody is asked for by name."""
+"""The strategy that plays and evaluates unless another one is named."""
 FALLBACK_STRATEGY: Final = "heuristic"
-"""Who decides where the chosen one fails: it needs nothing that could be missing, and takes no time."""
+"""The strategy that decides if the chosen one fails: fast, and without files or programs that might be missing."""
 FAST_ENGINE: Final = "engine:0"
-"""Our engine where it does not look ahead."""
+"""The engine without looking ahead."""
 
 
 def base_name(name: str) -> str:
-    """Return what a strategy is installed as: what stands before the first colon, `ubgi` of `ubgi:engine --fast`."""
+    """Return the installed name of a strategy, the part before the first colon: `ubgi` of `ubgi:engine --fast`."""
     return name.partition(":")[0]
 
 
 def luck_evaluator(name: str) -> str:
-    """Return who judges in place of a judge where very many questions are asked, as about luck.
+    """Return the evaluator to use for luck, which takes very many evaluations.
 
-    That is the same one, but our engine does not look ahead then: luck judged so is no less fair, and takes a twentieth
-    of the time.
+    It is the given one, except that our engine does not look ahead: the luck is no less fair, and takes a twentieth of
+    the time.
     """
-    return FAST_ENGINE if name.partition(":")[0] == DEFAULT_STRATEGY else name
+    return FAST_ENGINE if base_name(name) == DEFAULT_STRATEGY else name

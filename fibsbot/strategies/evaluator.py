@@ -1,7 +1,7 @@
-"""The interface of a strategy that can also say what positions, plays and cube actions are worth.
+"""The interface of an evaluator: a strategy that also values positions, plays and cube actions.
 
-Analysis needs that: errors and luck are differences of equities. A strategy that has these methods is an evaluator;
-nothing else registers it.
+Analysis needs it: errors and luck are differences of equities. A strategy that has these methods is an evaluator; it
+need not be registered as one.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ Chances: TypeAlias = tuple[float, float, float, float, float, float]
 """To win, to win at least a gammon, to win a backgammon, and the same lost; a backgammon counts as a gammon, too."""
 
 CHANCE_NAMES: Final = ("win", "win_gammon", "win_backgammon", "lose", "lose_gammon", "lose_backgammon")
-"""What programs call them, in their order."""
+"""The names of the chances in JSON, in their order."""
 
 
 def six_chances(
     win: float, win_gammon: float, win_backgammon: float, lose_gammon: float, lose_backgammon: float
 ) -> Chances:
-    """Return all six chances from the five that programs say."""
+    """Return all six chances from the five that other programs give."""
     return (win, win_gammon, win_backgammon, 1 - win, lose_gammon, lose_backgammon)
 
 
@@ -36,119 +36,121 @@ def reversed_chances(chances: Chances) -> Chances:
 
 @frozen
 class CubeValues:
-    """What the cube actions before a throw are worth, all seen by the player who may double.
+    """The values of the cube actions before a roll, all seen by the player who may double.
 
-    The unit is that of `Evaluator`. Who is doubled chooses the lower of `double_take` and `double_pass`.
+    The unit is that of `Evaluator`. The opponent chooses the lower of `double_take` and `double_pass`.
     """
 
     no_double: float
     double_take: float
     double_pass: float
     plies: int | None = None
-    """Rolls that were looked ahead for all of them; None where the judge does not say."""
+    """Rolls looked ahead, for all of them; None if the evaluator does not say."""
     chances: Chances | None = None
-    """Of the player who may double, before the throw; None where the judge does not say."""
+    """Those of the player who may double, before the roll; None if the evaluator does not say."""
 
     @property
     def double(self) -> float:
-        """What doubling is worth against the best answer."""
+        """The value of doubling, answered best."""
         return min(self.double_take, self.double_pass)
 
     @property
     def best(self) -> float:
-        """What the best action is worth."""
+        """The value of the best action."""
         return max(self.no_double, self.double)
 
 
 @frozen
 class PlayValue:
-    """What a play is worth to who makes it; the unit is that of `Evaluator`."""
+    """The value of a play to the player who makes it, in the unit of `Evaluator`."""
 
     equity: float
     plies: int | None = None
-    """Rolls that were looked ahead after the play; None where the judge does not say."""
+    """Rolls looked ahead after the play; None if the evaluator does not say."""
     chances: Chances | None = None
-    """That the play leaves to who makes it; None where the judge does not say."""
+    """Those of the player who makes it, after the play; None if the evaluator does not say."""
 
 
 @frozen
 class PositionValue:
-    """What a position is worth to one of the players; the unit is that of `Evaluator`."""
+    """The value of a position to one of the players, in the unit of `Evaluator`."""
 
     equity: float
     plies: int | None = None
-    """Rolls that were looked ahead; None where the judge does not say."""
+    """Rolls looked ahead; None if the evaluator does not say."""
     chances: Chances | None = None
-    """Of that player, the game being played on; None where the judge does not say."""
+    """Those of that player if the game is played on; None if the evaluator does not say."""
 
     def reversed(self) -> PositionValue:
-        """Return what it is worth to the opponent."""
+        """Return the value to the opponent."""
         chances = None if self.chances is None else reversed_chances(self.chances)
         return PositionValue(-self.equity, self.plies, chances)
 
 
 @runtime_checkable
 class Evaluator(Protocol):
-    """Values positions. Every method may take seconds and may raise; none changes what another returns.
+    """Values positions, plays and cube actions. Every method may take seconds and may raise.
 
-    Equities are normalised: in points at the value that the cube shows in the state, so that winning a single game is 1
-    and losing it -1. At a match score they are match winning chances on the same scale: what a single win at the
-    present cube brings is 1, what a single loss costs is -1 (GNU Backgammon calls this EMG).
+    The order of the calls makes no difference to the values.
+
+    Equities are normalised: in points per value of the cube, so that a single game won is 1 and one lost is -1. At a
+    match score they are match winning chances on the same scale: a single win at the present cube is 1, a single loss
+    is -1 (GNU Backgammon calls this EMG).
     """
 
     name: str
     """The strategy's name. An attribute `details` may add version, networks and plies."""
 
     def value(self, state: MatchState) -> float:
-        """Return what the position is worth before the throw to who is on roll, the cube played well; phase ROLL."""
+        """Return the value before the roll to the player on roll, with good cube play; phase ROLL."""
         ...
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
-        """Return what each play is worth to the player who makes it, in their order; phase MOVE."""
+        """Return the value of each play to the player who makes it, in their order; phase MOVE."""
         ...
 
     def value_cube(self, state: MatchState) -> CubeValues:
-        """Return what doubling and not doubling is worth; phase ROLL, and doubling must be legal."""
+        """Return the values of doubling and not doubling; phase ROLL, and doubling must be legal."""
         ...
 
     def match_chance(self, state: MatchState, points: int) -> float:
-        """Return how likely the player wins the match once this game has ended with so many points.
+        """Return the player's chance to win the match after winning this game with `points`; negative if lost.
 
-        Points are the player's own, those of the opponent negative. Only for a match of some length. This is what turns
-        normalised equities into chances to win the match, and says what a gammon or a resignation is worth.
+        Only for matches, not for money games. It converts normalised equities into match winning chances, and gives the
+        value of a gammon or a resignation.
         """
         ...
 
 
 @runtime_checkable
 class RollEvaluator(Evaluator, Protocol):
-    """A judge that values all rolls of a position together, which is faster than one after the other."""
+    """An evaluator that values all rolls of a position together, which is faster than one after the other."""
 
     def value_rolls(self, state: MatchState) -> Sequence[float]:
-        """Return what each of the 21 rolls is worth, played best: 1-1, 2-1, 2-2, 3-1 and so on.
+        """Return the value of the best play of each of the 21 rolls: 1-1, 2-1, 2-2, 3-1 and so on.
 
-        The phase is MOVE, and the dice of the state do not count. Equities are those of `value_plays`.
+        The phase is MOVE, and the dice of the state are ignored. Equities are those of `value_plays`.
         """
         ...
 
 
 @runtime_checkable
 class DetailedEvaluator(Evaluator, Protocol):
-    """A judge that can say how far it has looked, and what the chances are."""
+    """An evaluator of plays that reports plies and chances."""
 
     def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:
-        """Return what each play is worth, in their order; phase MOVE.
+        """Return the value of each play, in their order; phase MOVE.
 
-        The play that was made, the best one and those that come close to it are looked at equally far. All others are
-        worth no more than the best.
+        The play that was made, the best one and those close to it are searched equally deep. No other is valued higher
+        than the best.
         """
         ...
 
 
 @runtime_checkable
 class PositionEvaluator(Evaluator, Protocol):
-    """A judge that can say of any position before a throw how far it has looked, and what the chances are."""
+    """An evaluator of positions before a roll that reports plies and chances."""
 
     def value_position(self, state: MatchState) -> PositionValue:
-        """Return what the position is worth to who is on roll, as `value` does; phase ROLL."""
+        """Return the value to the player on roll, as `value` does, with plies and chances; phase ROLL."""
         ...

@@ -28,6 +28,7 @@ from fibsbot.strategies.questions import (
     TakeQuestion,
     ask_strategy,
 )
+from fibsbot.text import describe_error, one_line
 
 ENTRY_POINT_GROUP: Final = "fibsbot.strategies"
 """The entry-point group that a plug-in registers its strategies in."""
@@ -39,90 +40,94 @@ class StrategyError(Exception):
 
 @frozen
 class InstalledStrategy:
-    """Where an installed strategy comes from. Nothing is imported before `factory` or `description` is asked."""
+    """An installed strategy, and the package that it comes from. It is imported only by the methods."""
 
     name: str
-    """What `--strategy` calls it."""
+    """Its name for `--strategy`."""
     reference: str
     """Module and object, `package.module:Class`."""
     distribution: str
-    """The installed package that brings it; empty when unknown."""
+    """The installed package that contains it; empty if unknown."""
     version: str
     """The version of that package."""
     _entry_point: EntryPoint = field(repr=False, eq=False)
 
     def factory(self) -> Callable[..., Any]:
-        """Import the strategy's class; raise StrategyError when that fails."""
+        """Import and return the strategy's class. Raises StrategyError if that fails."""
         try:
             factory: object = self._entry_point.load()
         except (Exception, SystemExit) as error:
             raise StrategyError(
-                f"strategy {self.name!r} ({self.place}) cannot be imported: {_one_line(error)}"
+                f"strategy {self.name!r} ({self.source}) cannot be imported: {describe_error(error)}"
             ) from error
         if not callable(factory):
-            raise StrategyError(f"strategy {self.name!r} ({self.place}) is no class, but {_one_line(factory)}")
+            raise StrategyError(f"strategy {self.name!r} ({self.source}) is no class, but {factory!r}")
         return factory
 
     def description(self) -> str:
-        """Return the first line of the strategy's docstring; raise StrategyError when it cannot be imported."""
+        """Return the first line of the strategy's docstring. Raises StrategyError if it cannot be imported."""
         lines = (self.factory().__doc__ or "").strip().splitlines()
         return lines[0] if lines else ""
 
-    def is_judge(self) -> bool:
-        """Whether it has the methods of a judge; raise StrategyError when it cannot be imported."""
+    def is_evaluator(self) -> bool:
+        """Whether it has the methods of an evaluator. Raises StrategyError if it cannot be imported."""
         factory = self.factory()
         return all(hasattr(factory, name) for name in vars(Evaluator) if not name.startswith("_"))
 
     @property
-    def place(self) -> str:
-        """Reference, distribution and version in one phrase."""
+    def source(self) -> str:
+        """Reference, package and version, for an error message."""
         return f"{self.reference} of {self.distribution} {self.version}" if self.distribution else self.reference
 
 
 def available() -> tuple[InstalledStrategy, ...]:
-    """Return every installed strategy, by name."""
+    """Return all installed strategies, sorted by name."""
     points = entry_points(group=ENTRY_POINT_GROUP)
-    return tuple(sorted(map(_installed, points), key=lambda origin: (origin.name, origin.distribution)))
+    return tuple(sorted(map(_installed, points), key=lambda it: (it.name, it.distribution)))
 
 
 def find(name: str) -> InstalledStrategy:
-    """Return where the strategy of that name comes from, without importing it.
+    """Return the installed strategy of that name, without importing it.
 
-    Raises StrategyError when no strategy or more than one has the name.
+    Raises StrategyError if no strategy or more than one has the name.
     """
     installed = available()
     plain = name.partition(":")[0]
-    matching = [origin for origin in installed if origin.name == plain]
+    matching = [it for it in installed if it.name == plain]
     if not matching:
-        names = list(dict.fromkeys(origin.name for origin in installed))
+        names = list(dict.fromkeys(it.name for it in installed))
         near = difflib.get_close_matches(plain, names, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise StrategyError(f"no strategy is called {name!r}; {hint}installed are: {', '.join(names)}")
     if len(matching) > 1:
-        places = " and ".join(origin.place for origin in matching)
-        raise StrategyError(f"more than one strategy is called {name!r}: {places}")
+        sources = " and ".join(it.source for it in matching)
+        raise StrategyError(f"more than one strategy is called {name!r}: {sources}")
     return matching[0]
 
 
 def load(name: str, **options: Any) -> Strategy:
-    """Make the strategy of that name; the options go to its constructor, after what follows a colon in the name.
+    """Make the strategy of that name. Its constructor gets the text after a colon in the name, and the options.
 
-    Raises StrategyError when no strategy or more than one has the name, or when it cannot be made.
+    Raises StrategyError if no strategy or more than one has the name, or if it cannot be made.
     """
-    origin = find(name)
+    installed = find(name)
     _, colon, argument = name.partition(":")
-    factory = origin.factory()
+    factory = installed.factory()
     try:
         strategy: object = factory(*([argument] if colon else []), **options)
     except ValueError as error:
         if not colon:
-            raise StrategyError(f"strategy {name!r} ({origin.place}) cannot be made: {_one_line(error)}") from error
-        raise StrategyError(f"strategy {name!r}: {' '.join(str(error).split())}") from error
+            raise StrategyError(
+                f"strategy {name!r} ({installed.source}) cannot be made: {describe_error(error)}"
+            ) from error
+        raise StrategyError(f"strategy {name!r}: {one_line(error)}") from error
     except (Exception, SystemExit) as error:
-        raise StrategyError(f"strategy {name!r} ({origin.place}) cannot be made: {_one_line(error)}") from error
+        raise StrategyError(
+            f"strategy {name!r} ({installed.source}) cannot be made: {describe_error(error)}"
+        ) from error
     if not isinstance(strategy, Strategy):
         missing = ", ".join(sorted(_interface_names() - set(dir(strategy))))
-        raise StrategyError(f"strategy {name!r} ({origin.place}) is no Strategy: it lacks {missing}")
+        raise StrategyError(f"strategy {name!r} ({installed.source}) is no Strategy: it lacks {missing}")
     return strategy
 
 
@@ -184,8 +189,3 @@ def _installed(point: EntryPoint) -> InstalledStrategy:
 
 def _interface_names() -> set[str]:
     return {name for name in (*vars(Strategy), *Strategy.__annotations__) if not name.startswith("_")}
-
-
-def _one_line(thing: object) -> str:
-    text = " ".join(str(thing).split())
-    return f"{type(thing).__name__}: {text}" if isinstance(thing, BaseException) else repr(thing)

@@ -27,8 +27,8 @@ from fibsbot.strategies.questions import (
     StrategyAnswer,
     StrategyFailedError,
     ask_strategy,
-    describe_error,
 )
+from fibsbot.text import describe_error
 
 MAX_HANGING: Final = 8
 """Instances of a strategy that may hang at the same time before no further one is made."""

@@ -15,6 +15,7 @@ from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, Strategy
+from fibsbot.text import describe_error, one_line
 
 TAKE_LIMIT: Final = 1.12
 """The last resort takes a double while it has at most this many times the opponent's pips to go."""
@@ -64,16 +65,11 @@ def ask_strategy(strategy: Strategy, question: Question) -> StrategyAnswer:
     try:
         return question.put_to(strategy)
     except InvalidAnswerError as error:
-        raise StrategyFailedError(f"answered nonsense: {' '.join(str(error).split())}") from error
+        raise StrategyFailedError(f"answered nonsense: {one_line(error)}") from error
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
             raise  # Ctrl-C
         raise StrategyFailedError(f"raised {describe_error(error)}") from error
-
-
-def describe_error(error: BaseException) -> str:
-    """Return the type and the text of an error in one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 @frozen

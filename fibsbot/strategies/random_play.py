@@ -1,4 +1,4 @@
-"""The random strategy: every legal play with the same chance. The floor that every other strategy is measured from."""
+"""The strategy `random`: every legal play with the same chance. The baseline of every other strategy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
 
 DOUBLES: Final = 0.05
-"""Chance of a double when one is allowed: often enough that most matches see the cube."""
+"""Chance of a double when one is allowed: often enough that most matches have one."""
 TAKES: Final = 0.7
 BEAVERS: Final = 0.1
 RESIGNS: Final = 0.002
@@ -48,15 +48,15 @@ class RandomStrategy:
         return self._happens(0.5)
 
     def resign(self, state: MatchState) -> int:  # noqa: ARG002
-        """Give up a single game once in a long while."""
+        """Resign a single game once in a long while."""
         return int(self._happens(RESIGNS))
 
     def accept_invitation(self, opponent: Opponent, length: int) -> str | None:  # noqa: ARG002
-        """Play anybody."""
+        """Accept everybody."""
         return None
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Release nothing."""
 
     def _happens(self, chance: float) -> bool:
         return self._random.random() < chance

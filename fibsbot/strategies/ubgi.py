@@ -2,7 +2,7 @@
 
 The draft is 0.01 of 2025, by Øystein Schønning-Johansen. We send `ubgi`; the engine sends its name, author and
 version, then `readyok`. Each position that we send, as XGID or as a raw board of FIBS, is answered by one line: a
-play, a cube action, or nothing where no checker can move. `sorry` means that it has no answer. `stop` ends an
+play, a cube action, or nothing if no checker can move. `sorry` means that it has no answer. `stop` ends an
 analysis, `quit` the engine.
 """
 
@@ -36,27 +36,27 @@ __all__ = ["UbgiStrategy"]
 
 
 START_TIMEOUT: Final = 60.0
-"""Seconds that an engine may take to get ready. Decisions until then are lost, each after its own deadline."""
-MAX_GREETING_LINES: Final = 1000
-"""Lines that it may say before it is ready."""
+"""Seconds that an engine may take to start. Decisions until then are lost, each after its own deadline."""
+MAX_STARTUP_LINES: Final = 1000
+"""Lines that it may write before it is ready."""
 MAX_INFO_LINES: Final = 1000
-"""Lines that begin with `info`, as engines like to say while they think, before an answer has to come."""
+"""Lines that begin with `info`, which engines write while they search, before an answer must come."""
 READY: Final = "readyok"
 SORRY: Final = "sorry"
 
 
 class UbgiProcess:
-    """An engine that was started and greeted."""
+    """A running engine that speaks UBGI."""
 
     def __init__(self, argv: Sequence[str], _deadline: float) -> None:
-        """Start it and do not wait for it to be ready; raise EngineError where that fails."""
+        """Start the engine without waiting until it is ready. Raises EngineError if that fails."""
         self._child = ChildProcess(argv)
         self._ready = False
-        self._owes = False
-        """Whether it was asked and has not answered."""
-        self._greetings = 0
+        self._answer_pending = False
+        """Whether it has not answered the last question yet."""
+        self._startup_lines = 0
         self._started = time.monotonic()
-        self._child.tell("ubgi")
+        self._child.send("ubgi")
 
     @property
     def running(self) -> bool:
@@ -67,23 +67,23 @@ class UbgiProcess:
         """Return the engine's answer to a position.
 
         Raises:
-            NotReadyError: it has not got ready by the deadline (of `time.monotonic`), or too late to answer by then.
+            NotReadyError: it was not ready by the deadline (of `time.monotonic`), or too late to answer by then.
             SorryError: it has no answer.
-            EngineError: it is late, or gone.
+            EngineError: it is late, or has ended.
         """
         in_time = self._ready
         try:
-            self._await_ready(deadline)
-            if self._owes:
+            self._wait_until_ready(deadline)
+            if self._answer_pending:
                 self._answer(deadline)
             self._child.lines.drain()
-            self._child.tell(position)
-            self._owes = True
+            self._child.send(position)
+            self._answer_pending = True
             answer = self._answer(deadline)
         except EngineExitedError as error:
-            raise EngineExitedError(f"{error} ({self._child.epitaph()})") from None
+            raise self._child.with_exit_reason(error) from None
         except EngineTimeoutError:
-            if self._owes and not in_time:  # the start took what time it had; the answer is waited for next time
+            if self._answer_pending and not in_time:  # the answer is read before the next question
                 raise NotReadyError("got ready too late for this decision") from None
             raise
         if answer == SORRY:
@@ -96,14 +96,14 @@ class UbgiProcess:
             if not answer.startswith("info "):
                 break
             answer = self._child.lines.read(deadline).strip()
-        self._owes = False
+        self._answer_pending = False
         return answer
 
     def close(self) -> None:
-        """End it, politely at first."""
+        """Ask the engine to quit, then kill it."""
         self._child.close("stop\nquit")
 
-    def _await_ready(self, deadline: float) -> None:
+    def _wait_until_ready(self, deadline: float) -> None:
         while not self._ready:
             try:
                 line = self._child.lines.read(min(deadline, self._started + START_TIMEOUT)).strip()
@@ -111,14 +111,14 @@ class UbgiProcess:
                 if time.monotonic() < self._started + START_TIMEOUT:
                     raise NotReadyError("is not ready yet") from None
                 raise
-            self._greetings += 1
-            if line == SORRY or self._greetings > MAX_GREETING_LINES:
+            self._startup_lines += 1
+            if line == SORRY or self._startup_lines > MAX_STARTUP_LINES:
                 raise EngineError(f"expected {READY}, got {line[:80]!r}")
             self._ready = line == READY
 
 
 DEADLINE: Final = 20.0
-"""Seconds for a decision, the start of the engine included."""
+"""Seconds for a decision, including the start of the engine."""
 OFFERS: Final = {"roll": CubeAction.ROLL, "double": CubeAction.DOUBLE}
 RESPONSES: Final = {"take": CubeAction.TAKE, "drop": CubeAction.PASS}
 AnswerT = TypeVar("AnswerT")
@@ -127,7 +127,7 @@ AnswerT = TypeVar("AnswerT")
 class UbgiStrategy:
     """Ask the engine that a command starts and that speaks UBGI: `ubgi:COMMAND`.
 
-    UBGI has no words for resignations and for beavers of our own doubles: those are decided as `heuristic` does.
+    UBGI has no words for resignations and for beavers of our own doubles: the strategy `heuristic` decides those.
     """
 
     def __init__(self, command: str = "", *, deadline: float = DEADLINE) -> None:
@@ -147,9 +147,9 @@ class UbgiStrategy:
         self.name = f"ubgi:{command}"
         self._argv = [find_program(words[0]), *words[1:]]
         self._deadline = deadline
-        self._running = RestartingEngine(partial(UbgiProcess, self._argv))
+        self._engine = RestartingEngine(partial(UbgiProcess, self._argv))
         self._formats: list[Callable[[MatchState], str]] = [_xgid, board_line]
-        self._aside = HeuristicStrategy()
+        self._heuristic = HeuristicStrategy()
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
         """Choose one of the plays."""
@@ -162,37 +162,37 @@ class UbgiStrategy:
     def answer_double(self, state: MatchState) -> CubeAnswer:
         """Take or pass."""
         if is_beavered(state):
-            return self._aside.answer_double(state)
+            return self._heuristic.answer_double(state)
         return CubeAnswer(self._decide(state, partial(parse_word, RESPONSES)))
 
     def accept_resignation(self, state: MatchState) -> bool:
-        """Accept what is enough."""
-        return self._aside.accept_resignation(state)
+        """Accept if the offer is enough."""
+        return self._heuristic.accept_resignation(state)
 
     def resign(self, state: MatchState) -> int:
-        """Resign what no dice can save."""
-        return self._aside.resign(state)
+        """Resign a game that no dice can save."""
+        return self._heuristic.resign(state)
 
     def accept_invitation(self, opponent: Opponent, length: int) -> str | None:  # noqa: ARG002 - the interface
-        """Play anybody at any length that the policy allows."""
+        """Accept every opponent and length that the policy accepts."""
         return None
 
     def close(self) -> None:
         """End the engine."""
-        self._running.close()
+        self._engine.close()
 
-    def _decide(self, state: MatchState, understand: Callable[[str], AnswerT]) -> AnswerT:
-        """Ask in the format that the engine knows: an engine has to read one of the two, and is sorry for the other."""
+    def _decide(self, state: MatchState, parse: Callable[[str], AnswerT]) -> AnswerT:
+        """Ask in the format that the engine knows: it must read one of the two, and may answer `sorry` to the other."""
         deadline = time.monotonic() + self._deadline
         try:
-            return self._ask(self._formats[0](state), understand, deadline)
+            return self._ask(self._formats[0](state), parse, deadline)
         except SorryError:
-            answer = self._ask(self._formats[1](state), understand, deadline)
+            answer = self._ask(self._formats[1](state), parse, deadline)
             self._formats.reverse()
             return answer
 
-    def _ask(self, position: str, understand: Callable[[str], AnswerT], deadline: float) -> AnswerT:
-        return self._running.ask(lambda engine: understand(engine.ask(position, deadline)), deadline)
+    def _ask(self, position: str, parse: Callable[[str], AnswerT], deadline: float) -> AnswerT:
+        return self._engine.ask(lambda engine: parse(engine.ask(position, deadline)), deadline)
 
 
 def _xgid(state: MatchState) -> str:

@@ -26,9 +26,9 @@ from fibsbot.rules.plays import Cells, Steps, can_move, check_play, has_choice, 
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript.model import Cube, Entry, Gap, Throw, apply
 
-MOST_MISSING: Final = 2
+MAX_MISSING: Final = 2
 """So many things that were not told are tried at once: plays (with their throws), doubles, answers."""
-MOST_WORK: Final = 330
+MAX_WORK: Final = 330
 """Positions that are looked at before a search is given up: some milliseconds, whatever a server says."""
 _ENTRY_WORK: Final = 4
 """As how many of them it counts to apply an entry to a game, or to look at another throw."""
@@ -61,7 +61,7 @@ def reconstruct(
     leads right there. `at` is when the second view was seen. Both have to be of the same game: same length and scores.
     """
     search = _Search(seen, at)
-    for missing in range(MOST_MISSING + 1):
+    for missing in range(MAX_MISSING + 1):
         ways = search.ways(known, tuple(facts), missing)
         if len(ways) == 1:
             return ways[0]
@@ -316,7 +316,7 @@ class _Search:
     def _count(self, work: int) -> None:
         """Count what has been looked at; raise _TooManyError where that is too much."""
         self._work += work
-        if self._work > MOST_WORK:
+        if self._work > MAX_WORK:
             raise _TooManyError
 
     def _turned(

@@ -75,7 +75,7 @@ def test_a_terminal_sees_one_picture_that_fits_into_24_lines() -> None:
     console = Console(file=screen, force_terminal=True, width=80, height=24, color_system=None)
     with MatchDisplay(console, "fibsbot") as display:
         for number in range(3 * LAST_LINES):
-            display.tell(f"line {number}")
+            display.print(f"line {number}")
         display.show_board(BOARD)
         screen.truncate(0)
     lines = screen.getvalue().splitlines()
@@ -87,8 +87,8 @@ def test_the_last_position_and_the_score_after_it_are_shown_although_no_board_co
     screen = io.StringIO()
     with MatchDisplay(Console(file=screen, width=80), "fibsbot") as display:
         display.show_board(BOARD)
-        display.show_last(Position((0, *[0] * 5, -2, *[0] * 18, 0)), (4, 2))
-        display.tell("fibsbot wins 1 point (single).", with_board=True)
+        display.show_final_position(Position((0, *[0] * 5, -2, *[0] * 18, 0)), (4, 2))
+        display.print("fibsbot wins 1 point (single).", with_board=True)
     assert "OFF: O-15 X-13" in screen.getvalue()
     assert "BAR: O-0 X-0" in screen.getvalue()
     assert ["2", "4"] == re.findall(r"score: (\d+)", screen.getvalue())

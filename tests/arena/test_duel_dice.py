@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.arena.duel.plan import BLOCK, OPENINGS, THROWS, GameDice
+from fibsbot.arena.duel.plan import BLOCK, OPENINGS, ROLLS, GameDice
 from fibsbot.match import Dice
 
 pairs = st.integers(0, 2**40)
@@ -17,7 +17,7 @@ seeds = st.integers(-(2**40), 2**40)
 def first_throws(seed: int, pair: int, game: int = 0, count: int = 20) -> list[Dice]:
     """Throw the opening and more."""
     dice = GameDice(seed, pair, game)
-    return [dice.opening(), *(dice.throw() for _ in range(count))]
+    return [dice.opening(), *(dice.roll() for _ in range(count))]
 
 
 @given(seeds, pairs, st.integers(0, 50))
@@ -45,7 +45,7 @@ def test_seeds_pairs_and_games_throw_differently() -> None:
 
 def test_a_block_begins_with_every_opening_followed_by_every_throw_as_often_as_it_is_due() -> None:
     begun = Counter(tuple(first_throws(4, pair, count=1)) for pair in range(BLOCK, 2 * BLOCK))
-    due = Counter((opening, (max(it), min(it))) for opening in OPENINGS for it in THROWS)
+    due = Counter((opening, (max(it), min(it))) for opening in OPENINGS for it in ROLLS)
     assert due == begun
 
 
@@ -57,5 +57,5 @@ def test_later_throws_are_fair() -> None:
     """Chi-square of 21,000 throws with 20 degrees of freedom stays below its 99.9 % point."""
     counts = Counter(it for pair in range(1000) for it in first_throws(2, pair, count=22)[2:])
     of = sum(counts.values())
-    due = {throw: of * (1 if throw[0] == throw[1] else 2) / 36 for throw in {(max(it), min(it)) for it in THROWS}}
+    due = {throw: of * (1 if throw[0] == throw[1] else 2) / 36 for throw in {(max(it), min(it)) for it in ROLLS}}
     assert sum((counts[it] - n) ** 2 / n for it, n in due.items()) < 45.3

@@ -1,4 +1,4 @@
-"""Long runs of matches, and what their report says when something goes wrong."""
+"""Long runs of matches, and their reports of problems."""
 
 import asyncio
 import json
@@ -34,22 +34,22 @@ class Nonsense(RandomStrategy):
 
 
 class Sleeping(RandomStrategy):
-    """A strategy that takes its time."""
+    """A slow strategy."""
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
-        """Sleep over it."""
+        """Sleep, then choose."""
         time.sleep(2)
         return super().choose_play(state, plays)
 
 
 def played(plan: soak.SoakSettings, strategy: type[Strategy] = RandomStrategy) -> soak.SoakReport:
-    """Run a soak of this strategy against chance."""
+    """Run a soak of this strategy against a random one."""
     return asyncio.run(soak.run(plan, lambda number: (strategy(), RandomStrategy(number))))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("matches", "length", "pairs"), [(4, 1, 1), (6, 3, 3), (2, 5, 2)])
-def test_matches_of_any_length_are_finished_without_trouble(matches: int, length: int, pairs: int) -> None:
+def test_matches_of_any_length_are_finished_without_problems(matches: int, length: int, pairs: int) -> None:
     report = played(soak.SoakSettings(matches, length, seed=7, pairs=pairs))
     assert report.clean, report.as_dict()
     assert matches == report.finished
@@ -58,14 +58,14 @@ def test_matches_of_any_length_are_finished_without_trouble(matches: int, length
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", [Raising, Nonsense])
-def test_a_bad_strategy_costs_decisions_but_no_match(strategy: type[Strategy]) -> None:
+def test_a_bad_strategy_loses_decisions_but_no_match(strategy: type[Strategy]) -> None:
     report = played(soak.SoakSettings(1, 1, seed=3), strategy)
     assert (1, 0, 0, 0) == (report.finished, report.stuck, report.refusals, report.differences)
     assert 0 < report.fallbacks
     assert not report.clean
 
 
-def test_a_pair_that_comes_to_a_stop_is_reported() -> None:
+def test_a_stuck_pair_is_reported() -> None:
     report = played(soak.SoakSettings(1, 1, seed=1, stall=0.2), Sleeping)
     assert (0, 1) == (report.finished, report.stuck)
     assert "nobody has made a play for" in report.examples[-1]
@@ -80,14 +80,14 @@ def test_each_pair_leaves_two_logs(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_command_prints_one_json_object_and_its_status_tells_whether_all_went_well() -> None:
+def test_the_command_prints_one_json_object_and_its_status_is_0_without_problems() -> None:
     result = CliRunner().invoke(main, ["soak", "--matches", "1", "--length", "1", "--strategy", "random", "--json"])
     report = json.loads(result.stdout)
     assert (0, True, 1) == (result.exit_code, report["clean"], report["finished"])
 
 
-def test_the_command_reports_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_prints_a_report(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fibsbot.cli.soak.load", lambda _: Raising())
-    result = CliRunner().invoke(main, ["soak", "--matches", "1", "--opponent", "random"])
+    result = CliRunner().invoke(main, ["soak", "--matches", "1", "--opponent-strategy", "random"])
     assert result.exit_code == 1
     assert "Not everything went well" in result.stdout

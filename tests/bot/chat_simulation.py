@@ -36,7 +36,7 @@ from fibsbot.server.accounts import Account
 from fibsbot.server.audience import render
 from fibsbot.server.database import Database
 from fibsbot.server.users import ClientMode, User
-from fibsbot.server.world import Dependencies, Quirks, World
+from fibsbot.server.world import World
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import agent_settings
 from tests.server.simulated_world import NOON, ListedDice
@@ -72,7 +72,7 @@ class ChatSimulation:
         """Begin at eight in the evening; the bot, called marvin, is not there yet."""
         self.now = float(NOON + 8 * HOUR)
         self._store = Database(None, self.now)
-        self._world = World(Dependencies(self._store, ListedDice(), lambda: self.now, Quirks()))
+        self._world = World(self._store, ListedDice(), lambda: self.now)
         self.strategy = Resigning()
         self._settings = agent_settings("marvin", "pass_word", strict=True, **settings)
         self.agent = Agent(self._settings)
@@ -84,7 +84,7 @@ class ChatSimulation:
         self._reader = MessageReader()
         self._bot: User | None = None
         self._wake_at: float | None = None
-        self._people: dict[str, User] = {}
+        self._players: dict[str, User] = {}
         self._typing: list[tuple[float, str, str]] = []
         self._delivering = False
         self._questions: list[Ask] = []
@@ -110,14 +110,14 @@ class ChatSimulation:
         account.settings.boardstyle = 3
         for toggle in (Toggle.READY, Toggle.AUTOBOARD, Toggle.MOREBOARDS, Toggle.NOTIFY, Toggle.AUTOMOVE):
             account.settings[toggle] = notify if toggle is Toggle.NOTIFY else toggle is not Toggle.AUTOMOVE
-        self._people[name] = sessions.log_in(self._world, account, ClientMode.TELNET, "127.0.0.1", client)
+        self._players[name] = sessions.log_in(self._world, account, ClientMode.TELNET, "127.0.0.1", client)
         self._world.outbox = [(user, message) for user, message in self._world.outbox if user.name != name]
         self._deliver()
 
     def leave(self, name: str, how: Departure = Departure.LOGGED_OUT) -> None:
         """Let somebody go."""
         self._note(name, "(logs out)" if how is Departure.LOGGED_OUT else "(loses the connection)")
-        sessions.log_out(self._world, self._people.pop(name), how)
+        sessions.log_out(self._world, self._players.pop(name), how)
         self._deliver()
 
     def types(self, name: str, line: str) -> None:
@@ -151,7 +151,7 @@ class ChatSimulation:
                 self._event(Woken(self.now))
             else:
                 _, name, line = self._typing.pop(0)
-                if name in self._people and self._people[name].table is not None:
+                if name in self._players and self._players[name].match is not None:
                     self._carry_out(name, line)
         self.now = end
 
@@ -172,7 +172,7 @@ class ChatSimulation:
         self.lines.append(f"{time:%H:%M:%S}  {name:<11}  {text}".rstrip())
 
     def _carry_out(self, name: str, line: str) -> None:
-        dispatch.handle(self._world, self._people[name], line)
+        dispatch.handle(self._world, self._players[name], line)
         self._deliver()
 
     def _deliver(self) -> None:
@@ -184,9 +184,9 @@ class ChatSimulation:
             user, message = self._world.outbox.pop(0)
             if user is self._bot:
                 self._hear("".join(f"{line}\r\n" for line in render(user, message)).encode())
-            elif user.name in self._people:
+            elif user.name in self._players:
                 self._read(user, message)
-        self._world.leaving.clear()
+        self._world.disconnecting.clear()
         self._delivering = False
 
     def _read(self, user: User, message: Message) -> None:

@@ -302,7 +302,7 @@ class Ordeal:
     async def _suffer(self, running: asyncio.Task[SessionResult], until: int) -> None:
         self._move_to(self.hostile.port)
         while self.hostile.connections < until and not running.done():
-            self.toll.most_tasks = max(self.toll.most_tasks, len(self._runner._driver._inquiries))
+            self.toll.most_tasks = max(self.toll.most_tasks, len(self._runner._driver._pending))
             await asyncio.sleep(0.01)
         self.toll.memory.append(memory())
 

@@ -47,7 +47,7 @@ from fibsbot.server.audience import render
 from fibsbot.server.database import Database
 from fibsbot.server.dice import SeededDice
 from fibsbot.server.users import ClientMode, User
-from fibsbot.server.world import Dependencies, Quirks, World
+from fibsbot.server.world import Quirks, World
 from fibsbot.strategies.base import Strategy
 from tests.bot.live_bots import agent_settings
 
@@ -146,7 +146,7 @@ class Simulation:
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._count = itertools.count()
         self._store = Database(None, NOON)
-        self.world = World(Dependencies(self._store, SeededDice(seed), lambda: NOON + self.now, quirks or Quirks()))
+        self.world = World(self._store, SeededDice(seed), lambda: NOON + self.now, quirks=quirks)
 
     def close(self) -> None:
         """Let go of the database."""
@@ -274,12 +274,12 @@ class Simulation:
 
     def _gone(self, user: User) -> None:
         sessions.log_out(self.world, user, Departure.DROPPED)
-        self.world.save()
+        self.world.save_matches()
         self._tell_all()
 
     def _tell_all(self, bot: Bot | None = None, said: str = "") -> None:
         outbox, self.world.outbox = self.world.outbox, []
-        leaving, self.world.leaving = self.world.leaving, []
+        leaving, self.world.disconnecting = self.world.disconnecting, []
         by_user = {other.user: other for other in self.bots.values() if other.user}
         for user, message in outbox:
             if bot is not None and user is bot.user and isinstance(message, Refusal):

@@ -11,9 +11,9 @@ from fibs_protocol.session import State
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.bot.chat import MOST_A_MINUTE, NUDGE_PAUSE, REPLY_MAX_AGE
+from fibsbot.bot.chat import MAX_A_MINUTE, NUDGE_PAUSE, REPLY_MAX_AGE
 from fibsbot.bot.chat_text import HINT, LONGEST_REPLY, QUITTING, WELCOME, Topic
-from fibsbot.bot.command_queue import MOST_CHAT
+from fibsbot.bot.command_queue import MAX_CHAT
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import ChatSettings, Timings
 from fibsbot.policy import NamePattern
@@ -121,10 +121,10 @@ def test_watchers_are_welcomed_once_if_that_is_wanted() -> None:
 
 def test_questions_are_answered_by_tell() -> None:
     script = Script().to_their_turn()
-    assert ["We play a 5 point match; it is 0-0."] == asked(script, "score")
+    assert ["We're playing a 5-point match; it is 0-0."] == asked(script, "score")
     assert ["I play matches of 1 to 25 points with anybody."] == asked(script, "settings")
-    assert re.fullmatch(r"Since I began \d seconds? ago I have finished no match yet\.", asked(script, "stats")[0])
-    assert re.fullmatch(r"I am a computer program \(fibsbot_\S+\) .*", asked(script, "who are you?")[0])
+    assert re.fullmatch(r"Since I started \d seconds? ago I have not finished a match yet\.", asked(script, "stats")[0])
+    assert re.fullmatch(r"I'm a bot \(fibsbot_\S+\) .*", asked(script, "who are you?")[0])
     assert all(topic.value in asked_help for topic in set(Topic) - {Topic.HELP} for asked_help in asked(script, "help"))
 
 
@@ -135,22 +135,22 @@ def test_case_punctuation_blanks_and_our_name_do_not_matter(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["who are you", "who r u", "Are you a bot?", "r u a bot", "are you human??"])
 def test_whoever_asks_hears_that_this_is_a_program(text: str) -> None:
-    assert ["I am a computer program"] == [line[:23] for line in asked(Script().to_lobby(), text)]
+    assert ["I'm a bot"] == [line[:9] for line in asked(Script().to_lobby(), text)]
 
 
 def test_the_opponent_may_ask_in_a_kibitz_and_others_may_not() -> None:
     script = Script().to_their_turn()
-    assert ["tell ford We play a 5 point match; it is 0-0."] == script.server("15 ford score?")
+    assert ["tell ford We're playing a 5-point match; it is 0-0."] == script.server("15 ford score?")
     assert [] == script.server("16 ford We", "15 trillian score", "14 trillian score", "13 ford score")
 
 
 def test_the_score_is_told_from_the_point_of_view_of_who_asks() -> None:
     script = Script().to_lobby()
-    assert ["I am in no match now."] == asked(script, "score", "trillian")
+    assert ["I'm not in a match right now."] == asked(script, "score", "trillian")
     script.server("ford has joined you. Your running match was loaded.")
     script.server(board(turn=-1, score="1:3", cells=AFTER_61))
-    assert ["We play a 5 point match; you lead 3-1."] == asked(script, "score")
-    assert ["I play a 5 point match with ford; ford leads 3-1."] == asked(script, "score", "arthur")
+    assert ["We're playing a 5-point match; you lead 3-1."] == asked(script, "score")
+    assert ["I'm playing a 5-point match with ford; ford leads 3-1."] == asked(script, "score", "arthur")
 
 
 def test_the_same_question_is_answered_once_in_a_while() -> None:
@@ -213,7 +213,7 @@ def test_a_decision_goes_before_everything_that_is_said() -> None:
     assert ["roll"] == script.roll()
     assert [] == script.server("You roll 6 and 4.", ROLLED_64, "Please move 2 pieces.")
     lines = end_turn(script)
-    assert ["We play a 5 point match; it is 0-0."] == told(lines, "ford")
+    assert ["We're playing a 5-point match; it is 0-0."] == told(lines, "ford")
     assert 1 == len(told(script.server("16 ford We play"), "ford"))
 
 
@@ -246,7 +246,7 @@ def test_who_is_gone_is_told_nothing() -> None:
 def test_a_crowd_is_answered_in_moderation() -> None:
     script = Script().to_lobby()
     answered = [name for n in range(50) if asked(script, "help", name := f"{chr(97 + n % 26)}{'x' * (n // 26 + 2)}")]
-    assert MOST_A_MINUTE == len(answered)
+    assert MAX_A_MINUTE == len(answered)
     script.wait(61)
     assert 1 == len(asked(script, "help", "late"))
 
@@ -255,7 +255,7 @@ def test_few_answers_wait() -> None:
     script = Script().to_my_roll()
     for number in range(30):
         script.server(f"12 x{'y' * number} help")
-    assert MOST_CHAT == len(script.events("answered"))
+    assert MAX_CHAT == len(script.events("answered"))
 
 
 @pytest.mark.parametrize("first", ["who are you?", "help", "42", HINT, ChatSettings().greeting])
@@ -333,7 +333,7 @@ def test_an_operator_pauses_and_resumes() -> None:
     script = Script(chat=OPERATED).to_lobby()
     assert ["Waiting for a match, paused."] == asked(script, "pause", "slarti")
     refused = told(script.server("ford wants to play a 5 point match with you."), "ford")
-    assert ["I am taking a break and begin no new match; please try again later."] == refused
+    assert ["I'm taking a break and not starting new matches. Please try again later."] == refused
     script.server("16 ford I am")
     assert ["Waiting for a match."] == asked(script, "resume", "slarti")
     assert [] == script.server("arthur wants to play a 5 point match with you.")
@@ -342,14 +342,15 @@ def test_an_operator_pauses_and_resumes() -> None:
 
 def test_last_finishes_the_match_first() -> None:
     script = Script(chat=OPERATED).to_their_turn()
-    assert ["Playing ford, 0-0 of 5, then leaving."] == asked(script, "last", "slarti")
+    assert ["Playing ford, 0-0 of 5, then leaving."] == asked(script, "finish", "slarti")
     assert [] == script.hang_ups
     assert ["bye"] == script.server("ford wins the 5 point match 5-0 .")
 
 
-def test_last_without_a_match_answers_before_it_leaves() -> None:
+@pytest.mark.parametrize("word", ["finish", "last"])
+def test_finish_without_a_match_answers_before_it_leaves(word: str) -> None:
     script = Script(chat=OPERATED).to_lobby()
-    assert ["tell slarti Waiting for a match, then leaving."] == script.server("12 slarti last")
+    assert ["tell slarti Waiting for a match, then leaving."] == script.server(f"12 slarti {word}")
     assert ["bye"] == script.server("16 slarti Waiting")
 
 

@@ -139,7 +139,7 @@ def orders(evening: ChatSimulation) -> None:
     evening.types("slarti", "tell marvin resume")
     evening.types("trillian", "invite marvin 1")
     evening.wait(20)
-    evening.types("slarti", "tell marvin last")
+    evening.types("slarti", "tell marvin finish")
     evening.types("arthur", "invite marvin 1")
     evening.types("trillian", "resign b")
     evening.wait(60)

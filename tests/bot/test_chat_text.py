@@ -47,12 +47,12 @@ def test_the_greeting_that_comes_along_is_said_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("facts", "to_opponent", "text"),
     [
-        ((None, None, None), False, "I am in no match now."),
-        (("ford", 5, (3, 2)), True, "We play a 5 point match; I lead 3-2."),
-        (("ford", 5, (2, 3)), True, "We play a 5 point match; you lead 3-2."),
-        (("ford", 5, (2, 3)), False, "I play a 5 point match with ford; ford leads 3-2."),
-        (("ford", 0, (2, 2)), False, "I play an unlimited match with ford; it is 2-2."),
-        (("ford", None, None), True, "We play a match; I don't know the score yet."),
+        ((None, None, None), False, "I'm not in a match right now."),
+        (("ford", 5, (3, 2)), True, "We're playing a 5-point match; I lead 3-2."),
+        (("ford", 5, (2, 3)), True, "We're playing a 5-point match; you lead 3-2."),
+        (("ford", 5, (2, 3)), False, "I'm playing a 5-point match with ford; ford leads 3-2."),
+        (("ford", 0, (2, 2)), False, "I'm playing an unlimited match with ford; it is 2-2."),
+        (("ford", None, None), True, "We're playing a match; I don't know the score yet."),
     ],
 )
 def test_the_score_in_words(
@@ -62,7 +62,7 @@ def test_the_score_in_words(
 
 
 def test_the_matches_in_words() -> None:
-    assert "Since I began 3 hours ago I have finished 1 match and won 0." == stats_text(Counters(matches=1), 3 * 3600)
+    assert "Since I started 3 hours ago I have finished 1 match and won 0." == stats_text(Counters(matches=1), 3 * 3600)
     assert stats_text(Counters(matches=12, wins=7), 60).endswith("finished 12 matches and won 7.")
 
 

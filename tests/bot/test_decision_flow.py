@@ -293,8 +293,8 @@ def test_after_the_crawford_game_doubles_are_allowed_again() -> None:
     script.server("ford wins the game and gets 1 point. Sorry.", f"score in 5 point match: ford-2 {ME}-4", NEXT_GAME)
     script.server("Starting a new game with ford.", "You rolled 1, ford rolled 6", "ford makes the first move.")
     script.server(board(score="4:2", turn=-1, other_dice="6:1"))
-    assert script.agent.track.state is not None
-    assert (False, True) == (script.agent.track.state.crawford, script.agent.track.state.post_crawford)
+    assert script.agent.tracked.state is not None
+    assert (False, True) == (script.agent.tracked.state.crawford, script.agent.tracked.state.post_crawford)
 
 
 # -- one at a time --------------------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def test_the_game_is_followed_without_a_difference(conversation: list[m.Message 
             track = evolve(track, own_play=play_from_fibs(item.moves, track.direction))
         elif isinstance(item, m.Message):
             track = apply_message(track, item)
-            differences += track.missed
+            differences += track.differences
             boards += isinstance(item, m.Board)
     assert [] == differences
     assert boards > 50

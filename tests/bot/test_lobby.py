@@ -45,7 +45,7 @@ def test_an_opponent_of_a_saved_match_gets_no_new_one() -> None:
 
 @pytest.mark.parametrize(
     ("length", "sentence"),
-    [("a 9 point", "I play matches of 3 to 7 points."), ("a 1 point", "I play matches of 3 to 7 points.")],
+    [("a 9 point", "I only play matches of 3 to 7 points."), ("a 1 point", "I only play matches of 3 to 7 points.")],
 )
 def test_an_invitation_beyond_our_limits_is_refused_with_a_sentence(length: str, sentence: str) -> None:
     script = Script(policy=Policy(lengths=Lengths(((3, 7),)))).to_lobby()
@@ -124,11 +124,11 @@ def test_all_that_speaks_against_a_match_is_recorded_and_the_first_is_told() -> 
     policy = Policy(lengths=Lengths(((1, 3),)), min_rating=1700, max_experience=2000, bots=False)
     script = Script(policy=policy).to_lobby()
     script.server(who("ford", client="fibsbot_0.2"))
-    assert ["tell ford I play people only, no other bots."] == script.server(*INVITED)
+    assert ["tell ford I only play people, not bots."] == script.server(*INVITED)
     expected = {
         "by": "ford",
         "length": 5,
-        "reason": "I play people only, no other bots.",
+        "reason": "I only play people, not bots.",
         "code": "bot",
         "codes": ["bot", "length", "rating_low", "experience_high"],
     }
@@ -153,7 +153,9 @@ def test_in_a_pause_no_new_match_begins_and_after_it_one_does() -> None:
     script = Script(invite="arthur").to_lobby()
     script.event(PauseRequested(script.now, paused=True))
     assert [] == script.server(who("arthur"))
-    assert ["tell ford I am taking a break and begin no new match; please try again later."] == script.server(*INVITED)
+    assert ["tell ford I'm taking a break and not starting new matches. Please try again later."] == script.server(
+        *INVITED
+    )
     assert ["invite arthur 1"] == script.event(PauseRequested(script.now, paused=False)) + script.server("16 ford I am")
 
 
@@ -168,7 +170,7 @@ def test_after_a_match_there_is_a_pause_with_the_same_opponent() -> None:
     script = Script(policy=Policy(cool_down=600, max_per_day=2)).to_my_roll()
     script.questions.clear()
     script.server("ford gives up. You win 5 points.", "You win the 5 point match 5-0 .")
-    assert ["tell ford We have just played. I will play you again in 10 minutes."] == script.server(*INVITED)
+    assert ["tell ford We've just played. I can play you again in 10 minutes."] == script.server(*INVITED)
     script.server("16 ford We")
     assert [] == script.server("zaphod wants to play a 5 point match with you.")
     assert [InvitationQuestion(Opponent("zaphod"), 5)] == [ask.question for ask in script.questions]
@@ -180,8 +182,8 @@ def test_after_a_match_there_is_a_pause_with_the_same_opponent() -> None:
 
 def test_a_few_matches_a_day_are_enough() -> None:
     script = Script(policy=Policy(max_per_day=2)).to_lobby()
-    memory = script.agent._desk.memory
-    memory.recall("ford", matches=[script.now - 86_399, script.now - 86_401, script.now - 10])
+    memory = script.agent._context.memory
+    memory.load("ford", matches=[script.now - 86_399, script.now - 86_401, script.now - 10])
     assert ["max_per_day"] == [
         event["code"] for _ in script.server(*INVITED) for event in script.events("invitation_refused")
     ]
@@ -193,7 +195,7 @@ def test_a_few_matches_a_day_are_enough() -> None:
 @pytest.mark.parametrize("rule", ["ford", "f*:from"])
 def test_who_is_blocked_gets_no_match_and_goes_on_with_none(rule: str) -> None:
     script = Script(policy=Policy(block=(NamePattern.parse(rule),))).to_lobby(saved=SAVED)
-    assert ["tell ford My operator does not want me to play you, sorry."] == script.server(*INVITED)
+    assert ["tell ford My operator doesn't want me to play you, sorry."] == script.server(*INVITED)
     script.server("16 ford My")
     assert [] == script.server("ford wants to resume a saved match with you.")
     expected = [("blocked", 5), ("blocked", None)]
@@ -206,7 +208,7 @@ def test_who_invites_again_and_again_is_told_once_in_the_chat_window() -> None:
     for _ in range(25):
         sent += script.server(*INVITED, "16 ford I accept")
         script.wait(5)
-    assert ["tell ford I accept no invitations at the moment."] * 3 == [line for line in sent if "tell" in line]
+    assert ["tell ford I'm not accepting invitations at the moment."] * 3 == [line for line in sent if "tell" in line]
 
 
 def test_another_reason_is_told_although_one_was_told_just_before() -> None:
@@ -215,9 +217,9 @@ def test_another_reason_is_told_although_one_was_told_just_before() -> None:
     ).to_lobby()
     script.server(who("ford"))
     long = "ford wants to play a 9 point match with you."
-    assert ["tell ford I play matches of 1 to 7 points."] == script.server(long)
+    assert ["tell ford I only play matches of 1 to 7 points."] == script.server(long)
     assert [] == script.server("16 ford ...", long)
-    assert ["tell ford I play ratings of at most 1600; yours is 1623.45."] == script.server(*INVITED)
+    assert ["tell ford I only play opponents rated at most 1600; your rating is 1623.45."] == script.server(*INVITED)
 
 
 # -- saved games of the inviter -------------------------------------------------------------------------------------
@@ -236,13 +238,13 @@ def test_the_inviters_saved_games_are_asked_for_first(said: str, *, asked: bool)
     assert [] == script.questions
     sent = script.server(f"ford has {said}.")
     assert asked == bool(script.questions)
-    refusal = "tell ford You have 9 saved games, and I play those with at most 8. Please finish some first."
+    refusal = "tell ford You have 9 saved games, and I only play opponents with at most 8. Please finish some first."
     assert ([] if asked else [refusal]) == sent
 
 
 def test_whom_other_rules_refuse_is_not_asked_for_saved_games() -> None:
     script = few_saved_games(lengths=Lengths(((1, 3),)))
-    assert ["tell ford I play matches of 1 to 3 points."] == script.server(*INVITED)
+    assert ["tell ford I only play matches of 1 to 3 points."] == script.server(*INVITED)
 
 
 @pytest.mark.parametrize("answer", [None, "** There is no one called ford.", "** Unknown command: 'show'"])

@@ -89,9 +89,7 @@ async def goes_on(ford: Raw) -> None:
 async def test_who_leaves_is_told_and_invited_once() -> None:
     async with at_the_server(timings=evolve(QUICK, left=1.0, retry=0.2)) as (ford, watcher, _):
         await begin(ford)
-        await ford.ask(
-            "leave", "You left our match, which is saved. I will invite you once, in 1 second, to go on with it."
-        )
+        await ford.ask("leave", "You left our match; it is saved. I'll invite you once to resume it, in 1 second.")
         await goes_on(ford)
         await ford.ask("leave", "You terminated the game")
         await ford.until("marvin wants to resume a saved match with you.")
@@ -132,7 +130,7 @@ async def test_a_new_match_does_not_throw_the_saved_one_away() -> None:
 async def test_the_policy_speaks_to_people() -> None:
     policy = Policy(lengths=Lengths(((1, 3),)), max_rating=1499, max_saved_games=0)
     async with at_the_server(policy=policy) as (ford, watcher, _):
-        await ford.ask("invite marvin 5", "12 marvin I play matches of 1 to 3 points.")
+        await ford.ask("invite marvin 5", "12 marvin I only play matches of 1 to 3 points.")
         ford.send("invite marvin 3")
         codes = [refused["codes"] for refused in await watcher.until("invitation_refused", 2)]
     assert [["length", "rating_high"], ["rating_high"]] == codes
@@ -145,7 +143,7 @@ async def test_saved_games_are_counted_by_the_server() -> None:
         await ford.until("Type 'join zaphod' to accept.")
         await ford.ask("join zaphod", "You are now playing")
         await ford.ask("leave", "You terminated the game")
-        said = "12 marvin You have 1 saved game, and I play those with at most 0. Please finish some first."
+        said = "12 marvin You have 1 saved game, and I only play opponents with at most 0. Please finish some first."
         await ford.ask("invite marvin 1", said)
         await zaphod.close()
 

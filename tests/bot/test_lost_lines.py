@@ -93,7 +93,7 @@ def check(bottle: Simulation, seconds: float) -> None:
 
 def check_server(bottle: Simulation) -> None:
     """Make sure that the match is over, and that nobody has said anything wrong."""
-    saved = bottle.world.store.match("marvin", "ford")
+    saved = bottle.world.database.match("marvin", "ford")
     assert saved is not None
     assert saved.over
     assert [] == [refusal for refusal in bottle.refusals if not refusal[1].startswith(QUESTIONS)]

@@ -52,7 +52,7 @@ def test_a_match_that_was_watched_on_fibs_holds_no_surprise() -> None:
     for message in messages(WATCHED.read_bytes()):
         track = apply_message(track, message)
         boards += isinstance(message, m.Board)
-        assert () == track.missed
+        assert () == track.differences
     assert 59 == boards
     assert ("SomeBot_39", "player_am", 4) == (track.player, track.opponent, track.state.cube if track.state else 0)
 
@@ -67,7 +67,7 @@ def test_the_same_match_without_most_of_its_boards_ends_the_same() -> None:
             if boards % 20 != 1:
                 continue
         thinned = apply_message(thinned, message)
-        assert () == thinned.missed
+        assert () == thinned.differences
     assert whole.state == thinned.state
     assert whole.turn is thinned.turn
 
@@ -79,7 +79,7 @@ def test_a_play_that_got_lost_shows_at_the_next_board() -> None:
         for i, message in enumerate(said):
             if i != lost:
                 track = apply_message(track, message)
-                missed += len(track.missed)
+                missed += len(track.differences)
         assert 0 < missed
 
 
@@ -106,37 +106,39 @@ def test_a_game_is_known_before_its_first_board() -> None:
 def test_each_part_of_a_board_is_compared(wrong: dict[str, object], what: str) -> None:
     fields: dict[str, object] = {"turn": -1, "other_dice": "6:1", **wrong}
     track = told(*STARTED, board(**fields))  # type: ignore[arg-type]  # keywords of board
-    assert what in {difference.what for difference in track.missed}
+    assert what in {difference.what for difference in track.differences}
     again = told(board(**fields), track=track)  # type: ignore[arg-type]  # keywords of board
-    assert () == again.missed, "the board was taken over"
+    assert () == again.differences, "the board was taken over"
 
 
 def test_a_right_board_is_no_difference_whichever_dice_come_first() -> None:
     for dice in ("6:1", "1:6"):
-        assert () == told(*STARTED, board(turn=-1, other_dice=dice)).missed
+        assert () == told(*STARTED, board(turn=-1, other_dice=dice)).differences
 
 
 def test_the_direction_may_change_with_the_game_but_not_within_it() -> None:
     start = told(*STARTED, board(turn=-1, other_dice="6:1"))
     turned = board(turn=1, other_dice="6:1", colour=-1, direction=1)
-    assert "direction" in {difference.what for difference in told(turned, track=start).missed}
+    assert "direction" in {difference.what for difference in told(turned, track=start).differences}
     next_game = ("ford wins the game and gets 1 point. Sorry.", "Starting a new game with ford.")
     after = told(*next_game, board(score="0:1", turn=1, colour=1, direction=-1), track=start)
-    assert () == after.missed
+    assert () == after.differences
 
 
 def test_a_score_that_does_not_add_up_is_a_difference() -> None:
     track = told(*STARTED, "ford wins the game and gets 2 points. Sorry.", "score in 5 point match: marvin-0 ford-1")
-    assert (Difference("score", (0, 2), (0, 1)),) == track.missed
-    assert () == told(*STARTED, "You give up. ford wins 1 point.", "score in 5 point match: ford-1 marvin-0").missed
+    assert (Difference("score", (0, 2), (0, 1)),) == track.differences
+    assert (
+        () == told(*STARTED, "You give up. ford wins 1 point.", "score in 5 point match: ford-1 marvin-0").differences
+    )
 
 
 def test_an_impossible_play_is_a_difference_and_the_next_board_is_believed() -> None:
     track = told(*STARTED, board(turn=-1, other_dice="6:1"), "ford moves 2-8 2-3 .")
-    assert ["moves"] == [difference.what for difference in track.missed]
+    assert ["moves"] == [difference.what for difference in track.differences]
     assert track.state is None
     track = told(board(cells=AFTER_61), track=track)
-    assert () == track.missed
+    assert () == track.differences
     assert track.state is not None
 
 
@@ -158,12 +160,12 @@ def test_bearing_off_by_itself_waits_for_the_board() -> None:
     track = told(*STARTED, board(turn=-1, cells=home), "ford rolls 2 and 1.", "Bearing off: 23 o 24 o")
     assert track.state is None
     track = told("ford moves 23-off 24-off .", board(cells=home.replace("-3:-3", "-2:-2")), track=track)
-    assert () == track.missed
+    assert () == track.differences
 
 
 def test_the_only_possible_move_is_that_of_the_side_on_turn() -> None:
     track = told(*STARTED, board(turn=-1, other_dice="6:1"), "The only possible move is 17-23 19-20 .")
-    assert () == told(board(cells=AFTER_61), track=track).missed
+    assert () == told(board(cells=AFTER_61), track=track).differences
 
 
 def test_the_opponents_redouble_while_watching() -> None:
@@ -177,7 +179,7 @@ def test_a_track_that_is_forgotten_still_counts_matches() -> None:
     track = without_match(told(*STARTED))
     assert (1, None, None) == (track.match, track.opponent, track.state)
     with pytest.raises(ValueError, match="known"):
-        track.decision(Phase.ROLL)
+        track.decision_state(Phase.ROLL)
     assert 2 == told("ford has joined you. Your running match was loaded.", track=track).match
 
 
@@ -196,10 +198,10 @@ SHOWN = board(cells=AFTER_61)
 
 def test_a_board_that_comes_before_the_line_with_its_play_is_no_difference() -> None:
     track = told(*THROWN, SHOWN)
-    assert ((), PlayerSide.PLAYER) == (track.missed, track.turn)
+    assert ((), PlayerSide.PLAYER) == (track.differences, track.turn)
     assert track == told(SHOWN, track=track), "the same board again"
     after = told("ford moves 17-23 19-20 .", track=track)
-    assert ((), PlayerSide.PLAYER, None) == (after.missed, after.turn, after.ahead)
+    assert ((), PlayerSide.PLAYER, None) == (after.differences, after.turn, after.early_board)
     assert track.state == after.state
 
 
@@ -208,15 +210,15 @@ def test_a_board_that_comes_before_the_line_with_its_play_is_no_difference() -> 
 )
 def test_a_play_that_only_a_board_shows_is_a_difference_once_another_line_comes(line: str) -> None:
     track = told(*THROWN, SHOWN, line)
-    assert {"position", "turn", "dice"} <= {difference.what for difference in track.missed}
-    assert track.ahead is None
+    assert {"position", "turn", "dice"} <= {difference.what for difference in track.differences}
+    assert track.early_board is None
 
 
 def test_a_game_that_is_announced_after_its_first_board_is_not_begun_twice() -> None:
     won = ("ford moves 17-23 19-20 .", "ford wins the game and gets 1 point. Sorry.", *STARTED[2:])
     first = board(score="0:1", turn=-1, other_dice="6:1")
     track = told(*THROWN, *won, first)
-    assert ((), 2, True) == (track.missed, track.game, track.running)
+    assert ((), 2, True) == (track.differences, track.game, track.running)
     late = told("Starting a new game with ford.", track=track)
     assert (2, track.turn, track.dice, track.state) == (late.game, late.turn, late.dice, late.state)
     again = told("ford moves 17-23 19-20 .", "Starting a new game with ford.", track=late)
@@ -227,8 +229,8 @@ def test_the_same_in_a_match_that_began_with_a_board_alone() -> None:
     won = ("ford moves 17-23 19-20 .", "ford wins the game and gets 1 point. Sorry.")
     first = (*STARTED[2:], board(score="0:1", turn=-1, other_dice="6:1"), "Starting a new game with ford.")
     track = told(board(turn=-1, other_dice="6:1"), *won, *first)  # JIBS: no line before the board
-    assert ((), True, PlayerSide.OPPONENT, (6, 1)) == (track.missed, track.running, track.turn, track.dice)
-    assert () == told("ford moves 17-23 19-20 .", board(score="0:1", cells=AFTER_61), track=track).missed
+    assert ((), True, PlayerSide.OPPONENT, (6, 1)) == (track.differences, track.running, track.turn, track.dice)
+    assert () == told("ford moves 17-23 19-20 .", board(score="0:1", cells=AFTER_61), track=track).differences
 
 
 def test_a_match_that_was_won_is_not_gone_on_with_by_the_next_game() -> None:
@@ -236,7 +238,7 @@ def test_a_match_that_was_won_is_not_gone_on_with_by_the_next_game() -> None:
     track = told(
         "Starting a new game with ford.", *STARTED[2:], board(length=3, turn=-1, other_dice="6:1"), track=track
     )
-    assert ((), 2, 1) == (track.missed, track.match, track.game)
+    assert ((), 2, 1) == (track.differences, track.match, track.game)
 
 
 def test_the_play_that_wins_the_game_is_made_although_no_board_follows() -> None:

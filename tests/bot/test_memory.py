@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.bot.context import DAY, MOST_PLAYERS, AgentMemory
-from fibsbot.bot.players import MOST_USERS
+from fibsbot.bot.context import DAY, MAX_PLAYERS, AgentMemory
+from fibsbot.bot.players import MAX_USERS
 from fibsbot.policy import Policy
 from tests.bot.agent_script import Script
 from tests.bot.lobby_lines import saved, who
@@ -23,70 +23,70 @@ def name(number: int) -> str:
 
 
 def test_nothing_is_known_of_a_stranger() -> None:
-    known = AgentMemory().of("ford")
+    known = AgentMemory().history_of("ford")
     assert (None, 0, None) == (known.since_last(10.0), known.matches_today(10.0), known.refused)
 
 
 @given(st.lists(st.integers(0, 250_000), min_size=1), st.lists(st.integers(-250_000, 0)))
 def test_matches_of_a_day_are_counted_and_the_last_is_known_however_old(times: list[int], before: list[int]) -> None:
     memory = AgentMemory()
-    memory.recall("ford", before)
+    memory.load("ford", before)
     for at in sorted(times):
-        memory.played("ford", at)
+        memory.note_played("ford", at)
     now = max(times)
     everything = [*before, *times]
-    assert sum(at > now - DAY for at in everything) == memory.of("ford").matches_today(now)
-    assert 0 == memory.of("ford").since_last(now)
-    assert DAY * 9 == memory.of("ford").since_last(now + DAY * 9)
-    assert 0 == memory.of("ford").matches_today(now + DAY)
+    assert sum(at > now - DAY for at in everything) == memory.history_of("ford").matches_today(now)
+    assert 0 == memory.history_of("ford").since_last(now)
+    assert DAY * 9 == memory.history_of("ford").since_last(now + DAY * 9)
+    assert 0 == memory.history_of("ford").matches_today(now + DAY)
 
 
 def test_what_a_store_remembers_and_what_happened_since_add_up() -> None:
     memory = AgentMemory()
-    memory.was_refused("ford", 50.0)
-    memory.played("ford", 60.0)
-    memory.recall("ford", [-5.0, -9.0], refused=-100.0)
-    assert ([-9.0, -5.0, 60.0], 50.0) == (memory.of("ford").matches, memory.of("ford").refused)
-    memory.recall("ford")
-    assert 50.0 == memory.of("ford").refused
+    memory.note_refusal("ford", 50.0)
+    memory.note_played("ford", 60.0)
+    memory.load("ford", [-5.0, -9.0], refused=-100.0)
+    assert ([-9.0, -5.0, 60.0], 50.0) == (memory.history_of("ford").matches, memory.history_of("ford").refused)
+    memory.load("ford")
+    assert 50.0 == memory.history_of("ford").refused
 
 
 def test_a_match_that_waits_is_remembered_until_it_is_played() -> None:
     memory = AgentMemory()
-    memory.recall("ford", broke_off=-7.0)
-    assert -7.0 == memory.of("ford").broke_off
-    memory.was_broken_off("ford", 3.0)
-    memory.recall("ford", broke_off=-7.0)
-    assert 3.0 == memory.of("ford").broke_off
-    memory.played("ford", 4.0)
-    assert None is memory.of("ford").broke_off
+    memory.load("ford", broke_off=-7.0)
+    assert -7.0 == memory.history_of("ford").broke_off
+    memory.note_broken_off("ford", 3.0)
+    memory.load("ford", broke_off=-7.0)
+    assert 3.0 == memory.history_of("ford").broke_off
+    memory.note_played("ford", 4.0)
+    assert None is memory.history_of("ford").broke_off
 
 
 def test_who_was_met_longest_ago_is_forgotten_first() -> None:
     memory = AgentMemory()
-    memory.played("ford", 0.0)
-    for number in range(MOST_PLAYERS - 1):
-        memory.was_refused(name(number), 1.0)
-    memory.was_refused("ford", 2.0)
-    memory.recall("zaphod", [3.0])
-    assert [0.0] == memory.of("ford").matches
-    assert None is memory.of(name(0)).refused
-    assert MOST_PLAYERS == len(memory._known)
+    memory.note_played("ford", 0.0)
+    for number in range(MAX_PLAYERS - 1):
+        memory.note_refusal(name(number), 1.0)
+    memory.note_refusal("ford", 2.0)
+    memory.load("zaphod", [3.0])
+    assert [0.0] == memory.history_of("ford").matches
+    assert None is memory.history_of(name(0)).refused
+    assert MAX_PLAYERS == len(memory._known)
 
 
 def test_the_end_of_a_match_is_remembered_and_a_break_is_not() -> None:
     script = Script().to_my_roll()
     script.server("ford drops connection. The game was saved.")
-    assert [] == script.agent._desk.memory.of("ford").matches
+    assert [] == script.agent._context.memory.history_of("ford").matches
     script = Script().to_my_roll()
     script.server("ford gives up. You win 5 points.", "You win the 5 point match 5-0 .")
-    assert [script.now] == script.agent._desk.memory.of("ford").matches
+    assert [script.now] == script.agent._context.memory.history_of("ford").matches
 
 
 @pytest.mark.slow
 def test_strangers_without_number_leave_no_trace() -> None:
     script = Script(policy=Policy(accept=False)).to_lobby(saved=saved("ford"))
-    for number in range(MOST_USERS + 500):
+    for number in range(MAX_USERS + 500):
         stranger = name(number)
         script.server(
             f"7 {stranger} {stranger} logs in.",
@@ -95,17 +95,17 @@ def test_strangers_without_number_leave_no_trace() -> None:
             f"{stranger} wants to resume a saved match with you.",
             f"12 {stranger} hello",
         )
-    lobby = script.agent._lobby
+    agent = script.agent
     sizes = {
-        "who": len(lobby.who),
-        "saved": len(lobby.saved),
-        "offers": lobby.waiting,
-        "told": len(lobby._invitations._told),
-        "tries": len(lobby._inviting._tries),
-        "taken": len(lobby._inviting._taken),
-        "announced": len(lobby._people._announced),
-        "known": len(script.agent._desk.memory._known),
+        "who": len(agent._players.users),
+        "saved": len(agent._saved_matches.matches),
+        "offers": agent._invitations.waiting,
+        "told": len(agent._invitations._told),
+        "tries": len(agent._saved_matches._sent_invitations._attempts),
+        "taken": len(agent._saved_matches._sent_invitations._announced_resumes),
+        "announced": len(agent._players._announced),
+        "known": len(script.agent._context.memory._known),
     }
-    bounds = {"who": MOST_USERS, "saved": 1_000, "offers": 100, "told": 2_000, "tries": 10_000, "known": MOST_PLAYERS}
-    assert "ford" in lobby.saved
+    bounds = {"who": MAX_USERS, "saved": 1_000, "offers": 100, "told": 2_000, "tries": 10_000, "known": MAX_PLAYERS}
+    assert "ford" in agent._saved_matches.matches
     assert {} == {what: size for what, size in sizes.items() if size > bounds.get(what, 0)}

@@ -159,7 +159,7 @@ def test_an_invitation_that_is_accepted_is_of_the_length_that_we_offered() -> No
         (who("ford"), {"policy": Policy(max_experience=1000)}),
         (who("ford"), {"policy": Policy(experience_per_point=1000)}),
         (who("ford"), {"policy": Policy(lengths=Lengths(((1, 3),)))}),
-        (who("ford"), {"policy": Policy(block=(NamePattern("ford", theirs=False),))}),
+        (who("ford"), {"policy": Policy(block=(NamePattern("ford", from_them=False),))}),
         (who("ford"), {"policy": Policy(allow=(NamePattern("arthur"),))}),
         (who("ford"), {"saved": saved("ford", length=99, score="0 -  0")}),
     ],
@@ -176,7 +176,7 @@ def test_who_does_not_suit_us_is_not_invited(line: str, settings: dict[str, Any]
         (who("ford", rating=1700), {"policy": Policy(accept=False, min_rating=1700)}),
         (
             who("ford"),
-            {"policy": Policy(block=(NamePattern("ford", ours=False),), allow=(NamePattern("x", ours=False),))},
+            {"policy": Policy(block=(NamePattern("ford", to_them=False),), allow=(NamePattern("x", to_them=False),))},
         ),
         (who("GammonBot"), {"seek": {"bots": True}, "policy": Policy(people=False, bots=False)}),
     ],
@@ -273,7 +273,7 @@ def test_who_says_nothing_has_not_refused() -> None:
     seeker = Seeker(who("ford"))
     seeker.wait(200)
     assert [] == seeker.script.events("refused_by")
-    assert seeker.script.agent._desk.memory.of("ford").refused is None
+    assert seeker.script.agent._context.memory.history_of("ford").refused is None
 
 
 def test_what_others_say_is_no_refusal() -> None:
@@ -288,7 +288,7 @@ def test_who_is_not_there_any_more_is_not_invited_again() -> None:
     seeker = Seeker(who("ford"))
     seeker.refusals["ford"] = "** There is no one called ford."
     seeker.wait(62)
-    assert "ford" not in seeker.script.agent._lobby.who
+    assert "ford" not in seeker.script.agent._players.users
     assert [] == seeker.script.events("refused_by")
 
 

@@ -33,7 +33,17 @@ async def server() -> AsyncIterator[Server]:
 
 async def start(tmp_path: Path, port: int, *arguments: str, password: str = SECRET) -> asyncio.subprocess.Process:
     """Start `fibsbot play` in an empty folder."""
-    command = (sys.executable, "-m", "fibsbot", "play", "--server", f"127.0.0.1:{port}", "--user", "marvin", *arguments)
+    command = (
+        sys.executable,
+        "-m",
+        "fibsbot",
+        "play",
+        "--server",
+        f"127.0.0.1:{port}",
+        "--account",
+        "marvin",
+        *arguments,
+    )
     environment = {**os.environ, "FIBSBOT_PASSWORD": password, "PYTHONPATH": str(Path(__file__).parents[2])}
     pipe = asyncio.subprocess.PIPE
     return await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe, cwd=tmp_path, env=environment)
@@ -100,18 +110,18 @@ async def test_a_wrong_password_is_one_line_and_no_traceback(server: Server, tmp
     [
         ([], {}, 2, "Missing option '--server'"),
         (
-            ["--server", "x:", "--user", "marvin"],
+            ["--server", "x:", "--account", "marvin"],
             {},
             2,
             "expected HOST or HOST:PORT with a port from 1 to 65535, got 'x:'",
         ),
-        (["--server", "x:0", "--user", "marvin"], {}, 2, "got 'x:0'"),
-        (["--server", "x:1", "--user", "m n"], {}, 2, "expected letters and underscores, at most 20, got 'm n'"),
-        (["--server", "x:1", "--user", "marvin"], {}, 78, "expected a password"),
-        (["--server", "x:1", "--user", "marvin"], {"FIBSBOT_PASSWORD": "a b"}, 78, "expected a password"),
-        (["--server", "127.0.0.1:1", "--user", "marvin"], {"FIBSBOT_PASSWORD": SECRET}, 1, "Connection refused"),
-        (["--server", "x:1", "--user", "marvin", "--strategy", "nobody"], {}, 2, "no strategy is called 'nobody'"),
-        (["--server", "x:1", "--user", "marvin", "--strategy", "enigne:1"], {}, 2, "did you mean 'engine'?"),
+        (["--server", "x:0", "--account", "marvin"], {}, 2, "got 'x:0'"),
+        (["--server", "x:1", "--account", "m n"], {}, 2, "expected letters and underscores, at most 20, got 'm n'"),
+        (["--server", "x:1", "--account", "marvin"], {}, 78, "expected a password"),
+        (["--server", "x:1", "--account", "marvin"], {"FIBSBOT_PASSWORD": "a b"}, 78, "expected a password"),
+        (["--server", "127.0.0.1:1", "--account", "marvin"], {"FIBSBOT_PASSWORD": SECRET}, 1, "Connection refused"),
+        (["--server", "x:1", "--account", "marvin", "--strategy", "nobody"], {}, 2, "no strategy is called 'nobody'"),
+        (["--server", "x:1", "--account", "marvin", "--strategy", "enigne:1"], {}, 2, "did you mean 'engine'?"),
     ],
 )
 def test_errors_are_one_line_and_have_their_status(
@@ -144,7 +154,7 @@ def test_cheap_checks_come_before_any_strategy_is_made(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(play, "load", fail)
     for password, port, status in (("", 1, 78), (SECRET, 1, 1)):
-        arguments = ["play", "--server", f"127.0.0.1:{port}", "--user", "marvin", "--log-dir", str(tmp_path)]
+        arguments = ["play", "--server", f"127.0.0.1:{port}", "--account", "marvin", "--log-dir", str(tmp_path)]
         result = CliRunner().invoke(main, arguments, env={"FIBSBOT_PASSWORD": password})
         assert status == result.exit_code, result.output
 
@@ -153,7 +163,7 @@ def test_a_password_file_gives_its_first_line(tmp_path: Path) -> None:
     file = tmp_path / "password"
     for content, status in ((SECRET + "\nmore\n", 1), ("", 78), ("\n" + SECRET, 78), ("pass word\n", 78)):
         file.write_text(content, "utf-8")
-        account = ["--server", "127.0.0.1:1", "--user", "marvin", "--password-file", str(file)]
+        account = ["--server", "127.0.0.1:1", "--account", "marvin", "--password-file", str(file)]
         options = ["--strategy", "random", "--log-dir", str(tmp_path / "logs")]
         result = CliRunner().invoke(main, ["play", *account, *options])
         assert status == result.exit_code

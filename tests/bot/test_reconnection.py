@@ -344,7 +344,7 @@ async def test_asked_to_finish_a_match_that_takes_too_long_it_leaves_it_to_the_s
         await table.play()
         table.marvin.finish()
         result = await table.end()
-        saved = server.world.store.match(ME, "ford")
+        saved = server.world.database.match(ME, "ford")
         assert saved is not None
         assert not saved.over, "it can be resumed"
     assert (End.FINISHED, "logged out", 0) == (result.end, result.reason, result.counters.matches)
@@ -357,7 +357,7 @@ async def test_a_second_request_leaves_at_once_and_the_match_is_saved() -> None:
         table.marvin.finish()
         table.marvin.quit()
         result = await table.end()
-        saved = server.world.store.match(ME, "ford")
+        saved = server.world.database.match(ME, "ford")
         assert saved is not None
         assert not saved.over, "it can be resumed"
     assert (End.FINISHED, "told to quit", 0) == (result.end, result.reason, result.counters.matches)

@@ -58,8 +58,8 @@ def test_a_flood_is_cut_short_and_counted_when_it_is_over() -> None:
 def test_the_count_is_not_lost_when_nothing_follows() -> None:
     notes = Notes()
     notes.note("refused", 150)
-    assert [{"record": "refused", "count": 50}] == [dict(record.fields) for record in notes.sieve.settle()]
-    assert [] == list(notes.sieve.settle())
+    assert [{"record": "refused", "count": 50}] == [dict(record.fields) for record in notes.sieve.pop_suppressed()]
+    assert [] == list(notes.sieve.pop_suppressed())
 
 
 def test_a_flood_without_an_end_is_bounded_in_the_long_run() -> None:
@@ -89,6 +89,6 @@ def test_every_record_is_let_through_or_counted(floods: list[tuple[str, int, flo
         notes.note(name, times)
         wanted[name] += times
         notes.now += later
-    notes.through += notes.sieve.settle()
+    notes.through += notes.sieve.pop_suppressed()
     for name in ("invited", "refused"):
         assert wanted[name] == notes.count(name) + notes.suppressed(name)

@@ -84,7 +84,7 @@ def test_a_match_that_does_not_go_on_is_left_then_reconnected_to_then_given_up(s
 
 def test_a_match_that_was_given_up_is_not_gone_on_with_but_others_are_played() -> None:
     memory = AgentMemory()
-    memory.was_stuck("ford", 0.0)
+    memory.note_stuck("ford", 0.0)
     script = Script(strict=False)
     script.agent = Agent(script.agent.settings, memory)
     script.to_lobby(saved=SAVED)
@@ -122,7 +122,7 @@ def test_a_server_without_rawwho_is_asked_once_and_played_on(refusal: str) -> No
 
 def test_what_a_server_lacks_is_known_on_the_next_connection() -> None:
     script = Script().to_lobby()
-    script.agent._desk.note_lack(Feature.RAWWHO)
+    script.agent._context.note_lack(Feature.RAWWHO)
     script.lose()
     script.to_lobby()
     assert "rawwho" not in script.wait(1000)
@@ -228,7 +228,7 @@ def test_an_answer_to_time_in_another_form_is_one(time: str) -> None:
 
 def test_where_time_is_not_known_a_second_board_takes_its_place() -> None:
     script = Script(strict=False).to_my_roll()
-    script.agent._desk.note_lack(Feature.TIME)
+    script.agent._context.note_lack(Feature.TIME)
     assert ["roll"] == script.roll()
     assert ["board"] == script.wait(8.1)
     assert ["board"] == script.server(board(cells=AFTER_61))
@@ -272,7 +272,7 @@ def test_a_login_that_is_answered_unusually_takes_no_longer_than_20_seconds(*, s
         script.raw(b"login: ")
         began = script.now
         answer(script, script.server(f"1 {ME} 1 h", OWN_INFO.replace(" 1457.85 0 1 ", " 1457.85 0 0 ")), answers)
-        while not script.agent._login.settled:
+        while not script.agent._login.done:
             script.server("13 zaphod Does anybody play?")
             answer(script, script.wait(0.5), answers)
         took.append(script.now - began)
@@ -353,7 +353,7 @@ def test_a_list_that_is_a_moment_old_does_not_end_a_match(follows: str | None) -
 def test_a_new_match_that_only_a_board_announces_takes_the_place_of_one_that_got_stuck() -> None:
     """JIBS tells who joins an invitation nothing of the match but that a game begins."""
     memory = AgentMemory()
-    memory.was_stuck("ford", 0.0)
+    memory.note_stuck("ford", 0.0)
     script = Script(strict=False)
     script.agent = Agent(script.agent.settings, memory)
     script.to_lobby()
@@ -366,4 +366,4 @@ def test_a_new_match_that_only_a_board_announces_takes_the_place_of_one_that_got
     assert "leave" not in said
     assert script.agent.state is State.MY_MOVE
     assert [(5, False)] == [(event["length"], event["resumed"]) for event in script.events("match_started")]
-    assert memory.of("ford").stuck is None
+    assert memory.history_of("ford").stuck is None

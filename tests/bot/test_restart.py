@@ -34,7 +34,7 @@ def free_port() -> int:
 @contextlib.asynccontextmanager
 async def serving(port: int, db: Path) -> AsyncIterator[asyncio.subprocess.Process]:
     """Run `fibsbot serve` as a process of its own."""
-    command = (sys.executable, "-m", "fibsbot", "serve", "--port", str(port), "--db", str(db), "--seed", "11")
+    command = (sys.executable, "-m", "fibsbot", "serve", "--port", str(port), "--database", str(db), "--seed", "11")
     process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.DEVNULL)
     try:
         async with asyncio.timeout(30):
@@ -72,7 +72,7 @@ async def test_both_bots_finish_the_match_that_a_killed_server_interrupted(
             assert reached.done(), "the match was too short for this test"
             server.kill()
             await server.wait()
-            score = bots[0].agent.track.state.score if bots[0].agent.track.state else (0, 0)
+            score = bots[0].agent.tracked.state.score if bots[0].agent.tracked.state else (0, 0)
             await asyncio.sleep(0.5)
         async with serving(port, db):
             results = await runs

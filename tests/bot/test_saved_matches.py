@@ -12,7 +12,7 @@ from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, Script, board
 from tests.bot.lobby_lines import INVITED, RESUME, SAVED, TIME, saved, who
 
 LEFT = "** Player ford has left the game. The game was saved."
-PROMISE = "tell ford You left our match, which is saved. I will invite you once, in 5 minutes, to go on with it."
+PROMISE = "tell ford You left our match; it is saved. I'll invite you once to resume it, in 5 minutes."
 TOOK = "** You invited ford to resume a saved match."
 
 
@@ -133,7 +133,7 @@ def test_what_the_store_remembers_tells_which_match_is_the_oldest() -> None:
     script = Script()
     names = ("ford", "zaphod", "arthur", "trillian")
     for age, name in enumerate(("ford", "arthur", "zaphod")):
-        script.agent._desk.memory.recall(name, broke_off=-100.0 * (age + 1))
+        script.agent._context.memory.load(name, broke_off=-100.0 * (age + 1))
     script.connect()
     script.raw(b"login: ")
     script.server(f"1 {ME} 1 h", OWN_INFO, *(who(name) for name in names), "6")
@@ -147,7 +147,7 @@ def test_what_the_store_remembers_tells_which_match_is_the_oldest() -> None:
 def test_a_match_that_broke_off_before_a_crash_of_the_run_is_as_old_as_it_is() -> None:
     script = Script().to_my_roll()
     script.lose()
-    assert script.now == script.agent._desk.memory.of("ford").broke_off
+    assert script.now == script.agent._context.memory.history_of("ford").broke_off
 
 
 def test_one_opponent_is_asked_at_a_time() -> None:
@@ -213,14 +213,14 @@ def test_the_list_of_users_is_renewed_while_somebody_is_waited_for() -> None:
         script.server(TIME)
     assert 1300 == pytest.approx(script.now, abs=11)
     assert ["invite ford"] == script.server(who(ME), who("ford"), "6"), "the line that freed him got lost"
-    assert {ME, "ford"} == set(script.agent._lobby.who)
+    assert {ME, "ford"} == set(script.agent._players.users)
 
 
 def test_a_saved_match_that_is_corrupt_is_forgotten() -> None:
     script = Script().to_lobby(saved=SAVED)
     script.server(who("ford"), TOOK)
     script.server("** ERROR: Saved match is corrupt. Please start another one.")
-    assert {} == script.agent._lobby.saved
+    assert {} == script.agent._saved_matches.matches
 
 
 def test_the_list_of_saved_matches_is_asked_for_again_if_it_gets_lost() -> None:
@@ -268,7 +268,7 @@ def test_a_long_match_that_was_swapped_in_is_not_gone_on_with() -> None:
     assert ["leave"] == script.server("** You are now playing a 15 point match with ford")
     script.server("** You terminated the game. The game was saved.")
     assert [] == script.server(who("ford"))
-    assert ["tell ford I play matches of 1 to 7 points."] == script.server(*RESUME)
+    assert ["tell ford I only play matches of 1 to 7 points."] == script.server(*RESUME)
     script.server("16 ford I play")
     warning = "WARNING: Don't accept if you want to continue the saved 15 point match!"
     assert [] == script.server(*INVITED, warning)
@@ -290,7 +290,7 @@ def test_a_swapped_match_of_a_length_that_we_play_goes_on_if_the_other_asks_for_
 def test_a_match_that_we_began_is_finished_although_its_length_is_no_longer_played() -> None:
     script = Script(policy=Policy(lengths=Lengths(((5, 5),)))).to_my_roll()
     only_short = Policy(lengths=Lengths(((1, 3),)))
-    script.agent._desk.settings = Script(policy=only_short).agent._desk.settings
+    script.agent._context.settings = Script(policy=only_short).agent._context.settings
     script.server("ford drops connection. The game was saved.", "8 ford ford drops connection.")
     assert ["invite ford"] == script.server(who("ford"))
     script.server("ford has joined you. Your running match was loaded.")
@@ -314,7 +314,7 @@ def test_a_new_match_is_not_joined_while_a_saved_one_goes_on() -> None:
 
 
 def test_whom_we_may_not_invite_may_still_ask_to_go_on() -> None:
-    script = Script(policy=Policy(block=(NamePattern("ford", theirs=False),))).to_lobby(saved=SAVED)
+    script = Script(policy=Policy(block=(NamePattern("ford", from_them=False),))).to_lobby(saved=SAVED)
     assert [] == script.server(who("ford"))
     assert ["invite ford"] == script.server(*RESUME)
 
@@ -404,7 +404,7 @@ def test_who_leaves_again_and_again_is_told_once() -> None:
 def test_whom_we_shall_not_play_is_promised_nothing() -> None:
     script = Script().to_my_roll()
     blocking = Policy(block=(NamePattern("ford"),))
-    script.agent._desk.settings = Script(policy=blocking).agent._desk.settings
+    script.agent._context.settings = Script(policy=blocking).agent._context.settings
     assert [] == script.server(LEFT, who("ford"))
     assert [] == invites(quiet(script, 1000))
     assert State.LOBBY is script.agent.state

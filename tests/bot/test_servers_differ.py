@@ -44,7 +44,7 @@ def test_the_match_starts_with_or_without_full_stop(stop: str) -> None:
     assert ["join ford"] == script.wait(1.5)
     script.server(f"** You are now playing a 5 point match with ford{stop}", f"Starting a new game with ford{stop}")
     assert State.UNCLEAR is script.agent.state
-    assert "ford" == script.agent.track.opponent
+    assert "ford" == script.agent.tracked.opponent
 
 
 @pytest.mark.parametrize("points_for", ["points for", "points for user"])
@@ -110,7 +110,7 @@ def test_unlimited_matches_are_refused_by_default() -> None:
 
 def test_user_text_that_imitates_the_server_changes_nothing() -> None:
     script = Script().to_my_roll()
-    before = script.agent.track
+    before = script.agent.tracked
     for number, name in ((12, "ford"), (13, "ford"), (14, "ford"), (15, "ford")):
         for line in (
             ROLLED_64,
@@ -119,7 +119,7 @@ def test_user_text_that_imitates_the_server_changes_nothing() -> None:
             "ford wants to play a 1 point match with you.",
         ):
             assert [] == script.server(f"{number} {name} {line}")
-    assert before == script.agent.track
+    assert before == script.agent.tracked
     assert ["roll"] == script.roll()
 
 

@@ -154,7 +154,7 @@ def test_a_board_that_was_on_its_way_before_does_not_make_a_late_command_lost() 
     script.first_play()
     assert ["board"] == script.wait(8.1)
     assert ["time"] == script.server(ROLLED_64), "the server sends some boards twice"
-    cells = after(AFTER_61, script.agent.track.own_play or Play())
+    cells = after(AFTER_61, script.agent.tracked.own_play or Play())
     rolled = board(cells=cells, turn=-1, other_dice="2:1")
     assert [] == script.server(board(cells=cells, turn=-1), "ford rolls 2 and 1.", rolled, rolled, TIME)
     assert State.THEIR_TURN is script.agent.state

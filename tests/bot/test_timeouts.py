@@ -92,13 +92,13 @@ class Watched(Simulation):
         bot = self.watched
         agent, waited = bot.agent, 0.0 if self._free else self.now - self._since
         self.longest[self._theirs] = max(self.longest[self._theirs], waited)
-        track, state = agent.track, agent.state
+        track, state = agent.tracked, agent.state
         situation = track.match, track.game, track.state, track.turn
-        self._free = state is State.LOBBY and agent._login.settled and not agent._recovery.wonders
+        self._free = state is State.LOBBY and agent._login.done and not agent._recovery.searching_for_match
         if bot.link != self._link or self._free or situation not in self._seen or not bot.up:
             self._since, self._link = self.now, bot.link
         self._seen.add(situation)
-        self._theirs = agent._waits.waits_for(Awaited.OPPONENT)
+        self._theirs = agent._timeouts.is_waiting_for(Awaited.OPPONENT)
 
     def check(self) -> None:
         """Make sure that nothing took longer than it may."""
@@ -200,7 +200,14 @@ def test_every_wait_has_a_bound_and_something_that_follows() -> None:
         for awaited, row in TIMEOUT_RULES.items()
         if row.then in (Consequence.REJOIN, Consequence.RECONNECT_MATCH)
     }
-    assert {Awaited.DECISION, Awaited.BOARD, Awaited.ROLL, Awaited.GAME, Awaited.OPPONENT, Awaited.VIEW} == matches
+    assert {
+        Awaited.DECISION,
+        Awaited.BOARD,
+        Awaited.ROLL,
+        Awaited.GAME,
+        Awaited.OPPONENT,
+        Awaited.REQUESTED_BOARD,
+    } == matches
 
 
 def test_the_table_in_the_documentation_is_that_of_the_program() -> None:

@@ -17,10 +17,10 @@ MARVIN = "marvin"
 
 def truth(*matches: PlayedMatch, answers: int = 0) -> Oracle:
     """What really happened to marvin."""
-    ledger = Oracle(MARVIN)
-    ledger.matches += matches
-    ledger.answers += [ANSWER] * answers
-    return ledger
+    oracle = Oracle(MARVIN)
+    oracle.matches += matches
+    oracle.answers += [ANSWER] * answers
+    return oracle
 
 
 def won(score: tuple[int, int] = (1, 0), games: int = 1) -> PlayedMatch:
@@ -37,13 +37,13 @@ def play(teller: Teller, *, decisions: int = 0) -> None:
     teller.end(length=1, score=(1, 0))
 
 
-def compared(tmp_path: Path, tell: Callable[[Teller], None], ledger: Oracle) -> StoreComparison:
+def compared(tmp_path: Path, tell: Callable[[Teller], None], oracle: Oracle) -> StoreComparison:
     """Compare what was told with the truth."""
     path = tmp_path / "store.db"
     with Teller(str(path)) as teller:
         teller.log_in(1500.0, 0)
         tell(teller)
-    return compare_store(ledger, path)
+    return compare_store(oracle, path)
 
 
 def test_a_store_that_has_everything_once_is_right(tmp_path: Path) -> None:

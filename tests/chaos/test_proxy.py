@@ -21,7 +21,7 @@ Stream: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 @define
 class Notes:
-    """A witness that remembers what it heard."""
+    """A observer that remembers what it heard."""
 
     from_server: bytearray = field(factory=bytearray)
     from_client: bytearray = field(factory=bytearray)
@@ -40,7 +40,7 @@ class Notes:
         """Hear what arrives."""
         self.to_server += data
 
-    def client_heard(self, link: ProxyConnection) -> None:
+    def client_heard(self, connection: ProxyConnection) -> None:
         """Hear nothing more."""
 
     def lost(self, _: ProxyConnection, data: bytes, *, to_server: bool) -> None:
@@ -52,8 +52,8 @@ class Notes:
 class Wire:
     """Both ends of a connection through the proxy."""
 
-    gate: AccountProxy
-    link: ProxyConnection
+    proxy: AccountProxy
+    connection: ProxyConnection
     client: Stream
     server: Stream
     notes: Notes
@@ -69,16 +69,16 @@ async def wired() -> AsyncIterator[Wire]:
 
     notes = Notes()
     async with asyncio.timeout(PATIENCE), await asyncio.start_server(accept, "127.0.0.1", 0) as server:
-        gate = AccountProxy(0, server.sockets[0].getsockname()[1], notes)
-        await gate.open()
-        client = await asyncio.open_connection("127.0.0.1", gate.port)
+        proxy = AccountProxy(0, server.sockets[0].getsockname()[1], notes)
+        await proxy.open()
+        client = await asyncio.open_connection("127.0.0.1", proxy.port)
         upstream = await accepted.get()
         others = [upstream]
-        link = await gate.connected()
+        connection = await proxy.connected()
         try:
-            yield Wire(gate, link, client, upstream, notes)
+            yield Wire(proxy, connection, client, upstream, notes)
         finally:
-            await gate.close()
+            await proxy.close()
             while not accepted.empty():
                 others.append(await accepted.get())
             for _, writer in (client, *others):
@@ -110,21 +110,21 @@ async def test_in_peace_every_byte_arrives_in_both_directions(seed: int) -> None
         await said
         assert (bytes(wire.notes.to_server), bytes(wire.notes.from_server)) == (there, back)
         assert there == wire.notes.from_client
-        assert len(back) == wire.link.from_server.passed
+        assert len(back) == wire.connection.from_server.passed
 
 
 async def test_a_cut_ends_both_sides_in_order_after_so_many_bytes() -> None:
     async with wired() as wire:
-        wire.link.from_server.shape(CutAfter(5))
-        wire.server[1].write(b"board:You:foe")
+        wire.connection.from_server.add_shaper(CutAfter(5))
+        wire.server[1].write(b"board:You:opponent")
         assert b"board" == await ended(wire.client)
         assert b"" == await ended(wire.server)
-        assert [(b":You:foe", False)] == wire.notes.gone
+        assert [(b":You:opponent", False)] == wire.notes.gone
 
 
 async def test_a_reset_is_seen_as_one_by_both_sides() -> None:
     async with wired() as wire:
-        wire.link.break_off(Break.RESET)
+        wire.connection.break_off(Break.RESET)
         for stream in (wire.client, wire.server):
             with pytest.raises(ConnectionResetError):
                 await stream[0].read()
@@ -133,7 +133,7 @@ async def test_a_reset_is_seen_as_one_by_both_sides() -> None:
 @pytest.mark.parametrize("to_server", [True, False])
 async def test_a_half_closed_connection_still_works_in_the_other_direction(*, to_server: bool) -> None:
     async with wired() as wire:
-        wire.link.half_close(to_server=to_server)
+        wire.connection.half_close(to_server=to_server)
         deaf, heard = (wire.server, wire.client) if to_server else (wire.client, wire.server)
         assert b"" == await ended(deaf)
         heard[1].write(b"never\r\n")
@@ -143,20 +143,20 @@ async def test_a_half_closed_connection_still_works_in_the_other_direction(*, to
 
 async def test_a_stalled_connection_loses_nothing() -> None:
     async with wired() as wire:
-        lane = wire.link.from_server
-        lane.block()
+        stream = wire.connection.from_server
+        stream.block()
         wire.server[1].write(b"late\r\n")
         await wait_until(lambda: bool(wire.notes.from_server), PATIENCE)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.1):
                 await wire.client[0].readline()
-        lane.unblock()
+        stream.unblock()
         assert b"late\r\n" == await wire.client[0].readline()
 
 
 async def test_a_black_hole_tells_neither_side_anything() -> None:
     async with wired() as wire:
-        wire.link.black_hole()
+        wire.connection.black_hole()
         wire.server[1].write(b"anybody?\r\n")
         wire.client[1].write(b"anybody?\r\n")
         wire.client[1].write_eof()
@@ -170,11 +170,11 @@ async def test_a_black_hole_tells_neither_side_anything() -> None:
 
 async def test_a_shut_gate_refuses_and_an_open_one_takes_connections_again() -> None:
     async with wired() as wire:
-        port = wire.gate.port
-        wire.gate.shut()
+        port = wire.proxy.port
+        wire.proxy.shut()
         with pytest.raises(ConnectionRefusedError):
             await asyncio.open_connection("127.0.0.1", port)
-        await wire.gate.open()
+        await wire.proxy.open()
         _, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.close()
         await writer.wait_closed()
@@ -186,35 +186,35 @@ async def test_what_is_injected_never_stands_inside_a_line() -> None:
     async with wired() as wire:
         wire.client[1].write(b"mo")
         assert b"mo" == await wire.server[0].readexactly(2)
-        wire.link.to_server.inject(b"leave\r\n")
+        wire.connection.to_server.inject(b"leave\r\n")
         wire.client[1].write(b"ve 8-5\r\n")
         assert b"ve 8-5\r\nleave\r\n" == await wire.server[0].readexactly(15)
 
 
 async def test_two_faults_strike_the_same_lane_one_after_the_other() -> None:
     async with wired() as wire:
-        lane = wire.link.to_server
-        lane.shape(DropLine(is_any_line))
-        lane.shape(CutAfter(4))
+        stream = wire.connection.to_server
+        stream.add_shaper(DropLine(is_any_line))
+        stream.add_shaper(CutAfter(4))
         wire.client[1].write(b"roll\r\nboard\r\n")
         assert b"boar" == await ended(wire.server)
 
 
 async def test_without_a_server_the_connection_ends_at_once() -> None:
     async with wired() as wire:
-        gate = AccountProxy(0, 1, wire.notes)
-        await gate.open()
-        reader, writer = await asyncio.open_connection("127.0.0.1", gate.port)
+        proxy = AccountProxy(0, 1, wire.notes)
+        await proxy.open()
+        reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
         with contextlib.suppress(ConnectionResetError):
             assert b"" == await reader.read()
-        assert gate.link is None
+        assert proxy.connection is None
         writer.close()
         await asyncio.gather(writer.wait_closed(), return_exceptions=True)
-        await gate.close()
+        await proxy.close()
 
 
 async def test_nothing_is_injected_after_an_end() -> None:
     async with wired() as wire:
-        wire.link.half_close(to_server=False)
-        wire.link.from_server.inject(b"too late\r\n")
+        wire.connection.half_close(to_server=False)
+        wire.connection.from_server.inject(b"too late\r\n")
         assert b"" == await ended(wire.client)

@@ -28,7 +28,9 @@ from bench.chaos.shapers import (
     is_game_line,
 )
 
-LINES = st.lists(st.sampled_from([b"board:You:foe:3", b"", b"You roll 3 and 1.", b"5 foe - -", b"6", b"12 a b"]))
+LINES = st.lists(
+    st.sampled_from([b"board:You:opponent:3", b"", b"You roll 3 and 1.", b"5 opponent - -", b"6", b"12 a b"])
+)
 ENDINGS = st.sampled_from([b"\r\n", b"\n"])
 
 

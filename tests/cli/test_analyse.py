@@ -34,7 +34,7 @@ def match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def analyse(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["analyse", "--strategy", "heuristic", *arguments], env={"COLUMNS": "80"})
+    return CliRunner().invoke(main, ["analyse", "--evaluator", "heuristic", *arguments], env={"COLUMNS": "80"})
 
 
 def test_what_people_read(match: str) -> None:
@@ -101,7 +101,7 @@ def test_a_match_of_the_store(tmp_path: Path) -> None:
         bot.sheet("s1", "ford")
         bot.enter("throw", 1, "s1", dice="31", play="8/5 6/5")
         bot.save("ford", 5)
-    row = json.loads(analyse("--db", str(path), "--match", "1", "--no-luck", "--json").stdout)
+    row = json.loads(analyse("--store", str(path), "--match", "1", "--no-luck", "--json").stdout)
     assert ("match 1", 5, ["marvin", "ford"]) == (row["match"], row["length"], [it["name"] for it in row["players"]])
 
 
@@ -110,10 +110,10 @@ def test_a_match_of_the_store(tmp_path: Path) -> None:
     [
         ([], "expected FILE, or a match of the store with --match"),
         (["/no/such/file"], "cannot read /no/such/file"),
-        (["--db", "/no/such/store"], "there is no store /no/such/store"),
-        (["match.mat", "--plies", "1"], "expected --plies with the strategy engine, got it with 'heuristic'"),
-        (["match.mat", "--strategy", "random"], "strategy 'random' is not an evaluator"),
-        (["match.mat", "--opponent", "nobody"], "expected a match at least, found none that can be studied"),
+        (["--store", "/no/such/store"], "there is no store /no/such/store"),
+        (["match.mat", "--plies", "1"], "expected --plies with the evaluator engine, got it with 'heuristic'"),
+        (["match.mat", "--evaluator", "random"], "strategy 'random' is not an evaluator"),
+        (["match.mat", "--player", "nobody"], "expected a match at least, found none that can be studied"),
     ],
 )
 def test_what_is_wrong_is_told_in_a_line(match: str, arguments: list[str], text: str) -> None:

@@ -31,7 +31,7 @@ max_saved_games = 8
 bots = false
 block = ["zaphod", "arthur:from"]
 """
-TOO_LITTLE = "For 9 points I ask for an experience of 90; yours is 45. I would play you up to 4 points."
+TOO_LITTLE = "For a match of 9 points I ask for an experience of at least 90; you have 45. I'd play you up to 4 points."
 
 
 @pytest.fixture
@@ -60,13 +60,16 @@ def test_without_settings_the_policy_is_the_default_one(explain: Explain) -> Non
 
 
 def test_all_that_speaks_against_a_match_is_listed(explain: Explain) -> None:
-    result = explain("ford", "9", "--rating", "1423.45", "--experience", "45", "--saved", "9", config=POLICY)
+    result = explain("ford", "9", "--rating", "1423.45", "--experience", "45", "--saved-games", "9", config=POLICY)
     assert 1 == result.exit_code
     assert [
         "ford is refused a match of 9 points:",
-        "  rating_low             I play ratings of at least 1450; yours is 1423.45.",
+        "  rating_low             I only play opponents rated at least 1450; your rating is 1423.45.",
         f"  experience_for_length  {TOO_LITTLE}",
-        "  saved_games            You have 9 saved games, and I play those with at most 8. Please finish some first.",
+        (
+            "  saved_games            "
+            "You have 9 saved games, and I only play opponents with at most 8. Please finish some first."
+        ),
         "client not known: not checked",
         "not checked: earlier matches, as there is no store fibsbot.db",
     ] == result.output.splitlines()
@@ -87,12 +90,12 @@ def test_what_is_not_known_is_said(explain: Explain) -> None:
     ("arguments", "status", "first"),
     [
         (["ford", "9"], 0, "ford gets a match of 9 points, unless the strategy refuses."),
-        (["ford", "1", "--ours"], 0, "ford may be invited to a match of 1 point."),
-        (["zaphod", "9", "--ours"], 1, "zaphod is not invited to a match of 9 points:"),
-        (["arthur", "9", "--ours"], 0, "arthur may be invited to a match of 9 points."),
+        (["ford", "1", "--outgoing"], 0, "ford may be invited to a match of 1 point."),
+        (["zaphod", "9", "--outgoing"], 1, "zaphod is not invited to a match of 9 points:"),
+        (["arthur", "9", "--outgoing"], 0, "arthur may be invited to a match of 9 points."),
         (["arthur", "9"], 1, "arthur is refused a match of 9 points:"),
         (["ford", "9", "--client", "fibsbot_0.2"], 1, "ford is refused a match of 9 points:"),
-        (["GammonBot", "9", "--ours"], 0, "GammonBot may be invited to a match of 9 points."),
+        (["GammonBot", "9", "--outgoing"], 0, "GammonBot may be invited to a match of 9 points."),
     ],
 )
 def test_lists_and_bots_depend_on_who_invites(explain: Explain, arguments: list[str], status: int, first: str) -> None:
@@ -104,7 +107,7 @@ def test_the_same_as_json(explain: Explain) -> None:
     result = explain("ford", "30", "--rating", "1500", "--json", config=POLICY)
     assert 1 == result.exit_code
     row = json.loads(result.output)
-    assert [{"code": "length", "sentence": "I play matches of 1 to 9 points."}] == row["reasons"]
+    assert [{"code": "length", "sentence": "I only play matches of 1 to 9 points."}] == row["reasons"]
     assert (False, 30, 1500.0, ["experience", "client", "saved_games"]) == (
         *(row["accepted"], row["length"], row["rating"], row["not_known"]),
     )
@@ -154,18 +157,18 @@ def store(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("store")
 def test_what_the_store_remembers_is_used(explain: Explain) -> None:
     strict = POLICY + "cool_down = 3600\nmax_per_day = 2\n"
-    result = explain("ford", "9", "--saved", "0", config=strict)
+    result = explain("ford", "9", "--saved-games", "0", config=strict)
     assert 1 == result.exit_code
     lines = result.output.splitlines()
     assert ["experience_for_length", "cool_down", "max_per_day"] == [line.split()[0] for line in lines[1:4]]
-    assert lines[2].endswith("I will play you again in 48 minutes.")
+    assert lines[2].endswith("I can play you again in 48 minutes.")
     expected = "from fibsbot.db: rating 1623.45, experience 57, client JavaFIBS, last match 13 minutes ago, 2 matches"
     assert [f"{expected} in 24 hours"] == lines[4:]
 
 
 @pytest.mark.usefixtures("store")
 def test_options_go_before_what_the_store_remembers(explain: Explain) -> None:
-    options = ("--rating", "1700", "--experience", "400", "--client", "x", "--saved", "3")
+    options = ("--rating", "1700", "--experience", "400", "--client", "x", "--saved-games", "3")
     result = explain("ford", "9", *options, config=POLICY)
     assert 0 == result.exit_code
     assert ["from fibsbot.db: last match 13 minutes ago, 2 matches in 24 hours"] == result.output.splitlines()[1:]
@@ -173,7 +176,7 @@ def test_options_go_before_what_the_store_remembers(explain: Explain) -> None:
 
 @pytest.mark.usefixtures("store")
 def test_of_a_stranger_the_store_knows_nothing(explain: Explain) -> None:
-    result = explain("trillian", "9", "--rating", "1500", "--experience", "90", "--saved", "0", config=POLICY)
+    result = explain("trillian", "9", "--rating", "1500", "--experience", "90", "--saved-games", "0", config=POLICY)
     assert (0, ["client not known: not checked"]) == (result.exit_code, result.output.splitlines()[1:])
 
 
@@ -200,7 +203,7 @@ def test_without_a_store_nothing_is_remembered(explain: Explain) -> None:
         (["ford", "-5"], "No such option"),
         (["ford", "five"], "expected points from 1 to 99, or unlimited, got 'five'"),
         (["ford", "5", "--rating", "good"], "'good' is not a valid float range"),
-        (["ford", "5", "--saved", "-1"], "-1 is not in the range x>=0"),
+        (["ford", "5", "--saved-games", "-1"], "-1 is not in the range x>=0"),
         (["ford", "5", "--account", "eddie"], "no file of settings: expected the name of an account (none), got eddie"),
     ],
 )

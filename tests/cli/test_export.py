@@ -153,15 +153,18 @@ def test_nothing_half_written_is_left(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "expected FILE, or a match of the store with --match, or the store with --db or --config"),
-        (("nothing.log", "--db", "x", "--format", "mat"), "expected FILE, or a store with --db or --config, got both"),
+        ((), "expected FILE, or a match of the store with --match, or the store with --store or --config"),
+        (
+            ("nothing.log", "--store", "x", "--format", "mat"),
+            "expected FILE, or a store with --store or --config, got both",
+        ),
         (("nothing.log", "--format", "mat"), "cannot read nothing.log: No such file or directory"),
         (
             ("nothing.log", "-o", "x.doc"),
             "expected --format, or a file name that ends in one of .mat, .sgf",
         ),
         (("/dev/null", "--format", "mat"), "/dev/null: expected "),
-        (("--db", "/no/store", "--format", "mat"), "there is no store /no/store"),
+        (("--store", "/no/store", "--format", "mat"), "there is no store /no/store"),
     ],
 )
 def test_bad_input_is_told_in_a_line(arguments: tuple[str, ...], told: str) -> None:
@@ -198,7 +201,7 @@ def store(tmp_path: Path) -> Path:
 
 
 def test_a_match_of_the_store_is_written(store: Path) -> None:
-    values = json.loads(good("export", "--match", 1, "--db", store, "--format", "json"))
+    values = json.loads(good("export", "--match", 1, "--store", store, "--format", "json"))
     assert ["marvin", "ford"] == [player["name"] for player in values["players"]]
     assert [[8, 5], [6, 5]] == values["games"][0]["entries"][0]["play"]
 
@@ -211,7 +214,7 @@ def test_the_store_is_found_by_the_settings(store: Path, tmp_path: Path) -> None
 
 
 def test_all_matches_of_the_store_are_written_that_it_can_tell(store: Path, tmp_path: Path) -> None:
-    result = run("export", "--db", store, "--format", "json", "-o", f"{tmp_path}/all/")
+    result = run("export", "--store", store, "--format", "json", "-o", f"{tmp_path}/all/")
     assert 0 == result.exit_code
     left_out = "left out: 1 match of which the store has results only\n"
     assert f"{left_out}match-1, game 1: the end of the game was not seen\n" == result.stderr
@@ -219,8 +222,8 @@ def test_all_matches_of_the_store_are_written_that_it_can_tell(store: Path, tmp_
 
 
 def test_a_match_that_the_store_has_not_is_told(store: Path) -> None:
-    assert "the store has no match 9" == refused("export", "--match", 9, "--db", store, "--format", "mat")
-    assert "match 2" in refused("export", "--match", 2, "--db", store, "--format", "mat")
+    assert "the store has no match 9" == refused("export", "--match", 9, "--store", store, "--format", "mat")
+    assert "match 2" in refused("export", "--match", 2, "--store", store, "--format", "mat")
 
 
 # -- as a program -----------------------------------------------------------------------------------------------------

@@ -29,6 +29,6 @@ def test_no_option_takes_any_float() -> None:
 
 @pytest.mark.parametrize("text", ["nan", "inf", "-inf"])
 def test_what_is_no_number_is_refused_in_one_line(text: str) -> None:
-    result = CliRunner().invoke(main, ["demo", "--delay", text])
+    result = CliRunner().invoke(main, ["demo", "--pause", text])
     assert result.exit_code == 2
-    assert "'--delay'" in result.output.splitlines()[-1]
+    assert "'--pause'" in result.output.splitlines()[-1]

@@ -73,7 +73,7 @@ def test_a_folder_that_is_missing_or_a_file_is_named(tmp_path: Path) -> None:
     [
         ["report", str(MATCH), "-o", "page.html"],
         ["report", str(MATCH), "-o", "pages"],
-        ["stats", "--luck", "--svg", "rating.svg"],
+        ["stats", "--luck", "--plot", "rating.svg"],
     ],
     ids=" ".join,
 )
@@ -83,6 +83,6 @@ def test_a_place_that_refuses_is_told_at_once(
     """No judge is asked, no store is looked for (there is none), and nobody plays."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
-    monkeypatch.setattr("fibsbot.cli.report.named_judge", lambda *_: pytest.fail("a judge is looked for"))
+    monkeypatch.setattr("fibsbot.cli.report.evaluator_name", lambda *_: pytest.fail("a judge is looked for"))
     result = CliRunner().invoke(main, command)
     assert (EXIT_USAGE, f"Error: cannot write {command[-1]}: Permission denied\n") == (result.exit_code, result.stderr)

@@ -78,7 +78,7 @@ def test_a_move_list_of_a_match(match: str) -> None:
 
 
 def test_a_move_list_of_a_capture(watched: str) -> None:
-    result = replay(watched, "--from", "1/1/12")
+    result = replay(watched, "--start", "1/1/12")
     assert 0 == result.exit_code
     check("replay_watched.golden", result.stdout)
 
@@ -91,14 +91,14 @@ def test_the_objects_of_a_match(match: str) -> None:
 
 
 def test_the_objects_of_a_capture(watched: str) -> None:
-    result = replay(watched, "--json", "--from", "1/1/27")
+    result = replay(watched, "--json", "--start", "1/1/27")
     assert 0 == result.exit_code
     check("replay_watched.jsonl", result.stdout)
 
 
 def test_what_a_strategy_would_have_done(match: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fibsbot.replay.comparison.load", lambda _: ScriptedStrategy())
-    result = replay(match, "--decide", "puppet", "--both")
+    result = replay(match, "--strategy", "puppet", "--both")
     assert 0 == result.exit_code
     check("replay_decided.golden", result.stdout)
 
@@ -107,7 +107,7 @@ def test_what_a_strategy_would_have_done(match: str, monkeypatch: pytest.MonkeyP
 def test_the_documentation_knows_every_kind_and_field(match: str, watched: str) -> None:
     page = (Path(__file__).parent.parent.parent / "docs" / "replay.md").read_text()
     found = [row for file in (match, watched, str(LIES)) for row in rows(replay(file, "--json"))]
-    found += rows(replay(match, "--json", "--decide", "random", "--seed", "1"))
+    found += rows(replay(match, "--json", "--strategy", "random", "--seed", "1"))
     assert [] == sorted({row["kind"] for row in found if f"`{row['kind']}`" not in page})
     assert [] == sorted({name for row in found for name in row if f"`{name}`" not in page})
 
@@ -195,16 +195,16 @@ def test_a_file_by_name_that_is_none_fails_after_the_others(match: str) -> None:
         (["/no/such/file"], "cannot read /no/such/file: No such file or directory"),
         (["/dev/null"], "cannot read /dev/null: expected a session log or a capture, got an empty file"),
         ([], "Missing argument 'FILE...'."),
-        (["WATCHED", "--from", "0/1"], "Invalid value for '--from': expected MATCH/GAME/MOVE as in 2"),
+        (["WATCHED", "--start", "0/1"], "Invalid value for '--start': expected MATCH/GAME/MOVE as in 2"),
         (["WATCHED", "--speed", "fast"], "Invalid value for '--speed': expected a number from 0, or"),
         (["WATCHED", "--speed", "nan"], "Invalid value for '--speed': expected a number from 0, or"),
         (["WATCHED", "--step"], "--step needs a terminal"),
         (["WATCHED", "--step", "--json"], "--step shows a live board, which is nothing for --json"),
-        (["WATCHED", "--judge", "heuristic"], "--judge is for --decide, which is not given"),
-        (["WATCHED", "--fail-above", "0"], "--fail-above is for --decide, which is not given"),
-        (["WATCHED", "--decide", "nosuch"], "no strategy is called 'nosuch'"),
-        (["WATCHED", "--decide", "random", "--judge", "random"], "strategy 'random' is no judge"),
-        (["WATCHED", "--decide", "heuristic", "--both", "--side", "x"], "expected --side or --both, got both"),
+        (["WATCHED", "--evaluator", "heuristic"], "--evaluator is for --strategy, which is not given"),
+        (["WATCHED", "--fail-above", "0"], "--fail-above is for --strategy, which is not given"),
+        (["WATCHED", "--strategy", "nosuch"], "no strategy is called 'nosuch'"),
+        (["WATCHED", "--strategy", "random", "--evaluator", "random"], "strategy 'random' is no judge"),
+        (["WATCHED", "--strategy", "heuristic", "--both", "--player", "x"], "expected --player or --both, got both"),
     ],
 )
 def test_bad_input_is_told_with_status_2(arguments: list[str], text: str) -> None:
@@ -221,7 +221,7 @@ def test_bad_input_is_told_in_one_line() -> None:
 
 
 def test_a_place_that_is_not_there_is_told(match: str) -> None:
-    result = replay(match, "--from", "1/7")
+    result = replay(match, "--start", "1/7")
     assert 2 == result.exit_code
     assert "match.json: nothing happened at 1/7 or later; the last was at 1/2/2" in result.stderr
 
@@ -229,7 +229,7 @@ def test_a_place_that_is_not_there_is_told(match: str) -> None:
 def test_control_characters_of_a_file_reach_no_terminal(tmp_path: Path) -> None:
     path = tmp_path / "evil\x1b[2J.json"
     path.write_text(write_json(sample_transcript(names=("\x1b]0;owned\x07", "<b>[red]\u202e"))), encoding="utf-8")
-    for arguments in ((), ("--decide", "random", "--seed", "1"), ("--json",)):
+    for arguments in ((), ("--strategy", "random", "--seed", "1"), ("--json",)):
         result = replay(str(path), *arguments)
         assert 0 == result.exit_code
         assert all(line.isprintable() for line in result.output.splitlines())
@@ -239,22 +239,22 @@ def test_control_characters_of_a_file_reach_no_terminal(tmp_path: Path) -> None:
 
 
 def test_a_match_that_was_only_watched_needs_to_know_whose_side() -> None:
-    result = replay(str(WATCHED), "--decide", "heuristic", "-q")
+    result = replay(str(WATCHED), "--strategy", "heuristic", "-q")
     assert 2 == result.exit_code
-    assert result.stderr.endswith("nobody knows whose log this is: expected --side NAME or --both\n")
-    result = replay(str(WATCHED), "--decide", "heuristic", "-q", "--side", "zaphod")
+    assert result.stderr.endswith("nobody knows whose log this is: expected --player NAME or --both\n")
+    result = replay(str(WATCHED), "--strategy", "heuristic", "-q", "--player", "zaphod")
     assert 2 == result.exit_code
     assert result.stderr.endswith("no match has a player called 'zaphod'\n")
-    found = rows(replay(str(WATCHED), "--decide", "heuristic", "--json", "--both"))
+    found = rows(replay(str(WATCHED), "--strategy", "heuristic", "--json", "--both"))
     assert {"A", "B"} == {row["seat"] for row in found if row["kind"] == "asked"}
-    found = rows(replay(str(WATCHED), "--decide", "heuristic", "--json", "--side", "player_am"))
+    found = rows(replay(str(WATCHED), "--strategy", "heuristic", "--json", "--player", "player_am"))
     assert {"player_am"} == {row["who"] for row in found if row["kind"] == "asked"}
 
 
 @pytest.mark.slow
 def test_chance_repeats_itself_with_a_seed(match: str, watched: str) -> None:
     def ask(*arguments: str) -> str:
-        return replay(*arguments, "--decide", "random", "--both", "--json", "--seed", "7", "-j", "1").stdout
+        return replay(*arguments, "--strategy", "random", "--both", "--json", "--seed", "7", "-j", "1").stdout
 
     whole = ask(match, watched)
     assert whole == ask(match, watched)
@@ -264,7 +264,7 @@ def test_chance_repeats_itself_with_a_seed(match: str, watched: str) -> None:
 
 @pytest.mark.slow
 def test_it_fails_above_a_mean_difference(match: str) -> None:
-    asked = ("--decide", "random", "--seed", "1", "--both", "-q", "--json")
+    asked = ("--strategy", "random", "--seed", "1", "--both", "-q", "--json")
     (total,) = [row for row in rows(replay(match, *asked)) if row["kind"] == "asked_total"]
     assert 0 < total["mean"]
     assert 0 == replay(match, *asked, "--fail-above", str(total["mean"] + 0.001)).exit_code
@@ -275,7 +275,7 @@ def test_it_fails_above_a_mean_difference(match: str) -> None:
 
 @pytest.mark.slow
 def test_the_sum_is_that_of_the_decisions(match: str) -> None:
-    found = rows(replay(match, "--decide", "random", "--seed", "3", "--both", "--json"))
+    found = rows(replay(match, "--strategy", "random", "--seed", "3", "--both", "--json"))
     asked = [row for row in found if row["kind"] == "asked"]
     (total,) = [row for row in found if row["kind"] == "asked_total"]
     assert len(asked) == total["asked"]

@@ -129,7 +129,7 @@ def test_a_match_is_gone_through_step_by_step(match: str) -> None:
 
 
 def test_it_begins_in_the_middle(match: str) -> None:
-    with Terminal((match, "--step", "--from", "1/1/8")) as terminal:
+    with Terminal((match, "--step", "--start", "1/1/8")) as terminal:
         terminal.expect("game 1   turn 8   1/1/8", "8  marvin  rejects")
         terminal.press("q")
         assert 0 == terminal.end()

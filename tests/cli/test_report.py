@@ -44,7 +44,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def report(*arguments: object) -> Result:
     """Write a report; the quick judge judges, if no other is named."""
-    judge = () if "--engine" in arguments else ("--engine", "heuristic")
+    judge = () if "--evaluator" in arguments else ("--evaluator", "heuristic")
     return CliRunner().invoke(main, ["report", *map(str, arguments), *judge])
 
 
@@ -68,18 +68,18 @@ def test_a_watched_match_of_a_capture(tmp_path: Path) -> None:
 def test_nothing_is_replaced_unless_told(tmp_path: Path, store: Path) -> None:
     target = tmp_path / "report.html"
     target.write_text("mine")
-    result = report("--db", store, "-o", target)
+    result = report("--store", store, "-o", target)
     assert (EXIT_USAGE, f"Error: {target} is there already; --force replaces it\n") == (result.exit_code, result.stderr)
     assert "mine" == target.read_text()
     assert (
-        0 == report("--db", store, "-o", target, "--no-luck", "--last", 1, "--opponent", "ford0", "--force").exit_code
+        0 == report("--store", store, "-o", target, "--no-luck", "--last", 1, "--player", "ford0", "--force").exit_code
     )
     assert "ford0" in page(target).text
 
 
 def test_a_store_becomes_an_index_the_latest_match_first(tmp_path: Path, store: Path) -> None:
     target = tmp_path / "report.html"
-    result = report("--db", store, "-o", target, "--no-luck", "--last", 3)
+    result = report("--store", store, "-o", target, "--no-luck", "--last", 3)
     assert 0 == result.exit_code
     assert "match 5 is left out: " in result.stderr
     read = page(target)
@@ -91,7 +91,7 @@ def test_a_store_becomes_an_index_the_latest_match_first(tmp_path: Path, store: 
 @pytest.mark.slow
 def test_a_folder_has_a_page_a_match(tmp_path: Path, store: Path) -> None:
     target = tmp_path / "pages"
-    result = report("--db", store, "-o", target, "--no-luck")
+    result = report("--store", store, "-o", target, "--no-luck")
     assert (0, f"{target / 'index.html'}: {FEW} matches\n") == (result.exit_code, result.stdout)
     assert ["index.html", *(f"match-{it}.html" for it in range(1, FEW + 1))] == sorted(
         it.name for it in target.iterdir()
@@ -110,18 +110,18 @@ def test_one_match_of_the_store_named_by_the_settings(tmp_path: Path, store: Pat
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ([], "expected FILE, or a match of the store with --match, or the store with --db or --config"),
-        (["x.mat", "--db", "STORE"], "expected FILE, or a store with --db or --config, got both"),
+        ([], "expected FILE, or a match of the store with --match, or the store with --store or --config"),
+        (["x.mat", "--store", "STORE"], "expected FILE, or a store with --store or --config, got both"),
         (["/no/such/file"], "cannot read /no/such/file: No such file or directory"),
-        (["--db", "/no/such/store"], "there is no store /no/such/store"),
-        (["--db", "STORE", "--match", "77"], "the store has no match 77"),
-        (["--db", "STORE", "--match", "5"], "match 5"),
-        (["--db", "STORE", "--opponent", "nobody"], "expected a match at least, found none that can be studied"),
-        (["--db", "STORE", "--engine", "random"], "strategy 'random' is not an evaluator"),
-        (["--db", "STORE", "--plies", "1"], "expected --plies with the strategy engine, got it with 'heuristic'"),
-        (["--db", "STORE", "--engine", "nosuch"], "no strategy is called 'nosuch'"),
-        (["--db", "STORE", "-o", "/no/such/report.html"], "there is no folder /no/such for report.html"),
-        (["--db", "STORE", "-o", "/dev/null"], "expected a file that ends in .html, or a folder, got /dev/null"),
+        (["--store", "/no/such/store"], "there is no store /no/such/store"),
+        (["--store", "STORE", "--match", "77"], "the store has no match 77"),
+        (["--store", "STORE", "--match", "5"], "match 5"),
+        (["--store", "STORE", "--player", "nobody"], "expected a match at least, found none that can be studied"),
+        (["--store", "STORE", "--evaluator", "random"], "strategy 'random' is not an evaluator"),
+        (["--store", "STORE", "--plies", "1"], "expected --plies with the evaluator engine, got it with 'heuristic'"),
+        (["--store", "STORE", "--evaluator", "nosuch"], "no strategy is called 'nosuch'"),
+        (["--store", "STORE", "-o", "/no/such/report.html"], "there is no folder /no/such for report.html"),
+        (["--store", "STORE", "-o", "/dev/null"], "expected a file that ends in .html, or a folder, got /dev/null"),
     ],
 )
 def test_what_is_wrong_is_told_in_a_line(tmp_path: Path, store: Path, arguments: list[str], text: str) -> None:
@@ -149,7 +149,7 @@ def test_a_file_that_is_no_match_is_told_before_the_engine_gets_ready(
 
 
 @pytest.mark.parametrize("command", ["analyse", "report"])
-@pytest.mark.parametrize("arguments", [["--db", "/no/such/store"], ["--db", "STORE", "--opponent", "nobody"]])
+@pytest.mark.parametrize("arguments", [["--store", "/no/such/store"], ["--store", "STORE", "--player", "nobody"]])
 def test_a_store_without_such_a_match_is_told_before_the_engine_gets_ready(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, store: Path, command: str, arguments: list[str]
 ) -> None:
@@ -171,7 +171,7 @@ async def test_what_two_bots_played_is_on_pages(tmp_path: Path) -> None:
         await play_pair(server, one, other, matches=2, length=1, timings=evolve(QUICK_TIMINGS, invitation=0.02))
         assert writer.close()
     target = tmp_path / "report.html"
-    result = await asyncio.to_thread(report, "--db", path, "--opponent", "ford", "-o", target)
+    result = await asyncio.to_thread(report, "--store", path, "--player", "ford", "-o", target)
     assert (0, "") == (result.exit_code, result.stderr)
     read = page(target)
     assert 2 == read.text.count("Luck-adjusted result")

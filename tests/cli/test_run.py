@@ -51,9 +51,9 @@ from fibsbot.bot.agent import Agent
 handle = Agent.handle
 
 def crash(self, event):
-    if self.track.user == "marvin" and self.counters.decisions == 4 and not crash.done:
+    if self.tracked.user == "marvin" and self.counters.decisions == 4 and not crash.done:
         crash.done = True
-        secret = self._desk.settings.password
+        secret = self._context.settings.password
         raise SystemError(f"made up, with {secret} inside")
     return handle(self, event)
 

@@ -86,7 +86,7 @@ def as_json(*arguments: object) -> list[dict[str, Any]]:
 
 
 def test_what_people_read(store: Path) -> None:
-    result = stats("--db", store, "--top", 3)
+    result = stats("--store", store, "--top", 3)
     assert 0 == result.exit_code, result.output
     text = "".join(f"{line.rstrip()}\n" for line in result.stdout.splitlines())
     if os.environ.get("FIBSBOT_GOLDEN") == "write":
@@ -99,16 +99,16 @@ def test_what_people_read(store: Path) -> None:
 def test_the_store_says_when_it_is_empty(tmp_path: Path) -> None:
     with Teller(str(tmp_path / "empty.sqlite")) as bot:
         assert bot.writer.flush()
-    result = stats("--db", tmp_path / "empty.sqlite")
+    result = stats("--store", tmp_path / "empty.sqlite")
     assert (0, f"{tmp_path / 'empty.sqlite'}: no account has written anything yet\n") == (
         result.exit_code,
         result.stdout,
     )
-    assert [] == as_json("--db", tmp_path / "empty.sqlite")
+    assert [] == as_json("--store", tmp_path / "empty.sqlite")
 
 
 def test_programs_read_the_same_and_whole_names(store: Path) -> None:
-    marvin, slartibartfast = as_json("--db", store)
+    marvin, slartibartfast = as_json("--store", store)
     assert (24, 14, 10) == tuple(marvin["total"][name] for name in ("matches", "wins", "losses"))
     assert list(wilson(14, 24)) == [marvin["total"][name] for name in ("low", "high")]
     assert {name for name, _ in OPPONENTS} == {row["opponent"] for row in marvin["opponents"]}
@@ -126,30 +126,30 @@ def test_programs_read_the_same_and_whole_names(store: Path) -> None:
 
 
 def test_one_account_from_a_day_on(store: Path) -> None:
-    (march,) = as_json("--db", store, "--account", "marvin", "--since", "2026-03-01")
+    (march,) = as_json("--store", store, "--account", "marvin", "--since", "2026-03-01")
     assert ["2026-03", "2026-04"] == [row["month"] for row in march["months"]]
     assert march["first"].startswith("2026-03-03")
     assert all(point["at"] >= "2026-03-01" for point in march["ratings"])
-    (later,) = as_json("--db", store, "--account", "marvin", "--since", "2027-01-01")
+    (later,) = as_json("--store", store, "--account", "marvin", "--since", "2027-01-01")
     assert (0, [], []) == (later["total"]["matches"], later["breaks"], later["ratings"])
-    assert "nothing yet" in stats("--db", store, "--account", "marvin", "--since", "2027-01-01").stdout
+    assert "nothing yet" in stats("--store", store, "--account", "marvin", "--since", "2027-01-01").stdout
 
 
 def test_the_rating_is_drawn(store: Path, tmp_path: Path) -> None:
-    result = stats("--db", store, "--svg", tmp_path / "rating.svg")
+    result = stats("--store", store, "--plot", tmp_path / "rating.svg")
     assert 0 == result.exit_code
     assert f"the rating is drawn in {tmp_path / 'rating.svg'}\n" == result.stderr
     root = ET.fromstring((tmp_path / "rating.svg").read_text())  # noqa: S314 - our own picture
     assert root.tag.endswith("svg")
     assert {"Ratings", "marvin", "slartibartfast"} <= set(root.itertext())
-    assert 0 == stats("--db", store, "--account", "marvin", "--svg", tmp_path / "rating.svg").exit_code
+    assert 0 == stats("--store", store, "--account", "marvin", "--plot", tmp_path / "rating.svg").exit_code
     assert "Rating of marvin" in (tmp_path / "rating.svg").read_text()
 
 
 def test_the_file_of_settings_names_the_store(store: Path, tmp_path: Path) -> None:
     config = tmp_path / "fibsbot.toml"
     config.write_text(f'[service]\nstore = "{store}"\n')
-    assert as_json("--db", store) == as_json("--config", config)
+    assert as_json("--store", store) == as_json("--config", config)
     config.write_text('[service]\nstore = "off"\nnonsense = 1\n')
     assert EXIT_CONFIG == stats("--config", config).exit_code
 
@@ -159,20 +159,20 @@ def test_the_file_of_settings_names_the_store(store: Path, tmp_path: Path) -> No
     [
         (["--account", "zaphod"], "no account is called 'zaphod'; in the store are: marvin, slartibartfast"),
         (["--since", "yesterday"], "'yesterday' does not match the format '%Y-%m-%d'"),
-        (["--svg", "/no/such/folder/x.svg"], "there is no folder /no/such/folder for x.svg"),
-        (["--luck", "--engine", "random"], "strategy 'random' is not an evaluator"),
-        (["--luck", "--engine", "nosuch"], "no strategy is called 'nosuch'"),
+        (["--plot", "/no/such/folder/x.svg"], "there is no folder /no/such/folder for x.svg"),
+        (["--luck", "--evaluator", "random"], "strategy 'random' is not an evaluator"),
+        (["--luck", "--evaluator", "nosuch"], "no strategy is called 'nosuch'"),
     ],
 )
 def test_what_is_wrong_is_told_in_a_line(store: Path, arguments: list[str], text: str) -> None:
-    result = stats("--db", store, *arguments)
+    result = stats("--store", store, *arguments)
     assert EXIT_USAGE == result.exit_code
     assert text in result.stderr
     assert "Traceback" not in result.output
 
 
 def test_a_place_without_a_store_is_told(tmp_path: Path) -> None:
-    result = stats("--db", tmp_path / "nowhere.sqlite")
+    result = stats("--store", tmp_path / "nowhere.sqlite")
     assert (EXIT_USAGE, f"Error: there is no store {tmp_path / 'nowhere.sqlite'}\n") == (
         result.exit_code,
         result.stderr,
@@ -180,9 +180,9 @@ def test_a_place_without_a_store_is_told(tmp_path: Path) -> None:
 
 
 def test_matches_of_which_only_results_are_known_keep_their_luck(store: Path) -> None:
-    (marvin,) = as_json("--db", store, "--account", "marvin", "--luck")
+    (marvin,) = as_json("--store", store, "--account", "marvin", "--luck")
     assert (0, 24) == (marvin["luck"]["matches"], marvin["luck"]["left_out"])
-    assert "0 matches with the luck taken out; 24 not seen" in stats("--db", store, "--luck").stdout
+    assert "0 matches with the luck taken out; 24 not seen" in stats("--store", store, "--luck").stdout
 
 
 @pytest.mark.slow
@@ -196,7 +196,7 @@ async def test_what_two_bots_played_is_told_and_their_luck_taken_out(tmp_path: P
         other = plan(server.port, "ford", "random", length=1, matches=1)
         await supervisor(one, other, strategies=strategies, hooks=Hooks(store_record=writer.put)).run()
     assert writer.close()
-    ford, marvin = await asyncio.to_thread(as_json, "--db", path, "--luck", "--engine", "heuristic")
+    ford, marvin = await asyncio.to_thread(as_json, "--store", path, "--luck", "--evaluator", "heuristic")
     for account in (marvin, ford):
         assert 1 == account["total"]["matches"] == account["luck"]["matches"]
         assert 0 == account["luck"]["left_out"]

@@ -122,10 +122,10 @@ async def test_a_name_that_looks_like_markup_is_shown_as_it_is(house: House) -> 
 
 
 async def test_orders_get_there(house: House) -> None:
-    for word in ("pause", "resume", "last", "quit"):
+    for word in ("pause", "resume", "finish", "quit"):
         assert f"{word}: marvin\n" == (await fibsbot("order", word)).stdout
     assert "pause: marvin\n" == (await fibsbot("order", "pause", "marvin")).stdout
-    assert [(Order(word), None) for word in ("pause", "resume", "last", "quit")] == house.orders[:4]  # type: ignore[call-arg]  # by its word
+    assert [(Order(word), None) for word in ("pause", "resume", "finish", "quit")] == house.orders[:4]  # type: ignore[call-arg]  # by its word
     assert (Order.PAUSE, "marvin") == house.orders[4]
 
 
@@ -150,9 +150,9 @@ async def test_the_socket_is_found_by_option_by_variable_and_by_the_settings(hou
         (("--config", str(tmp_path / "bots.toml")), {}),
     ):
         assert 0 == (await fibsbot("status", *arguments, **environment)).exit_code
-    off = await fibsbot("order", "last", "--config", str(tmp_path / "off.toml"))
+    off = await fibsbot("order", "finish", "--config", str(tmp_path / "off.toml"))
     assert (2, True) == (off.exit_code, "service.control is switched off" in off.stderr)
-    bad = await fibsbot("order", "last", "--config", str(tmp_path / "bad.toml"))
+    bad = await fibsbot("order", "finish", "--config", str(tmp_path / "bad.toml"))
     assert (78, True) == (bad.exit_code, "service.control: expected a path" in bad.stderr)
     assert 3 == len(house.orders)
 

@@ -55,7 +55,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 def run(recipe: Path, *arguments: str) -> Result:
     folder = str(recipe.parent / "folder")
-    return CliRunner().invoke(main, ["train", str(recipe), "--folder", folder, *arguments])
+    return CliRunner().invoke(main, ["train", str(recipe), "--output", folder, *arguments])
 
 
 def assert_refused(result: Result, said: str) -> None:
@@ -118,7 +118,7 @@ def test_a_damaged_file_in_the_folder_is_told_in_one_line(recipe: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_made_is_told_in_one_line(recipe: Path) -> None:
-    result = CliRunner().invoke(main, ["train", str(recipe), "--folder", f"{recipe}/below"])
+    result = CliRunner().invoke(main, ["train", str(recipe), "--output", f"{recipe}/below"])
     assert_refused(result, f"{recipe}/below: Not a directory")
 
 
@@ -127,7 +127,7 @@ def test_interrupted_with_all_its_processes_it_says_how_to_go_on(recipe: Path) -
     """Ctrl-C reaches every process that was started from a terminal."""
     labels = "chunk = 100\nrounds = [{ labels = 1_000_000, fit = { epochs = 1 } }]"
     recipe.write_text(RECIPE.replace("rounds = []", labels))
-    command = [sys.executable, "-m", "fibsbot", "train", str(recipe), "--folder", str(recipe.parent), "--jobs", "2"]
+    command = [sys.executable, "-m", "fibsbot", "train", str(recipe), "--output", str(recipe.parent), "--jobs", "2"]
     with subprocess.Popen(
         command,
         env={**os.environ, "PYTHONPATH": str(ROOT)},

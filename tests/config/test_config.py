@@ -49,7 +49,7 @@ def test_lists_of_words_become_what_they_mean() -> None:
         """
     )
     assert Lengths(((1, 9), (11, 11)), unlimited=True) == config.policy.lengths
-    assert (NamePattern("Quit*"), NamePattern("ford", theirs=False)) == config.policy.block
+    assert (NamePattern("Quit*"), NamePattern("ford", from_them=False)) == config.policy.block
     assert () == config.policy.allow
     assert ("zaphod", "trillian") == config.chat.operators
     assert "Hello, I am a program." == config.chat.greeting

@@ -171,7 +171,7 @@ def as_in_a_file(value: Any) -> Any:
         case enum.Enum():
             return value.value
         case Lengths():
-            return list(value.words())
+            return list(value.to_words())
         case tuple():
             return [str(it) for it in value]
         case Path():

@@ -53,8 +53,8 @@ handle = Agent.handle
 
 def crash(self, event):
     if self.counters.decisions > 3:
-        local = self._desk.settings
-        raise RuntimeError(f"made up: {local!r} {self._desk!r} {vars(self)!r}")
+        local = self._context.settings
+        raise RuntimeError(f"made up: {local!r} {self._context!r} {vars(self)!r}")
     return handle(self, event)
 
 Agent.handle = crash

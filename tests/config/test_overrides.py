@@ -95,21 +95,21 @@ password_env = "MARVINS_PASSWORD"
 
 
 def test_one_of_several_accounts_is_chosen_by_its_name(tmp_path: Path, runs: list[RunSettings]) -> None:
-    play(tmp_path, TWO, "--user", "marvin", "--strategy", "random")
-    play(tmp_path, TWO, "--user", "ford", "--strategy", "random")
+    play(tmp_path, TWO, "--account", "marvin", "--strategy", "random")
+    play(tmp_path, TWO, "--account", "ford", "--strategy", "random")
     assert ["marvin", "ford"] == [run.agent.name for run in runs]
     assert [Lengths(((3, 3),)), Lengths()] == [run.agent.policy.lengths for run in runs]
 
 
-@pytest.mark.parametrize(("options", "got"), [((), "none"), (("--user", "zaphod"), "zaphod")])
+@pytest.mark.parametrize(("options", "got"), [((), "none"), (("--account", "zaphod"), "zaphod")])
 def test_several_accounts_need_a_name_that_is_theirs(tmp_path: Path, options: tuple[str, ...], got: str) -> None:
     result = play(tmp_path, TWO, *options)
     assert 2 == result.exit_code
-    assert f"--user: expected the name of an account (marvin, ford), got {got}" in result.stderr
+    assert f"--account: expected the name of an account (marvin, ford), got {got}" in result.stderr
 
 
 def test_another_name_takes_the_place_of_the_only_account(tmp_path: Path, runs: list[RunSettings]) -> None:
-    play(tmp_path, FILE, "--user", "ford")
+    play(tmp_path, FILE, "--account", "ford")
     (run,) = runs
     assert ("ford", 0.25) == (run.agent.name, run.agent.timings.pause)
 
@@ -142,7 +142,7 @@ def test_every_option_goes_before_the_file(tmp_path: Path, runs: list[RunSetting
 def test_an_option_that_is_not_given_leaves_the_default(tmp_path: Path, runs: list[RunSettings]) -> None:
     environment = {"FIBSBOT_PASSWORD": "paranoid"}
     for more in ([], ["--max-length", "5"]):
-        arguments = ["play", "--server", "localhost:1", "--user", "marvin", "--log-dir", str(tmp_path), *more]
+        arguments = ["play", "--server", "localhost:1", "--account", "marvin", "--log-dir", str(tmp_path), *more]
         CliRunner().invoke(main, arguments, env=environment)
     assert [Lengths(((1, 25),)), Lengths(((1, 5),))] == [run.agent.policy.lengths for run in runs]
     assert [AgentSettings("marvin", "paranoid", policy=run.agent.policy) for run in runs] == [it.agent for it in runs]
@@ -151,13 +151,13 @@ def test_an_option_that_is_not_given_leaves_the_default(tmp_path: Path, runs: li
 def test_a_file_without_a_name_needs_the_option(tmp_path: Path) -> None:
     result = play(tmp_path, "")
     assert 2 == result.exit_code
-    assert "Missing option '--user'" in result.stderr
+    assert "Missing option '--account'" in result.stderr
 
 
 def test_every_problem_of_the_file_is_a_line_and_the_status_78(tmp_path: Path) -> None:
     path = tmp_path / "bot.toml"
     path.write_text('[server]\nport = "x"\n[bot]\nstrategie = "random"\n', encoding="utf-8")
-    arguments = [sys.executable, "-m", "fibsbot", "play", "--config", str(path), "--user", "marvin"]
+    arguments = [sys.executable, "-m", "fibsbot", "play", "--config", str(path), "--account", "marvin"]
     result = subprocess.run(arguments, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
     assert 78 == result.returncode
     assert [

@@ -1,4 +1,4 @@
-"""The pictures of docs/pictures.md: what they show, and how they are made."""
+"""The pictures of docs/pictures.md: positions, data and drawing functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from attrs import evolve
 
-from fibsbot.draw.plot import Bar, Mark, Scale, Series, bars_svg, curve_svg, seconds
+from fibsbot.draw.plot import Annotation, Bar, Scale, Series, bars_svg, curve_svg, seconds
 from fibsbot.draw.svg import Theme, ViewOptions, board_svg
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import Xgid, parse_play
@@ -40,7 +40,7 @@ NAMES: Final = ("marvin", "ford")
 
 
 def _wave(count: int, *, rise: float = 0.0) -> list[float]:
-    """Return numbers that look like a life; the same every time."""
+    """Return values of an irregular but fixed curve."""
     return [math.sin(it / 4) + 0.5 * math.sin(it * 1.7) + 0.3 * math.sin(it * 5.3) + rise * it for it in range(count)]
 
 
@@ -53,43 +53,36 @@ def _rating() -> str:
 def _equity() -> str:
     own = list(enumerate(it / 2 for it in _wave(36)))
     both = [Series("marvin", own), Series("ford", [(x, -0.8 * y) for x, y in own])]
-    marks = [Mark(0, "game 1"), Mark(21, "game 2")]
-    return curve_svg(both, title="Equity", x_label="move", y_label="points", zero=True, marks=marks)
-
-
-def _results() -> str:
-    rows = (("1 point", 0.55, 0.05), ("3 points", 0.48, 0.08), ("5 points", 0.62, 0.12), ("unlimited", 0.4, 0.2))
-    bars = [Bar(label, value, value - apart, value + apart, 0.5) for label, value, apart in rows]
-    return bars_svg(bars, title="Matches won by length", y=Scale.PERCENT, y_range=(0, 1))
+    annotations = [Annotation(0, "game 1"), Annotation(21, "game 2")]
+    return curve_svg(both, title="Equity", x_label="move", y_label="points", zero=True, annotations=annotations)
 
 
 def _dice() -> str:
-    throws = [(high, low) for high in range(1, 7) for low in range(1, high + 1)]
+    rolls = [(high, low) for high in range(1, 7) for low in range(1, high + 1)]
     bars = [
         Bar(f"{high}{low}", round(expected + 6 * it), expected=expected)
-        for (high, low), it in zip(throws, _wave(21), strict=True)
+        for (high, low), it in zip(rolls, _wave(21), strict=True)
         for expected in [25 if high == low else 50]
     ]
-    return bars_svg(bars, title="Dice of marvin", x_label="throw", y_label="times")
+    return bars_svg(bars, title="Dice of marvin", x_label="roll", y_label="count")
 
 
 GALLERY: Final[Mapping[str, Callable[[], str]]] = {
     "opening": lambda: board_svg(OPENING, names=NAMES, play=parse_play("8/5 6/5", OPENING.position, (3, 1))),
     "hits": lambda: board_svg(HITS, names=NAMES, play=parse_play("bar/21* 8/4*(2) 13/9", HITS.position, (4, 4))),
-    "dark": lambda: board_svg(HITS, names=NAMES, look=ViewOptions(theme=Theme.DARK)),
+    "dark": lambda: board_svg(HITS, names=NAMES, view=ViewOptions(theme=Theme.DARK)),
     "left": lambda: board_svg(
         RACE,
         names=NAMES,
-        look=ViewOptions(left=True, dark=False),
+        view=ViewOptions(left=True, dark=False),
         play=parse_play("4/off 2/off(2)", RACE.position, (2, 2)),
     ),
     "doubled": lambda: board_svg(MIDDLE, names=NAMES),
     "resigned": lambda: board_svg(evolve(MIDDLE, phase=Phase.RESIGNED, resignation=2), names=NAMES),
-    "above": lambda: board_svg(OPENING, names=NAMES[::-1], look=ViewOptions(above=True)),
-    "bare": lambda: board_svg(OPENING, look=ViewOptions(bare=True, width=334)),
+    "above": lambda: board_svg(OPENING, names=NAMES[::-1], view=ViewOptions(opponents_side=True)),
+    "bare": lambda: board_svg(OPENING, view=ViewOptions(board_only=True, width=334)),
     "rating": _rating,
     "equity": _equity,
-    "results": _results,
     "dice": _dice,
 }
-"""By the name of the file."""
+"""Drawing functions by the name of the file."""

@@ -1,4 +1,4 @@
-"""What tests of pictures share: a picture as a tree, and what in it matters."""
+"""Helpers for tests of pictures."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from xml.etree import ElementTree as ET
 
 SVG: Final = "{http://www.w3.org/2000/svg}"
 NASTY: Final = "<script>&\"'\x00\x1b[31m\u202e\ud800\n]]>"
-"""A name that wants to be something else."""
+"""A hostile name."""
 
 
 def parsed(text: str) -> ET.Element:
-    """Parse a picture as any program would that is strict about XML, and return its root."""
+    """Parse a picture as strict XML, and return its root."""
     return ET.fromstring(text.encode())  # noqa: S314 - our own text
 
 
 def texts(root: ET.Element) -> list[str]:
-    """Return all that is written on a picture."""
+    """Return the texts of a picture."""
     return [it.text or "" for it in root.iter(f"{SVG}text")]
 
 
@@ -27,7 +27,7 @@ def said(root: ET.Element, tag: str) -> str:
 
 
 def reaches_out(text: str) -> list[str]:
-    """Return what in a picture could load or run anything."""
+    """Return everything in a picture that could load or run something."""
     rest = text.replace('xmlns="http://www.w3.org/2000/svg"', "")
     rest = re.sub(r"<(title|desc|text)\b.*?</\1>", "", rest, flags=re.DOTALL)
     return re.findall(r"https?:|href|url\(|@import|<script|<foreignObject|<image|\bon[a-z]+=", rest)

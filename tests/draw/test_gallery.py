@@ -1,6 +1,6 @@
-"""The pictures in the documentation are what the program draws.
+"""The pictures in the documentation are those that the program draws.
 
-`FIBSBOT_GOLDEN=write pytest tests/draw/test_gallery.py` draws them anew; look at them before they are committed.
+`FIBSBOT_GOLDEN=write pytest tests/draw/test_gallery.py` redraws them; look at them before committing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LARGEST: Final = 12_000
 
 
 @pytest.mark.parametrize("name", GALLERY)
-def test_a_picture_looks_as_it_always_did(name: str) -> None:
+def test_a_picture_matches_the_golden_file(name: str) -> None:
     path, text = DOCS / "pictures" / f"{name}.svg", GALLERY[name]()
     if os.environ.get("FIBSBOT_GOLDEN") == "write":
         path.write_text(text, encoding="utf-8")
@@ -28,13 +28,13 @@ def test_a_picture_looks_as_it_always_did(name: str) -> None:
     assert len(text.encode()) < LARGEST
 
 
-def test_every_picture_is_on_the_page_and_none_is_missing() -> None:
+def test_documented_pictures_are_the_gallery() -> None:
     shown = set(re.findall(r"pictures/([a-z]+)\.svg", (DOCS / "pictures.md").read_text()))
     stored = {path.stem for path in (DOCS / "pictures").iterdir() if path.suffix == ".svg"}
     assert shown == stored == set(GALLERY)
 
 
-def test_every_option_of_the_picture_is_on_the_page() -> None:
+def test_every_option_is_documented() -> None:
     page = (DOCS / "pictures.md").read_text()
     options = {name for option in show.params for name in option.opts if name.startswith("-")}
     assert [] == [name for name in sorted(options - {"--json", "--output"}) if name not in page]

@@ -1,4 +1,4 @@
-"""Boards as SVG: complete, safe, readable by everybody, and the same every time."""
+"""Boards as SVG: complete, safe, accessible and deterministic."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from tests.draw.svg_checks import NASTY, SVG, contrast, parsed, reaches_out, sai
 from tests.hypothesis_strategies import dice, match_states, positions
 
 LARGEST: Final = 12_000
-BELOW: Final = Layout(left=False, bare=False)
+BELOW: Final = Layout(left=False, board_only=False)
 
 
 def looks() -> st.SearchStrategy[ViewOptions]:
-    """Any look."""
+    """Return any view options."""
     yes = st.booleans()
     return st.builds(ViewOptions, st.sampled_from(Theme), yes, yes, yes, yes, st.none() | st.integers(50, 2000))
 
 
 def discs(root: ET.Element) -> list[tuple[float, float]]:
-    """Return where checkers lie, without those of the strips beside the names."""
+    """Return the positions of checkers, without those beside the names."""
     found = root.iter(f"{SVG}circle")
     return [(float(it.attrib["cx"]), float(it.attrib["cy"])) for it in found if it.attrib["r"] == "17.5"]
 
@@ -51,20 +51,20 @@ def discs(root: ET.Element) -> list[tuple[float, float]]:
 
 @given(match_states(), looks(), st.text(max_size=30), st.text(max_size=30))
 def test_any_decision_becomes_a_small_picture_that_loads_nothing(
-    state: MatchState, look: ViewOptions, own: str, other: str
+    state: MatchState, view: ViewOptions, own: str, other: str
 ) -> None:
-    text = board_svg(state, look=look, names=(own, other))
+    text = board_svg(state, view=view, names=(own, other))
     root = parsed(text)
     assert (f"{SVG}svg", "img") == (root.tag, root.attrib["role"])
     assert said(root, "title")
     assert [] == reaches_out(text)
     assert len(text.encode()) < LARGEST
-    assert text == board_svg(state, look=look, names=(own, other))
+    assert text == board_svg(state, view=view, names=(own, other))
 
 
 @given(match_states(), looks())
-def test_every_checker_is_drawn_or_counted(state: MatchState, look: ViewOptions) -> None:
-    root = parsed(board_svg(state, look=look))
+def test_every_checker_is_drawn_or_counted(state: MatchState, view: ViewOptions) -> None:
+    root = parsed(board_svg(state, view=view))
     heaps = [abs(n) for n in state.position.points]
     assert sum(min(n, STACK) for n in heaps) == len(discs(root))
     written = texts(root)
@@ -74,15 +74,15 @@ def test_every_checker_is_drawn_or_counted(state: MatchState, look: ViewOptions)
 
 
 @given(match_states(), looks())
-def test_the_other_direction_is_a_mirror(state: MatchState, look: ViewOptions) -> None:
-    """Checkers alone: texts and dice are not written backwards."""
-    one, other = (discs(parsed(board_svg(state, look=evolve(look, left=left)))) for left in (False, True))
+def test_the_other_direction_is_a_mirror(state: MatchState, view: ViewOptions) -> None:
+    """Only checkers: texts and dice are not mirrored."""
+    one, other = (discs(parsed(board_svg(state, view=evolve(view, left=left)))) for left in (False, True))
     assert sorted((round(WIDTH - x, 1), y) for x, y in one) == sorted(other)
 
 
 @given(match_states(), looks())
-def test_nothing_lies_outside_the_picture(state: MatchState, look: ViewOptions) -> None:
-    text = board_svg(state, look=look)
+def test_nothing_is_outside_the_picture(state: MatchState, view: ViewOptions) -> None:
+    text = board_svg(state, view=view)
     root = parsed(text)
     width, height = map(float, root.attrib["viewBox"].split()[2:])
     for x, y in discs(root):
@@ -97,7 +97,7 @@ def test_nothing_lies_outside_the_picture(state: MatchState, look: ViewOptions) 
 # -- names and those who cannot see ---------------------------------------------------------------------------------
 
 
-def test_a_name_is_text_whatever_it_wants_to_be() -> None:
+def test_hostile_names_are_escaped() -> None:
     text = board_svg(OPENING, names=(NASTY, "x" * 100_000))
     root = parsed(text)
     assert "<script" not in text
@@ -106,7 +106,7 @@ def test_a_name_is_text_whatever_it_wants_to_be() -> None:
     assert len(text.encode()) < LARGEST
 
 
-def test_a_long_name_is_written_smaller() -> None:
+def test_a_long_name_is_scaled_down() -> None:
     def size(name: str) -> float:
         root = parsed(board_svg(OPENING, names=(name, "")))
         group = next(it for it in root.iter(f"{SVG}g") if it.findtext(f"{SVG}text") == name)
@@ -116,7 +116,7 @@ def test_a_long_name_is_written_smaller() -> None:
     assert 15 < size("W" * 20) < 21
 
 
-def test_the_description_holds_the_board_and_the_facts() -> None:
+def test_the_description_has_the_board_and_the_facts() -> None:
     root = parsed(board_svg(OPENING, names=("marvin", "ford")))
     lines = said(root, "desc").splitlines()
     drawing = draw_state(OPENING, "marvin", "ford")
@@ -137,11 +137,11 @@ def test_the_description_holds_the_board_and_the_facts() -> None:
         (MatchState(Position.from_sides([1] + [0] * 24, [0] * 25)), "ford has borne off"),
     ],
 )
-def test_the_title_tells_what_there_is_to_do(state: MatchState, title: str) -> None:
+def test_the_title_says_who_has_to_act(state: MatchState, title: str) -> None:
     assert title == said(parsed(board_svg(state, names=("marvin", "ford"))), "title")
 
 
-def test_without_names_they_are_called_player_and_opponent() -> None:
+def test_the_default_names_are_player_and_opponent() -> None:
     assert "player to play 3-1" == said(parsed(board_svg(OPENING)), "title")
     assert not {"player", "opponent"} & set(texts(parsed(board_svg(OPENING))))
 
@@ -150,8 +150,8 @@ def test_without_names_they_are_called_player_and_opponent() -> None:
 
 
 def test_the_points_are_numbered_as_the_player_counts_them() -> None:
-    def numbers(look: ViewOptions) -> dict[str, tuple[float, float]]:
-        root = parsed(board_svg(evolve(OPENING, length=0), look=evolve(look, bare=True)))
+    def numbers(view: ViewOptions) -> dict[str, tuple[float, float]]:
+        root = parsed(board_svg(evolve(OPENING, length=0), view=evolve(view, board_only=True)))
         return {
             it.text or "": (float(it.attrib["x"]), float(it.attrib["y"]))
             for group in root.iter(f"{SVG}g")
@@ -159,13 +159,18 @@ def test_the_points_are_numbered_as_the_player_counts_them() -> None:
             for it in group
         }
 
-    for look in (ViewOptions(), ViewOptions(left=True), ViewOptions(above=True), ViewOptions(above=True, left=True)):
-        found = numbers(look)
+    for view in (
+        ViewOptions(),
+        ViewOptions(left=True),
+        ViewOptions(opponents_side=True),
+        ViewOptions(opponents_side=True, left=True),
+    ):
+        found = numbers(view)
         assert {str(it) for it in range(1, 25)} == set(found)
         (ace_x, ace_y), (last_x, last_y) = found["1"], found["24"]
         assert ace_x == last_x
-        assert (ace_y < last_y) == look.above
-        assert (ace_x < WIDTH / 2) == look.left
+        assert (ace_y < last_y) == view.opponents_side
+        assert (ace_x < WIDTH / 2) == view.left
 
 
 @pytest.mark.parametrize(
@@ -179,14 +184,14 @@ def test_the_points_are_numbered_as_the_player_counts_them() -> None:
         (evolve(OPENING, crawford=True), "Crawford"),
     ],
 )
-def test_the_cube_shows_what_the_game_is_played_for(state: MatchState, shown: str) -> None:
-    assert shown in texts(parsed(board_svg(state, look=ViewOptions(bare=True))))
+def test_the_cube_shows_its_value(state: MatchState, shown: str) -> None:
+    assert shown in texts(parsed(board_svg(state, view=ViewOptions(board_only=True))))
 
 
-def test_the_cube_lies_with_its_owner_and_changes_sides_with_him() -> None:
+def test_the_cube_is_on_the_side_of_its_owner() -> None:
     def height(owner: Owner, *, above: bool) -> float:
         state = evolve(OPENING, cube=32, owner=owner)
-        root = parsed(board_svg(state, look=ViewOptions(above=above)))
+        root = parsed(board_svg(state, view=ViewOptions(opponents_side=above)))
         return next(float(it.attrib["y"]) for it in root.iter(f"{SVG}text") if it.text == "32")
 
     middle = height(Owner.CENTRED, above=False)
@@ -196,14 +201,14 @@ def test_the_cube_lies_with_its_owner_and_changes_sides_with_him() -> None:
 
 def test_scores_pips_and_names_can_be_left_out() -> None:
     full, bare = (
-        texts(parsed(board_svg(OPENING, look=ViewOptions(bare=bare), names=("a", "b")))) for bare in (False, True)
+        texts(parsed(board_svg(OPENING, view=ViewOptions(board_only=bare), names=("a", "b")))) for bare in (False, True)
     )
     assert {"a", "b", "1/5", "2/5", "167 pips"} <= set(full)
     assert not {"a", "b", "1/5", "2/5", "167 pips"} & set(bare)
     assert "12" in texts(parsed(board_svg(RACE)))
 
 
-def test_a_resignation_says_how_much() -> None:
+def test_a_resignation_shows_its_level() -> None:
     state = evolve(OPENING, phase=Phase.RESIGNED, dice=None, resignation=3)
     assert "resigns backgammon" in texts(parsed(board_svg(state)))
 
@@ -212,30 +217,30 @@ def test_a_resignation_says_how_much() -> None:
 
 
 @given(positions(), dice(), looks())
-def test_every_legal_play_can_be_shown(position: Position, thrown: tuple[int, int], look: ViewOptions) -> None:
-    state = MatchState(position, phase=Phase.MOVE, dice=thrown)
-    for play in legal_plays(position, thrown)[:5]:
-        text = board_svg(state, look=look, play=play)
+def test_every_legal_play_can_be_shown(position: Position, dice: tuple[int, int], view: ViewOptions) -> None:
+    state = MatchState(position, phase=Phase.MOVE, dice=dice)
+    for play in legal_plays(position, dice)[:5]:
+        text = board_svg(state, view=view, play=play)
         parsed(text)
         assert len(text.encode()) < LARGEST
-        layout = Layout(look.left, look.bare)
-        arrows = arrows_of(ShownPlay(play, position, below=not look.above), layout)
+        layout = Layout(view.left, view.board_only)
+        arrows = arrows_of(ShownPlay(play, position, below=not view.opponents_side), layout)
         assert len(arrows) <= len(play)
         spots = [spot for arrow in arrows for spot in arrow.spots]
         assert all(0 < x < WIDTH and 0 < y < layout.height for x, y in spots)
 
 
-def test_arrows_go_from_checker_to_place_and_hits_get_rings() -> None:
+def test_arrows_connect_checkers_and_targets_and_hits_get_rings() -> None:
     play = parse_play("bar/21* 8/4*(2) 13/9", HITS.position, (4, 4))
     shown = ShownPlay(play, HITS.position, below=True)
     arrows = {arrow.spots: arrow.times for arrow in arrows_of(shown, BELOW)}
     expected = {
-        (BELOW.heap(25, 0, below=True), BELOW.heap(21, 0, below=True)): 1,
-        (BELOW.heap(13, 3, below=True), BELOW.heap(9, 0, below=True)): 1,
-        (BELOW.heap(8, 2, below=True), BELOW.heap(4, 0, below=True)): 2,
+        (BELOW.stack_spot(25, 0, below=True), BELOW.stack_spot(21, 0, below=True)): 1,
+        (BELOW.stack_spot(13, 3, below=True), BELOW.stack_spot(9, 0, below=True)): 1,
+        (BELOW.stack_spot(8, 2, below=True), BELOW.stack_spot(4, 0, below=True)): 2,
     }
     assert expected == arrows
-    assert [BELOW.heap(21, 0, below=True), BELOW.heap(4, 0, below=True)] == hits_of(shown, BELOW)
+    assert [BELOW.stack_spot(21, 0, below=True), BELOW.stack_spot(4, 0, below=True)] == hits_of(shown, BELOW)
     assert "\N{MULTIPLICATION SIGN}2" in texts(parsed(board_svg(HITS, play=play)))
 
 
@@ -245,13 +250,13 @@ def test_a_checker_borne_off_goes_to_its_tray() -> None:
     assert arrow.spots[-1][1] > BELOW.middle
 
 
-def test_two_that_come_to_a_point_from_different_places_lie_on_each_other() -> None:
+def test_checkers_arriving_from_different_points_are_stacked() -> None:
     one, other = arrows_of(ShownPlay(Play.of((8, 5), (6, 5)), Position.start(), below=True), BELOW)
-    assert [BELOW.heap(5, 0, below=True), BELOW.heap(5, 1, below=True)] == [one.spots[-1], other.spots[-1]]
+    assert [BELOW.stack_spot(5, 0, below=True), BELOW.stack_spot(5, 1, below=True)] == [one.spots[-1], other.spots[-1]]
 
 
 def test_a_dance_has_no_arrows() -> None:
-    assert f'"{LIGHT[Role.ARROW].fill}"' not in board_svg(OPENING, play=Play(), look=ViewOptions(theme=Theme.LIGHT))
+    assert f'"{LIGHT[Role.ARROW].fill}"' not in board_svg(OPENING, play=Play(), view=ViewOptions(theme=Theme.LIGHT))
 
 
 # -- colours --------------------------------------------------------------------------------------------------------
@@ -275,12 +280,12 @@ both_palettes = pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", 
 
 
 @both_palettes
-def test_sides_differ_from_each_other(palette: Palette) -> None:
+def test_both_sides_contrast(palette: Palette) -> None:
     assert contrast(fill(palette, Role.DARK), fill(palette, Role.LIGHT)) > 12
 
 
 @both_palettes
-def test_checkers_stand_out_from_whatever_they_lie_on(palette: Palette) -> None:
+def test_checkers_contrast_with_their_background(palette: Palette) -> None:
     for side in (Role.DARK, Role.LIGHT):
         for ground in (*GROUNDS, Role.TRAY, Role.FRAME):
             either = (fill(palette, side), stroke(palette, side))
@@ -288,21 +293,21 @@ def test_checkers_stand_out_from_whatever_they_lie_on(palette: Palette) -> None:
 
 
 @both_palettes
-def test_points_differ_from_each_other_and_from_the_field(palette: Palette) -> None:
+def test_points_contrast_with_each_other_and_the_field(palette: Palette) -> None:
     for one, other in combinations(GROUNDS, 2):
         assert contrast(fill(palette, one), fill(palette, other)) > 1.5
 
 
 @both_palettes
-def test_arrows_stand_out_from_everything(palette: Palette) -> None:
-    pair = (fill(palette, Role.ARROW), fill(palette, Role.CASING))
+def test_arrows_contrast_with_everything(palette: Palette) -> None:
+    pair = (fill(palette, Role.ARROW), fill(palette, Role.OUTLINE))
     assert contrast(*pair) > 7
     for ground in (*GROUNDS, Role.TRAY, Role.FRAME, Role.DARK, Role.LIGHT, Role.PAPER):
         assert max(contrast(it, fill(palette, ground)) for it in pair) > 4, ground
 
 
 @both_palettes
-def test_text_can_be_read(palette: Palette) -> None:
+def test_texts_are_readable(palette: Palette) -> None:
     for text, ground in (
         (Role.INK, Role.PAPER),
         (Role.FAINT, Role.PAPER),
@@ -312,19 +317,19 @@ def test_text_can_be_read(palette: Palette) -> None:
         (Role.ON_DARK, Role.DARK),
         (Role.ON_LIGHT, Role.LIGHT),
         (Role.ON_CUBE, Role.CUBE),
-        (Role.CASED, Role.ARROW),
+        (Role.ON_ARROW, Role.ARROW),
     ):
         assert contrast(fill(palette, text), fill(palette, ground)) > 4.5, (text, ground)
 
 
 @both_palettes
-def test_curves_stand_out_from_the_paper(palette: Palette) -> None:
+def test_curves_contrast_with_the_background(palette: Palette) -> None:
     for role in (it for it in Role if it.value.startswith("series")):
         assert contrast(stroke(palette, role), fill(palette, Role.PAPER)) > 4.5
 
 
-def test_a_theme_decides_who_chooses_the_colours() -> None:
-    light, dark, auto, page = (board_svg(OPENING, look=ViewOptions(theme=theme)) for theme in Theme)
+def test_the_theme_selects_the_colours() -> None:
+    light, dark, auto, page = (board_svg(OPENING, view=ViewOptions(theme=theme)) for theme in Theme)
     assert fill(LIGHT, Role.FIELD) in light
     assert fill(DARK, Role.FIELD) in dark
     assert "fb-" not in light + dark
@@ -346,10 +351,10 @@ def test_a_game_is_always_seen_from_the_same_seat() -> None:
     names = ("marvin", "ford")
     assert "the game begins" == said(parsed(game_svg(begun, Seat.A, names=names)), "title")
     after = parsed(game_svg(first.after, Seat.A, names=names, last=first))
-    assert "marvin threw 3-1, played 8/5 6/5; ford to roll" == said(after, "title")
-    thrown = parsed(game_svg(rules.roll(first.after, Seat.B, (6, 2)), Seat.A, names=names))
-    assert "ford to play 6-2" == said(thrown, "title")
-    assert discs(after) == discs(thrown)
+    assert "marvin rolled 3-1, played 8/5 6/5; ford to roll" == said(after, "title")
+    dice = parsed(game_svg(rules.roll(first.after, Seat.B, (6, 2)), Seat.A, names=names))
+    assert "ford to play 6-2" == said(dice, "title")
+    assert discs(after) == discs(dice)
     doubled = parsed(game_svg(rules.double(first.after, Seat.B), Seat.A, names=names))
     assert "ford doubles to 2, marvin to answer" == said(doubled, "title")
     resigned = parsed(game_svg(rules.resign(first.after, Seat.B, Level.GAMMON), Seat.A, names=names))

@@ -1,4 +1,4 @@
-"""A decision as text: golden files for what people see, and what must not depend on the terminal."""
+"""Decisions as text: golden files, and independence of the terminal."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ MIDGAME: Final = Xgid.parse("XGID=-a-B--E-B-a-dDB--b-bcb----:1:1:-1:63:2:1:0:5:1
 START: Final = MatchState(Position.start())
 
 
-def test_a_board_looks_as_it_always_did() -> None:
+def test_a_board_matches_the_golden_file() -> None:
     lines = [*draw_state(MIDGAME, "fibsbot", "bob"), *(f"{name}: {fact}" for name, fact in describe_state(MIDGAME))]
     assert GOLDEN.read_text().splitlines() == lines
 
 
 @given(match_states())
 def test_every_checker_is_drawn_or_counted(state: MatchState) -> None:
-    """Each column of the drawing shows at most five, and of more the number."""
+    """Each column of the drawing shows at most five, and more as a number."""
     lines = draw_state(state)
     assert 14 == len(lines)
     shown = sum(line.count(" O") + line.count(" X") for line in lines[1:-2] if line.startswith("   |"))
@@ -41,13 +41,13 @@ def test_every_checker_is_drawn_or_counted(state: MatchState) -> None:
 
 
 @given(match_states())
-def test_colours_add_nothing_but_colour_and_other_signs(state: MatchState) -> None:
+def test_colours_change_only_styles_and_signs(state: MatchState) -> None:
     lines = draw_state(state)
     plain = styled_board(lines).plain.replace("●", "O").replace("○", "X")
     assert "\n".join(lines) == plain
 
 
-def test_a_terminal_gets_colours_and_a_file_does_not() -> None:
+def test_only_terminals_get_colours() -> None:
     terminal, file = Console(force_terminal=True, width=100, _environ={}), Console(force_terminal=False, width=100)
     with terminal.capture() as coloured:
         terminal.print(styled_board(draw_state(START)))
@@ -90,12 +90,12 @@ def test_a_terminal_gets_colours_and_a_file_does_not() -> None:
         ),
     ],
 )
-def test_facts_are_told_in_words(state: MatchState, facts: list[str]) -> None:
+def test_facts_are_described(state: MatchState, facts: list[str]) -> None:
     assert facts == [fact for _, fact in describe_state(state)]
 
 
 def test_a_game_is_always_seen_from_the_same_seat() -> None:
-    """Whoever is on turn, the drawing differs only in whose turn it is and what was thrown."""
+    """The drawing differs only in whose turn it is and in the dice."""
     game = evolve(start_match(FIBS, 5, (1, 2)), turn=Seat.B, stage=Stage.MOVE, dice=(6, 5))
     theirs = draw_game(game, Seat.A, ("marvin", "ford"))
     assert draw_state(MatchState(Position.start(), 5, (1, 2)), "marvin", "ford")[:-1] == theirs[:-1]

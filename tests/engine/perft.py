@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fibsbot.engine.arrays import Board, Boards
-from fibsbot.engine.generator import MOST_PLAYS, Scratch, copy, generate, swap
+from fibsbot.engine.generator import MAX_PLAYS, Scratch, copy, generate, swap
 from fibsbot.engine.jit import compiled
 
 
@@ -14,7 +14,7 @@ def perft(board: Board, depth: int) -> int:
     """Count the positions that so many rolls lead to; see `fibsbot.rules.plays`."""
     boards = np.zeros((depth, 26), np.int8)
     boards[0] = board
-    plays, numbers = np.zeros((depth, MOST_PLAYS, 26), np.int8), np.zeros((3, depth), np.int64)
+    plays, numbers = np.zeros((depth, MAX_PLAYS, 26), np.int8), np.zeros((3, depth), np.int64)
     return _count(plays, numbers, boards, np.zeros((5, 26), np.int8))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fibsbot.engine.arrays import ROLL_COUNT, Board, Boards, boards_of, swapped
-from fibsbot.engine.generator import MOST_PLAYS, successors
+from fibsbot.engine.generator import MAX_PLAYS, successors
 from fibsbot.engine.pruner import PlayFilter, expand, new_pruner_buffers, pruner_equity
 from fibsbot.engine.search.lookahead import Lookahead, SearchFilters
 from fibsbot.match import ROLLS
@@ -28,7 +28,7 @@ def worth(board: Board) -> float:
     return pruner_equity(PRUNER, board) if (board < 0).any() else -4.0
 
 
-@pytest.mark.parametrize("chosen", [PlayFilter(0.2, 4), PlayFilter(0.0, 1), PlayFilter(100, MOST_PLAYS)])
+@pytest.mark.parametrize("chosen", [PlayFilter(0.2, 4), PlayFilter(0.0, 1), PlayFilter(100, MAX_PLAYS)])
 def test_the_plays_kept_are_the_best_of_the_pruner(chosen: PlayFilter) -> None:
     boards = boards_of([*some_positions(30, 1), *ENDING])
     found, slots = Lookahead(Recounted(), PRUNER, SearchFilters(), 64).expand(boards, chosen)

@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 from hypothesis import given
 
-from fibsbot.engine.generator import MOST_PLAYS, generate, plays_and_scratch, successors
+from fibsbot.engine.generator import MAX_PLAYS, generate, plays_and_scratch, successors
 from fibsbot.match import ROLLS, Dice
 from fibsbot.notation.position_ids import parse_position_id, position_id
 from fibsbot.position import Position
@@ -46,7 +46,7 @@ def assert_same_plays(position: Position, roll: Dice) -> None:
     found = cells(plays[:count])
     assert sorted(resulting_positions(position.points, roll)) == sorted(found)
     assert position.points == tuple(board.tolist())
-    assert count <= MOST_PLAYS
+    assert count <= MAX_PLAYS
     assert (plays[count + 1 :] == 99).all(), "at most one row beyond the results is written to"
 
 
@@ -123,7 +123,7 @@ def test_the_most_plays_that_a_roll_can_leave_fit() -> None:
     """15 checkers apart from each other, with nobody in the way, have the most ways to share four moves."""
     spread = Position.from_sides(own=[0] * 9 + [1] * 15 + [0], opponent=[1] + [0] * 24)
     count = max(len(successors(board_of(spread), number, number)) for number in range(1, 7))
-    assert 1000 < count < MOST_PLAYS
+    assert 1000 < count < MAX_PLAYS
 
 
 @given(positions(), dice())

@@ -1,4 +1,4 @@
-"""A strategy's decisions in the words of engines; where it fails another one decides."""
+"""A strategy's decisions in the words of engines; if it fails, another one decides."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOVING = evolve(START, phase=Phase.MOVE, dice=(3, 1))
 
 
 class Wrong(RandomStrategy):
-    """Raises, and answers what nobody asked."""
+    """Raises, and answers nonsense."""
 
     name = "wrong"
 
@@ -37,19 +37,19 @@ class Wrong(RandomStrategy):
 
 
 class Bold(RandomStrategy):
-    """Doubles whenever it is asked, beavers where it may and takes otherwise."""
+    """Doubles whenever it is asked, beavers if allowed and takes otherwise."""
 
     def offer_double(self, state: MatchState) -> CubeAnswer:  # noqa: ARG002 - the interface
         """Double."""
         return CubeAnswer(CubeAction.DOUBLE)
 
     def answer_double(self, state: MatchState) -> CubeAnswer:
-        """Take, and more."""
+        """Beaver if allowed."""
         return CubeAnswer(CubeAction.BEAVER if state.redoubles else CubeAction.TAKE)
 
 
 @given(match_states(resignations=False), st.integers(0, 9))
-def test_any_decision_is_answered_by_what_is_possible(state: MatchState, seed: int) -> None:
+def test_every_decision_gets_a_possible_answer(state: MatchState, seed: int) -> None:
     answer = Answerer([RandomStrategy(seed)]).answer(state)
     match state.phase:
         case Phase.MOVE:
@@ -62,13 +62,13 @@ def test_any_decision_is_answered_by_what_is_possible(state: MatchState, seed: i
             assert answer in {"take", "drop"}
 
 
-def test_the_next_strategy_decides_where_one_fails() -> None:
+def test_if_a_strategy_fails_the_next_one_decides() -> None:
     answerer = Answerer([Wrong(1), RandomStrategy(1)])
     assert answerer.answer(MOVING)
     assert answerer.answer(START) in {"roll", "double"}
 
 
-def test_without_an_answer_it_says_so() -> None:
+def test_failing_strategies_and_missing_decisions_raise() -> None:
     with pytest.raises(NoAnswerError):
         Answerer([Wrong(1)]).answer(MOVING)
     with pytest.raises(ValueError, match="not a resignation"):
@@ -86,7 +86,7 @@ def test_without_an_answer_it_says_so() -> None:
         evolve(START, cubeless=True),
     ],
 )
-def test_nobody_is_asked_who_may_not_double_or_gains_nothing(state: MatchState) -> None:
+def test_a_player_who_may_not_double_or_gains_nothing_is_not_asked(state: MatchState) -> None:
     assert "double" == Answerer([Bold()]).answer(START)
     assert "roll" == Answerer([Bold()]).answer(state)
 

@@ -36,7 +36,9 @@ def lengths() -> st.SearchStrategy[Lengths]:
 
 def name_rules() -> st.SearchStrategy[tuple[NamePattern, ...]]:
     directions = st.sampled_from([(True, True), (True, False), (False, True)])
-    rule = st.builds(lambda pattern, about: NamePattern(pattern, theirs=about[0], ours=about[1]), PATTERNS, directions)
+    rule = st.builds(
+        lambda pattern, about: NamePattern(pattern, from_them=about[0], to_them=about[1]), PATTERNS, directions
+    )
     return st.lists(rule, max_size=2).map(tuple)
 
 

@@ -39,7 +39,7 @@ def sentence(policy: Policy, request: MatchRequest) -> str:
 
 
 @given(requests())
-def test_without_limits_everybody_is_played_unless_we_pause_or_go(request: MatchRequest) -> None:
+def test_without_limits_everybody_is_played_unless_the_bot_pauses_or_leaves(request: MatchRequest) -> None:
     assert codes(LIMITLESS, request) <= {"paused", "finishing"}
 
 
@@ -60,7 +60,7 @@ def test_every_sentence_fits_into_one_line_of_the_protocol(policy: Policy, reque
 
 
 @given(policies(), requests())
-def test_what_is_not_known_is_not_held_against_anybody(policy: Policy, request: MatchRequest) -> None:
+def test_unknown_facts_are_no_reason_to_refuse(policy: Policy, request: MatchRequest) -> None:
     blank = evolve(request, rating=None, experience=None, saved_games=None, since_last=None, matches_today=0)
     known = {"rating_low", "rating_high", "experience_low", "experience_high", "experience_for_length"}
     assert codes(policy, request) - known - {"saved_games", "cool_down", "max_per_day"} == codes(policy, blank)
@@ -103,18 +103,18 @@ def test_what_paused_and_finishing_add_is_their_own_reason(policy: Policy, reque
 
 def test_who_accepts_no_invitations_may_still_invite() -> None:
     policy = Policy(accept=False)
-    assert "I accept no invitations at the moment." == sentence(policy, MatchRequest("ford", 5))
+    assert "I'm not accepting invitations at the moment." == sentence(policy, MatchRequest("ford", 5))
     assert () == reasons_to_refuse(policy, MatchRequest("ford", 5, OURS))
 
 
 @pytest.mark.parametrize("direction", Direction)
-def test_lengths_hold_whoever_invites(direction: Direction) -> None:
+def test_lengths_apply_to_invitations_in_both_directions(direction: Direction) -> None:
     policy = Policy(lengths=Lengths.parse(["3", "5-7"]))
     played = {
         length for length in range(1, 100) if not reasons_to_refuse(policy, MatchRequest("ford", length, direction))
     }
     assert {3, 5, 6, 7} == played
-    assert "I play matches of 3 or 5 to 7 points." == sentence(policy, MatchRequest("ford", 9, direction))
+    assert "I only play matches of 3 or 5 to 7 points." == sentence(policy, MatchRequest("ford", 9, direction))
 
 
 def test_unlimited_matches_are_no_long_matches() -> None:
@@ -122,7 +122,7 @@ def test_unlimited_matches_are_no_long_matches() -> None:
     assert said == sentence(Policy(), MatchRequest("ford", 0))
     policy = Policy(lengths=Lengths((), unlimited=True))
     assert () == reasons_to_refuse(policy, MatchRequest("ford", 0))
-    assert "I play matches of unlimited length." == sentence(policy, MatchRequest("ford", 25))
+    assert "I only play matches of unlimited length." == sentence(policy, MatchRequest("ford", 25))
 
 
 @given(RATINGS, RATINGS, RATINGS)
@@ -143,33 +143,49 @@ def test_experiences_include_both_limits(least: int, most: int, experience: int)
 @pytest.mark.parametrize(
     ("policy", "request_", "said"),
     [
-        (Policy(min_rating=1450), {"rating": 1423.456}, "I play ratings of at least 1450; yours is 1423.46."),
-        (Policy(max_rating=1500), {"rating": 1501}, "I play ratings of at most 1500; yours is 1501.00."),
+        (
+            Policy(min_rating=1450),
+            {"rating": 1423.456},
+            "I only play opponents rated at least 1450; your rating is 1423.46.",
+        ),
+        (
+            Policy(max_rating=1500),
+            {"rating": 1501},
+            "I only play opponents rated at most 1500; your rating is 1501.00.",
+        ),
         (
             Policy(min_rating=1450, max_rating=1500.5),
             {"rating": 1501},
-            "I play ratings of 1450 to 1500.5; yours is 1501.00.",
+            "I only play opponents rated 1450 to 1500.5; your rating is 1501.00.",
         ),
-        (Policy(min_experience=50), {"experience": 3}, "I play an experience of at least 50; yours is 3."),
-        (Policy(max_experience=50), {"experience": 51}, "I play an experience of at most 50; yours is 51."),
+        (
+            Policy(min_experience=50),
+            {"experience": 3},
+            "I only play opponents with an experience of at least 50; you have 3.",
+        ),
+        (
+            Policy(max_experience=50),
+            {"experience": 51},
+            "I only play opponents with an experience of at most 50; you have 51.",
+        ),
         (
             Policy(max_saved_games=8),
             {"saved_games": 12},
-            "You have 12 saved games, and I play those with at most 8. Please finish some first.",
+            "You have 12 saved games, and I only play opponents with at most 8. Please finish some first.",
         ),
         (
             Policy(cool_down=1200),
             {"since_last": 301.5},
-            "We have just played. I will play you again in 15 minutes.",
+            "We've just played. I can play you again in 15 minutes.",
         ),
         (
             Policy(max_per_day=3),
             {"matches_today": 3},
-            "We have played 3 matches in 24 hours, which is as much as I play with anybody. Please come back later.",
+            "We've played 3 matches in the last 24 hours, and that's my limit per opponent. Please come back later.",
         ),
     ],
 )
-def test_limits_are_told(policy: Policy, request_: dict[str, Any], said: str) -> None:
+def test_the_sentence_names_the_limits(policy: Policy, request_: dict[str, Any], said: str) -> None:
     assert said == sentence(policy, MatchRequest("ford", 5, **request_))
 
 
@@ -180,13 +196,13 @@ def test_a_longer_match_needs_more_experience(length: int, experience: int, per_
     assert refused == ({"experience_for_length"} if experience < per_point * length else set())
 
 
-def test_it_is_told_which_length_the_experience_is_enough_for() -> None:
+def test_the_longest_length_for_the_experience_is_named() -> None:
     policy = Policy(lengths=Lengths.parse(["1-3", "7-25"]), experience_per_point=10)
-    said = "For 9 points I ask for an experience of 90; yours is {}.{}"
+    said = "For a match of 9 points I ask for an experience of at least 90; you have {}.{}"
     for experience, more in (
-        (75, " I would play you up to 7 points."),
-        (69, " I would play you up to 3 points."),
-        (15, " I would play you up to 1 point."),
+        (75, " I'd play you up to 7 points."),
+        (69, " I'd play you up to 3 points."),
+        (15, " I'd play you up to 1 point."),
         (9, ""),
     ):
         assert said.format(experience, more) == sentence(policy, MatchRequest("ford", 9, experience=experience))
@@ -213,13 +229,13 @@ def test_who_is_on_both_lists_is_blocked() -> None:
 
 
 @pytest.mark.parametrize(("name", "client"), [("GammonBot", None), ("ford", "fibsbot_0.2")])
-def test_bots_and_people_are_told_apart_when_they_invite(name: str, client: str | None) -> None:
+def test_bots_and_people_are_distinguished_when_they_invite(name: str, client: str | None) -> None:
     bot, person = MatchRequest(name, 5, client=client), MatchRequest("ford", 5, client="JavaFIBS")
-    assert ("I play people only, no other bots.", ()) == (
+    assert ("I only play people, not bots.", ()) == (
         sentence(Policy(bots=False), bot),
         reasons_to_refuse(Policy(bots=False), person),
     )
-    assert ("I play other bots only.", ()) == (
+    assert ("I only play other bots.", ()) == (
         sentence(Policy(people=False), person),
         reasons_to_refuse(Policy(people=False), bot),
     )

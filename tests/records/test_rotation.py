@@ -206,7 +206,7 @@ def test_what_a_crash_left_is_compressed_by_the_next_start(path: Path, clock: Cl
     finished = path.with_name("marvin-20261120T120000Z.jsonl")
     with SessionLogWriter(finished, clock=clock) as log:
         log.sent(b"old\r\n")
-    finished.with_name(finished.name + ".gz.tmp").write_bytes(b"\x1f\x8bhalf")
+    finished.with_name(f".{finished.name}.gz.1-abcd.part").write_bytes(b"\x1f\x8bhalf")
     path.with_name(path.name + ".next").write_bytes(b"half")
     with SessionLogWriter(path, rotation=rotation(), clock=clock) as log:
         log.sent(b"new\r\n")

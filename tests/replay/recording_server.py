@@ -143,16 +143,16 @@ class RecordingServer(Simulation):
 
     def _look_at_tables(self) -> None:
         for user in self.world.users.values():
-            if user.table is not None:
-                self._tables[id(user.table)] = user.table
-        for key, table in self._tables.items():
-            if table.state.stage is not Stage.OVER:
+            if user.match is not None:
+                self._tables[id(user.match)] = user.match
+        for key, match in self._tables.items():
+            if match.state.stage is not Stage.OVER:
                 self._over.discard(key)
-            elif key not in self._over and table.state.result is not None:
+            elif key not in self._over and match.state.result is not None:
                 self._over.add(key)
-                lines = tuple(table.moves)
+                lines = tuple(match.moves)
                 self.played.append(
-                    ServerGame(table.names, lines, table.colours, table.state.result, table.state.scores)
+                    ServerGame(match.names, lines, match.colours, match.state.result, match.state.scores)
                 )
 
     def _say(self, bot: Bot, text: str) -> None:

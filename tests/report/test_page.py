@@ -133,7 +133,7 @@ def test_boards_are_the_pictures_of_board_svg() -> None:
         play = entry.roll.play if entry.roll else None
         picture = board_svg(
             entry.state,
-            look=ViewOptions(theme=Theme.PAGE, dark=below, above=not below, fixed=True),
+            view=ViewOptions(theme=Theme.PAGE, dark=below, opponents_side=not below, fixed_numbers=True),
             play=play,
             names=names,
         )

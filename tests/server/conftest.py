@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from fibsbot.server.users import User
-from tests.server.simulated_world import ListedDice, Room
+from tests.server.simulated_world import ListedDice, Simulation
 from tests.server.tcp_clients import Raw
 
 
@@ -21,27 +21,27 @@ async def _close_connections() -> AsyncIterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _close_rooms() -> Iterator[None]:
-    """Close the databases of a test's rooms."""
+def _close_databases() -> Iterator[None]:
+    """Close the databases of a test's simulations."""
     yield
-    for room in Room.opened:
-        room.store.close()
-    Room.opened.clear()
+    for simulation in Simulation.opened:
+        simulation.store.close()
+    Simulation.opened.clear()
 
 
 @pytest.fixture
-def room() -> Room:
+def simulation() -> Simulation:
     """Return an empty world whose first game begins with 6 and 4."""
-    return Room(ListedDice((6, 4)))
+    return Simulation(ListedDice((6, 4)))
 
 
 @pytest.fixture
-def alice(room: Room) -> User:
+def alice(simulation: Simulation) -> User:
     """Log alice in."""
-    return room.enter("alice")
+    return simulation.log_in("alice")
 
 
 @pytest.fixture
-def bob(room: Room) -> User:
+def bob(simulation: Simulation) -> User:
     """Log bob in."""
-    return room.enter("bob")
+    return simulation.log_in("bob")

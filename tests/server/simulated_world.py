@@ -1,4 +1,4 @@
-"""A world without connections: users say lines, and the test sees what everybody is told."""
+"""A simulated world without connections: users send lines, and the test sees what everybody receives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fibsbot.server.database import Database
 from fibsbot.server.dice import DiceSource, SeededDice
 from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.users import ClientMode, User
-from fibsbot.server.world import Dependencies, Quirks, World
+from fibsbot.server.world import Quirks, World
 
 PASSWORD_HASH = "2$c2FsdA==$a2V5"
 NOON = 1_795_176_000
@@ -26,15 +26,15 @@ NOON = 1_795_176_000
 
 
 class ListedDice:
-    """Dice from a list, in this order; then 3 and 1 for ever."""
+    """Dice from a list, in this order, followed by 3 and 1 for ever."""
 
     def __init__(self, *dice: Dice, coin: bool = False) -> None:
         """Take the dice, and the toss: False makes the inviter X."""
         self.listed = list(dice)
         self._coin = coin
 
-    def dice(self, match: str, throw: int) -> Dice:  # noqa: ARG002 - a list does not ask for what it is
-        """Return the next two."""
+    def dice(self, match: str, roll: int) -> Dice:  # noqa: ARG002 - the list is the same for all matches
+        """Return the next two dice."""
         return self.listed.pop(0) if self.listed else (3, 1)
 
     def coin(self, match: str) -> bool:  # noqa: ARG002 - as above
@@ -42,25 +42,24 @@ class ListedDice:
         return self._coin
 
 
-class Room:
-    """A world in memory with a clock that stands still."""
+class Simulation:
+    """A world in memory with a clock that does not advance."""
 
-    opened: ClassVar[list[Room]] = []
-    """Rooms whose databases are to be closed at the end of a test, in its own thread."""
+    opened: ClassVar[list[Simulation]] = []
+    """Simulations whose databases are closed at the end of a test, in its own thread."""
 
     def __init__(self, dice: DiceSource | None = None, *, db: Path | None = None, quirks: Quirks | None = None) -> None:
         """Set up an empty world."""
         self.time = float(NOON)
         self.store = Database(db, self.time)
         self.opened.append(self)
-        fixtures = Dependencies(self.store, dice or SeededDice(1), lambda: self.time, quirks or Quirks())
-        self.world = World(fixtures)
-        self._told: dict[User, list[Message]] = {}
+        self.world = World(self.store, dice or SeededDice(1), lambda: self.time, quirks=quirks)
+        self._received: dict[User, list[Message]] = {}
 
-    def enter(
+    def log_in(
         self, name: str, mode: ClientMode = ClientMode.CLIP, *, client: str | None = "test", **known: Any
     ) -> User:
-        """Log a user in who reads raw boards, hears nothing of others' coming and going and makes all moves alone."""
+        """Log in a user who reads raw boards and gets no news of other users."""
         account = self.store.account(name)
         if account is None:
             account = evolve(Account(name, PASSWORD_HASH), **known)
@@ -70,57 +69,57 @@ class Room:
         self.collect()
         return user
 
-    def leave(self, user: User, how: Departure = Departure.LOGGED_OUT) -> None:
+    def log_out(self, user: User, how: Departure = Departure.LOGGED_OUT) -> None:
         """Log a user out."""
         sessions.log_out(self.world, user, how)
         self.collect()
 
     def say(self, user: User, line: str) -> list[str]:
-        """Let a user say a line; return the lines that the user is told."""
+        """Send a line as a user; return the lines that the user receives."""
         dispatch.handle(self.world, user, line)
         self.collect()
-        return self.told(user)
+        return self.received(user)
 
     def collect(self) -> None:
-        """Take what everybody has been told by the last line."""
-        self._told.clear()
+        """Collect the messages caused by the last line."""
+        self._received.clear()
         for user, message in self.world.outbox:
-            self._told.setdefault(user, []).append(message)
+            self._received.setdefault(user, []).append(message)
         self.world.outbox.clear()
-        self.world.leaving.clear()
+        self.world.disconnecting.clear()
 
-    def told(self, user: User, *, status: bool = False) -> list[str]:
-        """Return the lines that a user was told by the last line, without `5` and `6` unless asked for."""
-        lines = [line for message in self._told.get(user, ()) for line in render(user, message)]
+    def received(self, user: User, *, status: bool = False) -> list[str]:
+        """Return the lines that a user received because of the last line, `5` and `6` only if `status`."""
+        lines = [line for message in self._received.get(user, ()) for line in render(user, message)]
         return lines if status else [line for line in lines if line != "6" and not line.startswith("5 ")]
 
     def messages(self, user: User) -> list[Message]:
-        """Return the messages behind those lines."""
-        return self._told.get(user, [])
+        """Return these lines as messages."""
+        return self._received.get(user, [])
 
     def start(self, inviter: User, joiner: User, length: int | str = 3) -> ServerMatch:
-        """Begin a match."""
+        """Start a match."""
         self.say(joiner, "toggle ready") if not joiner.ready else None
         self.say(inviter, f"invite {joiner.name} {length}")
         self.say(joiner, f"join {inviter.name}")
-        assert inviter.table is not None, self.told(joiner)
-        return inviter.table
+        assert inviter.match is not None, self.received(joiner)
+        return inviter.match
 
 
-def two_players(*dice: Dice, length: int | str = 3, quirks: Quirks | None = None) -> tuple[Room, User, User]:
-    """Return a room where alice, who is X, has begun a match with bob, who is O; the first dice are the opening's."""
-    room = Room(ListedDice(*dice), quirks=quirks)
-    alice, bob = room.enter("alice"), room.enter("bob")
+def two_players(*dice: Dice, length: int | str = 3, quirks: Quirks | None = None) -> tuple[Simulation, User, User]:
+    """Return a simulation of a match of alice (X), who invited, and bob (O); the first dice are the opening roll."""
+    simulation = Simulation(ListedDice(*dice), quirks=quirks)
+    alice, bob = simulation.log_in("alice"), simulation.log_in("bob")
     for user in (alice, bob):
-        room.say(user, "toggle automove")
-    room.start(alice, bob, length)
-    return room, alice, bob
+        simulation.say(user, "toggle automove")
+    simulation.start(alice, bob, length)
+    return simulation, alice, bob
 
 
-def set_state(table: ServerMatch, **changes: Any) -> GameState:
+def set_state(match: ServerMatch, **changes: Any) -> GameState:
     """Change the state of a game by hand."""
-    table.state = evolve(table.state, **changes)
-    return table.state
+    match.state = evolve(match.state, **changes)
+    return match.state
 
 
 def boards(lines: Iterable[str]) -> list[str]:
@@ -129,8 +128,8 @@ def boards(lines: Iterable[str]) -> list[str]:
 
 
 def no_boards(lines: Iterable[str]) -> list[str]:
-    """Return the lines that are no boards."""
+    """Return the lines that are not boards."""
     return [line for line in lines if not line.startswith("board:")]
 
 
-__all__ = ["Colour", "ListedDice", "Room", "Seat", "boards", "no_boards", "set_state", "two_players"]
+__all__ = ["Colour", "ListedDice", "Seat", "Simulation", "boards", "no_boards", "set_state", "two_players"]

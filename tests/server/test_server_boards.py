@@ -18,7 +18,7 @@ from fibsbot.rules.game import Seat, Stage
 from fibsbot.rules.plays import legal_plays
 from fibsbot.server.dice import SeededDice
 from fibsbot.server.users import User
-from tests.server.simulated_world import Room, boards, no_boards, set_state, two_players
+from tests.server.simulated_world import Simulation, boards, no_boards, set_state, two_players
 
 LONGEST: Final = 3000
 """Commands after which a match is taken to be stuck; hardly one has a third of that."""
@@ -84,10 +84,12 @@ class Matches:
     def __init__(self, seed: int) -> None:
         """Log both in; the seed decides everything."""
         self.random = random.Random(seed)
-        self.room = Room(SeededDice(seed))
-        self.clients = [BoardClient(self.room.enter(name), random.Random(f"{seed}{name}")) for name in ("alice", "bob")]
+        self.simulation = Simulation(SeededDice(seed))
+        self.clients = [
+            BoardClient(self.simulation.log_in(name), random.Random(f"{seed}{name}")) for name in ("alice", "bob")
+        ]
         for client in self.clients:
-            self.room.say(client.user, "toggle automove")
+            self.simulation.say(client.user, "toggle automove")
         self.happened: Counter[str] = Counter()
         self._breaks = 0
         """Rejected resignations and resumes: after each the same decision is to be taken again."""
@@ -95,10 +97,10 @@ class Matches:
 
     def say(self, client: BoardClient, line: str) -> None:
         """Let a client say a line, and both hear what comes of it."""
-        self.room.say(client.user, line)
-        told = {one.user: self.room.messages(one.user) for one in self.clients}
+        self.simulation.say(client.user, line)
+        received = {one.user: self.simulation.messages(one.user) for one in self.clients}
         for one in self.clients:
-            self.hear(one, told[one.user])
+            self.hear(one, received[one.user])
 
     def hear(self, client: BoardClient, messages: list[m.Message]) -> None:
         """Let a client take in what it was told by the last line."""
@@ -112,10 +114,10 @@ class Matches:
             if not isinstance(message, m.Board):
                 client.hear(message)
             elif client.act(message.state):
-                table = client.user.table
-                assert table is not None
-                state = table.state
-                key = (client.user.name, table.throws, state.stage, state.cube, state.scores, self._breaks)
+                match = client.user.match
+                assert match is not None
+                state = match.state
+                key = (client.user.name, match.rolls, state.stage, state.cube, state.scores, self._breaks)
                 assert key not in self._decisions, f"a second board for {key}"
                 self._decisions.add(key)
             before = message
@@ -123,7 +125,7 @@ class Matches:
     def play(self, length: str) -> None:
         """Play a whole match."""
         host, guest = self.clients
-        self.room.say(guest.user, "toggle ready")
+        self.simulation.say(guest.user, "toggle ready")
         self.say(host, f"invite {guest.user.name} {length}")
         for _ in range(LONGEST):
             asking = next((client for client in self.clients if client.asks), None)
@@ -133,12 +135,12 @@ class Matches:
                 self.say(asking, "board")
             elif not speaking:
                 break
-            elif host.user.table is not None and self.random.random() < 0.01:
+            elif host.user.match is not None and self.random.random() < 0.01:
                 self.leave_and_resume()
             else:
                 client = self.random.choice(speaking)
                 self.say(client, client.saying.popleft())
-        assert host.user.table is guest.user.table is None, "nobody says anything, and the match is not over"
+        assert host.user.match is guest.user.match is None, "nobody says anything, and the match is not over"
 
     def leave_and_resume(self) -> None:
         """Let one leave, in the middle of whatever it is, and invite the other to go on."""
@@ -165,24 +167,24 @@ def test_each_decision_has_one_board_and_every_match_ends(length: str) -> None:
 
 
 def test_no_board_comes_for_an_automatic_roll_after_a_dance_but_for_others_as_ever() -> None:
-    room, alice, bob = two_players((6, 4), (6, 6), (3, 1))
+    simulation, alice, bob = two_players((6, 4), (6, 6), (3, 1))
     closed = Position.from_sides([2, 2, 2, 2, 2, 2, *[0] * 17, 3, 0], [0, 0, 0, 0, 0, 4, 0, 10, *[0] * 16, 1])
-    table = alice.table
-    assert table is not None
-    set_state(table, position=closed.swapped(), turn=Seat.B, stage=Stage.ROLL, dice=None, cube=2, owner=Seat.B)
-    room.say(bob, "roll")
-    told = room.told(alice)
-    assert ["bob can't move.", "You roll 3 and 1.", "Please move 2 pieces."] == told[-3:]
-    assert 2 == len(boards(room.told(bob)))
+    match = alice.match
+    assert match is not None
+    set_state(match, position=closed.swapped(), turn=Seat.B, stage=Stage.ROLL, dice=None, cube=2, owner=Seat.B)
+    simulation.say(bob, "roll")
+    received = simulation.received(alice)
+    assert ["bob can't move.", "You roll 3 and 1.", "Please move 2 pieces."] == received[-3:]
+    assert 2 == len(boards(simulation.received(bob)))
 
 
 def test_the_crawford_game_has_no_board_between_a_move_and_the_automatic_roll() -> None:
-    room, alice, bob = two_players((6, 4), (5, 2))
-    table = alice.table
-    assert table is not None
-    set_state(table, scores=(2, 0), crawford=True)
-    room.say(alice, "move 12-16 17-23")
-    told = room.told(bob)
-    assert ["alice moves 12-16 17-23 .", "You roll 5 and 2.", "Please move 2 pieces."] == no_boards(told)
-    assert [told[2]] == boards(told)
-    assert BoardState.from_line(told[2]).may_double
+    simulation, alice, bob = two_players((6, 4), (5, 2))
+    match = alice.match
+    assert match is not None
+    set_state(match, scores=(2, 0), crawford=True)
+    simulation.say(alice, "move 12-16 17-23")
+    received = simulation.received(bob)
+    assert ["alice moves 12-16 17-23 .", "You roll 5 and 2.", "Please move 2 pieces."] == no_boards(received)
+    assert [received[2]] == boards(received)
+    assert BoardState.from_line(received[2]).may_double

@@ -39,7 +39,7 @@ async def flood(turns: FairQueue, log: list[str], cost: float) -> None:
     """Take turns without end."""
     share = ProcessorShare()
     while True:
-        await turns.turn(share)
+        await turns.wait_for_turn(share)
         log.append("flood")
         share.charge(cost)
 
@@ -53,7 +53,7 @@ async def test_who_asks_seldom_never_waits_for_a_flood(cost: float) -> None:
         for _ in range(2 * FLOODING):  # less often than anybody of the flood
             await asyncio.sleep(0)
         log.clear()
-        await turns.turn(share)
+        await turns.wait_for_turn(share)
         waits.append(len(log))
         share.charge(cost)
     for task in tasks:
@@ -69,7 +69,7 @@ def test_nobody_is_forgotten(turns_taken: list[tuple[int, float]]) -> None:
         shares = [ProcessorShare() for _ in range(3)]
 
         async def one(number: int, cost: float) -> None:
-            await turns.turn(shares[number])
+            await turns.wait_for_turn(shares[number])
             shares[number].charge(cost)
 
         async with asyncio.timeout(5):
@@ -125,36 +125,36 @@ def guessing() -> tuple[LoginThrottle, Watch]:
 async def test_pauses_grow_for_one_name_from_one_address() -> None:
     guard, watch = guessing()
     for _ in range(FREE_FAILURES + 9):
-        assert not await guard.check("192.0.2.1", "ann", wrong, usual=True)
+        assert not await guard.verify("192.0.2.1", "ann", wrong, known_host=True)
     assert [min(FIRST_DELAY * 2**n, LONGEST_DELAY) for n in range(8)] == watch.slept
-    assert await guard.check("192.0.2.1", "ann", right, usual=True)
-    assert 0 == guard.pause("192.0.2.1", "ann", usual=True), "who knew it starts anew"
+    assert await guard.verify("192.0.2.1", "ann", right, known_host=True)
+    assert 0 == guard.pause("192.0.2.1", "ann", known_host=True), "who knew it starts anew"
 
 
 async def test_many_names_from_one_address_are_paused_together_but_not_who_is_at_home_there() -> None:
     guard, watch = guessing()
     for number in range(FREE_FAILURES_IN_ALL + 10):
-        await guard.check("192.0.2.1", f"name{number}", wrong, usual=False)
+        await guard.verify("192.0.2.1", f"name{number}", wrong, known_host=False)
     assert LONGEST_DELAY == watch.slept[-1]
-    assert LONGEST_DELAY == guard.pause("192.0.2.1", "ann", usual=False)
-    assert 0 == guard.pause("192.0.2.1", "ann", usual=True)
-    assert 0 == guard.pause("192.0.2.2", "ann", usual=False)
+    assert LONGEST_DELAY == guard.pause("192.0.2.1", "ann", known_host=False)
+    assert 0 == guard.pause("192.0.2.1", "ann", known_host=True)
+    assert 0 == guard.pause("192.0.2.2", "ann", known_host=False)
 
 
 async def test_a_name_that_is_guessed_from_everywhere_stays_open_to_its_owner() -> None:
     guard, _ = guessing()
     for number in range(200):
-        await guard.check(f"192.0.2.{number}", "ann", wrong, usual=False)
-    assert 0 == guard.pause("198.51.100.1", "ann", usual=True)
-    assert LONGEST_DELAY_FOR_A_NAME == guard.pause("198.51.100.1", "ann", usual=False)
+        await guard.verify(f"192.0.2.{number}", "ann", wrong, known_host=False)
+    assert 0 == guard.pause("198.51.100.1", "ann", known_host=True)
+    assert LONGEST_DELAY_FOR_A_NAME == guard.pause("198.51.100.1", "ann", known_host=False)
 
 
 async def test_failures_are_forgotten_in_time() -> None:
     guard, watch = guessing()
     for _ in range(FREE_FAILURES + 5):
-        await guard.check("192.0.2.1", "ann", wrong, usual=False)
+        await guard.verify("192.0.2.1", "ann", wrong, known_host=False)
     watch.now += FORGET_AFTER + LONGEST_DELAY
-    assert 0 == guard.pause("192.0.2.1", "ann", usual=False)
+    assert 0 == guard.pause("192.0.2.1", "ann", known_host=False)
 
 
 async def test_one_password_is_checked_at_a_time_and_who_tried_least_goes_first() -> None:
@@ -172,7 +172,7 @@ async def test_one_password_is_checked_at_a_time_and_who_tried_least_goes_first(
         return True
 
     names = [*itertools.repeat("mallory", 20), "ann"]
-    await asyncio.gather(*(guard.check("192.0.2.1", name, lambda n=name: check(n), usual=True) for name in names))  # type: ignore[misc]
+    await asyncio.gather(*(guard.verify("192.0.2.1", name, lambda n=name: check(n), known_host=True) for name in names))  # type: ignore[misc]
     assert order.index("ann") <= 1
 
 
@@ -184,7 +184,7 @@ async def test_a_waiter_that_gives_up_hands_its_place_on() -> None:
         await gate.wait()
         return True
 
-    tasks = [asyncio.create_task(guard.check("192.0.2.1", name, slow, usual=True)) for name in "abc"]
+    tasks = [asyncio.create_task(guard.verify("192.0.2.1", name, slow, known_host=True)) for name in "abc"]
     await asyncio.sleep(0)
     tasks[1].cancel()
     gate.set()
@@ -219,7 +219,7 @@ async def test_what_happens_often_is_logged_together() -> None:
     said: list[Counter[str]] = []
     tally = RateLimitedLog(3600, said.append)
     for number in range(100):
-        tally.note(f"192.0.2.{number % 3}")
+        tally.count(f"192.0.2.{number % 3}")
     assert [1] == [counts.total() for counts in said]
     tally.close()
     assert [1, 99] == [counts.total() for counts in said]

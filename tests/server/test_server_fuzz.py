@@ -20,7 +20,7 @@ from fibsbot.server.connection import TelnetInput
 from fibsbot.server.dice import SeededDice
 from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.users import ClientMode, User
-from tests.server.simulated_world import Room
+from tests.server.simulated_world import Simulation
 
 NAMES = ("alice", "bob", "carol", "person")
 WORDS = (
@@ -63,29 +63,29 @@ class Lobby(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.room = Room(SeededDice(4))
+        self.simulation = Simulation(SeededDice(4))
 
     def user(self, name: str) -> User:
         """Return a user, who logs in if that is needed."""
-        user = self.room.world.users.get(name)
+        user = self.simulation.world.users.get(name)
         if user is None:
-            user = self.room.enter(name, ClientMode.TELNET if name == "person" else ClientMode.CLIP)
+            user = self.simulation.log_in(name, ClientMode.TELNET if name == "person" else ClientMode.CLIP)
         return user
 
     def say(self, name: str, line: str) -> None:
         """Let a user say something; look at everything that everybody is told."""
-        dispatch.handle(self.room.world, self.user(name), line)
-        for user, message in self.room.world.outbox:
+        dispatch.handle(self.simulation.world, self.user(name), line)
+        for user, message in self.simulation.world.outbox:
             for text in render(user, message):
                 assert text.isascii()
                 assert "\n" not in text
                 assert "\r" not in text
-        self.room.collect()
+        self.simulation.collect()
 
     @rule(name=names, line=lines)
     def anything(self, name: str, line: str) -> None:
         """Say anything."""
-        self.room.time += 1
+        self.simulation.time += 1
         self.say(name, line)
 
     @rule(name=names, other=names, length=st.sampled_from(["1", "3", "unlimited", ""]))
@@ -101,47 +101,47 @@ class Lobby(RuleBasedStateMachine):
     def play(self, data: Any, name: str, plays: int) -> None:
         """Go on with a match, sensibly."""
         for _ in range(plays):
-            table = self.user(name).table
-            if table is None:
+            match = self.user(name).match
+            if match is None:
                 return
-            seat = next((seat for seat in Seat if decision(table.state, seat)), None)
+            seat = next((seat for seat in Seat if decision(match.state, seat)), None)
             if seat is None:
-                self.say(table.names[0], "join")
-                self.say(table.names[1], "join")
-            elif table.state.stage is Stage.MOVE and not table.state.resignation:
-                choices = legal_plays(table.state.position, table.state.dice or (0, 0))
+                self.say(match.names[0], "join")
+                self.say(match.names[1], "join")
+            elif match.state.stage is Stage.MOVE and not match.state.resignation:
+                choices = legal_plays(match.state.position, match.state.dice or (0, 0))
                 chosen = choices[data.draw(st.integers(0, 20)) % len(choices)]
-                moves = play_to_fibs(chosen, table.direction(seat))
+                moves = play_to_fibs(chosen, match.direction(seat))
                 text = " ".join(f"{move.source or 'bar'}-{move.target or 'off'}" for move in moves)
-                self.say(table.names[seat], f"move {text}")
+                self.say(match.names[seat], f"move {text}")
             else:
                 action = data.draw(st.sampled_from(["roll", "double", "accept", "reject", "beaver", "redouble"]))
-                self.say(table.names[seat], action)
+                self.say(match.names[seat], action)
 
     @rule(name=names, how=st.sampled_from([how for how in Departure if how.value not in ("left", "terminated")]))
     def leave(self, name: str, how: Departure) -> None:
         """Log out in some way."""
-        self.room.leave(self.user(name), how)
+        self.simulation.log_out(self.user(name), how)
 
     @rule(name=names)
     def come_again(self, name: str) -> None:
         """Log in, perhaps for the second time."""
-        self.room.enter(name, ClientMode.TELNET if name == "person" else ClientMode.CLIP)
+        self.simulation.log_in(name, ClientMode.TELNET if name == "person" else ClientMode.CLIP)
 
     @invariant()
     def who_plays_sits_at_a_table_for_two(self) -> None:
         """Players are logged in, sit opposite each other and watch nobody."""
-        users = self.room.world.users
+        users = self.simulation.world.users
         for user in users.values():
-            if user.table is not None:
-                assert user is user.table.users[user.table.seat(user.name)]
+            if user.match is not None:
+                assert user is user.match.users[user.match.seat(user.name)]
                 assert user.watching is None
-                assert users[user.opponent or ""].table is user.table
+                assert users[user.opponent or ""].match is user.match
 
     @invariant()
     def everybody_watched_knows_the_watchers(self) -> None:
         """The index of watchers agrees with what the watchers say, and holds no empty rows."""
-        world = self.room.world
+        world = self.simulation.world
         expected: dict[str, list[str]] = {}
         for user in world.users.values():
             if user.watching is not None:
@@ -155,25 +155,26 @@ class Lobby(RuleBasedStateMachine):
     @invariant()
     def somebody_can_always_act(self) -> None:
         """A match waits for one player's decision, or for players to join the next game."""
-        for user in self.room.world.users.values():
-            if user.table is not None and not user.table.between_games:
-                assert 1 == sum(decision(user.table.state, seat) is not None for seat in Seat)
+        for user in self.simulation.world.users.values():
+            if user.match is not None and not user.match.between_games:
+                assert 1 == sum(decision(user.match.state, seat) is not None for seat in Seat)
 
     @invariant()
     def what_is_played_is_saved(self) -> None:
         """The database has every running match as it stands, and nothing is left unsaid."""
-        world = self.room.world
-        assert [] == world.unsaved
+        world = self.simulation.world
+        assert [] == world.unsaved_matches
         assert [] == world.outbox
         for user in world.users.values():
-            if user.table is not None:
-                saved = world.store.match(*user.table.names)
+            if user.match is not None:
+                saved = world.database.match(*user.match.names)
                 assert saved is not None
-                table = ServerMatch.from_saved(saved)
-                assert (user.table.state, user.table.moves, user.table.throws) == (
-                    table.state,
-                    table.moves,
-                    table.throws,
+                match = ServerMatch.from_saved(saved)
+                assert match is not None
+                assert (user.match.state, user.match.moves, user.match.rolls) == (
+                    match.state,
+                    match.moves,
+                    match.rolls,
                 )
 
 

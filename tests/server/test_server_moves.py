@@ -12,10 +12,10 @@ from fibsbot.fibs import play_from_fibs, play_to_fibs
 from fibsbot.position import Position
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.game import Seat, Stage
-from fibsbot.rules.plays import check_play, legal_plays
+from fibsbot.rules.plays import check_play, legal_plays, most_moves
 from fibsbot.server import game_flow
 from fibsbot.server.users import User
-from tests.server.simulated_world import Room, set_state, two_players
+from tests.server.simulated_world import Simulation, set_state, two_players
 
 BAR_POSITION = Position((0, -2, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, -5, 5, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, 1, 1))
 HOME = Position((0, 0, 0, 2, 0, 3, *[0] * 18, -5, 0))
@@ -23,13 +23,13 @@ ONE_MOVE = Position((0, *[0] * 12, -2, *[0] * 4, -2, 0, 0, 0, 0, 0, 1, 0))
 """A last checker on the 24 point, and the opponent holds 18 and 13: of 6-5 only the 5 can be played."""
 
 
-def at_move(position: Position, dice: tuple[int, int], *, mirrored: bool = False) -> tuple[Room, User]:
-    """Return a room where bob (O, who moves downwards) or alice (X, upwards) has to play these dice."""
-    room, alice, bob = two_players((6, 4))
+def at_move(position: Position, dice: tuple[int, int], *, mirrored: bool = False) -> tuple[Simulation, User]:
+    """Return a simulation where bob (O, who moves downwards) or alice (X, upwards) has to play these dice."""
+    simulation, alice, bob = two_players((6, 4))
     seat, user = (Seat.A, alice) if mirrored else (Seat.B, bob)
-    assert user.table is not None
-    set_state(user.table, position=position, turn=seat, stage=Stage.MOVE, dice=dice)
-    return room, user
+    assert user.match is not None
+    set_state(user.match, position=position, turn=seat, stage=Stage.MOVE, dice=dice)
+    return simulation, user
 
 
 @pytest.mark.parametrize(
@@ -54,23 +54,25 @@ def at_move(position: Position, dice: tuple[int, int], *, mirrored: bool = False
         (Position.start(), (6, 4), "24", None),
     ],
 )
-def test_what_is_wrong_is_told(position: Position, dice: tuple[int, int], move: str, refusal: str | None) -> None:
-    room, user = at_move(position, dice)
+def test_an_illegal_play_is_refused_with_the_reason(
+    position: Position, dice: tuple[int, int], move: str, refusal: str | None
+) -> None:
+    simulation, user = at_move(position, dice)
     words = "** first move: legal words are 'bar', 'home', 'off', 'b', 'h' and 'o'."
-    assert [refusal or words] == room.say(user, f"move {move}")
+    assert [refusal or words] == simulation.say(user, f"move {move}")
 
 
-def test_the_numbers_told_are_the_players_own_when_moving_upwards() -> None:
-    room, user = at_move(Position.start(), (5, 4), mirrored=True)
-    assert ["** You can't move to 6 in your second move."] == room.say(user, "move 12-16 1-6")
-    assert ["** You can't move from 0 in your first move."] == room.say(user, "move bar-4 1-6")
+def test_refusals_use_the_numbers_of_a_player_who_moves_upwards() -> None:
+    simulation, user = at_move(Position.start(), (5, 4), mirrored=True)
+    assert ["** You can't move to 6 in your second move."] == simulation.say(user, "move 12-16 1-6")
+    assert ["** You can't move from 0 in your first move."] == simulation.say(user, "move bar-4 1-6")
 
 
 def test_playing_the_lower_number_where_the_higher_is_due_is_refused() -> None:
     position = Position((0, *[0] * 5, 0, *[0] * 6, -2, *[0] * 10, 1, 0))
-    assert 1 == game_flow.possible_moves(position, (6, 5))
-    room, user = at_move(position, (6, 5))
-    assert ["** You can't move 5 points in your first move."] == room.say(user, "move 24-19")
+    assert 1 == most_moves(position.points, (6, 5))
+    simulation, user = at_move(position, (6, 5))
+    assert ["** You can't move 5 points in your first move."] == simulation.say(user, "move 24-19")
 
 
 @pytest.mark.parametrize(
@@ -88,23 +90,23 @@ def test_playing_the_lower_number_where_the_higher_is_due_is_refused() -> None:
     ],
 )
 def test_commands_whose_time_has_not_come_are_refused(stage: Stage, turn: Seat, command: str, refusal: str) -> None:
-    room, alice, _ = two_players((6, 4))
-    assert alice.table is not None
-    set_state(alice.table, stage=stage, turn=turn, dice=(6, 4) if stage is Stage.MOVE else None)
-    assert [refusal] == room.say(alice, command)
+    simulation, alice, _ = two_players((6, 4))
+    assert alice.match is not None
+    set_state(alice.match, stage=stage, turn=turn, dice=(6, 4) if stage is Stage.MOVE else None)
+    assert [refusal] == simulation.say(alice, command)
 
 
 @pytest.mark.parametrize(
     "command", ["roll", "move 1-2", "off", "board", "double", "accept", "resign n", "redouble", "panic"]
 )
 def test_who_does_not_play_is_told_so(command: str) -> None:
-    room = Room()
-    assert ["** You're not playing."] == room.say(room.enter("alice"), command)
+    simulation = Simulation()
+    assert ["** You're not playing."] == simulation.say(simulation.log_in("alice"), command)
 
 
 def test_a_number_at_the_beginning_of_a_line_is_a_move() -> None:
-    room, user = at_move(Position.start(), (6, 4))
-    assert 1 == len(room.say(user, "24 18 13 - 9"))
+    simulation, user = at_move(Position.start(), (6, 4))
+    assert 1 == len(simulation.say(user, "24 18 13 - 9"))
 
 
 # -- properties -----------------------------------------------------------------------------------------------------

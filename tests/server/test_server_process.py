@@ -107,7 +107,7 @@ async def witnesses(port: int, seed: int) -> list[Witness]:
 
 async def test_a_match_survives_a_server_that_is_killed(tmp_path: Path) -> None:
     db = str(tmp_path / "server.db")
-    async with serve("--db", db, "--seed", "5") as first:
+    async with serve("--database", db, "--seed", "5") as first:
         await register(first.port, "alice", "bob")
         players = await witnesses(first.port, 5)
         await players[0].raw.ask("invite bob 9", "match.\r\n")
@@ -118,7 +118,7 @@ async def test_a_match_survives_a_server_that_is_killed(tmp_path: Path) -> None:
         ended = await asyncio.gather(*games, return_exceptions=True)
     assert all(isinstance(end, EOFError | ConnectionError) for end in ended), ended
 
-    async with serve("--db", db, "--seed", "5") as second:
+    async with serve("--database", db, "--seed", "5") as second:
         again = await witnesses(second.port, 6)
         for player, before in zip(again, players, strict=True):
             listed = await player.raw.ask(f"oldmoves {player.opponent}\r\nport", "running on port")
@@ -130,12 +130,12 @@ async def test_a_match_survives_a_server_that_is_killed(tmp_path: Path) -> None:
         assert (won.winner_points, won.loser_points) == (lost.winner_points, lost.loser_points)
         assert 9 == won.length
         assert [] == [*again[0].refusals, *again[1].refusals]
-        told = await again[0].raw.ask("whois alice", "Experience: 9\r\n")
-        assert "Rating: 1500.00" not in told
+        received = await again[0].raw.ask("whois alice", "Experience: 9\r\n")
+        assert "Rating: 1500.00" not in received
 
 
 async def test_sigterm_tells_everybody_and_ends_with_status_0(tmp_path: Path) -> None:
-    async with serve("--db", str(tmp_path / "server.db")) as served:
+    async with serve("--database", str(tmp_path / "server.db")) as served:
         await register(served.port, "alice")
         raw = await Raw.log_in(served.port, "alice")
         assert 0 == await served.end(signal.SIGTERM)
@@ -159,7 +159,7 @@ async def test_a_database_that_cannot_be_used_is_one_line_and_status_2(tmp_path:
         db = tmp_path / "missing" / "server.db"
     else:
         db.write_bytes(content)
-    process = await run("--port", "0", "--db", str(db))
+    process = await run("--port", "0", "--database", str(db))
     _, stderr = await process.communicate()
     assert 2 == process.returncode
     assert 1 == stderr.count(b"\n"), stderr
@@ -168,8 +168,8 @@ async def test_a_database_that_cannot_be_used_is_one_line_and_status_2(tmp_path:
 
 async def test_two_servers_cannot_share_a_database(tmp_path: Path) -> None:
     db = str(tmp_path / "server.db")
-    async with serve("--db", db):
-        process = await run("--port", "0", "--db", db)
+    async with serve("--database", db):
+        process = await run("--port", "0", "--database", db)
         _, stderr = await process.communicate()
     assert 2 == process.returncode
     assert b"cannot use the database" in stderr

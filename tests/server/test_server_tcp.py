@@ -57,7 +57,7 @@ async def test_the_same_seed_gives_the_same_match() -> None:
             for name in ("alice", "bob"):
                 await server.register(name, PASSWORD)
             first, _ = await play_match(server, 7, 1)
-            transcripts.append(server.world.store.match("alice", "bob"))
+            transcripts.append(server.world.database.match("alice", "bob"))
             await first.raw.close()
     assert transcripts[0] == transcripts[1]
 
@@ -67,10 +67,10 @@ async def test_the_same_seed_gives_the_same_match() -> None:
 
 async def test_a_client_logs_in_and_gets_its_blocks(server: Server) -> None:
     raw = await Raw.connect(server.port)
-    told = await raw.ask(f"login test 1008 alice {PASSWORD}", "\n6\r\n")
-    assert told.startswith("1 alice ")
+    received = await raw.ask(f"login test 1008 alice {PASSWORD}", "\n6\r\n")
+    assert received.startswith("1 alice ")
     assert ["2 alice", "3\r\n", "4\r\n", "5 alice"] == [
-        part for part in ("2 alice", "3\r\n", "4\r\n", "5 alice") if part in told
+        part for part in ("2 alice", "3\r\n", "4\r\n", "5 alice") if part in received
     ]
 
 
@@ -103,8 +103,8 @@ async def test_wrong_passwords_are_counted(server: Server) -> None:
 async def test_a_second_login_closes_the_first(server: Server) -> None:
     first = await Raw.log_in(server.port, "alice")
     second = await Raw.connect(server.port)
-    told = await second.ask(f"login test 1008 alice {PASSWORD}", "\n6\r\n")
-    assert told.startswith("** Warning: You are already logged in.\r\n1 alice ")
+    received = await second.ask(f"login test 1008 alice {PASSWORD}", "\n6\r\n")
+    assert received.startswith("** Warning: You are already logged in.\r\n1 alice ")
     await first.rest()
     assert "The server is running" in await second.ask("port", "running on port")
 
@@ -112,9 +112,9 @@ async def test_a_second_login_closes_the_first(server: Server) -> None:
 async def test_a_person_logs_in_with_hidden_password_and_gets_prompts(server: Server) -> None:
     raw = await Raw.connect(server.port)
     assert "\xff\xfb\x01password: " == await raw.ask("alice", "password: ")
-    told = await raw.ask(PASSWORD, "> ")
-    assert told.startswith("\xff\xfc\x01\r\n")
-    assert "1 alice" not in told
+    received = await raw.ask(PASSWORD, "> ")
+    assert received.startswith("\xff\xfc\x01\r\n")
+    assert "1 alice" not in received
     assert f"The server is running on port {server.port}.\r\n> " == await raw.ask("port", "> ")
     assert "> " == await raw.ask("", "> ")
 
@@ -154,8 +154,8 @@ async def test_a_guest_registers_and_is_logged_in(server: Server) -> None:
     await raw.ask("good word", "retype your password: ")
     assert "** The two passwords were not identical." in await raw.ask("other word", "Password: ")
     await raw.ask("good word", "retype your password: ")
-    told = await raw.ask("good word", "> ")
-    assert "\xff\xfc\x01\r\nYou are registered.\r\nType 'help beginner' to get started.\r\n" in told
+    received = await raw.ask("good word", "> ")
+    assert "\xff\xfc\x01\r\nYou are registered.\r\nType 'help beginner' to get started.\r\n" in received
     assert "7 newcomer newcomer just registered and logs in." in await watcher.until("logs in.")
     raw.send("bye")
     assert "Goodbye." in await raw.rest()
@@ -216,8 +216,8 @@ async def test_rubbish_hurts_nobody(server: Server) -> None:
 
 async def test_a_long_line_is_cut_and_the_next_one_is_read(server: Server) -> None:
     raw = await Raw.log_in(server.port, "alice")
-    told = await raw.ask("tell alice " + "x" * 50_000, "\n")
-    assert len(told) < CHEAP.line + 50
+    received = await raw.ask("tell alice " + "x" * 50_000, "\n")
+    assert len(received) < CHEAP.line + 50
     assert "running on port" in await raw.ask("port", "running on port")
 
 
@@ -298,12 +298,12 @@ async def test_the_end_of_the_server_is_told_and_everything_saved() -> None:
         await first.raw.ask("invite bob 3", "You invited")
         await second.raw.ask("join alice", "now playing")
         await server.stop()
-        told = await first.raw.rest()
+        received = await first.raw.rest()
         assert (
             "** System administrator causes shutdown. FIBS is terminating.\r\n** All running games will be saved."
-            in told
+            in received
         )
-        assert "Your game with bob was saved." in told
+        assert "Your game with bob was saved." in received
 
 
 def test_limits_have_sensible_defaults() -> None:
@@ -316,7 +316,7 @@ async def test_a_database_that_fails_ends_everything_at_once() -> None:
             await server.register(name, PASSWORD)
         witness = await Raw.log_in(server.port, "alice")
         raw = await Raw.log_in(server.port, "bob")
-        server.world.store.close()
+        server.world.database.close()
         with capture_logs() as log:
             raw.send("save")
             assert "Settings saved." not in await raw.rest()

@@ -56,7 +56,7 @@ SCRIPT: Final = (
 
 
 @asynccontextmanager
-async def table() -> AsyncIterator[tuple[Server, Raw]]:
+async def match() -> AsyncIterator[tuple[Server, Raw]]:
     """Run a server with known dice and an opponent who waits for an invitation."""
     dice = ListedDice((5, 3), (6, 5), (4, 2), coin=True)
     async with Server(limits=CHEAP, dice=dice, clock=lambda: NOON) as server:
@@ -69,7 +69,7 @@ async def table() -> AsyncIterator[tuple[Server, Raw]]:
 
 async def transcript() -> str:
     """Play the script; return what the person sees."""
-    async with table() as (server, robot):
+    async with match() as (server, robot):
         person = Raw(*await asyncio.open_connection("127.0.0.1", server.port))
         shown = await person.until("login: ")
         for line, prompt in SCRIPT:
@@ -92,7 +92,7 @@ async def test_what_a_person_sees_is_as_recorded() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("telnet") is None, reason="needs the telnet program")
 async def test_the_telnet_program_plays_the_same_script_and_hides_the_password() -> None:
-    async with table() as (server, robot):
+    async with match() as (server, robot):
         master, slave = pty.openpty()
         telnet = await asyncio.create_subprocess_exec(
             "telnet", "127.0.0.1", str(server.port), stdin=slave, stdout=slave, stderr=slave, start_new_session=True

@@ -11,7 +11,7 @@ from fibs_protocol.words import Toggle
 
 from fibsbot.server.texts import topics
 from fibsbot.server.users import ClientMode, User
-from tests.server.simulated_world import Room, boards, two_players
+from tests.server.simulated_world import Simulation, boards, two_players
 
 # fmt: off
 LISTED_BY_FIBS: Final = (
@@ -29,58 +29,62 @@ LISTED_BY_FIBS: Final = (
 # -- lists ----------------------------------------------------------------------------------------------------------
 
 
-def test_who_and_rawwho(room: Room, alice: User) -> None:
-    room.enter("bob")
-    carol = room.enter("carol")
-    room.say(carol, "toggle ready")
+def test_who_and_rawwho(simulation: Simulation, alice: User) -> None:
+    simulation.log_in("bob")
+    carol = simulation.log_in("carol")
+    simulation.say(carol, "toggle ready")
     row = "5 {} - - {} 0 1500.00 0 0 1795176000 127.0.0.1 test -"
-    room.say(alice, "who")
-    assert [row.format("alice", 0), row.format("bob", 0), row.format("carol", 1)] == room.told(alice, status=True)
-    room.say(alice, "rawwho ready")
-    assert [row.format("carol", 1), "6"] == room.told(alice, status=True)
-    room.say(alice, "rawwho away")
-    assert ["6"] == room.told(alice, status=True)
-    assert [] == room.say(alice, "who away")
-    assert ["6"] == room.told(alice, status=True), "a client gets lines 5 and 6 only"
-    room.say(alice, "who bob")
-    assert [row.format("bob", 0)] == room.told(alice, status=True)
-    assert ["** There is no one called nobody_here"] == room.say(alice, "rawwho nobody_here")
-    assert ["There are 3 users logged in."] == room.say(alice, "who count")
-    room.say(alice, "rawwho from 127")
-    assert 4 == len(room.told(alice, status=True))
+    simulation.say(alice, "who")
+    assert [row.format("alice", 0), row.format("bob", 0), row.format("carol", 1)] == simulation.received(
+        alice, status=True
+    )
+    simulation.say(alice, "rawwho ready")
+    assert [row.format("carol", 1), "6"] == simulation.received(alice, status=True)
+    simulation.say(alice, "rawwho away")
+    assert ["6"] == simulation.received(alice, status=True)
+    assert [] == simulation.say(alice, "who away")
+    assert ["6"] == simulation.received(alice, status=True), "a client gets lines 5 and 6 only"
+    simulation.say(alice, "who bob")
+    assert [row.format("bob", 0)] == simulation.received(alice, status=True)
+    assert ["** There is no one called nobody_here"] == simulation.say(alice, "rawwho nobody_here")
+    assert ["There are 3 users logged in."] == simulation.say(alice, "who count")
+    simulation.say(alice, "rawwho from 127")
+    assert 4 == len(simulation.received(alice, status=True))
 
 
-def test_who_for_people_is_a_table(room: Room, alice: User) -> None:
-    person = room.enter("person", ClientMode.TELNET, client=None)
-    room.say(person, "set sortwho name")
+def test_who_for_people_is_a_table(simulation: Simulation, alice: User) -> None:
+    person = simulation.log_in("person", ClientMode.TELNET, client=None)
+    simulation.say(person, "set sortwho name")
     assert [
         "No  S  username        rating   exp login  idle from",
         " 1  -  alice           1500.00    0 12:00  0:00 127.0.0.1",
         " 2  -  person          1500.00    0 12:00  0:00 127.0.0.1",
-    ] == room.say(person, "who")
+    ] == simulation.say(person, "who")
     assert alice.name
 
 
-def test_show(room: Room, alice: User, bob: User) -> None:
-    assert ["** show what?"] == room.say(alice, "show")
-    assert ["** Don't know how to show nonsense"] == room.say(alice, "show nonsense")
-    assert ["no saved games."] == room.say(alice, "show saved")
-    assert ["bob has no saved games."] == room.say(alice, "show savedcount bob")
-    assert ["** There is no one called nobody_here"] == room.say(alice, "show savedcount nobody_here")
-    assert ["Watching players: none."] == room.say(alice, "show watchers")
-    assert ["max_logins is 2 (maximum: 1000)"] == room.say(alice, "show max")
-    carol = room.enter("carol")
-    room.say(carol, "watch bob")
-    room.start(alice, bob, 5)
-    assert ["Watching players:", "carol is watching bob."] == room.say(alice, "show watchers")
-    assert ["List of games:", "alice           -             bob (5 point match 0-0)"] == room.say(alice, "show games")
-    room.say(bob, "leave")
-    assert ["alice has 1 saved game."] == room.say(alice, "show savedcount")
+def test_show(simulation: Simulation, alice: User, bob: User) -> None:
+    assert ["** show what?"] == simulation.say(alice, "show")
+    assert ["** Don't know how to show nonsense"] == simulation.say(alice, "show nonsense")
+    assert ["no saved games."] == simulation.say(alice, "show saved")
+    assert ["bob has no saved games."] == simulation.say(alice, "show savedcount bob")
+    assert ["** There is no one called nobody_here"] == simulation.say(alice, "show savedcount nobody_here")
+    assert ["Watching players: none."] == simulation.say(alice, "show watchers")
+    assert ["max_logins is 2 (maximum: 1000)"] == simulation.say(alice, "show max")
+    carol = simulation.log_in("carol")
+    simulation.say(carol, "watch bob")
+    simulation.start(alice, bob, 5)
+    assert ["Watching players:", "carol is watching bob."] == simulation.say(alice, "show watchers")
+    assert ["List of games:", "alice           -             bob (5 point match 0-0)"] == simulation.say(
+        alice, "show games"
+    )
+    simulation.say(bob, "leave")
+    assert ["alice has 1 saved game."] == simulation.say(alice, "show savedcount")
 
 
-def test_whois(room: Room, alice: User) -> None:
-    bob = room.enter("bob")
-    room.time += 64
+def test_whois(simulation: Simulation, alice: User) -> None:
+    bob = simulation.log_in("bob")
+    simulation.time += 64
     assert [
         "Information about bob:",
         "  Last login:  Friday, November 20 12:00 UTC from 127.0.0.1",
@@ -89,35 +93,35 @@ def test_whois(room: Room, alice: User) -> None:
         "  Rating: 1500.00 Experience: 0",
         "  No email address.",
         "",
-    ] == room.say(alice, "whois bob")
-    room.leave(bob)
+    ] == simulation.say(alice, "whois bob")
+    simulation.log_out(bob)
     assert [
         "  Last logout: Friday, November 20 12:01 UTC",
         "  Not logged in right now.",
-    ] == room.say(alice, "whois bob")[2:4]
-    assert ["** please give a name as an argument."] == room.say(alice, "whois")
-    assert ["No information found on user nobody_here."] == room.say(alice, "whois nobody_here")
+    ] == simulation.say(alice, "whois bob")[2:4]
+    assert ["** please give a name as an argument."] == simulation.say(alice, "whois")
+    assert ["No information found on user nobody_here."] == simulation.say(alice, "whois nobody_here")
 
 
-def test_where(room: Room, alice: User) -> None:
-    assert ["alice from 127.0.0.1", "(127.0.0.1)"] == room.say(alice, "where")
-    assert ["** There is no one called nobody_here"] == room.say(alice, "where nobody_here")
+def test_where(simulation: Simulation, alice: User) -> None:
+    assert ["alice from 127.0.0.1", "(127.0.0.1)"] == simulation.say(alice, "where")
+    assert ["** There is no one called nobody_here"] == simulation.say(alice, "where nobody_here")
 
 
-def test_ratings(room: Room, alice: User) -> None:
+def test_ratings(simulation: Simulation, alice: User) -> None:
     header = " rank name            rating    Experience"
     for rank in range(1, 31):
-        room.leave(
-            room.enter(
+        simulation.log_out(
+            simulation.log_in(
                 "user_" + chr(96 + rank) if rank < 27 else "late_" + "a" * rank, rating=2000.0 - rank, experience=51
             )
         )
-    assert [header, *["x"] * 20] == [line if line == header else "x" for line in room.say(alice, "ratings")]
-    assert "    1 user_a          1999.00       51" == room.told(alice)[1]
-    assert [header, "    2 user_b          1998.00       51"] == room.say(alice, "ratings from 2 to 2")
-    assert [header, "*  31 alice           1500.00        0"] == room.say(alice, "ratings alice")
-    assert [header] == room.say(alice, "ratings nobody_here")
-    assert [header] == room.say(alice, "ratings from 90 to 95")
+    assert [header, *["x"] * 20] == [line if line == header else "x" for line in simulation.say(alice, "ratings")]
+    assert "    1 user_a          1999.00       51" == simulation.received(alice)[1]
+    assert [header, "    2 user_b          1998.00       51"] == simulation.say(alice, "ratings from 2 to 2")
+    assert [header, "*  31 alice           1500.00        0"] == simulation.say(alice, "ratings alice")
+    assert [header] == simulation.say(alice, "ratings nobody_here")
+    assert [header] == simulation.say(alice, "ratings from 90 to 95")
     for command, refusal in {
         "ratings a b": "** Please use only one of the given names 'a' and 'b'.",
         "ratings from 20 to 15": "** invalid range from 20 to 15",
@@ -125,14 +129,14 @@ def test_ratings(room: Room, alice: User) -> None:
         "ratings from x to y": "** Please give a positive number after 'from'.",
         "ratings to 0": "** Please give a positive number after 'to'.",
     }.items():
-        assert [refusal] == room.say(alice, command)
+        assert [refusal] == simulation.say(alice, command)
 
 
-def test_ones_own_rank_comes_last(room: Room) -> None:
+def test_ones_own_rank_comes_last(simulation: Simulation) -> None:
     for name, rating in (("first", 1900.0), ("second", 1800.0)):
-        room.leave(room.enter(name, rating=rating, experience=100))
-    third = room.enter("third", rating=1700.0, experience=100)
-    assert ["    1 first           1900.00      100", "    3 third           1700.00      100"] == room.say(
+        simulation.log_out(simulation.log_in(name, rating=rating, experience=100))
+    third = simulation.log_in("third", rating=1700.0, experience=100)
+    assert ["    1 first           1900.00      100", "    3 third           1700.00      100"] == simulation.say(
         third, "ratings to 1"
     )[1:]
 
@@ -141,34 +145,34 @@ def test_ones_own_rank_comes_last(room: Room) -> None:
 
 
 def test_oldboard_and_oldmoves() -> None:
-    room, alice, bob = two_players((4, 1), (6, 5))
-    room.say(alice, "move 1-2 12-16")
-    assert ["** You can't do this while playing."] == room.say(alice, "oldboard bob")
-    assert "X: (4 1) 1-2 12-16" == room.say(alice, "oldmoves bob")[-1]
-    room.say(bob, "leave")
-    room.say(alice, "toggle automove")
-    assert boards(room.say(alice, "oldboard bob"))[0].startswith("board:You:bob:3:0:0:")
-    assert ["Score is 0-0 in a 3 point match.", "alice is X - bob is O", "", "X: (4 1) 1-2 12-16"] == room.say(
+    simulation, alice, bob = two_players((4, 1), (6, 5))
+    simulation.say(alice, "move 1-2 12-16")
+    assert ["** You can't do this while playing."] == simulation.say(alice, "oldboard bob")
+    assert "X: (4 1) 1-2 12-16" == simulation.say(alice, "oldmoves bob")[-1]
+    simulation.say(bob, "leave")
+    simulation.say(alice, "toggle automove")
+    assert boards(simulation.say(alice, "oldboard bob"))[0].startswith("board:You:bob:3:0:0:")
+    assert ["Score is 0-0 in a 3 point match.", "alice is X - bob is O", "", "X: (4 1) 1-2 12-16"] == simulation.say(
         bob, "oldmoves alice"
     )
-    assert ["** usage: oldboard <name>"] == room.say(alice, "oldboard")
-    assert ["** usage: oldmoves <name>"] == room.say(alice, "oldmoves")
-    assert ["** There's no saved match with a player called 'carol'."] == room.say(alice, "oldboard carol")
-    assert ["** There is no saved game with carol."] == room.say(alice, "oldmoves carol")
+    assert ["** usage: oldboard <name>"] == simulation.say(alice, "oldboard")
+    assert ["** usage: oldmoves <name>"] == simulation.say(alice, "oldmoves")
+    assert ["** There's no saved match with a player called 'carol'."] == simulation.say(alice, "oldboard carol")
+    assert ["** There is no saved game with carol."] == simulation.say(alice, "oldmoves carol")
 
 
 # -- settings and the rest ------------------------------------------------------------------------------------------
 
 
-def test_toggles(room: Room, alice: User) -> None:
-    assert ["** You're now ready to invite or join someone."] == room.say(alice, "toggle ready")
-    assert ["** You're now refusing to play with someone."] == room.say(alice, "to rea")
-    assert ["** You won't hear what other players shout."] == room.say(alice, "toggle silent")
-    assert ["** Don't know how to toggle nonsense"] == room.say(alice, "toggle nonsense")
-    assert 18 == len(room.say(alice, "toggle"))
+def test_toggles(simulation: Simulation, alice: User) -> None:
+    assert ["** You're now ready to invite or join someone."] == simulation.say(alice, "toggle ready")
+    assert ["** You're now refusing to play with someone."] == simulation.say(alice, "to rea")
+    assert ["** You won't hear what other players shout."] == simulation.say(alice, "toggle silent")
+    assert ["** Don't know how to toggle nonsense"] == simulation.say(alice, "toggle nonsense")
+    assert 18 == len(simulation.say(alice, "toggle"))
 
 
-def test_settings(room: Room, alice: User) -> None:
+def test_settings(simulation: Simulation, alice: User) -> None:
     assert [
         "Settings of variables:",
         "boardstyle: 3",
@@ -177,7 +181,7 @@ def test_settings(room: Room, alice: User) -> None:
         "redoubles:  none",
         "sortwho:    login",
         "timezone:   UTC",
-    ] == room.say(alice, "set")
+    ] == simulation.say(alice, "set")
     for command, answer in {
         "set boardstyle": "Value of 'boardstyle' is 3",
         "set boardstyle 2": "Value of 'boardstyle' set to 2.",
@@ -193,50 +197,52 @@ def test_settings(room: Room, alice: User) -> None:
         "set timezone UTC": "Value of 'timezone' set to UTC.",
         "set nonsense": "** Invalid argument. Type 'help set'.",
     }.items():
-        assert [answer] == room.say(alice, command)
-    told = room.say(alice, "set timezone Nowhere/Land")
-    assert "Can't find timezone 'Nowhere/Land'. Try one of:" == told[0]
-    assert any("UTC," in line for line in told[1:])
+        assert [answer] == simulation.say(alice, command)
+    received = simulation.say(alice, "set timezone Nowhere/Land")
+    assert "Can't find timezone 'Nowhere/Land'. Try one of:" == received[0]
+    assert any("UTC," in line for line in received[1:])
 
 
-def test_only_saved_settings_come_back(room: Room, alice: User) -> None:
-    room.say(alice, "toggle report")
-    room.say(alice, "set redoubles 5")
-    assert ["Settings saved."] == room.say(alice, "save")
-    room.say(alice, "toggle silent")
-    room.leave(alice)
-    again = room.enter("alice")
-    on = set(room.say(again, "toggle"))
+def test_only_saved_settings_come_back(simulation: Simulation, alice: User) -> None:
+    simulation.say(alice, "toggle report")
+    simulation.say(alice, "set redoubles 5")
+    assert ["Settings saved."] == simulation.say(alice, "save")
+    simulation.say(alice, "toggle silent")
+    simulation.log_out(alice)
+    again = simulation.log_in("alice")
+    on = set(simulation.say(again, "toggle"))
     assert {"report          YES", "silent          NO"} <= on
-    assert ["Value of 'redoubles' is 5"] == room.say(again, "set redoubles")
+    assert ["Value of 'redoubles' is 5"] == simulation.say(again, "set redoubles")
 
 
-def test_address(room: Room, alice: User) -> None:
-    assert ["** You didn't give your address."] == room.say(alice, "address")
-    assert ["** 'http://foobar' is not an email address."] == room.say(alice, "address http://foobar")
-    assert ["Your email address is 'a@b.example'."] == room.say(alice, "address a@b.example and rubbish")
-    assert "5 alice - - 0 0 1500.00 0 0 1795176000 127.0.0.1 test a@b.example" in room.told(alice, status=True)
+def test_address(simulation: Simulation, alice: User) -> None:
+    assert ["** You didn't give your address."] == simulation.say(alice, "address")
+    assert ["** 'http://foobar' is not an email address."] == simulation.say(alice, "address http://foobar")
+    assert ["Your email address is 'a@b.example'."] == simulation.say(alice, "address a@b.example and rubbish")
+    assert "5 alice - - 0 0 1500.00 0 0 1795176000 127.0.0.1 test a@b.example" in simulation.received(
+        alice, status=True
+    )
 
 
-def test_the_server_about_itself(room: Room, alice: User) -> None:
-    room.world.port = 4321
-    assert ["The server is running on port 4321."] == room.say(alice, "port")
-    assert ["Friday, November 20 12:00:00 UTC   ( Fri Nov 20 12:00:00 2026 UTC )"] == room.say(alice, "time")
-    assert room.say(alice, "date Nowhere")[0].startswith("Can't find timezone 'Nowhere'")
-    assert room.say(alice, "version")[0].startswith("** Version ")
-    assert ["The 1 last logins/logouts:", "Fri 12:00 UTC: alice logs in."] == room.say(alice, "last")
-    room.world.sample()
-    assert "00:00-00:59   0.0     0   0    12:00-12:59   1.0     1   1" == room.say(alice, "average")[1]
-    assert ["*** running dice test:", "*** Rolled 0 times with 2 dice"] == room.say(alice, "dicetest")[:2]
-    assert "The server is running since Fri Nov 20 12:00:00 UTC." == room.say(alice, "stat")[0]
-    assert ["\x1b[;H\x1b[2J"] == room.say(alice, "cls")
-    assert 10 == len(room.say(alice, "motd"))
-    assert room.say(alice, "about")
+def test_the_server_about_itself(simulation: Simulation, alice: User) -> None:
+    simulation.world.port = 4321
+    assert ["The server is running on port 4321."] == simulation.say(alice, "port")
+    assert ["Friday, November 20 12:00:00 UTC   ( Fri Nov 20 12:00:00 2026 UTC )"] == simulation.say(alice, "time")
+    assert simulation.say(alice, "date Nowhere")[0].startswith("Can't find timezone 'Nowhere'")
+    assert simulation.say(alice, "version")[0].startswith("** Version ")
+    assert ["The 1 last logins/logouts:", "Fri 12:00 UTC: alice logs in."] == simulation.say(alice, "last")
+    simulation.world.sample_user_count()
+    assert "00:00-00:59   0.0     0   0    12:00-12:59   1.0     1   1" == simulation.say(alice, "average")[1]
+    assert ["*** running dice test:", "*** Rolled 0 times with 2 dice"] == simulation.say(alice, "dicetest")[:2]
+    assert "The server is running since Fri Nov 20 12:00:00 UTC." == simulation.say(alice, "stat")[0]
+    assert ["\x1b[;H\x1b[2J"] == simulation.say(alice, "cls")
+    assert 10 == len(simulation.say(alice, "motd"))
+    assert simulation.say(alice, "about")
 
 
 @pytest.mark.parametrize("command", ["erase", "shutdown now", "shutdown"])
-def test_administrators_commands_are_denied(room: Room, alice: User, command: str) -> None:
-    assert ["** Permission denied"] == room.say(alice, command)
+def test_administrators_commands_are_denied(simulation: Simulation, alice: User, command: str) -> None:
+    assert ["** Permission denied"] == simulation.say(alice, command)
 
 
 @pytest.mark.parametrize(
@@ -248,50 +254,54 @@ def test_administrators_commands_are_denied(room: Room, alice: User, command: st
         ("name other", "** You're not supposed to change your name."),
     ],
 )
-def test_unknown_commands(room: Room, alice: User, command: str, answer: str) -> None:
-    assert [answer] == room.say(alice, command)
+def test_unknown_commands(simulation: Simulation, alice: User, command: str, answer: str) -> None:
+    assert [answer] == simulation.say(alice, command)
 
 
-def test_the_last_command_can_be_repeated(room: Room, alice: User) -> None:
-    room.say(alice, "port")
-    assert ["The server is running on port 0."] == room.say(alice, "!!")
-    room.say(alice, "shout once")
-    assert [] == room.say(alice, "!!")
+def test_the_last_command_can_be_repeated(simulation: Simulation, alice: User) -> None:
+    simulation.say(alice, "port")
+    assert ["The server is running on port 0."] == simulation.say(alice, "!!")
+    simulation.say(alice, "shout once")
+    assert [] == simulation.say(alice, "!!")
 
 
 @pytest.mark.parametrize("mode", [ClientMode.CLIP, ClientMode.TELNET])
 def test_every_name_that_fibs_lists_is_answered(mode: ClientMode) -> None:
     """As a command, idle and at play, and as a topic of the help."""
-    room = Room()
-    bob = room.enter("bob")
+    simulation = Simulation()
+    bob = simulation.log_in("bob")
     for name in LISTED_BY_FIBS:
-        user = room.world.users.get("alice") or room.enter("alice", mode)
+        user = simulation.world.users.get("alice") or simulation.log_in("alice", mode)
         user.last_command = "port"
-        room.say(user, name)
-        idle = room.told(user, status=True)
-        user = room.world.users.get("alice") or room.enter("alice", mode)
-        helped = room.say(user, f"help {name}")
-        room.start(user, bob, 5)
-        room.say(user, name)
-        playing = room.told(user, status=True)
+        simulation.say(user, name)
+        idle = simulation.received(user, status=True)
+        user = simulation.world.users.get("alice") or simulation.log_in("alice", mode)
+        helped = simulation.say(user, f"help {name}")
+        simulation.start(user, bob, 5)
+        simulation.say(user, name)
+        playing = simulation.received(user, status=True)
         assert all((idle, helped, playing)), name
         assert not re.search("Unknown command|No help", "".join((*idle, *helped, *playing))), name
-        if user.table is not None:
-            room.say(bob, "leave")
+        if user.match is not None:
+            simulation.say(bob, "leave")
 
 
-def test_a_topic_that_is_no_command_is_shown(room: Room, alice: User) -> None:
+def test_a_topic_that_is_no_command_is_shown(simulation: Simulation, alice: User) -> None:
     for topic in ("rules", "formula", "tinyfugue", "toggle-ready", "rule1"):
-        assert room.say(alice, topic) == room.say(alice, f"help {topic}") == room.say(alice, f"man {topic}")
-    assert ["** Unknown command: 'tinyf'"] == room.say(alice, "tinyf"), "only a complete name"
-    assert room.say(alice, "man") == room.say(alice, "help")
+        assert (
+            simulation.say(alice, topic)
+            == simulation.say(alice, f"help {topic}")
+            == simulation.say(alice, f"man {topic}")
+        )
+    assert ["** Unknown command: 'tinyf'"] == simulation.say(alice, "tinyf"), "only a complete name"
+    assert simulation.say(alice, "man") == simulation.say(alice, "help")
 
 
-def test_sortwho(room: Room) -> None:
+def test_sortwho(simulation: Simulation) -> None:
     for name, rating in (("zoe", 1900.0), ("amy", 1700.0), ("kim", 1800.0)):
-        room.enter(name, rating=rating)
-    person = room.enter("person", ClientMode.TELNET, client=None)
-    program = room.world.users["zoe"]
+        simulation.log_in(name, rating=rating)
+    person = simulation.log_in("person", ClientMode.TELNET, client=None)
+    program = simulation.world.users["zoe"]
     orders = {
         "login": ["zoe", "amy", "kim", "person"],
         "name": ["amy", "kim", "person", "zoe"],
@@ -300,35 +310,35 @@ def test_sortwho(room: Room) -> None:
     }
     for order, names in orders.items():
         for user, place in ((person, 2), (program, 1)):
-            assert [f"Value of 'sortwho' set to {order}."] == room.say(user, f"sortwho {order}")
-            assert [f"Value of 'sortwho' is {order}"] == room.say(user, "sortwho")
-            room.say(user, "who")
-            rows = [line.split() for line in room.told(user, status=True)]
+            assert [f"Value of 'sortwho' set to {order}."] == simulation.say(user, f"sortwho {order}")
+            assert [f"Value of 'sortwho' is {order}"] == simulation.say(user, "sortwho")
+            simulation.say(user, "who")
+            rows = [line.split() for line in simulation.received(user, status=True)]
             assert names == [row[place] for row in rows if row[place] in names]
     refusal = "** Unknown value 'x'. Try 'login', 'name', 'rating' or 'rrating'."
-    assert [refusal] == room.say(person, "sortwho x")
+    assert [refusal] == simulation.say(person, "sortwho x")
 
 
 @pytest.mark.parametrize(("short", "answer"), [("rej", "reject"), ("red", "redouble"), ("res n", "resign n")])
 def test_short_forms_that_fit_one_command_only(short: str, answer: str) -> None:
     """`re` fits three of them and is refused even where one could be meant."""
-    room, alice, bob = two_players((6, 4), length="unlimited")
-    room.say(alice, "move 1-7 12-16")
-    room.say(bob, "double")
-    assert ["** Unknown command: 're'"] == room.say(alice, "re")
-    first = room.say(alice, short)
+    simulation, alice, bob = two_players((6, 4), length="unlimited")
+    simulation.say(alice, "move 1-7 12-16")
+    simulation.say(bob, "double")
+    assert ["** Unknown command: 're'"] == simulation.say(alice, "re")
+    first = simulation.say(alice, short)
     again, other, bob = two_players((6, 4), length="unlimited")
     again.say(other, "move 1-7 12-16")
     again.say(bob, "double")
     assert first == again.say(other, answer) != []
 
 
-def test_every_command_and_toggle_has_a_help_text(room: Room, alice: User) -> None:
+def test_every_command_and_toggle_has_a_help_text(simulation: Simulation, alice: User) -> None:
     assert [] == [form.name for form in COMMAND_FORMS if form.name not in topics()]
     assert [] == [toggle.value for toggle in Toggle if f"toggle-{toggle.value}" not in topics()]
-    assert room.say(alice, "help") == room.say(alice, "help help")
-    assert "   invite - ask somebody to play" == room.say(alice, "help inv")[1]
-    assert ["** No help available on 'nonsense'."] == room.say(alice, "help nonsense")
+    assert simulation.say(alice, "help") == simulation.say(alice, "help help")
+    assert "   invite - ask somebody to play" == simulation.say(alice, "help inv")[1]
+    assert ["** No help available on 'nonsense'."] == simulation.say(alice, "help nonsense")
 
 
 def test_help_lines_fit_on_a_screen_and_name_only_topics_that_exist() -> None:
@@ -341,7 +351,7 @@ def test_help_lines_fit_on_a_screen_and_name_only_topics_that_exist() -> None:
 
 
 def test_names_with_signs_at_their_ends_are_told_without_them() -> None:
-    room = Room()
-    alice = room.enter("alice")
-    assert ["** Please use only one of the given names 'a' and 'b'."] == room.say(alice, "ratings a. 'b'")
-    assert ["** There is no one called x"] == room.say(alice, "who 'x.")
+    simulation = Simulation()
+    alice = simulation.log_in("alice")
+    assert ["** Please use only one of the given names 'a' and 'b'."] == simulation.say(alice, "ratings a. 'b'")
+    assert ["** There is no one called x"] == simulation.say(alice, "who 'x.")

@@ -14,7 +14,7 @@ from fibs_protocol.words import Toggle
 from fibsbot.server.audience import render
 from fibsbot.server.dice import SeededDice
 from fibsbot.server.users import User
-from tests.server.simulated_world import Room
+from tests.server.simulated_world import Simulation
 from tests.server.tcp_clients import Player
 
 
@@ -43,27 +43,27 @@ class Redoubler(Player):
 
 
 class Hall:
-    """A room where two players play by themselves."""
+    """A simulation of two players who play by themselves."""
 
     def __init__(self, seed: int, *, automatic: bool) -> None:
         """Let both in, with all automatic toggles on or off."""
-        self.room = Room(SeededDice(seed))
-        self.users = [self.room.enter("alice"), self.room.enter("bob")]
+        self.simulation = Simulation(SeededDice(seed))
+        self.users = [self.simulation.log_in("alice"), self.simulation.log_in("bob")]
         self.mouths = {user: Mouth() for user in self.users}
         self.players: dict[User, Redoubler] = {}
         self.games: list[m.Message] = []
-        """What the players were told about games that ended."""
+        """The messages about games that ended."""
         for user, mouth in self.mouths.items():
             for toggle in (Toggle.AUTOMOVE, Toggle.AUTODOUBLE, Toggle.BELL):
                 user.settings[toggle] = automatic
-            self.room.say(user, "set redoubles 3")
+            self.simulation.say(user, "set redoubles 3")
             source = random.Random(f"{seed}{user.name}")
             self.players[user] = Redoubler(mouth, "", source, doubles=0.3, resigns=0.05)  # type: ignore[arg-type] # no connection
 
     def hear(self) -> None:
-        """Let both players hear what they were told; every line has to be what the server meant by it."""
+        """Parse what both players received; every line has to parse to the message that the server sent."""
         for user, player in self.players.items():
-            for message in self.room.messages(user):
+            for message in self.simulation.messages(user):
                 if isinstance(message, m.GameWon | m.GaveUp | m.ResignAccepted):
                     self.games.append(message)
                 for line in render(user, message):
@@ -77,7 +77,7 @@ class Hall:
             speaker = next((user for user in self.users if self.mouths[user].said), None)
             if speaker is None:
                 return
-            self.room.say(speaker, self.mouths[speaker].said.popleft())
+            self.simulation.say(speaker, self.mouths[speaker].said.popleft())
             self.hear()
 
 
@@ -88,13 +88,13 @@ class Hall:
 def test_matches_of_every_kind_are_played_to_their_end(seed: int, length: str, *, automatic: bool) -> None:
     hall = Hall(seed, automatic=automatic)
     host, guest = hall.users
-    hall.room.start(host, guest, length)
+    hall.simulation.start(host, guest, length)
     hall.play(10)
     if length == "unlimited":
         assert 20 == len(hall.games)
-        assert host.table is guest.table is not None
+        assert host.match is guest.match is not None
     else:
-        assert host.table is guest.table is None
+        assert host.match is guest.match is None
         assert [int(length)] * 2 == [host.account.experience, guest.account.experience]
     for player in hall.players.values():
         assert ([], []) == (player.refusals, player.unknown)

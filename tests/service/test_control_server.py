@@ -81,8 +81,8 @@ async def test_orders_are_carried_out_and_answered(boss: Boss, tmp_path: Path) -
     for order in Order:
         answer = await asyncio.to_thread(send_order, path, order, "marvin")
         assert {"ok": True, "accounts": ["marvin"]} == answer
-    assert {"ok": True, "accounts": ["all"]} == await asyncio.to_thread(send_order, path, Order.LAST)
-    assert [*((order, "marvin") for order in Order), (Order.LAST, None)] == boss.heard
+    assert {"ok": True, "accounts": ["all"]} == await asyncio.to_thread(send_order, path, Order.FINISH)
+    assert [*((order, "marvin") for order in Order), (Order.FINISH, None)] == boss.heard
 
 
 async def test_an_order_that_cannot_be_carried_out_says_why(boss: Boss, tmp_path: Path) -> None:
@@ -95,10 +95,10 @@ async def test_an_order_that_cannot_be_carried_out_says_why(boss: Boss, tmp_path
 
 
 async def test_a_client_may_give_several_orders(boss: Boss, tmp_path: Path) -> None:
-    lines = b'{"order": "pause"}\n{"order": "dance"}\n\n{"order": " RESUME "}\n{"order": "last"}'
+    lines = b'{"order": "pause"}\n{"order": "dance"}\n\n{"order": " RESUME "}\n{"order": "finish"}'
     answers = await said(tmp_path / "socket", lines)
     assert [True, False, False, True, True] == [answer["ok"] for answer in answers]
-    assert [Order.PAUSE, Order.RESUME, Order.LAST] == [order for order, _ in boss.heard]
+    assert [Order.PAUSE, Order.RESUME, Order.FINISH] == [order for order, _ in boss.heard]
 
 
 @pytest.mark.usefixtures("boss")

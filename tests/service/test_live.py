@@ -285,7 +285,7 @@ def test_after_a_match_the_board_is_past_until_the_next_one_begins() -> None:
         "Starting a new game with ford.",
     ):
         message = parse(line)
-        agent._desk.track = apply_message(agent.track, message)
+        agent._context.tracked = apply_message(agent.tracked, message)
         feed.on_message(message, agent)
         past.append(json.loads(feed.part(FeedPart.BOARD))["past"])
     assert [False, False, False, True, True, True, False] == past

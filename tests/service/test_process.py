@@ -27,7 +27,7 @@ from fibsbot.client.settings import BackoffSettings
 from fibsbot.records.store import Store, StoreError
 from fibsbot.server.server import Server
 from fibsbot.service import process
-from fibsbot.service.control_client import send_order, short_duration
+from fibsbot.service.control_client import send_order
 from fibsbot.service.process import Service, ServiceError, check_addresses, load_memories
 from fibsbot.service.supervisor import ReloadResult
 from fibsbot.strategies.questions import LastResort
@@ -141,7 +141,7 @@ async def test_the_store_gets_everything_and_the_next_start_remembers(server: Se
         assert 2 == len(list(store.matches()))
     memory = load_memories(str(tmp_path / "store.db"), {"marvin": "localhost:4321"})["marvin"]
     now = asyncio.get_running_loop().time()
-    known = memory.of("ford")
+    known = memory.history_of("ford")
     assert 2 == known.matches_today(now)
     assert 0 <= (known.since_last(now) or 0) < SOON
     assert known.refused is None
@@ -171,7 +171,7 @@ async def test_orders_come_in_at_the_control_socket(server: Server, tmp_path: Pa
         assert found["web"].startswith("http://127.0.0.1:")
         alone = (await asyncio.to_thread(send_order, path, Order.STATUS, "ford"))["status"]
         assert ["ford"] == [account["account"] for account in alone["accounts"]]
-        assert (await asyncio.to_thread(send_order, path, Order.LAST))["ok"]
+        assert (await asyncio.to_thread(send_order, path, Order.FINISH))["ok"]
         async with asyncio.timeout(SOON):
             accounts = await task
     assert {End.FINISHED} == {account.end for account in accounts.values()}
@@ -365,11 +365,3 @@ async def test_the_sentence_fits_any_number_of_accounts(server: Server, tmp_path
     assert "marvin starting; ford starting, up 0 s" == two.sentence()
     async with opponent(server.port, "ford", invite="bot_a", length=9), running(many):
         await until(lambda: "8 accounts: 1 playing, 7 waiting, up " in many.sentence())
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, "0 s"), (59.9, "59 s"), (60, "1 min"), (7199, "1 h"), (86_399, "23 h"), (400_000, "4 d")],
-)
-def test_times_are_told_in_their_largest_unit(seconds: float, text: str) -> None:
-    assert text == short_duration(seconds)

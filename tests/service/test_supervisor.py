@@ -220,7 +220,7 @@ async def test_a_login_from_elsewhere_ends_that_account_alone(server: Server) ->
         async with opponent(server.port, "ford"):
             await until(lambda: fleet.accounts["ford"].end is not None)
         assert [None, End.REPLACED] == [account.end for account in fleet.accounts.values()]
-        fleet.order(Order.LAST)
+        fleet.order(Order.FINISH)
         async with asyncio.timeout(SOON):
             await task
 
@@ -232,7 +232,7 @@ async def test_a_server_that_is_not_there_is_waited_for() -> None:
             await fleet.first_attempts()
         assert [None, None] == [account.end for account in fleet.accounts.values()]
         assert all(account.is_responsive() for account in fleet.accounts.values()), "waiting is healthy"
-        fleet.order(Order.LAST)
+        fleet.order(Order.FINISH)
         async with asyncio.timeout(SOON):
             await task
     assert {End.FINISHED} == {account.end for account in fleet.accounts.values()}
@@ -323,7 +323,7 @@ async def test_orders_reach_one_account_or_all(server: Server) -> None:
         assert [False, True] == paused()
         with pytest.raises(UnknownAccountError, match="expected one of marvin, ford, got 'zaphod'"):
             fleet.order(Order.QUIT, "zaphod")
-        fleet.order(Order.LAST, "marvin")
+        fleet.order(Order.FINISH, "marvin")
         await until(lambda: fleet.accounts["marvin"].end is End.FINISHED)
         fleet.order(Order.QUIT)
         async with asyncio.timeout(SOON):
@@ -344,7 +344,7 @@ async def test_orders_hold_for_the_run_after_a_crash(server: Server) -> None:
         assert status.agent.paused
 
 
-@pytest.mark.parametrize("order", [Order.LAST, Order.QUIT])
+@pytest.mark.parametrize("order", [Order.FINISH, Order.QUIT])
 async def test_an_end_that_is_ordered_between_two_runs_is_the_end(server: Server, order: Order) -> None:
     one = plan(server.port, "marvin")
     one = evolve(one, backoff=BackoffSettings(first=60))

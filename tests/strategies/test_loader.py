@@ -1,4 +1,4 @@
-"""Strategies are found by entry points; one that is broken is told of and disturbs nobody."""
+"""Strategies are found by entry points; a broken one is reported and does not affect the others."""
 
 # ruff: noqa: ARG002, D102 - the strategies here only have to be wrong
 
@@ -34,7 +34,7 @@ class Unwilling:
 
 
 class Halfway:
-    """A class that is no whole strategy."""
+    """A class without most methods of a strategy."""
 
     name = "halfway"
 
@@ -47,7 +47,7 @@ def leave() -> Strategy:
 
 
 class Nonsense(RandomStrategy):
-    """Answers what nobody asked."""
+    """Answers nonsense."""
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
         return PlayAnswer(Play())
@@ -67,7 +67,7 @@ class Nonsense(RandomStrategy):
 
 @pytest.fixture
 def install(monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Install these entry points and no others: name to reference."""
+    """Install these entry points and no others, each a name and a reference."""
 
     def only(*references: tuple[str, str]) -> None:
         points = [EntryPoint(name, reference, ENTRY_POINT_GROUP) for name, reference in references]
@@ -76,13 +76,13 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Install:
     return only
 
 
-def test_our_own_strategies_are_installed_with_their_origin() -> None:
-    origins = {origin.name: origin for origin in available()}
-    assert {"heuristic", "random"} <= set(origins)
-    assert "fibsbot.strategies.random_play:RandomStrategy" == origins["random"].reference
-    assert "fibsbot" == origins["random"].distribution
-    assert origins["random"].version
-    assert "Decide everything by chance" in origins["random"].description()
+def test_our_own_strategies_are_installed_with_their_package() -> None:
+    installed = {it.name: it for it in available()}
+    assert {"heuristic", "random"} <= set(installed)
+    assert "fibsbot.strategies.random_play:RandomStrategy" == installed["random"].reference
+    assert "fibsbot" == installed["random"].distribution
+    assert installed["random"].version
+    assert "Decide everything by chance" in installed["random"].description()
 
 
 def test_every_strategy_of_ours_passes_the_check() -> None:
@@ -134,9 +134,9 @@ def test_a_broken_plug_in_is_one_line(install: Install, reference: str, reason: 
     assert 1 == len(str(caught.value).splitlines())
 
 
-def test_a_broken_plug_in_does_not_disturb_the_others(install: Install) -> None:
+def test_a_broken_plug_in_does_not_affect_the_others(install: Install) -> None:
     install(("broken", "fibsbot.nowhere:Strategy"), ("random", "fibsbot.strategies.random_play:RandomStrategy"))
-    assert ["broken", "random"] == [origin.name for origin in available()]
+    assert ["broken", "random"] == [it.name for it in available()]
     assert () == check(load("random"))
 
 

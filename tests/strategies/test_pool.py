@@ -1,4 +1,4 @@
-"""The pool of strategies: shared by many, in order, and nothing that a strategy does holds up anybody else."""
+"""The pool of strategies: shared, answered in order, and no strategy delays the questions of others."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ from fibsbot.strategies.pool import MAX_HANGING, PooledStrategy, StrategyChain, 
 from fibsbot.strategies.questions import AcceptAnswer, LastResort, Question, StrategyAnswer
 
 SOON = 5.0
-"""Seconds after which a test has waited too long."""
+"""Timeout of a test, in seconds."""
 
 
 class Plain(LastResort):
-    """A strategy that knows who it is."""
+    """A strategy that remembers whether it was closed."""
 
     name = "plain"
 
     def __init__(self) -> None:
-        """Be somebody."""
+        """Start open."""
         self.closed = threading.Event()
 
     def close(self) -> None:
-        """Take note of the end."""
+        """Remember that it was closed."""
         self.closed.set()
 
 
 @frozen
 class Does:
-    """A question that does whatever a test wants, in the strategy's thread."""
+    """A question that calls a function of a test in the strategy's thread."""
 
     what: Callable[[Strategy], StrategyAnswer]
 
     def put_to(self, strategy: Strategy) -> StrategyAnswer:
-        """Do it; the last resort always has an answer."""
+        """Call the function; the last resort always has an answer."""
         return AcceptAnswer(accepted=False) if type(strategy) is LastResort else self.what(strategy)
 
 
 @define
 class Factory:
-    """Makes strategies, and keeps them."""
+    """Makes strategies, and remembers them."""
 
     made: list[Plain] = field(factory=list)
 
     def __call__(self) -> Plain:
-        """Make another one."""
+        """Make another strategy."""
         self.made.append(Plain())
         return self.made[-1]
 
@@ -63,14 +63,14 @@ YES = Does(lambda _: AcceptAnswer(accepted=True))
 
 @pytest.fixture
 def release() -> Iterator[threading.Event]:
-    """Hold up whoever waits for it until the end of the test."""
+    """An event that is set at the end of the test at the latest."""
     event = threading.Event()
     yield event
     event.set()
 
 
 def hang(event: threading.Event) -> Does:
-    """Make a question that is answered when the event is set."""
+    """Return a question that is answered when the event is set."""
 
     def wait(_: Strategy) -> StrategyAnswer:
         event.wait()
@@ -80,35 +80,35 @@ def hang(event: threading.Event) -> Does:
 
 
 def raising(error: BaseException) -> Does:
-    """Make a question over which a strategy stumbles."""
+    """Return a question that raises an error."""
 
-    def stumble(_: Strategy) -> StrategyAnswer:
+    def raise_error(_: Strategy) -> StrategyAnswer:
         raise error
 
-    return Does(stumble)
+    return Does(raise_error)
 
 
-async def answer(thinker: StrategyChain, question: Question) -> TimedAnswer:
-    """Ask, and wait for the answer; whoever is cancelled does not want it any more."""
-    told: asyncio.Future[TimedAnswer] = asyncio.get_running_loop().create_future()
-    inquiry = thinker.ask(question, told.set_result)
+async def answer(chain: StrategyChain, question: Question) -> TimedAnswer:
+    """Ask and wait for the answer; a cancelled task cancels its question."""
+    result: asyncio.Future[TimedAnswer] = asyncio.get_running_loop().create_future()
+    pending = chain.ask(question, result.set_result)
     try:
-        return await told
+        return await result
     finally:
-        inquiry.cancel()
+        pending.cancel()
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait until something is so."""
+    """Wait for a condition."""
     async with asyncio.timeout(SOON):
         while not condition():  # noqa: ASYNC110 - threads set no asyncio.Event
             await asyncio.sleep(0.002)
 
 
-async def test_many_share_few_instances_and_each_answers_one_question_at_a_time() -> None:
+async def test_many_chains_share_few_instances_and_each_answers_one_question_at_a_time() -> None:
     factory, busy, most = Factory(), set[int](), [0]
     pool = StrategyPool(3)
-    kind = pool.add("plain", factory)
+    pooled = pool.add("plain", factory)
 
     def work(strategy: Strategy) -> StrategyAnswer:
         assert id(strategy) not in busy
@@ -118,18 +118,18 @@ async def test_many_share_few_instances_and_each_answers_one_question_at_a_time(
         busy.discard(id(strategy))
         return AcceptAnswer(accepted=True)
 
-    thinkers = [StrategyChain([kind], SOON) for _ in range(20)]
-    thoughts = await asyncio.gather(*(answer(thinker, Does(work)) for thinker in thinkers for _ in range(5)))
-    assert [None] * 100 == [thought.fallback for thought in thoughts]
+    chains = [StrategyChain([pooled], SOON) for _ in range(20)]
+    answers = await asyncio.gather(*(answer(chain, Does(work)) for chain in chains for _ in range(5)))
+    assert [None] * 100 == [timed.fallback for timed in answers]
     assert len(factory.made) <= 3
     assert most[0] <= 3
     pool.close()
 
 
-async def test_questions_are_answered_in_the_order_in_which_they_came(release: threading.Event) -> None:
+async def test_questions_are_answered_in_order(release: threading.Event) -> None:
     answered: list[int] = []
     pool = StrategyPool(1)
-    kind = pool.add("plain", Factory())
+    pooled = pool.add("plain", Factory())
 
     def note(number: int) -> Does:
         def do(_: Strategy) -> StrategyAnswer:
@@ -138,9 +138,9 @@ async def test_questions_are_answered_in_the_order_in_which_they_came(release: t
 
         return Does(do)
 
-    first = asyncio.create_task(answer(StrategyChain([kind], SOON), hang(release)))
+    first = asyncio.create_task(answer(StrategyChain([pooled], SOON), hang(release)))
     await asyncio.sleep(0)
-    others = [asyncio.create_task(answer(StrategyChain([kind], SOON), note(number))) for number in range(10)]
+    others = [asyncio.create_task(answer(StrategyChain([pooled], SOON), note(number))) for number in range(10)]
     await asyncio.sleep(0)
     assert 10 == pool.waiting
     release.set()
@@ -149,17 +149,17 @@ async def test_questions_are_answered_in_the_order_in_which_they_came(release: t
     pool.close()
 
 
-async def test_an_instance_that_hangs_costs_its_own_decision_and_another_takes_its_place(
+async def test_an_instance_that_hangs_is_replaced(
     release: threading.Event,
 ) -> None:
     factory = Factory()
     pool = StrategyPool(1)
-    kind = pool.add("plain", factory)
-    stuck = asyncio.create_task(answer(StrategyChain([kind], 0.05), hang(release)))
+    pooled = pool.add("plain", factory)
+    stuck = asyncio.create_task(answer(StrategyChain([pooled], 0.05), hang(release)))
     await asyncio.sleep(0)
-    other = await answer(StrategyChain([kind], SOON), YES)
-    thought = await stuck
-    assert "plain gave no answer within 0.05 s" == thought.fallback
+    other = await answer(StrategyChain([pooled], SOON), YES)
+    timed = await stuck
+    assert "plain gave no answer within 0.05 s" == timed.fallback
     assert (None, True) == (other.fallback, other.waited > 0)
     assert (2, 1) == (len(factory.made), pool.hanging)
     release.set()
@@ -167,33 +167,33 @@ async def test_an_instance_that_hangs_costs_its_own_decision_and_another_takes_i
     pool.close()
 
 
-async def test_what_hangs_again_and_again_is_passed_over_at_once(release: threading.Event) -> None:
+async def test_a_strategy_whose_instances_all_hang_fails_at_once(release: threading.Event) -> None:
     factory = Factory()
     pool = StrategyPool(2)
-    kind = pool.add("plain", factory)
+    pooled = pool.add("plain", factory)
     for _ in range(MAX_HANGING):
-        await answer(StrategyChain([kind], 0.005), hang(release))
+        await answer(StrategyChain([pooled], 0.005), hang(release))
     began = time.monotonic()
-    assert "plain hangs" == (await answer(StrategyChain([kind], SOON), YES)).fallback
+    assert "plain hangs" == (await answer(StrategyChain([pooled], SOON), YES)).fallback
     assert SOON > time.monotonic() - began
     assert MAX_HANGING == pool.hanging
-    await until(lambda: len(factory.made) == MAX_HANGING)  # a thread may begin later than its question is given up
+    await until(lambda: len(factory.made) == MAX_HANGING)  # a thread may start after its question has timed out
     release.set()
     await until(lambda: pool.hanging == 0)
-    assert (await answer(StrategyChain([kind], SOON), YES)).fallback is None, "it has come back, and is asked again"
+    assert (await answer(StrategyChain([pooled], SOON), YES)).fallback is None, "it has returned, and is asked again"
     pool.close()
     await until(lambda: all(strategy.closed.is_set() for strategy in factory.made))
 
 
-async def test_a_single_strategy_that_is_late_is_passed_over_until_it_comes_back(release: threading.Event) -> None:
-    thinker = StrategyChain([Plain()], 0.02)
-    assert "plain gave no answer within 0.02 s" == (await answer(thinker, hang(release))).fallback
-    assert "plain hangs" == (await answer(thinker, YES)).fallback
+async def test_a_single_instance_that_hangs_is_not_asked_until_it_returns(release: threading.Event) -> None:
+    chain = StrategyChain([Plain()], 0.02)
+    assert "plain gave no answer within 0.02 s" == (await answer(chain, hang(release))).fallback
+    assert "plain hangs" == (await answer(chain, YES)).fallback
     release.set()
     async with asyncio.timeout(SOON):
-        while (await answer(thinker, YES)).fallback is not None:  # noqa: ASYNC110 - as above
+        while (await answer(chain, YES)).fallback is not None:  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.002)
-    thinker.close()
+    chain.close()
 
 
 @pytest.mark.parametrize(
@@ -201,23 +201,23 @@ async def test_a_single_strategy_that_is_late_is_passed_over_until_it_comes_back
     [
         (KeyError("a\nb"), "plain raised KeyError: 'a\\nb'"),
         (SystemExit(3), "plain raised SystemExit: 3"),
-        (KeyboardInterrupt(), "plain raised KeyboardInterrupt: "),
-        (asyncio.CancelledError(), "plain raised CancelledError: "),
-        (StopIteration(), "plain raised StopIteration: "),
+        (KeyboardInterrupt(), "plain raised KeyboardInterrupt"),
+        (asyncio.CancelledError(), "plain raised CancelledError"),
+        (StopIteration(), "plain raised StopIteration"),
     ],
 )
 async def test_an_instance_that_raises_is_kept(error: BaseException, text: str) -> None:
     factory = Factory()
     pool = StrategyPool(1)
-    kind = pool.add("plain", factory)
+    pooled = pool.add("plain", factory)
     for _ in range(3):
-        assert text == (await answer(StrategyChain([kind], SOON), raising(error))).fallback
-    assert (await answer(StrategyChain([kind], SOON), YES)).fallback is None
+        assert text == (await answer(StrategyChain([pooled], SOON), raising(error))).fallback
+    assert (await answer(StrategyChain([pooled], SOON), YES)).fallback is None
     assert 1 == len(factory.made)
     pool.close()
 
 
-async def test_one_that_cannot_be_made_is_passed_over_and_tried_again() -> None:
+async def test_a_strategy_that_cannot_be_made_fails_and_is_tried_again() -> None:
     attempts: list[int] = []
 
     def make() -> Strategy:
@@ -227,17 +227,17 @@ async def test_one_that_cannot_be_made_is_passed_over_and_tried_again() -> None:
         return Plain()
 
     pool = StrategyPool(1)
-    thinker = StrategyChain([pool.add("plain", make)], SOON)
-    assert "plain raised RuntimeError: no weights" == (await answer(thinker, YES)).fallback
-    assert "plain raised RuntimeError: no weights" == (await answer(thinker, YES)).fallback
-    assert (await answer(thinker, YES)).fallback is None
+    chain = StrategyChain([pool.add("plain", make)], SOON)
+    assert "plain raised RuntimeError: no weights" == (await answer(chain, YES)).fallback
+    assert "plain raised RuntimeError: no weights" == (await answer(chain, YES)).fallback
+    assert (await answer(chain, YES)).fallback is None
     pool.close()
 
 
-async def test_the_fallback_goes_before_those_who_wait(release: threading.Event) -> None:
+async def test_a_fallback_goes_before_waiting_questions(release: threading.Event) -> None:
     asked: list[str] = []
     pool = StrategyPool(1)
-    kinds = [pool.add(name, Factory()) for name in ("first", "second")]
+    strategies = [pool.add(name, Factory()) for name in ("first", "second")]
 
     def note(name: str) -> Does:
         def do(_: Strategy) -> StrategyAnswer:
@@ -248,7 +248,7 @@ async def test_the_fallback_goes_before_those_who_wait(release: threading.Event)
 
     @frozen
     class FirstHangs(Does):
-        """A question over which only the first strategy that is asked hangs."""
+        """A question over which only the first strategy hangs."""
 
         def put_to(self, strategy: Strategy) -> StrategyAnswer:
             if not asked:
@@ -256,60 +256,60 @@ async def test_the_fallback_goes_before_those_who_wait(release: threading.Event)
                 release.wait()
             return super().put_to(strategy)
 
-    one = asyncio.create_task(answer(StrategyChain(kinds, 0.05), FirstHangs(note("fallback").what)))
+    one = asyncio.create_task(answer(StrategyChain(strategies, 0.05), FirstHangs(note("fallback").what)))
     await until(lambda: bool(asked))
-    others = [asyncio.create_task(answer(StrategyChain(kinds, SOON), note("other"))) for _ in range(3)]
-    thought = await one
+    others = [asyncio.create_task(answer(StrategyChain(strategies, SOON), note("other"))) for _ in range(3)]
+    timed = await one
     await asyncio.gather(*others)
-    assert "first gave no answer within 0.05 s" == thought.fallback
-    assert asked.index("fallback") <= 2, "whoever has lost time already waits behind one at most"
+    assert "first gave no answer within 0.05 s" == timed.fallback
+    assert asked.index("fallback") <= 2, "a fallback waits for one other question at most"
     release.set()
     await until(lambda: pool.hanging == 0)
     pool.close()
 
 
-async def test_whoever_asks_no_longer_leaves_the_pool_as_it_was(release: threading.Event) -> None:
+async def test_cancelled_questions_leave_the_pool_usable(release: threading.Event) -> None:
     pool = StrategyPool(1)
-    kind = pool.add("plain", Factory())
-    thinking = asyncio.create_task(answer(StrategyChain([kind], 0.05), hang(release)))
-    waiting = asyncio.create_task(answer(StrategyChain([kind], SOON), YES))
+    pooled = pool.add("plain", Factory())
+    thinking = asyncio.create_task(answer(StrategyChain([pooled], 0.05), hang(release)))
+    waiting = asyncio.create_task(answer(StrategyChain([pooled], SOON), YES))
     await asyncio.sleep(0.01)
     for task in (thinking, waiting):
         task.cancel()
-    assert (await answer(StrategyChain([kind], SOON), YES)).fallback is None, (
-        "the one that hangs was given up all the same"
+    assert (await answer(StrategyChain([pooled], SOON), YES)).fallback is None, (
+        "the instance that hangs was abandoned all the same"
     )
     release.set()
     await until(lambda: pool.hanging == 0)
     pool.close()
 
 
-async def test_who_waits_too_long_for_a_strategy_goes_on_without(release: threading.Event) -> None:
+async def test_a_question_fails_if_no_instance_becomes_idle_in_time(release: threading.Event) -> None:
     pool = StrategyPool(1)
-    kind = pool.add("plain", Factory())
-    first = asyncio.create_task(answer(StrategyChain([kind], SOON), hang(release)))
+    pooled = pool.add("plain", Factory())
+    first = asyncio.create_task(answer(StrategyChain([pooled], SOON), hang(release)))
     await asyncio.sleep(0)
-    assert "plain was busy for 0.02 s" == (await answer(StrategyChain([kind], 0.02), YES)).fallback
+    assert "plain was busy for 0.02 s" == (await answer(StrategyChain([pooled], 0.02), YES)).fallback
     release.set()
     assert (await first).fallback is None
     pool.close()
 
 
-async def test_what_the_pool_made_it_closes_and_what_it_was_given_it_does_not() -> None:
-    factory, given_one = Factory(), Plain()
+async def test_the_pool_closes_the_instances_that_it_made_and_no_others() -> None:
+    factory, given_instance = Factory(), Plain()
     others = set(threading.enumerate())
     pool = StrategyPool(2)
-    kinds = [pool.add("made", factory), pool.add("given", instance=given_one)]
-    for kind in kinds:
-        await answer(StrategyChain([kind], SOON), YES)
+    strategies = [pool.add("made", factory), pool.add("given", instance=given_instance)]
+    for pooled in strategies:
+        await answer(StrategyChain([pooled], SOON), YES)
     pool.close()
     await until(factory.made[0].closed.is_set)
     await until(lambda: not any(it.name.startswith("strategy ") for it in set(threading.enumerate()) - others))
-    assert not given_one.closed.is_set()
-    assert "made cannot be asked" == (await answer(StrategyChain([kinds[0]], SOON), YES)).fallback
+    assert not given_instance.closed.is_set()
+    assert "made cannot be asked" == (await answer(StrategyChain([strategies[0]], SOON), YES)).fallback
 
 
-async def test_a_strategy_that_cannot_be_closed_harms_nobody() -> None:
+async def test_an_error_of_closing_a_strategy_is_caught() -> None:
     class Clinging(Plain):
         def close(self) -> None:
             super().close()
@@ -322,20 +322,20 @@ async def test_a_strategy_that_cannot_be_closed_harms_nobody() -> None:
         return made[-1]
 
     pool = StrategyPool(1)
-    kind = pool.add("clinging", make)
-    await answer(StrategyChain([kind], SOON), YES)
+    pooled = pool.add("clinging", make)
+    await answer(StrategyChain([pooled], SOON), YES)
     pool.close()
     await until(made[0].closed.is_set)
 
 
-async def test_how_long_it_took_is_told_apart() -> None:
+async def test_working_and_waiting_times_are_separate() -> None:
     def work(_: Strategy) -> StrategyAnswer:
         time.sleep(0.02)
         return AcceptAnswer(accepted=True)
 
     pool = StrategyPool(1)
-    kind = pool.add("plain", Factory())
-    first, second = await asyncio.gather(*(answer(StrategyChain([kind], SOON), Does(work)) for _ in range(2)))
+    pooled = pool.add("plain", Factory())
+    first, second = await asyncio.gather(*(answer(StrategyChain([pooled], SOON), Does(work)) for _ in range(2)))
     assert 0.02 <= first.seconds < 1
     assert first.waited < 0.02 <= second.seconds
     assert second.waited >= 0.01
@@ -345,25 +345,28 @@ async def test_how_long_it_took_is_told_apart() -> None:
 @pytest.mark.slow
 @given(st.lists(st.sampled_from(["answers", "raises", "hangs", "gone"]), max_size=25), st.integers(1, 3))
 @settings(max_examples=25)
-def test_whatever_strategies_do_every_question_is_answered(deeds: list[str], size: int) -> None:
+def test_every_question_is_answered_whatever_strategies_do(behaviours: list[str], size: int) -> None:
     release = threading.Event()
     questions = {"answers": YES, "gone": YES, "raises": raising(ValueError("x")), "hangs": hang(release)}
 
     async def play() -> None:
         pool = StrategyPool(size)
-        kinds: list[PooledStrategy] = [pool.add("plain", Factory()), pool.add("fallback", Factory())]
-        tasks = [asyncio.create_task(answer(StrategyChain(kinds, 0.01), questions[deed])) for deed in deeds]
-        for task, deed in zip(tasks, deeds, strict=True):
-            if deed == "gone":
+        strategies: list[PooledStrategy] = [pool.add("plain", Factory()), pool.add("fallback", Factory())]
+        tasks = [
+            asyncio.create_task(answer(StrategyChain(strategies, 0.01), questions[behaviour]))
+            for behaviour in behaviours
+        ]
+        for task, behaviour in zip(tasks, behaviours, strict=True):
+            if behaviour == "gone":
                 task.cancel()
         async with asyncio.timeout(2 * SOON):
             done = await asyncio.gather(*tasks, return_exceptions=True)
-        for thought, deed in zip(done, deeds, strict=True):
-            assert isinstance(thought, asyncio.CancelledError) is (deed == "gone")
+        for timed, behaviour in zip(done, behaviours, strict=True):
+            assert isinstance(timed, asyncio.CancelledError) is (behaviour == "gone")
         assert 0 == pool.waiting
         release.set()
         await until(lambda: pool.hanging == 0)
-        assert (await answer(StrategyChain(kinds, SOON), YES)).fallback is None
+        assert (await answer(StrategyChain(strategies, SOON), YES)).fallback is None
         pool.close()
 
     with ThreadPoolExecutor(1) as apart:  # hypothesis runs inside a loop already

@@ -79,7 +79,7 @@ class _GameInProgress:
         while self.state.stage is not Stage.OVER:
             action = yield from self._before_roll(self.state.turn)
             if action is CubeAction.ROLL:
-                yield from self._roll(self.state.turn, dice.throw())
+                yield from self._roll(self.state.turn, dice.roll())
 
     def _roll(self, seat: Seat, dice: Dice) -> _QuestionGenerator:
         rolled = apply(self.state, Throw(seat=seat, dice=dice))

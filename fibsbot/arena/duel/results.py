@@ -18,19 +18,19 @@ from fibsbot.analysis.results import Z_95, wilson
 from fibsbot.arena.duel.plan import DuelError, DuelPlan
 
 CLASS_RATIO: Final = 1.1
-"""Times are counted in classes, each so many times as long as the one before: they are known to 5 %."""
+"""Ratio of the classes of times, so that quantiles are accurate to 5 %."""
 SHORTEST_TIME: Final = 1e-7
-"""Seconds; what is shorter counts as this."""
+"""Seconds; shorter times count as this."""
 MAX_EXAMPLES: Final = 5
-"""So many faults are quoted; all are counted."""
+"""Number of faults that are quoted; all are counted."""
 
 
 @define
 class TimeHistogram:
-    """How long decisions took, as a histogram of few numbers."""
+    """The times of decisions, as a histogram with logarithmic classes."""
 
     classes: Counter[int] = field(factory=Counter, converter=Counter)
-    """How many took STEP to this power seconds."""
+    """Number of decisions by class; class n is CLASS_RATIO ** n seconds."""
 
     def add(self, seconds: float) -> None:
         """Count a decision."""
@@ -38,11 +38,11 @@ class TimeHistogram:
 
     @property
     def count(self) -> int:
-        """How many decisions there were."""
+        """Number of decisions."""
         return self.classes.total()
 
     def quantile(self, share: float) -> float | None:
-        """Return the seconds in which this share of the decisions was made; None without any."""
+        """Return the seconds in which this share of the decisions was made; None if there are none."""
         left = math.ceil(share * self.count)
         for number, times in sorted(self.classes.items()):
             left -= times
@@ -53,24 +53,24 @@ class TimeHistogram:
 
 @frozen
 class StrategyStats:
-    """What one strategy did in a pair, or in all of them."""
+    """Times, faults and errors of one strategy, in a pair or in all of them."""
 
     plays: TimeHistogram = field(factory=TimeHistogram)
-    """How long it took to choose plays; what was forced was not asked."""
+    """Times of choosing plays, without forced ones."""
     others: TimeHistogram = field(factory=TimeHistogram)
-    """The same of everything else: the cube, resignations."""
+    """Times of all other decisions: the cube, resignations."""
     faults: int = 0
-    """Decisions that it did not make, and a fallback had to."""
+    """Decisions that a fallback had to make."""
     example: str = ""
-    """The first fault in words."""
+    """The first fault, as text."""
     judged: int = 0
-    """Decisions that count for the performance rating, as the judge sees it."""
+    """Decisions that count for the performance rating."""
     loss: float = 0.0
-    """Sum over them, normalised."""
+    """Sum of their normalised losses."""
 
     @property
     def pr(self) -> float | None:
-        """Performance rating: 500 times the mean loss; None where nothing was judged."""
+        """Performance rating: 500 times the mean loss; None without evaluated decisions."""
         return 500 * self.loss / self.judged if self.judged else None
 
 
@@ -79,47 +79,47 @@ class PairResult:
     """Two games or matches with the same dice and swapped seats."""
 
     number: int
-    """From 0."""
+    """Counted from 0."""
     results: tuple[float, float]
-    """What A got in each: points of a money game, of a match 1 for won and 0 for lost."""
+    """Result of A in each: points of a money game; 1 or 0 for a match won or lost."""
     luck: tuple[float, float] | None
-    """How much of it was A's luck less B's, in the same unit; None where it is not known."""
+    """A's luck less B's in each, in the same unit; None if it is not known."""
     games: int
     """Games in both."""
     performances: tuple[StrategyStats, StrategyStats]
     """Of A and of B."""
     unjudged: str = ""
-    """Why the judge had to leave it out, if it had to."""
+    """The error of the evaluator, if it failed."""
 
     @property
     def result(self) -> float:
-        """What A got on average."""
+        """Mean result of A."""
         return sum(self.results) / 2
 
     @property
     def adjusted(self) -> float | None:
-        """The same without luck."""
+        """Mean result of A without luck."""
         return None if self.luck is None else self.result - sum(self.luck) / 2
 
 
 @frozen
 class Estimate:
-    """A mean and how sure it is."""
+    """A mean and its accuracy."""
 
     mean: float
     error: float
     """Standard error."""
     low: float
-    """Where the 95 % interval begins."""
+    """Lower end of the 95 % interval."""
     high: float
     count: int
-    """Of how many values."""
+    """Number of values."""
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Self | None:
         """Estimate a mean, with its interval by the normal distribution; None for fewer than two values.
 
-        The order of the values makes no difference, not in the last digit.
+        The result does not depend on the order of the values, not even in the last digit.
         """
         count = len(values)
         if count < 2:
@@ -130,23 +130,23 @@ class Estimate:
 
     @classmethod
     def of_shares(cls, values: Sequence[float]) -> Self | None:
-        """The same for what lies between 0 and 1, as does the interval.
+        """Estimate the mean of values between 0 and 1; the interval lies there, too.
 
-        Where all values are 0, or all are 1, they do not tell how much they vary, and the interval is Wilson's.
+        If all values are 0, or all are 1, their variance says nothing, and the interval is Wilson's.
         """
-        found = cls.of(values)
-        if found is None:
+        estimate = cls.of(values)
+        if estimate is None:
             return None
-        low, high = max(found.low, 0.0), min(found.high, 1.0)
-        if found.error == 0 and found.mean in {0.0, 1.0}:
-            low, high = wilson(round(found.mean * found.count), found.count)
-        return cls(found.mean, found.error, low, high, found.count)
+        low, high = max(estimate.low, 0.0), min(estimate.high, 1.0)
+        if estimate.error == 0 and estimate.mean in {0.0, 1.0}:
+            low, high = wilson(round(estimate.mean * estimate.count), estimate.count)
+        return cls(estimate.mean, estimate.error, low, high, estimate.count)
 
 
 def rating_difference(share: float, length: int) -> float | None:
-    """Return how many rating points more, by the formula of FIBS, win this share of matches; None for all or none.
+    """Return the difference of FIBS ratings at which this share of matches is won; None for all or none.
 
-    From the chance to win 1 / (1 + 10^(-D sqrt(n) / 2000)) of who has D points more at n points.
+    It inverts the chance to win 1 / (1 + 10^(-D sqrt(n) / 2000)) of a player rated D points higher, at n points.
     """
     if not 0 < share < 1:
         return None
@@ -155,7 +155,7 @@ def rating_difference(share: float, length: int) -> float | None:
 
 @define
 class _StrategyTotals:
-    """What a strategy did in many pairs."""
+    """Sums over the pairs of a strategy."""
 
     plays: TimeHistogram = field(factory=TimeHistogram)
     others: TimeHistogram = field(factory=TimeHistogram)
@@ -164,7 +164,7 @@ class _StrategyTotals:
     losses: list[float] = field(factory=list)
 
     def add(self, part: StrategyStats) -> None:
-        """Count what it did in one."""
+        """Add a pair."""
         self.plays.classes.update(part.plays.classes)
         self.others.classes.update(part.others.classes)
         self.faults += part.faults
@@ -172,27 +172,27 @@ class _StrategyTotals:
         self.losses.append(part.loss)
 
     @property
-    def performance(self) -> StrategyStats:
-        """The sum."""
+    def stats(self) -> StrategyStats:
+        """The sums."""
         return StrategyStats(self.plays, self.others, self.faults, "", self.judged, math.fsum(self.losses))
 
 
 @define
 class DuelSummary:
-    """The pairs of a duel, summed up. What comes out does not depend on the order in which they came."""
+    """The pairs of a duel, summed up. The result does not depend on the order in which they are added."""
 
     plan: DuelPlan
     results: dict[int, float] = field(factory=dict)
-    """What A got on average, by the number of the pair."""
+    """Mean result of A, by the number of the pair."""
     games: int = 0
     unjudged: int = 0
-    """Pairs whose luck is not known, because the judge failed."""
+    """Pairs without luck because the evaluator failed."""
     _adjusted: list[float] = field(factory=list)
-    _sums: tuple[_StrategyTotals, _StrategyTotals] = field(factory=lambda: (_StrategyTotals(), _StrategyTotals()))
+    _totals: tuple[_StrategyTotals, _StrategyTotals] = field(factory=lambda: (_StrategyTotals(), _StrategyTotals()))
     _examples: list[tuple[int, str]] = field(factory=list)
 
     def add(self, pair: PairResult) -> None:
-        """Count a pair; one that was counted already is left out."""
+        """Add a pair, unless it was added before."""
         if pair.number in self.results:
             return
         self.results[pair.number] = pair.result
@@ -200,7 +200,7 @@ class DuelSummary:
         self.unjudged += bool(pair.unjudged)
         if pair.adjusted is not None:
             self._adjusted.append(pair.adjusted)
-        for total, performance in zip(self._sums, pair.performances, strict=True):
+        for total, performance in zip(self._totals, pair.performances, strict=True):
             total.add(performance)
         texts = (*(it.example for it in pair.performances), pair.unjudged)
         self._examples += [(pair.number, text) for text in texts if text]
@@ -208,22 +208,22 @@ class DuelSummary:
 
     @property
     def result(self) -> Estimate | None:
-        """What A gets a money game, or the share of matches that A wins."""
+        """Points of A per money game, or share of matches that A wins."""
         results = list(self.results.values())
         return Estimate.of_shares(results) if self.plan.length else Estimate.of(results)
 
     @property
     def adjusted(self) -> Estimate | None:
-        """The same without luck; a share may then lie outside of 0 to 1."""
+        """The result without luck; a share may then lie outside of 0 to 1."""
         return Estimate.of(self._adjusted)
 
     @property
     def performances(self) -> tuple[StrategyStats, StrategyStats]:
-        """What A and B did in all pairs."""
-        return self._sums[0].performance, self._sums[1].performance
+        """Statistics of A and B in all pairs."""
+        return self._totals[0].stats, self._totals[1].stats
 
     def report(self, wanted: int) -> dict[str, Any]:
-        """Return everything as JSON can write it; so many pairs were wanted."""
+        """Return everything in JSON types; `wanted` is the number of pairs to play."""
         result, adjusted = self.result, self.adjusted
         of = zip(self.plan.labels, self.performances, strict=True)
         return {
@@ -244,22 +244,22 @@ class DuelSummary:
     def _estimate(self, estimate: Estimate | None) -> dict[str, float | None] | None:
         if estimate is None:
             return None
-        told: dict[str, float | None] = {
+        values: dict[str, float | None] = {
             "mean": estimate.mean,
             "error": estimate.error,
             "low": estimate.low,
             "high": estimate.high,
         }
         if self.plan.length:
-            told |= {
-                f"rating_{name}": rating_difference(told[name] or 0.0, self.plan.length)
+            values |= {
+                f"rating_{name}": rating_difference(values[name] or 0.0, self.plan.length)
                 for name in ("mean", "low", "high")
             }
-        return told
+        return values
 
 
 def _gain(result: Estimate | None, adjusted: Estimate | None) -> float | None:
-    """Return how many times as many games would say as much without the luck taken out."""
+    """Return the factor by which more games would be needed for the same accuracy without luck adjustment."""
     if result is None or adjusted is None or result.count != adjusted.count or not (result.error and adjusted.error):
         return None
     return (result.error / adjusted.error) ** 2
@@ -277,14 +277,14 @@ def _performance(name: str, performance: StrategyStats) -> dict[str, Any]:
 
 
 def _times(times: TimeHistogram) -> dict[str, float | None]:
-    """Return how many decisions there were, and the seconds that one took."""
+    """Return the number of decisions and quantiles of their times in seconds."""
     return {"count": times.count, "median": times.quantile(0.5), "p99": times.quantile(0.99)}
 
 
 FILE_KIND: Final = "fibsbot duel 1"
-"""What the first line calls itself; another number when the lines change their meaning."""
-LONGEST_LINE: Final = 1 << 20
-"""Bytes of a line; nothing that we write is nearly as long."""
+"""The kind in the first line; the number changes with the format."""
+MAX_LINE: Final = 1 << 20
+"""Maximum length of a line in bytes; lines that are written are much shorter."""
 LARGEST_FIGURE: Final = 1e9
 """No figure of a pair is larger."""
 LARGEST_TIME_CLASS: Final = 1000
@@ -293,18 +293,18 @@ _converter: Final = cattrs.Converter(forbid_extra_keys=True)
 
 
 class ResultsFile:
-    """A file of results, open for more. One process at a time holds it."""
+    """A file of results, open for appending and locked by this process."""
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:
-        """Go on with a file that `open` has read."""
+        """Append to a file that `open` has read."""
         self._path = path
         self._file = file
 
     @classmethod
-    def open(cls, path: Path, plan: DuelPlan, take: Callable[[PairResult], None]) -> Self:
-        """Open a file or begin it, and hand on the pairs that it holds; half a line at its end is cut off.
+    def open(cls, path: Path, plan: DuelPlan, on_pair: Callable[[PairResult], None]) -> Self:
+        """Open a file or create it, and pass its pairs to `on_pair`; an incomplete line at its end is cut off.
 
-        Raises DuelError where it is no file of this plan, cannot be read or written, or is held by another process.
+        Raises DuelError if the file is of another plan, cannot be read or written, or is locked by another process.
         """
         try:
             file = path.open("a+b")
@@ -313,12 +313,12 @@ class ResultsFile:
         with contextlib.ExitStack() as held:
             held.callback(file.close)
             _lock(path, file)
-            _read(path, file, plan, take)
+            _read(path, file, plan, on_pair)
             held.pop_all()
         return cls(path, file)
 
     def add(self, pair: PairResult) -> None:
-        """Append a pair; it is in the file when this returns. Raises DuelError where it cannot be written."""
+        """Append a pair and flush the file. Raises DuelError if it cannot be written."""
         row = asdict(pair)
         try:
             self._file.write(_line(row))
@@ -327,8 +327,8 @@ class ResultsFile:
             raise DuelError(f"cannot write {self._path}: {error.strerror}") from None
 
     def close(self) -> None:
-        """Let go of the file."""
-        with contextlib.suppress(OSError):  # what could not be written has been told
+        """Close and unlock the file."""
+        with contextlib.suppress(OSError):  # an error of writing was reported by `add`
             self._file.close()
 
 
@@ -341,22 +341,22 @@ def _lock(path: Path, file: IO[bytes]) -> None:
         raise DuelError(f"cannot lock {path}: {error.strerror}") from None
 
 
-def _read(path: Path, file: IO[bytes], plan: DuelPlan, take: Callable[[PairResult], None]) -> None:
+def _read(path: Path, file: IO[bytes], plan: DuelPlan, on_pair: Callable[[PairResult], None]) -> None:
     header = _line({"kind": FILE_KIND, **plan.settings()})
     try:
         file.seek(0)
-        first = file.readline(LONGEST_LINE)
-        if not first.endswith(b"\n") and header.startswith(first):  # new, or killed at its very first line
+        first = file.readline(MAX_LINE)
+        if not first.endswith(b"\n") and header.startswith(first):  # new, or interrupted in the first line
             file.truncate(0)
             file.write(header)
             file.flush()
             return
         _check_header(path, first, plan)
-        for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 2):
-            if not line.endswith(b"\n") and len(line) < LONGEST_LINE:
+        for number, line in enumerate(iter(lambda: file.readline(MAX_LINE), b""), 2):
+            if not line.endswith(b"\n") and len(line) < MAX_LINE:
                 file.truncate(file.tell() - len(line))
                 break
-            take(_pair(f"{path}:{number}", line))
+            on_pair(_pair(f"{path}:{number}", line))
     except OSError as error:
         raise DuelError(f"cannot read {path}: {error.strerror}") from None
 
@@ -387,7 +387,7 @@ def _pair(place: str, line: bytes) -> PairResult:
 
 
 def _possible(pair: PairResult) -> bool:
-    """Whether a pair's figures can be reckoned with; nobody else writes them, but anybody might."""
+    """Whether the numbers of a pair are in sensible ranges: the file may have been edited."""
     figures = (*pair.results, *(pair.luck or ()), *(it.loss for it in pair.performances))
     counts = [pair.number, pair.games]
     for it in pair.performances:

@@ -21,6 +21,7 @@ from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics
 from fibsbot.arena.duel.games import play_match, play_out
 from fibsbot.arena.duel.plan import DuelError, DuelPlan, GameDice
 from fibsbot.arena.duel.results import PairResult, StrategyStats, TimeHistogram
+from fibsbot.files import replacing
 from fibsbot.formats.mat import write_mat
 from fibsbot.processes import WorkerLostError, map_unordered
 from fibsbot.rules.state import Seat
@@ -214,11 +215,9 @@ def _leg_result(plan: DuelPlan, transcript: Transcript, seat: Seat, analysis: Ma
 
 
 def _write_mat_file(path: Path, transcript: Transcript) -> None:
-    """Write a file, or replace it, as a whole."""
-    unfinished = path.with_suffix(f".{os.getpid()}.part")
     try:
-        unfinished.write_text(write_mat(transcript), "utf-8")
-        unfinished.replace(path)
+        with replacing(path) as part:
+            part.write_text(write_mat(transcript), "utf-8")
     except OSError as error:
         raise DuelError(f"cannot write {path}: {error.strerror}") from None
 

@@ -69,9 +69,9 @@ def indices_on_boards(boards: Boards) -> tuple[Int64s, Int64s, Int64s]:
 
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 
-MOST_ROLLS: Final = 32
+MAX_ROLLS: Final = 32
 """Columns of the distribution of rolls until all are off, which can take 30; 32 fill two cache lines."""
-MOST_ROLLS_TO_FIRST: Final = 12
+MAX_ROLLS_TO_FIRST: Final = 12
 """Columns until the first is off, which can take 10 rolls."""
 
 WIN: Final = 0
@@ -107,8 +107,8 @@ def read_only_arrays(rolls: Floats32, first: Floats32, means: Floats32, pairs: F
 
 
 NO_TABLES: Final = read_only_arrays(
-    np.empty((0, MOST_ROLLS), np.float32),
-    np.empty((0, MOST_ROLLS_TO_FIRST), np.float32),
+    np.empty((0, MAX_ROLLS), np.float32),
+    np.empty((0, MAX_ROLLS_TO_FIRST), np.float32),
     np.empty(0, np.float32),
     np.empty((0, 0, COLUMNS), np.float32),
 )
@@ -139,7 +139,7 @@ def covered_chances(own: Int64s, opponent: Int64s, columns: TableArrays) -> Floa
 
 def first_off(numbers: Int64s, columns: TableArrays) -> Floats32:
     """Return the chances that a side needs exactly so many rolls until its first checker is off, shape (n, 12)."""
-    first = np.zeros((len(numbers), MOST_ROLLS_TO_FIRST), np.float32)
+    first = np.zeros((len(numbers), MAX_ROLLS_TO_FIRST), np.float32)
     whole = numbers >= FIRST_OF_FIFTEEN
     first[whole] = columns.first[numbers[whole] - FIRST_OF_FIFTEEN]
     first[~whole, 0] = 1

@@ -32,8 +32,8 @@ from fibsbot.engine.arrays import CHANCE_OF_ROLL, CHECKERS, ROLL_COUNT, Floats32
 from fibsbot.engine.bearoff.lookup import (
     CENTRED,
     COLUMNS,
-    MOST_ROLLS,
-    MOST_ROLLS_TO_FIRST,
+    MAX_ROLLS,
+    MAX_ROLLS_TO_FIRST,
     OWNED,
     POINTS,
     THEIRS,
@@ -164,13 +164,13 @@ def _chunks(first: int, last: int) -> Iterator[tuple[int, int]]:
 
 def solve_all(moves: Int32s, on_progress: Callable[[int], None]) -> tuple[Floats64, Floats64]:
     """Return means and chances of the number of rolls until all checkers are off; see `solve`."""
-    return solve(moves, 1, MOST_ROLLS, on_progress)
+    return solve(moves, 1, MAX_ROLLS, on_progress)
 
 
 def solve_first(moves: Int32s, on_progress: Callable[[int], None]) -> Floats64:
     """Return the chances of the number of rolls until the first is off, for the positions of 15 in their order."""
     fifteen = position_count(CHECKERS - 1)
-    return solve(moves, fifteen, MOST_ROLLS_TO_FIRST, on_progress)[1][fifteen:]
+    return solve(moves, fifteen, MAX_ROLLS_TO_FIRST, on_progress)[1][fifteen:]
 
 
 _AFTERWARDS: Final = np.array([0, 1, 3, 2])

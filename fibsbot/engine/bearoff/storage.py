@@ -15,7 +15,6 @@ import hashlib
 import json
 import mmap
 import os
-import secrets
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,8 +25,9 @@ import numpy.typing as npt
 from attrs import frozen
 
 from fibsbot.engine.arrays import CHECKERS
-from fibsbot.engine.bearoff.lookup import COLUMNS, MOST_ROLLS, MOST_ROLLS_TO_FIRST, TableArrays, position_count
+from fibsbot.engine.bearoff.lookup import COLUMNS, MAX_ROLLS, MAX_ROLLS_TO_FIRST, TableArrays, position_count
 from fibsbot.engine.bearoff.tables import BearoffTables
+from fibsbot.files import replacing
 
 FORMAT: Final = "fibsbot bear-off tables"
 VERSION: Final = 1
@@ -76,15 +76,10 @@ def write_tables(tables: BearoffTables, path: Path) -> TableFile:
     checksum = _checksum(arrays)
     head = {"format": FORMAT, "version": VERSION, "checkers": tables.checkers, "sha256": checksum}
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with unfinished.open("xb") as file:
-            file.write(json.dumps(head).encode().ljust(HEADER_SIZE - 1) + b"\n")
-            for array in arrays:
-                file.write(array.data)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with replacing(path) as part, part.open("xb") as file:
+        file.write(json.dumps(head).encode().ljust(HEADER_SIZE - 1) + b"\n")
+        for array in arrays:
+            file.write(array.data)
     return _kept(path, tables.checkers, checksum, path.stat())
 
 
@@ -133,7 +128,7 @@ def _head(page: bytes, checkers: int) -> dict[str, Any]:
 def _shapes(checkers: int) -> tuple[tuple[int, ...], ...]:
     """Return the shapes of the arrays in the order of `TableArrays`."""
     all_, few = position_count(CHECKERS), position_count(checkers)
-    return (all_, MOST_ROLLS), (all_ - position_count(CHECKERS - 1), MOST_ROLLS_TO_FIRST), (all_,), (few, few, COLUMNS)
+    return (all_, MAX_ROLLS), (all_ - position_count(CHECKERS - 1), MAX_ROLLS_TO_FIRST), (all_,), (few, few, COLUMNS)
 
 
 def _kept(path: Path, checkers: int, checksum: str, about: os.stat_result) -> TableFile:
@@ -158,7 +153,7 @@ def _native(array: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 DEFAULT_CHECKERS: Final = 6
 """Checkers a side in the two-sided table, unless somebody asks for more."""
-MOST_CHECKERS: Final = 8
+MAX_CHECKERS: Final = 8
 """The most that may be asked for: each checker more takes three times the memory."""
 
 
@@ -189,7 +184,7 @@ def load_tables(
         The tables; None where there are none and they are not to be computed. An engine works without them: it
         passes `NO_TABLES` to what is compiled, asks its networks instead, and should say so.
     """
-    for count in range(MOST_CHECKERS, DEFAULT_CHECKERS - 1, -1) if checkers is None else (checkers,):
+    for count in range(MAX_CHECKERS, DEFAULT_CHECKERS - 1, -1) if checkers is None else (checkers,):
         path = path_for(count, folder)
         try:
             return read_tables(path, count)[0]

@@ -9,7 +9,7 @@ from attrs import field, frozen
 from fibsbot.engine.arrays import CELLS, CHECKERS, Board, Boards, Floats32, Int64s, position_of
 from fibsbot.engine.bearoff.lookup import (
     CENTRED,
-    MOST_ROLLS,
+    MAX_ROLLS,
     OWNED,
     THEIRS,
     WIN,
@@ -154,7 +154,7 @@ class BearoffTables:
 
     def _side(self, number: int, pips: int) -> SideRolls:
         throws = self.columns.rolls[number].astype(float)
-        counts = np.arange(MOST_ROLLS)
+        counts = np.arange(MAX_ROLLS)
         mean = float(self.columns.means[number])
         deviation = float(np.sqrt(max(throws @ counts**2 - (throws @ counts) ** 2, 0.0)))
         return SideRolls(pips, mean, deviation, tuple(np.trim_zeros(throws, "b").tolist()))

@@ -16,6 +16,7 @@ from fibsbot.engine.rollout.games import BlockPlayer
 from fibsbot.engine.rollout.plan import BLOCK, Candidate, RolloutPlan
 from fibsbot.engine.rollout.results import CandidateResult, RolloutError, RolloutFile, RolloutResult, Trials
 from fibsbot.processes import WorkerLostError, map_unordered, usable_cores
+from fibsbot.text import one_line
 
 EngineFactory: TypeAlias = Callable[[], Engine]
 """Makes the engine in each process; it must be something that can be pickled, such as `Engine.load`."""
@@ -43,7 +44,7 @@ def _work(way: Connection, make: EngineFactory, candidates: Sequence[Candidate],
         try:
             roller = BlockPlayer(make())
         except Exception as error:  # noqa: BLE001 - whatever it is, it has to be told in a line
-            way.send(RolloutError(f"the engine cannot be made: {' '.join(str(error).split())}"))
+            way.send(RolloutError(f"the engine cannot be made: {one_line(error)}"))
             return
         while (number := way.recv()) is not None:
             way.send((number, roller.play(candidates, plan, number)))

@@ -37,7 +37,7 @@ from fibsbot.engine.search.lookahead import Lookahead, argmin_of_slots
 
 ROLLOUT_FILTER: Final = PlayFilter(0.12, 3)
 """Which plays the pruner leaves to the network."""
-MOST_TURNS: Final = 500
+MAX_TURNS: Final = 500
 """Turns after which the network says what is left of a game that finds no end."""
 
 
@@ -63,7 +63,7 @@ class BlockPlayer:
         boards = np.repeat(boards_of([state.position]), BLOCK, axis=0)
         table = _Games.of(self._searcher.lookahead, cubes, plan, boards, start)
         dice = RolloutDice(plan.seed, block)
-        for turn in range(plan.truncated or MOST_TURNS):
+        for turn in range(plan.truncated or MAX_TURNS):
             table.settle(cubes.are_final(table.boards))
             if not len(table.games):
                 break

@@ -25,7 +25,7 @@ from fibsbot.engine.arrays import (
     other_side,
 )
 from fibsbot.engine.evaluator import Evaluator
-from fibsbot.engine.generator import MOST_PLAYS
+from fibsbot.engine.generator import MAX_PLAYS
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.pruner import PlayFilter, Pruner, expand, new_pruner_buffers
 from fibsbot.engine.search.cache import PositionCache, distinct, empty, fill, find, forget, new_cache
@@ -191,7 +191,7 @@ class Lookahead:
         The slot is `row * 21 + roll`; they come in their order and none is left out.
         """
         self.clock.check()
-        most = min(chosen.most, MOST_PLAYS)
+        most = min(chosen.most, MAX_PLAYS)
         room = len(boards) * ROLL_COUNT * min(most, _USUAL) + most
         while True:
             found, slots = np.empty((room, CELLS), np.int8), np.empty(room, np.int32)

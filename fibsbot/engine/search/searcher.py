@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from attrs import define, frozen
 
-from fibsbot.engine import MOST_PLIES
+from fibsbot.engine import MAX_PLIES
 from fibsbot.engine.arrays import ROLL_COUNT, Boards, Outcomes, boards_of, cubeless_equity, other_side, swapped
 from fibsbot.engine.bearoff import NO_TABLES
 from fibsbot.engine.cube import DEFAULT_EFFICIENCY, THEIRS, CubeVerdict, Efficiency
@@ -35,8 +35,8 @@ class SearchLimits:
 
     def __attrs_post_init__(self) -> None:
         """Raise ValueError for limits that are none."""
-        if not 0 <= self.plies <= MOST_PLIES:
-            raise ValueError(f"expected plies between 0 and {MOST_PLIES}, got {self.plies}")
+        if not 0 <= self.plies <= MAX_PLIES:
+            raise ValueError(f"expected plies between 0 and {MAX_PLIES}, got {self.plies}")
         if self.seconds is not None and not self.seconds > 0:
             raise ValueError(f"expected a time above 0 seconds, got {self.seconds}")
 

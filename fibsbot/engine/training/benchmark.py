@@ -19,6 +19,7 @@ from fibsbot.engine.arrays import Boards, Floats64, boards_of, cubeless_equity, 
 from fibsbot.engine.evaluator import Evaluator
 from fibsbot.engine.generator import successors
 from fibsbot.notation.position_ids import parse_position_id
+from fibsbot.text import one_line
 
 CLASSES: Final = {1: "over", 2: "bear-off", 3: "race", 4: "crashed", 5: "contact"}
 """What the file's classes are called."""
@@ -53,7 +54,7 @@ class CheckerBenchmark:
             with gzip.open(path, "rt", encoding="utf-8") as file:
                 decisions = [_decision(json.loads(line)) for number, line in enumerate(file) if number]
         except (ValueError, KeyError, TypeError, EOFError, RecursionError, gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(f"{path}: expected rated decisions, found {' '.join(str(error).split())}") from error
+            raise ValueError(f"{path}: expected rated decisions, found {one_line(error)}") from error
         if not decisions:
             raise ValueError(f"{path}: expected rated decisions, found none")
         return cls(decisions)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from fibsbot.engine.arrays import CELLS, CHANCE_OF_ROLL, CHECKERS, ROLL_COUNT, Board, Boards, Bools, Floats32, Int32s
 from fibsbot.engine.bearoff import TableArrays
-from fibsbot.engine.bearoff.lookup import MOST_ROLLS as THROWS
+from fibsbot.engine.bearoff.lookup import MAX_ROLLS as THROWS
 from fibsbot.engine.bearoff.lookup import POINTS as HOME
 from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
 from fibsbot.engine.jit import compiled

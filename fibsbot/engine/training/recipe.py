@@ -13,15 +13,16 @@ from attrs.validators import and_, deep_iterable, ge, gt, le
 
 from fibsbot.engine.pruner import PlayFilter
 from fibsbot.engine.training.random_positions import Variety
+from fibsbot.text import one_line
 
-MOST_UNITS: Final = 8192
+MAX_UNITS: Final = 8192
 """Hidden units of a layer, at most."""
 MOST: Final = 1_000_000_000
 """Games, positions or labels of a step, at most."""
 LAST_SEED: Final = 41
 """Beyond that, seeds that follow from it would be longer than the 32 bits of numba's generator."""
 
-_layers: Final = deep_iterable(and_(ge(1), le(MOST_UNITS)))
+_layers: Final = deep_iterable(and_(ge(1), le(MAX_UNITS)))
 _rate: Final = and_(gt(0.0), le(1.0))
 
 
@@ -33,7 +34,7 @@ class RecipeError(ValueError):
 class TDRecipe:
     """TD(0) from nothing."""
 
-    hidden: int = field(default=128, validator=[ge(1), le(MOST_UNITS)])
+    hidden: int = field(default=128, validator=[ge(1), le(MAX_UNITS)])
     games: int = field(default=400_000, validator=[ge(0), le(MOST)])
     lesson: int = field(default=500, validator=[ge(1), le(100_000)])
     """Games between two looks at the rate."""
@@ -125,7 +126,7 @@ class Recipe:
     student: TDRecipe
     distilling: DistillRecipe
     rounds: tuple[Round, ...]
-    pruner_hidden: int = field(default=64, validator=[ge(1), le(MOST_UNITS)])
+    pruner_hidden: int = field(default=64, validator=[ge(1), le(MAX_UNITS)])
     pruner_positions: int = field(default=1_000_000, validator=[ge(1), le(MOST)])
     """How many positions the first pruner learns from the student."""
     chunk: int = field(default=20_000, validator=[ge(1), le(1_000_000)])
@@ -183,7 +184,7 @@ def read_recipe(path: Path) -> Recipe:
         raise RecipeError(f"{path}: expected a recipe in TOML, found {error}") from error
     except (cattrs.BaseValidationError, ValueError) as error:
         flaws = cattrs.transform_error(error, path="recipe", format_exception=_flaw)
-        raise RecipeError(f"{path}: {' '.join('; '.join(flaws).split())}") from error
+        raise RecipeError(f"{path}: {one_line('; '.join(flaws))}") from error
 
 
 def structure(page: dict[str, Any]) -> Recipe:

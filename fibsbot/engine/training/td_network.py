@@ -119,7 +119,7 @@ def value(student: TDNetwork, desk: TDBuffers, board: Board) -> float:
     return float(2 * chances[0] - 1 + chances[1] + chances[2] - chances[3] - chances[4])
 
 
-MOST_TURNS = 2000
+MAX_TURNS = 2000
 """A game that goes on for longer is given up; beginners can build walls that last."""
 
 
@@ -195,7 +195,7 @@ def _learn(student: TDNetwork, table: SelfPlayBuffers, games: int, seed: int, ra
     board, swapped, teacher, told = table.board, table.swapped, table.teacher, table.told
     for _ in range(games):
         copy(table.start, board)
-        for turn in range(MOST_TURNS):
+        for turn in range(MAX_TURNS):
             one = np.random.randint(1, 7)  # noqa: NPY002
             other = np.random.randint(1, 7)  # noqa: NPY002
             while turn == 0 and one == other:

@@ -14,6 +14,7 @@ from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, create_engi
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from fibsbot.files import private_database
+from fibsbot.text import one_line
 
 BUSY_TIMEOUT: Final = 5.0
 """Seconds that SQLite waits for another process which writes, before it gives up."""
@@ -143,7 +144,7 @@ def _postgresql(url: URL, *, writing: bool) -> Engine:
 def database_error_text(error: BaseException) -> str:
     """Return in one line what is wrong with the database, as the database said it."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
-    return " ".join(str(cause).split()) or type(cause).__name__
+    return one_line(cause)
 
 
 def is_hopeless(error: DBAPIError) -> bool:

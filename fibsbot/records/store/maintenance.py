@@ -7,7 +7,6 @@ import csv
 import datetime as dt
 import itertools
 import json
-import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -16,13 +15,14 @@ from typing import IO, Any, Final, TypeAlias
 from attrs import frozen
 from sqlalchemy import ColumnElement, Connection, Select, Table, and_, case, func, or_, select, text
 
-from fibsbot.files import make_private
+from fibsbot.files import make_private, replacing
 from fibsbot.records.store.database import BUSY_TIMEOUT, StoreError, database_url, is_sqlite, public_url, sqlite_uri
 from fibsbot.records.store.reader import CHUNK, Store
 from fibsbot.records.store.schema import ACCOUNTS, DECISIONS, GAMES, MATCHES, METADATA, OPPONENTS
 from fibsbot.records.views import OPEN, Outcome
+from fibsbot.text import one_line
 
-MOST_PER_KIND: Final = 20
+MAX_PER_KIND: Final = 20
 """Problems of one kind that are told one by one."""
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -51,8 +51,8 @@ def check_integrity(store: Store, progress: Progress = lambda _done, _of: None) 
         looks = [*(_FILE_CHECKS if connection.dialect.name == "sqlite" else ()), *_ROW_CHECKS]
         of = len(looks) + len(tables)
         for look in looks:
-            found = list(itertools.islice(look(connection), MOST_PER_KIND + 1))
-            problems += found[:MOST_PER_KIND] + ["and more of this kind"] * (len(found) > MOST_PER_KIND)
+            found = list(itertools.islice(look(connection), MAX_PER_KIND + 1))
+            problems += found[:MAX_PER_KIND] + ["and more of this kind"] * (len(found) > MAX_PER_KIND)
             progress(next(steps), of)
         counts = {}
         for table in tables:
@@ -67,7 +67,7 @@ def check_integrity(store: Store, progress: Progress = lambda _done, _of: None) 
 def _integrity(connection: Connection) -> Iterator[str]:
     for (said,) in connection.execute(text("PRAGMA integrity_check")):
         if said != "ok":
-            yield f"the file is damaged: {' '.join(str(said).split())}"
+            yield f"the file is damaged: {one_line(said)}"
 
 
 def _references(connection: Connection) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _rule(sentence: str, query: Query) -> Callable[[Connection], Iterator[str]]:
     """Return what yields the sentence for each row of a query, filled with the row's values."""
 
     def look(connection: Connection) -> Iterator[str]:
-        for row in connection.execute(query.limit(MOST_PER_KIND + 1)).mappings():
+        for row in connection.execute(query.limit(MAX_PER_KIND + 1)).mappings():
             yield sentence.format(**row)
 
     return look
@@ -236,7 +236,7 @@ def backup_store(where: str | Path, target: Path, progress: Progress = _quiet) -
     if not source.is_file():
         raise StoreError(f"there is no store {source}")
     try:
-        with _replacing(target) as part:
+        with replacing(target) as part:
             _copy(source, part, progress)
     except (sqlite3.Error, OSError) as error:
         raise StoreError(f"cannot back up {source} to {target}: {_error_text(error)}") from None
@@ -305,7 +305,7 @@ def export_store(store: Store, target: Path, *, as_csv: bool, progress: Progress
     Raises StoreError.
     """
     try:
-        with _replacing(target) as part:
+        with replacing(target) as part:
             if as_csv:
                 part.mkdir(mode=0o700)
                 write_csv(store, part, progress)
@@ -317,37 +317,9 @@ def export_store(store: Store, target: Path, *, as_csv: bool, progress: Progress
         raise StoreError(f"cannot write {target}: {_error_text(error)}") from None
 
 
-@contextlib.contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
-    """Give another name beside a target, and move what is made under it there in the end, or remove it."""
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        yield part
-        for path in (*(part.iterdir() if part.is_dir() else ()), part):
-            _sync(path)
-        part.rename(target)
-        _sync(target.parent)
-    except BaseException:
-        for left in sorted(part.glob("*")) if part.is_dir() else ():
-            left.unlink()
-        if part.is_dir():
-            part.rmdir()
-        part.unlink(missing_ok=True)
-        raise
-
-
-def _sync(path: Path) -> None:
-    """Have a file's bytes, or a folder's names, on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def _json_value(value: Any) -> Any:
     return value.isoformat() if isinstance(value, dt.datetime) else value
 
 
 def _error_text(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or " ".join(str(error).split())
+    return (error.strerror if isinstance(error, OSError) else None) or one_line(error)

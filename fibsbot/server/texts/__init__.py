@@ -1,4 +1,4 @@
-"""The texts that people read: banner, message of the day, about, help. Each stands in a file beside this one."""
+"""Texts for people: banner, message of the day, about, help. Each is a file in this package."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def _lines(name: str) -> tuple[str, ...]:
 
 
 def banner() -> tuple[Message, ...]:
-    """Return what a connection begins with."""
+    """Return the banner of a connection."""
     return tuple(map(m.Unknown, _lines("banner.txt")))
 
 
 def guest() -> tuple[Message, ...]:
-    """Return what a guest is told."""
+    """Return the instructions for guests."""
     return (m.GuestWelcome(), *map(m.Unknown, _lines("guest.txt")))
 
 
@@ -35,18 +35,18 @@ def motd() -> tuple[Message, ...]:
 
 
 def about() -> tuple[Message, ...]:
-    """Return what this server is."""
+    """Return the description of this server."""
     return tuple(map(m.Unknown, _lines("about.txt")))
 
 
 def goodbye() -> tuple[Message, ...]:
-    """Return what a user sees last."""
+    """Return the farewell."""
     return (m.Goodbye(), *map(m.Unknown, _lines("goodbye.txt")))
 
 
 @functools.cache
 def topics() -> dict[str, tuple[str, ...]]:
-    """Return every help topic's lines by its name."""
+    """Return the lines of each help topic by its name."""
     found: dict[str, tuple[str, ...]] = {}
     groups = itertools.groupby(_lines("help.txt"), lambda line: line.startswith("= "))
     names: list[str] = []
@@ -62,7 +62,7 @@ def topics() -> dict[str, tuple[str, ...]]:
 
 
 def help_on(topic: str | None) -> tuple[Message, ...]:
-    """Return the help on a topic, which a unique beginning is enough to name."""
+    """Return the help on a topic, given by its name or an unambiguous prefix."""
     name = (topic or "help").strip().lower()
     found = [name] if name in topics() else [known for known in topics() if known.startswith(name)]
     texts = {topics()[known] for known in found}

@@ -33,7 +33,7 @@ from fibsbot.rules.state import Seat
 from fibsbot.transcript import Gap, Step, Throw, walk
 
 _OWN_LOOK: Final = ViewOptions(theme=Theme.PAGE)
-_OPPONENT_LOOK: Final = ViewOptions(theme=Theme.PAGE, above=True, dark=False, fixed=True)
+_OPPONENT_LOOK: Final = ViewOptions(theme=Theme.PAGE, opponents_side=True, dark=False, fixed_numbers=True)
 """The opponent decides, and still sits above with the light checkers."""
 
 
@@ -51,7 +51,7 @@ def board_picture(track: TrackedMatch, own_name: str, last: ShownPlay | None) ->
     if track.state is None:
         return None
     decider, phase = _open_decision(track)
-    state = track.decision(phase)
+    state = track.decision_state(phase)
     opponent = track.opponent or "opponent"
     if decider is PlayerSide.OPPONENT:
         scene = scene_of_state(state.swapped(), _OPPONENT_LOOK, None, (opponent, own_name))
@@ -152,9 +152,9 @@ class AccountFeed:
     def on_message(self, message: Message, agent: Agent) -> bool:
         """Handle a message of the server, after the agent; return whether anything visible has changed."""
         before = sum(self.versions.values())
-        if agent.track is not self._track:
-            self._track = agent.track
-            self._over = not agent.track.running and (self._over or isinstance(message, m.MatchWon))
+        if agent.tracked is not self._track:
+            self._track = agent.tracked
+            self._over = not agent.tracked.running and (self._over or isinstance(message, m.MatchWon))
             self._changed(FeedPart.BOARD)
         if verb := _OWN_VERBS.get(type(message)):
             self._say(self._account, verb, message, own=True)

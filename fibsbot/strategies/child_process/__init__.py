@@ -1,1 +1,1 @@
-"""Engines that are other programs: the process, its restarts, and how positions and plays are written to it."""
+"""Engines as child processes: starting and restarting them, and the lines that are exchanged with them."""

@@ -1,8 +1,6 @@
-"""An engine as a child process.
+"""Engines as child processes: errors, lines with deadlines, and restarts after a failure.
 
-Its errors, its lines with deadlines, starting and ending it, restarting it after a failure.
-
-It is started without a shell by `launcher.py` and never left behind.
+An engine is started by `launcher.py`, without a shell, and never outlives this process.
 """
 
 from __future__ import annotations
@@ -30,11 +28,11 @@ class EngineTimeoutError(EngineError):
 
 
 class EngineExitedError(EngineError):
-    """The engine has ended by itself."""
+    """The engine has ended."""
 
 
 class DeclinedError(EngineError):
-    """There is no answer to this question, but nothing is wrong with the engine."""
+    """The engine cannot answer this question, but works."""
 
 
 class SorryError(DeclinedError):
@@ -42,18 +40,18 @@ class SorryError(DeclinedError):
 
 
 class NotReadyError(EngineError):
-    """The engine still starts; it may be ready for the next decision."""
+    """The engine is still starting; it may be ready for the next decision."""
 
 
 MAX_LINE: Final = 16_384
-"""Bytes of a line. No answer comes near it."""
+"""Maximum length of a line in bytes; answers are much shorter."""
 MAX_UNREQUESTED: Final = 1 << 20
-"""Bytes that may have come unasked before a question."""
+"""Bytes that may have arrived before a question, unrequested."""
 _CHUNK: Final = 65_536
 
 
 class LineReader:
-    """Reads lines from a descriptor, which stays its owner's."""
+    """Reads lines from a file descriptor, which the caller closes."""
 
     def __init__(self, source: int) -> None:
         """Read from this descriptor."""
@@ -61,9 +59,9 @@ class LineReader:
         self._buffer = bytearray()
 
     def read(self, deadline: float) -> str:
-        """Return the next line without its end; `deadline` is when to give up, by `time.monotonic`.
+        """Return the next line without its end; `deadline` is a time of `time.monotonic`.
 
-        Raises EngineError where no whole line came in time, a line has no end, or the other end is gone.
+        Raises EngineError if no whole line arrives in time, the line is too long, or the other end is closed.
         """
         while b"\n" not in self._buffer:
             if len(self._buffer) > MAX_LINE:
@@ -76,7 +74,7 @@ class LineReader:
         return line.decode("utf-8", "replace").rstrip("\r")
 
     def drain(self) -> None:
-        """Forget what has come unasked; raise EngineError where it does not end, or the other end is gone."""
+        """Discard unrequested input. Raises EngineError if it does not end, or the other end is closed."""
         taken = len(self._buffer)
         self._buffer.clear()
         while self._ready(0):
@@ -100,12 +98,12 @@ class LineReader:
 
 
 EXIT_GRACE: Final = 0.5
-"""Seconds that an engine has to end by itself after it was told to."""
+"""Seconds that an engine has to end after it was asked to."""
 _LAUNCHER: Final = Path(__file__).with_name("launcher.py")
 
 
 def find_program(name: str) -> str:
-    """Return the path of a program; raise FileNotFoundError where there is none."""
+    """Return the path of a program. Raises FileNotFoundError if there is none."""
     path = shutil.which(name)
     if path is None:
         raise FileNotFoundError(f"there is no program called {name!r}")
@@ -113,14 +111,14 @@ def find_program(name: str) -> str:
 
 
 class ChildProcess:
-    """A program that is told lines on stdin and answers on stdout.
+    """A program that reads lines from stdin and answers on stdout.
 
     It runs under `launcher.py`, in a session of its own: Ctrl-C in our terminal does not reach it, and it ends when
-    `close` is called, when this object is forgotten, and when our process ends, even by SIGKILL.
+    `close` is called, when this object is garbage collected, and when our process ends, even by SIGKILL.
     """
 
     def __init__(self, argv: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
-        """Start it; `environment` goes before our own."""
+        """Start the program; `environment` overrides our own."""
         lifeline, ours = os.pipe()
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the user's own command, without a shell
@@ -146,18 +144,18 @@ class ChildProcess:
 
     @property
     def running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the program has not ended."""
         return self._process.poll() is None
 
-    def tell(self, line: str) -> None:
-        """Send a line; raise EngineExitedError where nobody reads it."""
+    def send(self, line: str) -> None:
+        """Send a line. Raises EngineExitedError if the program no longer reads."""
         try:
             self._stdin.write(f"{line}\n".encode())
         except OSError:
             raise EngineExitedError("ended") from None
 
-    def epitaph(self) -> str:
-        """Say how it ended and the last that it complained of; empty if it goes on."""
+    def exit_reason(self) -> str:
+        """Return the exit status and the last line of stderr; an empty text if the program is running."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(EXIT_GRACE)
         status = self._process.poll()
@@ -168,25 +166,30 @@ class ChildProcess:
         last = next((word for line in reversed(words) if (word := "".join(filter(str.isprintable, line)).strip())), "")
         return f"exit status {status}: {last}" if last else f"exit status {status}"
 
-    def close(self, farewell: str | None = None) -> None:
-        """End it: by this line first, if there is one, by SIGKILL otherwise. It may be called again."""
-        if self._release.alive and farewell is not None and self.running:
+    def with_exit_reason(self, error: EngineExitedError) -> EngineExitedError:
+        """Return the error with the reason for which the program has ended."""
+        reason = self.exit_reason()
+        return EngineExitedError(f"{error} ({reason})") if reason else error
+
+    def close(self, quit_command: str | None = None) -> None:
+        """End the program, if possible with a command, else by SIGKILL. It may be called again."""
+        if self._release.alive and quit_command is not None and self.running:
             with contextlib.suppress(EngineError):
-                self.tell(farewell)
+                self.send(quit_command)
             self._stdin.close()
-            self._await_end(time.monotonic() + EXIT_GRACE)
+            self._wait_for_end(time.monotonic() + EXIT_GRACE)
         self._release()
 
-    def _await_end(self, deadline: float) -> None:
-        """Wait for the end, and read on: who cannot write cannot end."""
+    def _wait_for_end(self, deadline: float) -> None:
+        """Wait for the end, and read meanwhile: a program whose pipe is full cannot end."""
         with contextlib.suppress(EngineError):
-            while time.monotonic() < deadline:  # who never pauses is never late for a line
+            while time.monotonic() < deadline:  # a program that keeps writing never misses the deadline of a line
                 self.lines.read(deadline)
 
 
 def _kill_group(process: subprocess.Popen[bytes], lifeline: int) -> None:
-    """Kill a process with all that it has started, and close its pipes."""
-    if process.poll() is None:  # its number cannot be anybody else's as long as we have not been told of its end
+    """Kill a process and all processes that it has started, and close its pipes."""
+    if process.poll() is None:  # its PID is not reused before we have waited for it
         os.killpg(process.pid, signal.SIGKILL)
     os.close(lifeline)
     process.wait()
@@ -196,21 +199,21 @@ def _kill_group(process: subprocess.Popen[bytes], lifeline: int) -> None:
 
 
 RESTART_DELAYS: Final = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)
-"""Seconds between a failure and the next start: after the first, the second... failure in a row."""
+"""Seconds between a failure and the next start: after the first, the second ... failure in a row."""
 MAX_FAILURES: Final = 20
-"""After so many failures in a row it is not started again."""
+"""Failures in a row after which it is not started again."""
 
 
 class Restartable(Protocol):
-    """What can be kept running."""
+    """An engine that can be ended and started again."""
 
     @property
     def running(self) -> bool:
-        """Whether it can be asked, as far as is known."""
+        """Whether it has not ended, as far as is known."""
         ...
 
     def close(self) -> None:
-        """End it."""
+        """End the engine."""
         ...
 
 
@@ -219,15 +222,14 @@ AnswerT = TypeVar("AnswerT")
 
 
 class RestartingEngine(Generic[RestartableT]):
-    """Holds at most one engine.
+    """An engine that is started when it is needed, and again after it has failed.
 
-    An engine that has ended is started again and asked again: that costs no decision unless it ends again. One that is
-    late or talks nonsense is ended and costs that decision. Nobody waits for a pause to end: who asks in it gets an
-    error at once.
+    An engine that has ended is started and asked again: no decision is lost unless it ends again. One that is late or
+    answers nonsense is ended, and that decision is lost. In the pause before the next start, questions fail at once.
     """
 
     def __init__(self, start: Callable[[float], RestartableT], clock: Callable[[], float] = time.monotonic) -> None:
-        """Start nothing yet; `start` is told until when, by `time.monotonic`, whoever asks can wait."""
+        """Start nothing yet; `start` gets the deadline of the question, a time of `time.monotonic`."""
         self._start = start
         self._clock = clock
         self._engine: RestartableT | None = None
@@ -235,10 +237,10 @@ class RestartingEngine(Generic[RestartableT]):
         self._not_before = 0.0
 
     def ask(self, question: Callable[[RestartableT], AnswerT], deadline: float) -> AnswerT:
-        """Return what a question to the running engine returns; raise EngineError where there is none to ask."""
+        """Call `question` with the running engine and return its result. Raises EngineError if the engine fails."""
         fresh = self._engine is None
         try:
-            answer = question(self._running(deadline))
+            answer = question(self._ready_engine(deadline))
         except (DeclinedError, NotReadyError):
             raise
         except BaseException as error:
@@ -255,7 +257,7 @@ class RestartingEngine(Generic[RestartableT]):
             engine, self._engine = self._engine, None
             engine.close()
 
-    def _running(self, deadline: float) -> RestartableT:
+    def _ready_engine(self, deadline: float) -> RestartableT:
         if self._engine is not None and not self._engine.running:
             self.close()
         if self._engine is None:

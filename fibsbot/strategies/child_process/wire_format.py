@@ -1,8 +1,8 @@
-"""How positions and plays are written to other engines: `board:` lines of FIBS, and plays such as `bar/22 24/18 6/off`.
+"""Positions and plays for other engines: `board:` lines of FIBS, and plays such as `bar/22 24/18 6/off`.
 
-In a board line (docs/protocol.md) we are always O, who moves from 24 to 1, so that points and cells are our own. Such
-a line cannot say the Jacoby rule, that a match is played without a cube, or how much the opponent wants to resign. In
-a play every step of every checker is written out, without `*` and `(2)`.
+In a board line (docs/protocol.md) the player who decides is always O, who moves from 24 to 1, so that its cells are
+the player's points. It cannot express the Jacoby rule, a match without a cube, or the level of an offered resignation.
+In a play every step of every checker is written out, without `*` and `(2)`.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ NAMES = ("You", "Opponent")
 
 
 def board_line(state: MatchState) -> str:
-    """Return the decision as a `board:` line; raise DeclinedError where none can say it.
+    """Return the decision as a `board:` line. Raises DeclinedError if that is impossible.
 
     While the opponent's double or resignation is pending it is the opponent's turn. The score of an unlimited match
-    plays no part and is left out.
+    does not matter and is left out.
     """
     waiting = state.phase in {Phase.DOUBLED, Phase.RESIGNED}
     position = state.position
@@ -69,7 +69,7 @@ def board_line(state: MatchState) -> str:
 
 
 def state_of_line(line: str) -> MatchState:
-    """Return the decision that the player of a `board:` line has to make; raise ValueError where there is none."""
+    """Return the decision that the player of a `board:` line has to make. Raises ValueError if there is none."""
     try:
         return decision_of_board(BoardState.from_line(line))
     except BoardError as error:
@@ -79,11 +79,11 @@ def state_of_line(line: str) -> MatchState:
 def decision_of_board(board: BoardState) -> MatchState:
     """Return the decision that a board's player has to make: a play, whether to double, or whether to take.
 
-    Raises ValueError where it is not for this player to decide anything.
+    Raises ValueError if this player has nothing to decide.
     """
     if board.dice != (0, 0):
         phase = Phase.MOVE
-    elif board.opponent_dice == (0, 0) and board.was_doubled and (board.turn is not board.colour or _is_moot(board)):
+    elif board.opponent_dice == (0, 0) and _is_doubled(board):
         phase = Phase.DOUBLED
     else:
         phase = Phase.ROLL
@@ -95,9 +95,10 @@ def decision_of_board(board: BoardState) -> MatchState:
     return evolve(state, redoubles=0 if state.length else state.redoubles)
 
 
-def _is_moot(board: BoardState) -> bool:
-    """Whether neither may double: so it is on FIBS while a double is pending."""
-    return not (board.may_double or board.opponent_may_double)
+def _is_doubled(board: BoardState) -> bool:
+    """Whether the player has to answer a double; on FIBS neither player may double while one is pending."""
+    nobody_may_double = not (board.may_double or board.opponent_may_double)
+    return board.was_doubled and (board.turn is not board.colour or nobody_may_double)
 
 
 _POINT: Final = re.compile(r"(bar|off|[0-9]{1,2})\*?")
@@ -107,15 +108,15 @@ MeaningT = TypeVar("MeaningT")
 
 
 def format_steps(play: Play) -> str:
-    """Write a play; the empty one is the empty text."""
+    """Return a play as text; an empty text if no checker moves."""
     return " ".join(map(str, play.moves))
 
 
 def parse_play_choice(text: str, state: MatchState, plays: Sequence[Play]) -> Play:
-    """Return which of the legal plays an engine means; raise EngineError where it is none of them.
+    """Return the legal play that an engine's text means. Raises EngineError if it is none of them.
 
-    Steps may be written `8/5 6/5`, `8-5 6-5` and `8 5 6 5`; the bar may be 25, and off may be 0. A
-    hit may be marked by `*`, which says nothing that the board doesn't.
+    Steps may be written `8/5 6/5`, `8-5 6-5` and `8 5 6 5`; the bar may be 25, and off may be 0. A hit may be marked by
+    `*`, which is ignored.
     """
     assert state.dice is not None  # noqa: S101 - phase MOVE
     words = [word for word in _SEPARATORS.split(text.strip()) if word]
@@ -135,7 +136,7 @@ def parse_play_choice(text: str, state: MatchState, plays: Sequence[Play]) -> Pl
 
 
 def parse_word(words: Mapping[str, MeaningT], text: str) -> MeaningT:
-    """Return what an engine's word means; raise EngineError where it is none of these."""
+    """Return the meaning of an engine's word. Raises EngineError if it is not one of `words`."""
     if text not in words:
         raise EngineError(f"expected {' or '.join(words)}, got {text[:80]!r}")
     return words[text]

@@ -1,4 +1,4 @@
-"""GNU Backgammon as a strategy: Debian's program as a child process."""
+"""The strategy `gnubg`: GNU Backgammon as a child process."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Answer questions about values from within gnubg, by its own Python.
+"""Answer questions about values, as a script that gnubg runs in its own Python.
 
-Questions come on stdin, a JSON object per line; so do answers on stdout.
+Questions come on stdin, answers go to stdout, one JSON value per line.
 
 A question is `{"plies": 0, "cubeful": true, "chances": true, "positions": [...], "results": [...]}`. A position is
 `[board, cube, jacoby]`: both sides' checkers on points 1 to 24 and the bar, the opponent's first, and the arguments
-of `gnubg.cubeinfo`. Its answer is what the best action, rolling, a taken and a passed double are worth to the player
-on roll; with `chances` followed by that player's chances to win, to win at least a gammon, to win a backgammon, to
-lose at least a gammon and to lose a backgammon. A result is `[cube, equity]`, its answer the chance to win the match.
-An answer begins with `=> `: gnubg itself writes on the same stream.
+of `gnubg.cubeinfo`. Its answer has the values of the best action, of rolling, of a double that is taken and of one
+that is passed, to the player on roll; with `chances` followed by that player's chances to win, to win at least a
+gammon, to win a backgammon, to lose at least a gammon and to lose a backgammon. A result is `[cube, equity]`, its
+answer the chance to win the match. An answer begins with `=> `, because gnubg itself writes to stdout, too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import json
 import sys
 from typing import Any
 
-import gnubg  # type: ignore[import-not-found]  # only there inside gnubg
+import gnubg  # type: ignore[import-not-found]  # exists only inside gnubg
 
 
 def answer(question: dict[str, Any]) -> list[list[Any]]:

@@ -1,20 +1,17 @@
 """GNU Backgammon in its external mode: a server on a local port that answers one line with another.
 
-Found by asking version 1.07.001:
+Observed with version 1.07.001:
 
-- `set evaluation` decides how deep its answers look, and has to come before `external`, which never returns.
-`version` is
-  answered by four lines. An empty line is an error, one of some thousand characters kills it.
-- After a board may follow `jacobyrule on`, `crawfordrule off`, `beavers on` and `resignation 2`. The Crawford game
-is one in
-  which somebody is a point away and "did Crawford" (token 51) is 0, unless `crawfordrule off` follows.
-- While a double or resignation is pending the turn has to be the other side's: else it answers for the wrong player.
-- `evaluation fibsboard BOARD plies N cube on` is answered by the chances of the player on roll (to win, to win a
-gammon or
-  backgammon, to lose one) and a sixth number: the cubeful equity at a cube of 1, or the chance to win the match.
-- It takes the two scores for each other, but not when it answers a double. It displays them correctly (`set debug on`).
-- A cube far above what wins the match kills it (512 in a match to 19).
-- A hit is marked by `*`, no move is the empty line.
+- `set evaluation` sets the plies of its answers, and must come before `external`, which never returns. `version` is
+  answered by four lines. An empty line is an error; one of some thousand characters crashes it.
+- A board may be followed by `jacobyrule on`, `crawfordrule off`, `beavers on` and `resignation 2`. A game is the
+  Crawford game if a player is a point away and "did Crawford" (token 51) is 0, unless `crawfordrule off` follows.
+- While a double or resignation is pending, the turn must be the other side's; else it answers for the wrong player.
+- `evaluation fibsboard BOARD plies N cube on` is answered by the chances of the player on roll (to win, to win a gammon
+  or backgammon, to lose one) and a sixth number: the cubeful equity at a cube of 1, or the chance to win the match.
+- It swaps the two scores, except when it answers a double. It displays them correctly (`set debug on`).
+- A cube far above what wins the match crashes it (512 in a match to 19).
+- A hit is marked by `*`; no move is an empty line.
 """
 
 from __future__ import annotations
@@ -38,14 +35,14 @@ _PLIES: Final = ("plies", "chequer", "cube")
 
 @frozen
 class GnubgOptions:
-    """How gnubg decides. Plies are counted as gnubg does: 0 is the network alone."""
+    """How far gnubg looks ahead, and for how long. Plies are counted as by gnubg: 0 is the network alone."""
 
     chequer: int = 2
     """Plies for plays."""
     cube: int = 2
     """Plies for the cube and for resignations."""
     deadline: float = 20.0
-    """Seconds for a decision, the start of the program included."""
+    """Seconds for a decision, including the start of the program."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -77,7 +74,7 @@ class GnubgOptions:
 
 
 MAX_CUBE: Final = 1024
-"""What it is told of higher cubes in an unlimited match, where the value plays no part; it stops at 4096."""
+"""Sent in place of a higher cube in an unlimited match, where the value makes no difference; gnubg allows 4096."""
 _NUMBER: Final = re.compile(r"-?[0-9]{1,3}\.[0-9]{1,9}")
 _ON_OFF: Final = ("off", "on")
 _PROBE_STATE: Final = MatchState(Position.start(), length=3, score=(0, 2), post_crawford=True)
@@ -86,20 +83,20 @@ _PROBE_STATE: Final = MatchState(Position.start(), length=3, score=(0, 2), post_
 def decision_line(state: MatchState, *, scores_swapped: bool) -> str:
     """Return the line that asks for a decision.
 
-    `scores_swapped` says whether this gnubg takes the scores for each other (see `PROBE`).
+    `scores_swapped` says whether this gnubg swaps the scores (see `PROBE`).
     """
     line = f"{_board(state, scores_swapped=scores_swapped)} beavers {_ON_OFF[state.redoubles > 0]}"
     return f"{line} resignation {state.resignation}" if state.phase is Phase.RESIGNED else line
 
 
 def evaluation_line(state: MatchState, plies: int, *, scores_swapped: bool) -> str:
-    """Return the line that asks what a position is worth before the throw."""
+    """Return the line that asks for the value of a position before the roll."""
     board = _board(state, scores_swapped=scores_swapped)
     return f"evaluation fibsboard {board} plies {plies} cube {_ON_OFF[not state.cubeless]}"
 
 
 def _board(state: MatchState, *, scores_swapped: bool) -> str:
-    """Return the board, with the rules that it does not tell."""
+    """Return the board, with the rules that a board line cannot express."""
     state = with_capped_cube(state)
     if scores_swapped and state.phase is not Phase.DOUBLED:
         state = evolve(state, score=state.score[::-1])
@@ -107,16 +104,16 @@ def _board(state: MatchState, *, scores_swapped: bool) -> str:
 
 
 PROBE: Final = f"evaluation fibsboard {board_line(_PROBE_STATE)} crawfordrule off plies 0 cube on"
-"""Asks for the chances of one who is 0-2 behind in a match to 3."""
+"""Asks for the chances of a player who is 0-2 behind in a match to 3."""
 
 
 def swaps_scores(answer: str) -> bool:
-    """Return what the answer to `PROBE` tells: whether who is behind is said to be ahead. Raises EngineError."""
+    """Return whether the answer to `PROBE` takes the player who is behind to be ahead. Raises EngineError."""
     return parse_evaluation(answer).value > 0.5
 
 
 class Evaluation(NamedTuple):
-    """What is answered to `evaluation`."""
+    """An answer to `evaluation`."""
 
     value: float
     """Points at a cube of 1, or the chance to win the match."""
@@ -125,7 +122,7 @@ class Evaluation(NamedTuple):
 
 
 def parse_evaluation(answer: str) -> Evaluation:
-    """Read the six numbers that are answered to `evaluation`; raise EngineError where they are none."""
+    """Parse the six numbers of an answer to `evaluation`. Raises EngineError if there are no six numbers."""
     numbers = answer.split()
     if len(numbers) != 6 or not all(map(_NUMBER.fullmatch, numbers)):
         raise EngineError(f"expected six numbers, got {answer[:80]!r}")
@@ -134,24 +131,24 @@ def parse_evaluation(answer: str) -> Evaluation:
 
 
 def with_capped_cube(state: MatchState) -> MatchState:
-    """Return a decision that is the same, with a cube no higher than what wins the match for either."""
+    """Return an equivalent decision, with a cube no higher than wins the match for either player."""
     enough = 1 << (max(state.away) - 1).bit_length() if state.length else MAX_CUBE
     return evolve(state, cube=min(state.cube, enough))
 
 
 ADDRESS: Final = "127.0.0.1"
 _FLAGS: Final = ("-t", "-q", "-r")
-"""On a terminal, without sounds, without the settings of whoever runs us."""
+"""In a terminal, without sounds, without the user's gnubg settings."""
 _CONNECT_INTERVAL: Final = 0.02
-"""Seconds between attempts to connect while it starts."""
+"""Seconds between attempts to connect while gnubg starts."""
 _ERROR: Final = "Error: "
 
 
 class GnubgProcess:
-    """A gnubg that answers; made by starting it, which takes about 0.3 s."""
+    """A running gnubg in external mode; it takes about 0.3 s to start."""
 
     def __init__(self, program: str, options: GnubgOptions, deadline: float, *, cubeful: bool) -> None:
-        """Start it and see that it answers before the deadline (of `time.monotonic`); raise EngineError otherwise."""
+        """Start gnubg. Raises EngineError unless it answers before the deadline (of `time.monotonic`)."""
         self._child = ChildProcess([program, *_FLAGS], {"LC_ALL": "C", "LANGUAGE": "C"})
         self._socket = socket.socket()
         self._lines = LineReader(self._socket.fileno())
@@ -163,9 +160,9 @@ class GnubgProcess:
                 f"set evaluation chequerplay evaluation cubeful {'on' if cubeful else 'off'}",
                 f"external {ADDRESS}:{port}",
             ):
-                self._child.tell(command)
+                self._child.send(command)
             self._connect(port, deadline)
-            self._tell("version")
+            self._send("version")
             while not self._lines.read(deadline).startswith("Software: "):
                 pass
             self._scores_swapped = swaps_scores(self.ask(PROBE, deadline))
@@ -178,19 +175,19 @@ class GnubgProcess:
         return self._child.running
 
     def decide(self, state: MatchState, deadline: float) -> str:
-        """Return the answer to a decision; raise EngineError where there is none."""
+        """Return the answer to a decision. Raises EngineError if there is none."""
         return self.ask(decision_line(state, scores_swapped=self._scores_swapped), deadline)
 
     def evaluate(self, state: MatchState, plies: int, deadline: float) -> Evaluation:
-        """Return what a position is worth before the throw."""
+        """Return the value of a position before the roll."""
         return parse_evaluation(self.ask(evaluation_line(state, plies, scores_swapped=self._scores_swapped), deadline))
 
     def ask(self, line: str, deadline: float) -> str:
-        """Return the answer to one line, without blanks around it; raise EngineError where there is none."""
+        """Send a line and return the answer without surrounding blanks. Raises EngineError if there is none."""
         try:
             self._child.lines.drain()
             self._lines.drain()
-            self._tell(line)
+            self._send(line)
             answer = self._lines.read(deadline).strip()
         except EngineError as error:
             raise self._ended(error) from None
@@ -211,21 +208,22 @@ class GnubgProcess:
             self._child.lines.drain()
             time.sleep(_CONNECT_INTERVAL)
 
-    def _tell(self, line: str) -> None:
+    def _send(self, line: str) -> None:
         try:
             self._socket.sendall(f"{line}\n".encode("ascii"))
         except OSError:
             raise EngineExitedError("ended") from None
 
     def _ended(self, error: EngineError) -> EngineError:
-        """End it; return the error, with how the program ended where it did that by itself."""
-        words = self._child.epitaph() if isinstance(error, EngineExitedError) else ""
+        """End gnubg; return the error, with the reason if gnubg had ended itself."""
+        if isinstance(error, EngineExitedError):
+            error = self._child.with_exit_reason(error)
         self.close()
-        return EngineExitedError(f"{error} ({words})") if words else error
+        return error
 
 
 def _free_port() -> int:
-    """Return a port that nobody listens on just now."""
+    """Return a port that is free now."""
     with socket.socket() as probe:
         probe.bind((ADDRESS, 0))
         port: int = probe.getsockname()[1]

@@ -1,4 +1,4 @@
-"""The strategy `gnubg`: every decision is asked of GNU Backgammon in its external mode. It is a judge as well."""
+"""The strategy `gnubg`, which asks GNU Backgammon in its external mode. It is an evaluator as well."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ OFFERS: Final = {"roll": CubeAction.ROLL, "double": CubeAction.DOUBLE}
 RESPONSES: Final = {"take": CubeAction.TAKE, "drop": CubeAction.PASS, "beaver": CubeAction.BEAVER}
 RESIGNATION_ANSWERS: Final = {"accept": True, "reject": False}
 _EXTRA_PATH: Final = "/usr/games:/usr/local/games"
-"""Where the program is where it is not on the PATH: daemons seldom have games on theirs."""
+"""Searched after PATH: that of daemons seldom has the folders of games."""
 
 AnswerT = TypeVar("AnswerT")
 
 
 class GnubgStrategy:
-    """Ask GNU Backgammon, which has to be installed; `gnubg:2` looks 2 plies ahead."""
+    """Ask GNU Backgammon, which must be installed; `gnubg:2` looks 2 plies ahead."""
 
     def __init__(self, options: str = "", *, program: str = "gnubg") -> None:
         """Start nothing yet.
@@ -40,7 +40,7 @@ class GnubgStrategy:
             program: the program, by name or path.
 
         Raises:
-            ValueError: options that are none.
+            ValueError: the options are invalid.
             FileNotFoundError: gnubg is not installed.
         """
         self.name = f"gnubg:{options}" if options else "gnubg"
@@ -48,13 +48,13 @@ class GnubgStrategy:
         path = shutil.which(program) or shutil.which(program, path=_EXTRA_PATH)
         if path is None:
             raise FileNotFoundError(f"there is no program called {program!r}: is GNU Backgammon installed?")
-        # How plays are valued is set once and for all when gnubg starts: a match without a cube gets one of its own.
-        self._running = {
+        # The evaluation of plays is set when gnubg starts, so matches without a cube need another process.
+        self._engines = {
             cubeful: RestartingEngine(partial(GnubgProcess, path, self._options, cubeful=cubeful))
             for cubeful in (True, False)
         }
-        self._valuer = GnubgValues(path, self._options)
-        self._aside = HeuristicStrategy()
+        self._values = GnubgValues(path, self._options)
+        self._heuristic = HeuristicStrategy()
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
         """Choose one of the plays."""
@@ -72,65 +72,63 @@ class GnubgStrategy:
         return CubeAnswer(CubeAction.TAKE if action is CubeAction.BEAVER and not state.redoubles else action)
 
     def accept_resignation(self, state: MatchState) -> bool:
-        """Accept what is enough."""
+        """Accept if the offer is enough."""
         return self._decide(state, partial(parse_word, RESIGNATION_ANSWERS))
 
     def resign(self, state: MatchState) -> int:
-        """Resign what no dice can save: in its external mode gnubg never does."""
-        return self._aside.resign(state)
+        """Resign a game that no dice can save; gnubg never resigns in its external mode."""
+        return self._heuristic.resign(state)
 
     def accept_invitation(self, opponent: Opponent, length: int) -> str | None:  # noqa: ARG002 - the interface
-        """Play anybody at any length that the policy allows."""
+        """Accept every opponent and length that the policy accepts."""
         return None
 
     def close(self) -> None:
-        """End the program."""
-        for revival in self._running.values():
-            revival.close()
-        self._valuer.close()
+        """End all processes."""
+        for engine in self._engines.values():
+            engine.close()
+        self._values.close()
 
-    # -- as a judge -----------------------------------------------------------------------------------------------
+    # -- as an evaluator ------------------------------------------------------------------------------------------
 
     def value(self, state: MatchState) -> float:
-        """Return what the position is worth to the player on roll, who doubles where that gains."""
-        return self._valuer.value(state)
+        """Return the value to the player on roll, with good cube play."""
+        return self._values.value(state)
 
     def value_position(self, state: MatchState) -> PositionValue:
-        """Return what the position is worth to the player on roll, with plies and chances."""
-        return self._valuer.value_position(state)
+        """Return the value to the player on roll, with plies and chances."""
+        return self._values.value_position(state)
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
-        """Return what each play is worth."""
+        """Return the value of each play."""
         return [it.equity for it in self.compare_plays(state, plays, plays[0])] if plays else []
 
     def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:  # noqa: ARG002
-        """Return what each play is worth, all looked at equally far."""
-        return self._valuer.value_plays(state, plays, partial(self._evaluated, plies=self._options.chequer))
+        """Return the value of each play, all searched equally deep."""
+        return self._values.value_plays(state, plays, partial(self._evaluate, plies=self._options.chequer))
 
     def value_cube(self, state: MatchState) -> CubeValues:
-        """Return what doubling and not doubling is worth."""
-        return self._valuer.value_cube(state)
+        """Return the values of doubling and not doubling."""
+        return self._values.value_cube(state)
 
     def match_chance(self, state: MatchState, points: int) -> float:
-        """Return how likely the match is won once this game has ended with so many points."""
-        return self._valuer.match_chance(state, points)
+        """Return the chance to win the match after winning this game with `points`; negative if lost."""
+        return self._values.match_chance(state, points)
 
     # -- asking ---------------------------------------------------------------------------------------------------
 
     def _answer_beaver(self, state: MatchState) -> CubeAnswer:
-        """Answer a beaver of our own double: a pass gives up half of the new stake, so a take may lose as much."""
+        """Answer a beaver of our own double: a pass loses half of the new stake, so a take may lose as much."""
         rolling = evolve(state, phase=Phase.ROLL, cube=2 * state.cube, owner=Owner.OPPONENT)
-        equity = 2 * self._evaluated(rolling, self._options.cube).value
+        equity = 2 * self._evaluate(rolling, self._options.cube).value
         return CubeAnswer(CubeAction.TAKE if equity >= -1 else CubeAction.PASS, max(equity, -1.0))
 
-    def _decide(self, state: MatchState, understand: Callable[[str], AnswerT]) -> AnswerT:
-        return self._ask(
-            lambda process, deadline: understand(process.decide(state, deadline)), cubeful=not state.cubeless
-        )
+    def _decide(self, state: MatchState, parse: Callable[[str], AnswerT]) -> AnswerT:
+        return self._ask(lambda process, deadline: parse(process.decide(state, deadline)), cubeful=not state.cubeless)
 
-    def _evaluated(self, state: MatchState, plies: int) -> Evaluation:
+    def _evaluate(self, state: MatchState, plies: int) -> Evaluation:
         return self._ask(lambda process, deadline: process.evaluate(state, plies, deadline))
 
     def _ask(self, ask: Callable[[GnubgProcess, float], AnswerT], *, cubeful: bool = True) -> AnswerT:
         deadline = time.monotonic() + self._options.deadline
-        return self._running[cubeful].ask(lambda process: ask(process, deadline), deadline)
+        return self._engines[cubeful].ask(lambda process: ask(process, deadline), deadline)

@@ -1,6 +1,6 @@
 """Values of positions, plays and cube actions by gnubg.
 
-Its external mode has none, but its Python does (`bridge.py`).
+The external mode has only some of them, so gnubg is asked in its own Python, too (`bridge.py`).
 """
 
 from __future__ import annotations
@@ -24,50 +24,50 @@ from fibsbot.strategies.gnubg.external_mode import Evaluation, GnubgOptions, wit
 
 ANSWER_MARK: Final = "=> "
 VALUE_COLUMNS: Final = 4
-"""A row begins with what the best action, rolling, a taken and a passed double are worth to the player on roll."""
+"""A row begins with the values of the best action, of rolling, of a double taken and of one passed."""
 CHANCE_COLUMNS: Final = 5
-"""What may follow: the chances to win, to win a gammon and a backgammon, to lose a gammon and a backgammon."""
+"""Then, if wanted, the chances to win, to win a gammon and a backgammon, to lose a gammon and a backgammon."""
 MAX_LINES_BEFORE_ANSWER: Final = 1000
-"""Lines that gnubg may say before an answer."""
+"""Lines that gnubg may write before an answer."""
 _BRIDGE: Final = Path(__file__).with_name("bridge.py")
 _OWNERS: Final = {Owner.CENTRED: -1, Owner.PLAYER: 1, Owner.OPPONENT: 0}
 Row: TypeAlias = list[float]
 
 
 class GnubgValues:
-    """A gnubg that values positions, kept running."""
+    """A gnubg process that values positions; it is started when it is needed."""
 
     def __init__(self, program: str, options: GnubgOptions) -> None:
         """Start nothing yet."""
         self._options = options
-        self._running = RestartingEngine(partial(_BridgeProcess, program))
+        self._engine = RestartingEngine(partial(_BridgeProcess, program))
         self._chances: dict[tuple[object, ...], float] = {}
 
     def value(self, state: MatchState) -> float:
-        """Return what a position is worth before the throw."""
+        """Return the value of a position before the roll."""
         return self._row(state)[0]
 
     def value_position(self, state: MatchState) -> PositionValue:
-        """Return the same with how far was looked, and the chances."""
+        """Return the value of a position before the roll, with plies and chances."""
         value, _, _, _, *chances = self._row(state, chances=True)
         return PositionValue(value, self._options.cube, six_chances(*chances))
 
     def value_cube(self, state: MatchState) -> CubeValues:
-        """Return what the cube actions are worth."""
+        """Return the values of the cube actions."""
         _, no_double, taken, passed, *chances = self._row(state, chances=True)
         return CubeValues(no_double, taken, passed, self._options.cube, six_chances(*chances))
 
     def value_plays(
         self, state: MatchState, plays: Sequence[Play], evaluate: Callable[[MatchState], Evaluation]
     ) -> Sequence[PlayValue]:
-        """Return what each play is worth, and the chances that it leaves.
+        """Return the value of each play, with the chances after it.
 
-        `evaluate` is what the external mode says of a position before the throw: a hundred times as quick.
+        `evaluate` asks the external mode for the value of a position before the roll: a hundred times as fast.
         """
         return [self._after(state, state.position.play(play), evaluate) for play in plays]
 
     def match_chance(self, state: MatchState, points: int) -> float:
-        """Return how likely the match is won once this game has ended with so many points."""
+        """Return the chance to win the match after winning this game with `points`; negative if lost."""
         own, theirs = state.score[0] + max(points, 0), state.score[1] + max(-points, 0)
         if not state.length or not points:
             raise ValueError(f"expected points in a match of some length, got {points} in {state}")
@@ -83,11 +83,11 @@ class GnubgValues:
         return self._ask({"plies": 0, "cubeful": True, "chances": False, "positions": [], "results": [result]})[1][0]
 
     def close(self) -> None:
-        """End it."""
-        self._running.close()
+        """End the process."""
+        self._engine.close()
 
     def _after(self, state: MatchState, after: Position, evaluate: Callable[[MatchState], Evaluation]) -> PlayValue:
-        """Return what the position after a play is worth to who made it."""
+        """Return the value of a position to the player whose play led to it."""
         plies = self._options.chequer
         if has_won(after):
             return PlayValue(self._won(state, after), plies, _won_chances(after))
@@ -97,13 +97,13 @@ class GnubgValues:
         return PlayValue(equity, plies, reversed_chances(chances))
 
     def _won(self, state: MatchState, after: Position) -> float:
-        """Return what a game that is won is worth."""
-        turned = state.owner is not Owner.CENTRED
-        level = 1 if state.jacoby and not turned else int(win_level(after))
+        """Return the value of a won game."""
+        cube_turned = state.owner is not Owner.CENTRED
+        level = 1 if state.jacoby and not cube_turned else int(win_level(after))
         return self._normalised(state, self.match_chance(state, level * state.cube)) if state.length else float(level)
 
     def _normalised(self, state: MatchState, chance: float) -> float:
-        """Return a chance to win the match as an equity at the present cube."""
+        """Return a match winning chance as a normalised equity."""
         win, loss = self.match_chance(state, state.cube), self.match_chance(state, -state.cube)
         return (2 * chance - win - loss) / (win - loss)
 
@@ -114,14 +114,14 @@ class GnubgValues:
         return self._ask({**depth, "positions": [position], "results": []})[0][0]
 
     def _ask(self, question: dict[str, Any]) -> tuple[list[Row], Row]:
-        """Return rows, and chances to win the match."""
+        """Return the rows of the positions and the match winning chances of the results."""
         deadline = time.monotonic() + self._options.deadline
         line = json.dumps(question)
-        return self._running.ask(lambda it: _parse_answer(it.ask(line, deadline), question), deadline)
+        return self._engine.ask(lambda it: _parse_answer(it.ask(line, deadline), question), deadline)
 
 
 class _BridgeProcess:
-    """One gnubg that runs `bridge.py`."""
+    """A gnubg process that runs `bridge.py`."""
 
     def __init__(self, program: str, _deadline: float) -> None:
         self._child = ChildProcess([program, "-t", "-q", "-r", "-p", str(_BRIDGE)], {"LC_ALL": "C", "LANGUAGE": "C"})
@@ -132,30 +132,30 @@ class _BridgeProcess:
         return self._child.running
 
     def ask(self, line: str, deadline: float) -> str:
-        """Return the answer to a question, without its mark."""
+        """Send a question and return the answer without its mark."""
         try:
-            self._child.tell(line)
+            self._child.send(line)
             for _ in range(MAX_LINES_BEFORE_ANSWER):
                 answer = self._child.lines.read(deadline)
                 if answer.startswith(ANSWER_MARK):
                     return answer.removeprefix(ANSWER_MARK)
         except EngineExitedError as error:
-            raise EngineExitedError(f"{error} ({self._child.epitaph()})") from None
+            raise self._child.with_exit_reason(error) from None
         raise EngineError(f"said more than {MAX_LINES_BEFORE_ANSWER} lines and no answer")
 
     def close(self) -> None:
-        """End it."""
+        """End the process."""
         self._child.close()
 
 
 def _won_chances(after: Position) -> Chances:
-    """Return the chances of who has won."""
+    """Return the chances of the player who has won."""
     level = win_level(after)
     return six_chances(1.0, float(level >= Level.GAMMON), float(level >= Level.BACKGAMMON), 0.0, 0.0)
 
 
 def _parse_answer(answer: str, question: dict[str, Any]) -> tuple[list[Row], Row]:
-    """Read an answer; raise EngineError unless it has as many rows, numbers in a row and chances as were asked for."""
+    """Parse an answer. Raises EngineError unless its rows, columns and chances are as many as were asked for."""
     rows, chances = len(question["positions"]), len(question["results"])
     columns = VALUE_COLUMNS + CHANCE_COLUMNS if question["chances"] else VALUE_COLUMNS
     try:
@@ -175,7 +175,7 @@ def _board_argument(position: Position) -> list[list[int]]:
 
 
 def _cubeinfo_arguments(state: MatchState) -> list[Any]:
-    """Return the arguments of `gnubg.cubeinfo`; the player is gnubg's player 1."""
+    """Return the arguments of `gnubg.cubeinfo`; the player on roll is gnubg's player 1."""
     state = with_capped_cube(state)
     score = [state.score[1], state.score[0]] if state.length else [0, 0]
     return [state.cube, _OWNERS[state.owner], 1, state.length, score, int(state.crawford)]

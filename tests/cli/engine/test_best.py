@@ -7,7 +7,7 @@ import json
 import pytest
 
 from fibsbot.cli import EXIT_USAGE
-from fibsbot.cli.engine import FEWEST_PLAYS, MOST_PLAYS
+from fibsbot.cli.engine import FEWEST_PLAYS, MAX_PLAYS
 from fibsbot.notation import parse_state
 from fibsbot.rules.plays import legal_plays
 from tests.cli.engine.runner import HOLDING, START, Asking, check
@@ -18,8 +18,8 @@ ONLY = "XGID=----------------------bbA-:0:0:1:66:0:0:0:0:10"
 
 @pytest.mark.slow
 def test_a_list_for_money_and_at_a_score(ask: Asking) -> None:
-    check("best_money", ask.text("best", START, "--dice", "61", "--plies", "0", "--count", "4"))
-    check("best_match", ask.text("best", f"{HOLDING}:1:-1:-1:64:3:5:0:7:10", "--plies", "0", "--count", "99"))
+    check("best_money", ask.text("best", START, "--dice", "61", "--plies", "0", "--plays", "4"))
+    check("best_match", ask.text("best", f"{HOLDING}:1:-1:-1:64:3:5:0:7:10", "--plies", "0", "--plays", "99"))
 
 
 @pytest.mark.slow
@@ -31,7 +31,7 @@ def test_plays_that_cannot_be_chosen_are_called_so(ask: Asking) -> None:
 
 def test_programs_get_every_legal_play_with_its_loss(ask: Asking) -> None:
     xgid = f"{HOLDING}:0:0:1:43:0:0:0:0:10"
-    row = json.loads(ask.text("best", xgid, "--json", "--count", "999", "--plies", "1"))
+    row = json.loads(ask.text("best", xgid, "--json", "--plays", "999", "--plies", "1"))
     state = parse_state(xgid)
     assert state.dice
     moves = {
@@ -47,7 +47,7 @@ def test_programs_get_every_legal_play_with_its_loss(ask: Asking) -> None:
 
 def test_all_that_is_listed_is_judged_equally_deep(ask: Asking) -> None:
     row = json.loads(ask.text("best", f"{HOLDING}:0:0:1:43:0:0:0:0:10", "--json", "--plies", "1"))
-    assert FEWEST_PLAYS <= len(row["plays"]) <= MOST_PLAYS
+    assert FEWEST_PLAYS <= len(row["plays"]) <= MAX_PLAYS
     assert {1} == {it["plies"] for it in row["plays"]}
 
 

@@ -52,7 +52,7 @@ def test_every_field_is_on_the_page(ask: Asking, tmp_path: Path) -> None:
         assert set() == unknown(json.loads(ask.text(*words, "--plies", "0", "--json")))
     path = tmp_path / "match.mat"
     path.write_text(write_mat(sample_transcript()), "utf-8")
-    words = ["analyse", str(path), "--strategy", "heuristic", "--json"]
+    words = ["analyse", str(path), "--evaluator", "heuristic", "--json"]
     assert set() == unknown(json.loads(CliRunner().invoke(main, words).stdout))
 
 

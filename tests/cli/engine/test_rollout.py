@@ -86,9 +86,12 @@ def test_the_better_play_loses_nothing() -> None:
     [
         (["rubbish"], "expected an XGID of 10 fields"),
         ([START, "--plays", "2"], "expected a position with dice, or --dice, for --plays"),
-        ([START, "--cube", "--dice", "31"], "expected --cube, or --dice and --plays"),
-        ([START, "--cube", "--no-cube"], "expected a cube to decide on, or --no-cube, got both"),
-        ([f"{HOLDING}:1:-1:1:00:0:0:0:0:10", "--cube"], "expected a cube that the player may turn and can use"),
+        ([START, "--cube-decision", "--dice", "31"], "expected --cube, or --dice and --plays"),
+        ([START, "--cube-decision", "--cubeless"], "expected a cube decision or --cubeless, got both"),
+        (
+            [f"{HOLDING}:1:-1:1:00:0:0:0:0:10", "--cube-decision"],
+            "expected a cube that the player may turn and can use",
+        ),
         ([START, "--trials", "0"], "'--trials'"),
     ],
 )
@@ -100,7 +103,7 @@ def test_what_is_wrong_is_told_in_a_line(ask: Asking, arguments: list[str], text
 
 @pytest.mark.slow
 def test_a_rollout_goes_on_from_its_file(ask: Asking, tmp_path: Path) -> None:
-    out = ("--out", str(tmp_path / "rollout.jsonl"))
+    out = ("--output", str(tmp_path / "rollout.jsonl"))
     words = ("rollout", START, "--dice", "31", "--plays", "2", *QUICK, *out, "--json")
     first = json.loads(ask.text(*words))
     again = json.loads(ask.text(*words, "--trials", "72"))
@@ -123,7 +126,7 @@ def test_a_pending_double_is_rolled_out_for_who_has_doubled(ask: Asking) -> None
 @pytest.mark.slow
 def test_whoever_interrupts_gets_what_is_known(ask: Asking, tmp_path: Path) -> None:
     out = tmp_path / "rollout.jsonl"
-    words = ["rollout", START, "--truncate", "2", "--trials", "1000000", "--jobs", "1", "--out", str(out), "--json"]
+    words = ["rollout", START, "--truncate", "2", "--trials", "1000000", "--jobs", "1", "--output", str(out), "--json"]
     environment = {**os.environ, "FIBSBOT_CACHE": str(ask.cache)}
     with subprocess.Popen(
         [sys.executable, "-m", "fibsbot", *words, "--networks", str(ask.networks)],

@@ -7,14 +7,14 @@ import pytest
 
 from fibsbot.engine.arrays import boards_of, cubeless_equity, other_side
 from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator
-from fibsbot.engine.generator import MOST_PLAYS
+from fibsbot.engine.generator import MAX_PLAYS
 from fibsbot.engine.pruner import PlayFilter, new_pruner_buffers
 from fibsbot.engine.training.labels import one_ply
 from fibsbot.match import ROLLS
 from fibsbot.position import Position
 from tests.engine.toys import Recounted, cells, left_by, some_positions, toy_network, toy_pruner
 
-EVERYTHING = PlayFilter(margin=1000, most=MOST_PLAYS)
+EVERYTHING = PlayFilter(margin=1000, most=MAX_PLAYS)
 SCALES = new_pruner_buffers(toy_pruner())
 TOY = NetworkEvaluator("toy", toy_network())
 LATE = [

@@ -82,7 +82,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def train(folder: Path, cache: Path, *options: str) -> subprocess.Popen[str]:
     """Begin to follow the recipe in a folder, as a user does."""
     folder.parent.joinpath("recipe.toml").write_text(RECIPE)
-    command = [sys.executable, "-m", "fibsbot", "train", "../recipe.toml", "--folder", ".", "--json", *options]
+    command = [sys.executable, "-m", "fibsbot", "train", "../recipe.toml", "--output", ".", "--json", *options]
     folder.mkdir(exist_ok=True)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "FIBSBOT_CACHE": str(cache)}
     return subprocess.Popen(

@@ -13,7 +13,7 @@ from sqlalchemy import Table, insert, update
 
 from fibsbot.records.store import Store, StoreError
 from fibsbot.records.store.database import database_url, open_engine
-from fibsbot.records.store.maintenance import MOST_PER_KIND, check_integrity
+from fibsbot.records.store.maintenance import MAX_PER_KIND, check_integrity
 from fibsbot.records.store.schema import DECISIONS, GAMES, MATCHES, VERSION
 from tests.records.store.recorder import NOON, Teller
 
@@ -137,11 +137,11 @@ def test_a_refusal_is_noted_at_the_decision_that_it_is_about(url: str) -> None:
 def test_of_many_problems_of_a_kind_only_some_are_told(url: str) -> None:
     with Teller(url) as bot:
         bot.start()
-        for turn in range(MOST_PER_KIND + 5):
+        for turn in range(MAX_PER_KIND + 5):
             bot.decide(turn)
             bot.decide(turn)
     found = problems(url)
-    assert MOST_PER_KIND + 1 == len(found)
+    assert MAX_PER_KIND + 1 == len(found)
     assert "and more of this kind" == found[-1]
 
 

@@ -145,7 +145,7 @@ def test_it_says_the_chances(gnubg: GnubgStrategy, length: int) -> None:
 
 @requires_gnubg
 def test_the_chances_of_a_match_without_a_cube_are_those_of_one_with_a_cube(gnubg: GnubgStrategy) -> None:
-    cubeless, cubeful = (gnubg._valuer.value_cube(evolve(START, cubeless=it)).chances for it in (True, False))
+    cubeless, cubeful = (gnubg._values.value_cube(evolve(START, cubeless=it)).chances for it in (True, False))
     assert cubeful == pytest.approx(cubeless, abs=1e-3)
 
 
