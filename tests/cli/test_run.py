@@ -63,14 +63,14 @@ Agent.handle = crash
 """A module that Python imports before the program: an error in the middle of a match."""
 HASTE: Final = """
 import os, signal
-from fibsbot.config import checking
-check = checking.check
+from fibsbot.config import checks
+check = checks.check
 
 def hurried(path, **options):
     os.kill(os.getpid(), signal.SIGHUP)
     return check(path, **options)
 
-checking.check = hurried
+checks.check = hurried
 """
 """The same: somebody who wants the settings read again while they are read for the first time."""
 

@@ -125,7 +125,7 @@ def test_whatever_comes_in_is_an_order_or_a_refusal_in_one_line(data: bytes) -> 
         (b"\xff\xfe", "expected a line of JSON"),
         (b"[]", "expected an object such as"),
         (b'{"order": "pause", "force": true}', "expected an object such as"),
-        (b"{}", "expected one of the orders status, pause, resume, last, quit"),
+        (b"{}", "expected one of the orders status, pause, resume, finish, quit"),
         (b'{"order": 3}', "expected one of the orders"),
         (b'{"order": ["pause"]}', "expected one of the orders"),
         (b'{"order": "pause", "account": 3}', 'expected the name of an "account"'),

@@ -241,7 +241,7 @@ async def test_whoever_does_not_even_leave_at_once_is_left_behind(
     it = service(tmp_path, plan(server.port, "marvin"))
     async with running(it) as task:
         await it.supervisor.first_attempts()
-        monkeypatch.setattr(it.supervisor.accounts["marvin"], "tell", lambda _: None)
+        monkeypatch.setattr(it.supervisor.accounts["marvin"], "dispatch", lambda _: None)
         for _ in range(2):
             os.kill(os.getpid(), signal.SIGTERM)
             await asyncio.sleep(0.01)
@@ -341,7 +341,7 @@ async def test_the_watchdog_starves_while_an_account_is_stuck(
     async with running(it):
         await until(lambda: "WATCHDOG=1" in heard())
         with capture_logs() as logs:
-            monkeypatch.setattr(it.supervisor.accounts["ford"], "look", lambda: False)
+            monkeypatch.setattr(it.supervisor.accounts["ford"], "is_responsive", lambda: False)
             await until(lambda: any(log["event"] == "account is stuck" for log in logs))
             before = heard().count("WATCHDOG=1")
             told = heard().count("READY=1") + len(heard())
