@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from hypothesis import strategies as st
 
@@ -23,6 +24,25 @@ def position_with(own: Iterable[int], theirs: Iterable[int]) -> Position:
     for point in theirs:
         cells[point] -= 1
     return Position(cells)
+
+
+Edit: TypeAlias = tuple[int, str, int]
+"""A change of a text: where, the text to insert, how many characters to delete."""
+
+
+def edits(alphabet: str) -> st.SearchStrategy[list[Edit]]:
+    """One or two small changes of a text; see `edited`."""
+    return st.lists(
+        st.tuples(st.integers(0, 60), st.text(alphabet, max_size=1), st.integers(0, 1)), min_size=1, max_size=2
+    )
+
+
+def edited(text: str, changes: Iterable[Edit]) -> str:
+    """Return a text with some changes made to it."""
+    for place, inserted, deleted in changes:
+        at = place % (len(text) + 1)
+        text = text[:at] + inserted + text[at + deleted :]
+    return text
 
 
 @st.composite

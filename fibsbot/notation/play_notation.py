@@ -99,7 +99,7 @@ def parse_play(text: str, position: Position, dice: Dice, *, hits_are_marked: bo
     `hits_are_marked`, a checker that can come to its point in two ways takes the one that hits nothing.
 
     Raises InvalidPlayError when the text is no play, IllegalPlayError when a law forbids it, AmbiguousPlayError when it
-    can be read in two ways that leave different positions, ThrowError for dice that are none.
+    can be read in two ways that leave different positions, DiceError for dice that are none.
     """
     paths = _parse_paths(text, position)
     high, low = check_dice(dice)
@@ -126,7 +126,7 @@ def parse_play(text: str, position: Position, dice: Dice, *, hits_are_marked: bo
         return next(iter(readings.values()))
     if errors:
         raise errors[0]
-    law = Law.TOO_MANY_MOVES if sum(len(path) - 1 for path in paths) > len(orders[0]) else Law.NOT_THROWN
+    law = Law.TOO_MANY_MOVES if sum(len(path) - 1 for path in paths) > len(orders[0]) else Law.NOT_ROLLED
     raise IllegalPlayError(law, f"{text.strip()} for {high}-{low}: {law.value}")
 
 

@@ -1,18 +1,14 @@
 """The rules core: short plain Python that a backgammon player can read beside the laws.
 
-    laws.py     which options are in force, and the sets of options that have a name: 1931, 1970, modern, fibs
-    plays.py    the legal plays of a position and a throw, and which law an illegal play breaks
-    cube.py     who may raise the count, and when
-    scoring.py  what a game counts
-    state.py    one game in a match as an immutable value
-    game.py     what changes it: throws, plays, doubles, resignations, the next game
-    perft.py    exact counts of positions, which pin plays.py
-    errors.py   every way in which a play or an action can be wrong
+    laws.py    options, the named sets of options (1931, 1970, modern, fibs), and scoring
+    plays.py   the legal plays of a position and a roll, the law that an illegal play breaks, perft counts
+    state.py   one game in a match as an immutable value
+    game.py    the actions that change it: rolls, plays, doubles, resignations, the next game
+    errors.py  the errors of illegal plays and actions
 
-Backgammon is one of the tables games, and others are to stand beside it. What belongs to all of them is in state.py and
-game.py: two seats, an opening throw, turns, a cube, resignations, matches. What makes a game backgammon is asked for by
-name in few places: `Position.start` (the set-up), `check_play` and `legal_plays` (how checkers move), `has_won`,
-`level_of` and `men_left` (what ends it and what that counts). A second game brings its own answers to these questions
-in a file of its own, with a position of its own where checkers can be pinned or both sides go the same way.
-docs/rules.md says more.
+Backgammon is one of the tables games, and others may follow. state.py and game.py hold what all of them share: two
+players, an opening roll, turns, a cube, resignations, matches. Backgammon itself is called by name in few places:
+`Position.start` (the set-up), `check_play` and `legal_plays` (how checkers move), `has_won`, `win_level` and
+`point_game_score` (the end of a game and its score). A second game would bring its own versions of these in a file of
+its own, with its own position class if checkers can be pinned or both sides move the same way. See docs/rules.md.
 """

@@ -1,4 +1,4 @@
-"""Errors of the rules core: a play that cannot be read, is illegal or ambiguous; an action whose time has not come."""
+"""Errors of the rules core: invalid, illegal and ambiguous plays; actions that are not allowed now."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import enum
 
 
 class Law(enum.Enum):
-    """What a play can break. Each value says the law in one sentence; numbers are those of 1931 and of 1970."""
+    """The laws that a play can break, each in one sentence, with its numbers in the laws of 1931 and of 1970."""
 
-    NOT_THROWN = "a checker moves by a number that was thrown, each number once"
+    NOT_ROLLED = "a checker moves by a number that was rolled, each number once"
     """11 and 11: one checker may go on with the second number, but touches down in between."""
     WRONG_DIRECTION = "checkers move towards their own home board"
     """4 and 4."""
@@ -36,32 +36,32 @@ class Law(enum.Enum):
 
 
 class RuleError(ValueError):
-    """The rules forbid it. Nothing else is raised by a play or an action of a player, however wrong it is."""
+    """A play or an action that the rules forbid; players' actions raise no other errors."""
 
 
 class PlayError(RuleError):
-    """A play cannot be made."""
+    """A play that cannot be made."""
 
 
 class InvalidPlayError(PlayError):
-    """It is not a play at all: a point that the board has not, a text that no play is written like."""
+    """Not a play: a point that does not exist, a text that cannot be parsed."""
 
 
 class IllegalPlayError(PlayError):
-    """It is a play, but a law forbids it here."""
+    """A play that a law forbids in this position."""
 
     def __init__(self, law: Law, reason: str) -> None:
         super().__init__(reason)
         self.law = law
-        """The law that is broken."""
+        """The law that the play breaks."""
 
 
 class AmbiguousPlayError(PlayError):
-    """It can be read as plays that leave different positions."""
+    """A text that can be read as plays leading to different positions."""
 
 
 class NotYourTurnError(RuleError):
-    """The other player has to act."""
+    """It is the other player's turn to act."""
 
 
 class RollFirstError(RuleError):
@@ -69,7 +69,7 @@ class RollFirstError(RuleError):
 
 
 class AlreadyRolledError(RuleError):
-    """The dice have been thrown for this turn."""
+    """The dice have already been rolled in this turn."""
 
 
 class DoublePendingError(RuleError):
@@ -81,11 +81,11 @@ class ResignationPendingError(RuleError):
 
 
 class NothingToAnswerError(RuleError):
-    """Nobody has doubled or wants to resign."""
+    """There is no double or resignation to answer."""
 
 
 class NotStartedError(RuleError):
-    """The opening throw comes first."""
+    """The opening roll comes first."""
 
 
 class GameOverError(RuleError):
@@ -97,14 +97,14 @@ class GameRunningError(RuleError):
 
 
 class CubeRefusal(enum.Enum):
-    """Why a player may not double or redouble; each value says it in one sentence."""
+    """The reasons why a player may not double or redouble, each in one sentence."""
 
     NO_CUBE = "the game is played without a cube"
     NOT_OWNER = "the opponent owns the cube"
     CRAWFORD = "nobody doubles in the Crawford game"
     DEAD_CUBE = "the game at its present value wins the match already"
     LIMIT = "the cube has reached its limit"
-    ALREADY_THROWN = "a double is offered before the throw"
+    ALREADY_ROLLED = "a double is offered before the roll"
     NO_REDOUBLE_LEFT = "no instant redouble is left"
     MATCH = "instant redoubles belong to unlimited matches"
 
@@ -118,5 +118,5 @@ class CubeError(RuleError):
         """The reason."""
 
 
-class ThrowError(RuleError):
-    """A throw cannot be rejected here, or is none: two numbers from 1 to 6."""
+class DiceError(RuleError):
+    """Dice that are not two numbers from 1 to 6, or a roll that may not be rejected."""

@@ -1,8 +1,8 @@
-"""Games in a match: pure functions from a GameState and an action to the next GameState; who may double and when.
+"""Games in a match: pure functions from a GameState and an action to the next GameState, and when doubles are allowed.
 
-An action whose time has not come raises a RuleError whose class says why, and changes nothing. Where several reasons
-hold, the first of these is raised: the game is over, a resignation waits, the opening roll comes first, a double
-waits, it is the other player's turn, the dice are thrown or not. Doubling: law 20 of 1931, "Doubling game" of 1970.
+An action that is not allowed raises a RuleError of a class for the reason. If there are several reasons, the first of
+these is raised: the game is over, a resignation waits, the opening roll comes first, a double waits, it is the other
+player's turn, the dice have or have not been rolled. Doubling: law 20 of 1931, "Doubling game" of 1970.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from fibsbot.rules.errors import (
     AlreadyRolledError,
     CubeError,
     CubeRefusal,
+    DiceError,
     DoublePendingError,
     GameOverError,
     GameRunningError,
@@ -23,7 +24,6 @@ from fibsbot.rules.errors import (
     ResignationPendingError,
     RollFirstError,
     RuleError,
-    ThrowError,
 )
 from fibsbot.rules.laws import AutomaticRaise, Laws, Level, game_multiplier, has_won, point_game_score, win_level
 from fibsbot.rules.plays import check_dice, play_legally
@@ -31,9 +31,9 @@ from fibsbot.rules.state import Ending, GameState, Resignation, Result, Seat, St
 
 
 def refusal_to_double(state: GameState, seat: Seat) -> CubeRefusal | None:
-    """Return why a player may not double before the throw of an own turn; None when it is allowed.
+    """Return why a player may not double before rolling; None if it is allowed.
 
-    Whose turn it is does not matter here, so that a `board:` line can be filled for both players at any time.
+    The turn does not matter here: a `board:` line has this for both players at any time.
     """
     laws = state.laws
     dead = bool(state.length) and state.scores[seat] + state.cube >= state.length
@@ -45,7 +45,7 @@ def refusal_to_double(state: GameState, seat: Seat) -> CubeRefusal | None:
     elif state.owner is seat.other:
         refusal = CubeRefusal.NOT_OWNER
     elif state.rejected:
-        refusal = CubeRefusal.ALREADY_THROWN
+        refusal = CubeRefusal.ALREADY_ROLLED
     elif dead and not laws.dead_cube:
         refusal = CubeRefusal.DEAD_CUBE
     elif _beyond(laws.cube_limit, 2 * state.cube):
@@ -54,7 +54,7 @@ def refusal_to_double(state: GameState, seat: Seat) -> CubeRefusal | None:
 
 
 def refusal_to_redouble(state: GameState) -> CubeRefusal | None:
-    """Return why the player who has been doubled may not redouble at once; None when it is allowed."""
+    """Return why the doubled player may not redouble at once; None if it is allowed."""
     refusals = (
         (CubeRefusal.MATCH, bool(state.length)),
         (CubeRefusal.NO_REDOUBLE_LEFT, state.redoubles >= state.laws.redoubles),
@@ -64,7 +64,7 @@ def refusal_to_redouble(state: GameState) -> CubeRefusal | None:
 
 
 def redoubles_left(state: GameState) -> int:
-    """Return how many instant redoubles are still allowed, in this exchange or in the next one."""
+    """Return the number of instant redoubles still allowed, in this exchange or in the next one."""
     if state.length:
         return 0
     left = state.laws.redoubles - state.redoubles
@@ -75,9 +75,9 @@ def redoubles_left(state: GameState) -> int:
 
 
 def raised_automatically(state: GameState) -> int:
-    """Return what the game is played for after a tie in the opening throw.
+    """Return the value of the cube after a tie in the opening roll.
 
-    Nothing happens in the Crawford game, for which the cube is put away.
+    It does not change in the Crawford game, which has no cube.
     """
     raised = {
         AutomaticRaise.NONE: state.cube,
@@ -88,11 +88,11 @@ def raised_automatically(state: GameState) -> int:
     return state.cube if state.crawford or _too_high(state.laws, value) else value
 
 
-def may_reject_throw(state: GameState) -> bool:
-    """Whether the player on turn may reject the throw that lies on the board and double the count.
+def may_reject_roll(state: GameState) -> bool:
+    """Return whether the player on turn may reject this roll and double the cube.
 
-    "Some players allow each player to reject the first roll and double the cube." That this takes a cube in the middle,
-    and that the second throw has to be played, is how we read it.
+    "Some players allow each player to reject the first roll and double the cube." Our interpretation: only while the
+    cube is centred, and the second roll has to be played.
     """
     return (
         state.laws.reject_first_throw
@@ -113,43 +113,17 @@ def _beyond(limit: int | None, value: int) -> bool:
     return limit is not None and value > limit
 
 
-__all__ = [
-    "Ending",
-    "GameState",
-    "Level",
-    "Resignation",
-    "Result",
-    "Seat",
-    "Stage",
-    "accept_resignation",
-    "decision",
-    "double",
-    "drop",
-    "match_winner",
-    "next_game",
-    "play",
-    "redouble",
-    "reject_resignation",
-    "reject_throw",
-    "resign",
-    "roll",
-    "start_match",
-    "take",
-    "throw_opening",
-]
-
-
 def start_match(laws: Laws, length: int, scores: tuple[int, int] = (0, 0), *, post_crawford: bool = False) -> GameState:
-    """Return the first game of a match, or the next one at these scores, before the opening throw.
+    """Return the first game of a match, or the next one at these scores, before the opening roll.
 
-    `length` 0 is unlimited. Where one player is a point away, this is the Crawford game unless `post_crawford` says it
-    has been played. Raises RuleError when a score has already won the match.
+    `length` 0 is unlimited. If one player is a point away, it is the Crawford game unless `post_crawford` says that it
+    has been played. Raises RuleError if a score has already won the match.
     """
     if length < 0 or min(scores) < 0 or (length and max(scores) >= length):
         raise RuleError(f"expected scores from 0 to below the length of the match, got {scores} in a match to {length}")
     one_away = sum(score == length - 1 for score in scores)
     applies = laws.crawford and length > 1
-    # Where both are a point away, the Crawford game has been played: nobody gets there without it.
+    # If both are a point away, the Crawford game has been played: there is no other way to get there.
     post_crawford = applies and (post_crawford or one_away == 2)
     return GameState(
         laws=laws,
@@ -163,15 +137,15 @@ def start_match(laws: Laws, length: int, scores: tuple[int, int] = (0, 0), *, po
     )
 
 
-def throw_opening(state: GameState, die_a: int, die_b: int) -> GameState:
-    """Each player throws one die: the higher one begins and plays both numbers.
+def roll_opening(state: GameState, die_a: int, die_b: int) -> GameState:
+    """Roll one die for each player: the higher one begins and plays both numbers.
 
-    After a tie the state is still in OPENING, with the count raised where the laws have automatic raises.
+    After a tie the state is still in OPENING, with the cube raised if the laws have automatic raises.
     """
     check_dice((die_a, die_b))
     if state.stage is not Stage.OPENING:
         _check_running(state)
-        raise AlreadyRolledError("the opening throw has been made")
+        raise AlreadyRolledError("the opening roll has been made")
     if state.resignation:
         raise _resignation_pending(state.resignation)
     if die_a == die_b:
@@ -182,26 +156,26 @@ def throw_opening(state: GameState, die_a: int, die_b: int) -> GameState:
 
 
 def roll(state: GameState, seat: Seat, dice: Dice) -> GameState:
-    """The player on turn throws the dice."""
-    _check_before_throw(state, seat)
+    """Roll the dice for the player on turn."""
+    _check_before_roll(state, seat)
     check_dice(dice)
     return evolve(state, stage=Stage.MOVE, dice=dice)
 
 
-def reject_throw(state: GameState, seat: Seat) -> GameState:
-    """Reject one's first throw of the game, which doubles the count, and throw again (where the laws allow it)."""
-    _check_after_throw(state, seat)
-    if not may_reject_throw(state):
-        raise ThrowError("this throw cannot be rejected")
+def reject_roll(state: GameState, seat: Seat) -> GameState:
+    """Reject the first roll of a player, which doubles the cube, and roll again (if the laws allow it)."""
+    _check_after_roll(state, seat)
+    if not may_reject_roll(state):
+        raise DiceError("this roll cannot be rejected")
     return evolve(state, stage=Stage.ROLL, dice=None, cube=2 * state.cube, rejected=True)
 
 
 def play(state: GameState, seat: Seat, play: Play) -> GameState:
-    """Play the dice. The empty play is legal exactly when no checker can move.
+    """Make a play. The empty play is legal exactly if no checker can move.
 
     Raises PlayError for a play that the laws forbid.
     """
-    dice = _check_after_throw(state, seat)
+    dice = _check_after_roll(state, seat)
     after = play_legally(state.position, dice, play)
     turns = state.turns + 1
     if has_won(after):
@@ -212,8 +186,8 @@ def play(state: GameState, seat: Seat, play: Play) -> GameState:
 
 
 def double(state: GameState, seat: Seat) -> GameState:
-    """Offer to play for twice as much."""
-    _check_before_throw(state, seat)
+    """Offer a double."""
+    _check_before_roll(state, seat)
     refusal = refusal_to_double(state, seat)
     if refusal:
         raise CubeError(refusal)
@@ -223,7 +197,8 @@ def double(state: GameState, seat: Seat) -> GameState:
 def take(state: GameState, seat: Seat) -> GameState:
     """Accept a double or an instant redouble.
 
-    The cube goes to the opponent of the player on turn: who beavers keeps it, whatever comes after the beaver.
+    The cube goes to the opponent of the player on turn: after a beaver and any further redoubles, to the one who
+    beavered.
     """
     _check_answering(state, seat)
     taken = evolve(state, stage=Stage.ROLL, cube=state.offered, owner=state.turn.other)
@@ -231,14 +206,14 @@ def take(state: GameState, seat: Seat) -> GameState:
 
 
 def drop(state: GameState, seat: Seat) -> GameState:
-    """Refuse a double or an instant redouble, and lose what the game was played for before it was offered."""
+    """Refuse a double or an instant redouble, and lose the previous value of the cube."""
     _check_answering(state, seat)
     dropped = evolve(state, offered=0, answering=None, redoubles=0)
     return _end(dropped, seat.other, Level.SINGLE, Ending.DROPPED)
 
 
 def redouble(state: GameState, seat: Seat) -> GameState:
-    """Take a double and offer at once to play for twice as much again: a beaver, a raccoon, an otter."""
+    """Take a double and redouble at once: a beaver, a raccoon, an otter."""
     _check_answering(state, seat)
     refusal = refusal_to_redouble(state)
     if refusal:
@@ -253,7 +228,7 @@ def redouble(state: GameState, seat: Seat) -> GameState:
 
 
 def resign(state: GameState, seat: Seat, level: Level) -> GameState:
-    """Offer to resign; either player may, whoever's turn it is."""
+    """Offer to resign; either player may, at any time."""
     _check_running(state)
     if state.resignation:
         raise _resignation_pending(state.resignation)
@@ -268,13 +243,13 @@ def accept_resignation(state: GameState, seat: Seat) -> GameState:
 
 
 def reject_resignation(state: GameState, seat: Seat) -> GameState:
-    """Reject the opponent's offer to resign: the game goes on where it stood."""
+    """Reject the opponent's offer to resign: the game goes on."""
     _check_resignation(state, seat)
     return evolve(state, resignation=None)
 
 
 def next_game(state: GameState) -> GameState:
-    """Return the next game of the match, before its opening throw."""
+    """Return the next game of the match, before its opening roll."""
     if state.stage is not Stage.OVER:
         raise GameRunningError("the game is not over yet")
     if match_winner(state) is not None:
@@ -283,16 +258,16 @@ def next_game(state: GameState) -> GameState:
 
 
 def match_winner(state: GameState) -> Seat | None:
-    """Return who has won the match; None while it goes on, as an unlimited one does for ever."""
+    """Return the winner of the match; None while it goes on, as unlimited ones do for ever."""
     if not state.length:
         return None
     return next((seat for seat in Seat if state.scores[seat] >= state.length), None)
 
 
 def decision(state: GameState, seat: Seat) -> MatchState | None:
-    """Return what a player has to decide now, as strategies see it; None when there is nothing to decide.
+    """Return the decision of a player as strategies see it; None if there is nothing to decide.
 
-    In every stage but OPENING and OVER exactly one of the two has to.
+    In every stage but OPENING and OVER exactly one of the two players has to decide.
     """
     phase = _phase(state, seat)
     if phase is None:
@@ -329,10 +304,10 @@ def _phase(state: GameState, seat: Seat) -> Phase | None:
 
 
 def _points(state: GameState, winner: Seat, level: Level) -> int:
-    """Return what the game counts if it ends now.
+    """Return the score of the game if it ends now.
 
-    In the Point Game men count as they stand, also after a drop or a resignation, where law 21 says nothing: whoever
-    refuses loses "whatever his count may amount to at that time" (law 20).
+    In the Point Game checkers count on their present points, also after a drop or a resignation, for which law 21 has
+    no rule: a player who refuses loses "whatever his count may amount to at that time" (law 20).
     """
     if state.laws.point_game:
         return state.cube * point_game_score(state.position_for(winner))
@@ -353,28 +328,28 @@ def _check_running(state: GameState) -> None:
 
 
 def _check_turn(state: GameState, seat: Seat) -> None:
-    """Check everything that has to be so before a player on turn may do anything."""
+    """Raise RuleError unless this player is on turn and nothing waits for an answer."""
     _check_running(state)
     if state.resignation:
         raise _resignation_pending(state.resignation)
     if state.stage is Stage.OPENING:
-        raise NotStartedError("the opening throw comes first")
+        raise NotStartedError("the opening roll comes first")
     if state.stage is Stage.DOUBLED:
         raise DoublePendingError("a double waits for its answer")
     if seat is not state.turn:
         raise NotYourTurnError("it is the opponent's turn")
 
 
-def _check_before_throw(state: GameState, seat: Seat) -> None:
+def _check_before_roll(state: GameState, seat: Seat) -> None:
     _check_turn(state, seat)
     if state.stage is Stage.MOVE:
-        raise AlreadyRolledError("the dice have been thrown")
+        raise AlreadyRolledError("the dice have been rolled")
 
 
-def _check_after_throw(state: GameState, seat: Seat) -> Dice:
+def _check_after_roll(state: GameState, seat: Seat) -> Dice:
     _check_turn(state, seat)
     if state.dice is None:
-        raise RollFirstError("the dice have to be thrown first")
+        raise RollFirstError("the dice have to be rolled first")
     return state.dice
 
 

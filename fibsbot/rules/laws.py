@@ -1,7 +1,7 @@
 """The laws of backgammon as options, the named sets of options, and what a game counts.
 
-How checkers move is the same in all of them (see plays.py). What differs is what a game counts and how the count is
-raised. What a document leaves to the players' agreement is off; `attrs.evolve(LAWS_1931, ...)` turns it on. Scoring:
+All sets move checkers alike (see plays.py). They differ in what a game counts and how the cube is raised. Options that
+a document leaves to the players' agreement are off; `attrs.evolve(LAWS_1931, ...)` turns them on. Scoring:
 laws 19 to 21 of 1931, "Scoring" of 1970.
 """
 
@@ -15,11 +15,11 @@ from attrs import frozen
 from fibsbot.position import Position
 
 UNLIMITED_REDOUBLES: Final = 9999
-"""So many instant redoubles are allowed that nobody will ever count them."""
+"""A number of instant redoubles that no game reaches."""
 
 
 class AutomaticRaise(enum.Enum):
-    """What a tie in the opening throw does to the count (law 20 of 1931, "automatically"; 1970 knows only DOUBLE)."""
+    """The effect of a tie in the opening roll on the cube (law 20 of 1931, "automatically"; in 1970 only DOUBLE)."""
 
     NONE = "none"
     DOUBLE = "double"
@@ -28,30 +28,30 @@ class AutomaticRaise(enum.Enum):
 
 @frozen(slots=False)
 class Laws:
-    """Which options are in force. The defaults are what all documents share."""
+    """A set of options. The defaults are common to all documents."""
 
     name: str
     automatic: AutomaticRaise = AutomaticRaise.NONE
     automatic_limit: int | None = None
-    """The highest count that automatic raises may reach; None is no limit."""
+    """The highest cube value that automatic raises may reach; None is no limit."""
     reject_first_throw: bool = False
-    """Whether each player may reject the first throw of a game, which doubles the count, and throw again."""
+    """Whether each player may reject the first roll of a game, which doubles the cube, and roll again."""
     cube: bool = True
-    """Whether the count can be raised voluntarily."""
+    """Whether a doubling cube is used."""
     cube_limit: int | None = None
-    """The highest value of the cube; None is no limit, though the die itself ends with 64."""
+    """The highest value of the cube; None is no limit, though a real cube ends at 64."""
     dead_cube: bool = True
-    """Whether one may double who would win the match at the present value already."""
+    """Whether a player may double who would win the match at the present value already."""
     crawford: bool = False
     """Matches only: nobody doubles in the first game after a player has come within one point of winning."""
     jacoby: bool = False
-    """Unlimited matches only: gammon and backgammon count as a single game unless a double was accepted."""
+    """Unlimited matches only: gammons and backgammons count as single games unless a double was accepted."""
     redoubles: int = 0
     """Unlimited matches only: instant redoubles in a row. 1 is the beaver, 2 the raccoon too, 3 the otter."""
     triple: bool = True
     """Whether a backgammon counts three times; otherwise it counts as a gammon."""
     point_game: bool = False
-    """Whether the winner scores for each man that the loser has left, instead (law 21 of 1931)."""
+    """Whether the winner scores for each checker that the loser has left, instead (law 21 of 1931)."""
 
 
 LAWS_1931: Final = Laws("1931")
@@ -66,25 +66,25 @@ MODERN: Final = Laws("modern", crawford=True, jacoby=True, redoubles=1)
 `reject_first_throw`, no `triple`."""
 
 FIBS: Final = Laws("fibs", crawford=True)
-"""As the server plays. `crawford` goes off when both players' toggle is off, `automatic` becomes DOUBLE when both have
+"""As FIBS plays. `crawford` goes off when both players' toggle is off, `automatic` becomes DOUBLE when both have
 `autodouble` on, and `redoubles` is the smaller of the two players' variable. There is no Jacoby rule."""
 
 LAWS: Final = {laws.name: laws for laws in (LAWS_1931, LAWS_1970, MODERN, FIBS)}
-"""Every set by its name."""
+"""The sets of options by name."""
 
 
 class Level(enum.IntEnum):
-    """How a game was won, with what it counts."""
+    """How a game was won; the value is its multiplier."""
 
     SINGLE = 1
     GAMMON = 2
     """The loser has borne off no checker."""
     BACKGAMMON = 3
-    """Nor that, and has one in the winner's home board or on the bar."""
+    """A gammon with a checker in the winner's home board or on the bar."""
 
 
 def win_level(position: Position) -> Level:
-    """Return what a game is that ended in this position, seen by the winner."""
+    """Return the level of a game that ended in this position, seen by the winner."""
     if position.opponent_off:
         return Level.SINGLE
     if any(n < 0 for n in position.points[:7]):
@@ -93,9 +93,10 @@ def win_level(position: Position) -> Level:
 
 
 def game_multiplier(laws: Laws, level: Level, *, unlimited: bool, turned: bool) -> int:
-    """Return how many times the cube a game of this level counts.
+    """Return the multiplier of the cube for a game of this level.
 
-    `unlimited` tells whether the match is, `turned` whether a double was accepted: automatic raises turn no cube.
+    `unlimited` is for unlimited matches, `turned` for games in which a double was accepted: automatic raises do not
+    count.
     """
     if laws.jacoby and unlimited and not turned:
         return 1
@@ -103,19 +104,19 @@ def game_multiplier(laws: Laws, level: Level, *, unlimited: bool, turned: bool) 
 
 
 def point_game_score(position: Position) -> int:
-    """Count the loser's men in the Point Game, the position seen by the winner (law 21 of 1931).
+    """Return the score of the Point Game by the loser's checkers; the winner sees the position (law 21 of 1931).
 
     One in the loser's own inner table counts 1, in the outer table beside it 2, in the winner's outer table 3, in the
     winner's inner table or upon the bar 4.
     """
-    return sum(-n * _table(point) for point, n in enumerate(position.points) if n < 0)
+    return sum(-n * _point_game_value(point) for point, n in enumerate(position.points) if n < 0)
 
 
-def _table(point: int) -> int:
-    """Return what a man of the loser counts on a point of the winner's numbering; 0 is the loser's bar."""
+def _point_game_value(point: int) -> int:
+    """Return the value of a loser's checker on a point in the winner's numbering; 0 is the loser's bar."""
     return 4 - max(point - 1, 0) // 6
 
 
 def has_won(position: Position) -> bool:
-    """Whether the player who sees this position has borne off all checkers."""
+    """Return whether the player who sees this position has borne off all checkers."""
     return max(position.points) <= 0

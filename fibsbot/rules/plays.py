@@ -1,13 +1,13 @@
 """Legal plays of backgammon, why a play is illegal (laws 11 to 15 of 1931, 11 to 17 of 1970), and perft counts.
 
-The four sets of laws agree here, so nothing in this file asks which one is in force.
+The four sets of laws agree here, so this file has no options.
 
-Everything rests on one observation: if a play can be made at all, it can be made taking the checkers in order from
-the farthest point to the nearest. Moving a far checker first never closes a point, and it only ever helps to bear
-off. So the generator never looks at a checker behind the one that it has just moved.
+The generator rests on one observation: if a play can be made at all, it can be made by moving the checkers in order
+from the farthest point to the nearest. Moving a far checker first never blocks a point, and can only help to bear off.
+So the generator never considers a checker behind the one that it has just moved.
 
-Perft counts positions to a depth, over the 21 rolls, equal positions as often as they are reached; it pins the
-generator.
+Perft counts positions to a depth, over the 21 rolls, equal positions as often as they are reached; known counts verify
+the generator.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from attrs import frozen
 
 from fibsbot.match import Dice
 from fibsbot.position import BAR, OFF, Move, Play, Position
-from fibsbot.rules.errors import IllegalPlayError, InvalidPlayError, Law, ThrowError
+from fibsbot.rules.errors import DiceError, IllegalPlayError, InvalidPlayError, Law
 
 Cells: TypeAlias = tuple[int, ...]
 """The 26 cells of `Position.points`."""
@@ -32,40 +32,40 @@ _NUMBERS: Final = range(1, 7)
 _SOURCES: Final = range(1, BAR + 1)
 _TARGETS: Final = range(OFF, BAR)
 CACHED_ROLLS: Final = 128
-"""Throws whose plays are kept in mind: whoever plays looks at each throw several times."""
+"""Number of rolls whose plays are cached: the callers ask for each of them several times."""
 
 
 @lru_cache(CACHED_ROLLS)
 def legal_plays(position: Position, dice: Dice) -> tuple[Play, ...]:
-    """Return one play for each distinct position that the dice allow; nothing when no checker can move.
+    """Return one play for each distinct position that the dice allow; none if no checker can move.
 
-    The moves of a play stand in an order in which they can be made, farthest checker first.
+    The moves of a play are in an order in which they can be made, farthest checker first.
     """
     return tuple(Play.of(*steps) for steps in resulting_positions(position.points, dice).values())
 
 
 def can_move(position: Position, dice: Dice) -> bool:
-    """Return whether these dice allow any move at all, which is quicker than to look for all plays."""
+    """Return whether these dice allow any move, which is faster than generating all plays."""
     return any(True for number in set(dice) for _ in _moves(position.points, number, BAR))
 
 
 @lru_cache(CACHED_ROLLS)
 def resulting_positions(cells: Cells, dice: Dice) -> Mapping[Cells, Steps]:
-    """Return every position that the dice can leave, with one way to come there; empty when no checker can move.
+    """Return every position that the dice can lead to, with one play to reach it; empty if no checker can move.
 
-    Raises ThrowError when the dice are none.
+    Raises DiceError for impossible dice.
     """
     return _results(cells, dice, None)
 
 
 KeepPosition: TypeAlias = Callable[[Cells, int], bool]
-"""Takes a position within a play and how many moves are still to be made; tells whether it is worth going on from."""
+"""Takes a position within a play and the number of moves left; returns whether to go on from it."""
 
 
 def resulting_positions_via(cells: Cells, dice: Dice, keep: KeepPosition) -> Mapping[Cells, Steps]:
-    """Return those of the results all of whose positions on the way, and they themselves, are kept.
+    """Return the results whose intermediate and final positions are all kept by `keep`.
 
-    This takes as long as what is kept, however many plays there are. Raises ThrowError when the dice are none.
+    The cost depends on the kept positions only, not on the number of plays. Raises DiceError for impossible dice.
     """
     possible = most_moves(cells, dice)
     moves = 4 if dice[0] == dice[1] else 2
@@ -73,10 +73,10 @@ def resulting_positions_via(cells: Cells, dice: Dice, keep: KeepPosition) -> Map
 
 
 def play_between(cells: Cells, dice: Dice, after: Cells) -> Steps:
-    """Return the play of all numbers of the dice that leads from one row of cells to another; no steps if none does.
+    """Return the play of all numbers of the dice that leads from one position to another; no steps if none does.
 
-    The farthest checker that is missing afterwards was moved first, so that each order of the numbers leaves one way.
-    Where both orders lead there, it is the lower number first, as in `results`. Raises ThrowError when dice are none.
+    The farthest checker that is missing afterwards was moved first, so each order of the numbers leaves one play. If
+    both orders lead there, the lower number comes first, as in `_results`. Raises DiceError for impossible dice.
     """
     high, low = check_dice(dice)
     for numbers in ((high,) * 4,) if high == low else ((low, high), (high, low)):
@@ -95,7 +95,7 @@ def play_between(cells: Cells, dice: Dice, after: Cells) -> Steps:
 
 
 def _moved(cells: Cells, source: int, number: int) -> Cells | None:
-    """Return the cells after one own checker moves by a number; None where it may not."""
+    """Return the position after one own checker moves by a number; None if it may not."""
     target = source - number
     if source != BAR and cells[BAR] > 0:
         return None
@@ -115,7 +115,7 @@ def _moved(cells: Cells, source: int, number: int) -> Cells | None:
 
 
 def _results(cells: Cells, dice: Dice, keep: KeepPosition | None, moves: int | None = None) -> dict[Cells, Steps]:
-    """Return results; `moves` is how many moves a play has, where that is known."""
+    """Return the kept results; `moves` is the number of moves of a play, if it is known."""
     high, low = check_dice(dice)
     if high == low:
         return _play_double(cells, high, keep, 4 if moves is None else moves)
@@ -131,12 +131,12 @@ def _results(cells: Cells, dice: Dice, keep: KeepPosition | None, moves: int | N
                         plays[after] = ((source, target), (next_source, next_target))
         halves.append(half)
     if moves == 1 and not halves[0] and next(_moves(cells, high, BAR), None):
-        return {}  # the higher number can be played, but what it leaves is not kept
+        return {}  # the higher number can be played, but its positions are not kept
     return plays if moves == 2 else plays or halves[0] or halves[1]
 
 
 def most_moves(cells: Cells, dice: Dice) -> int:
-    """Return how many moves a play of these dice has: as many as possible. Raises ThrowError when they are none."""
+    """Return the number of moves of each legal play of these dice. Raises DiceError for impossible dice."""
     high, low = check_dice(dice)
     orders = ((high,) * 4,) if high == low else ((high, low), (low, high))
     most = 0
@@ -148,9 +148,9 @@ def most_moves(cells: Cells, dice: Dice) -> int:
 
 
 def _most_moves(cells: Cells, numbers: tuple[int, ...], farthest: int) -> int:
-    """Return how many of the numbers can be played in their order, taking checkers on the point `farthest` or nearer.
+    """Return how many of the numbers can be played in this order, with checkers on the point `farthest` or nearer.
 
-    Four moves are found at once where there are four. Where there are not, hardly any checker can move.
+    If four moves are possible they are found at once; if not, few checkers can move.
     """
     most = 0
     for source, _, after in _moves(cells, numbers[0], farthest):
@@ -161,7 +161,7 @@ def _most_moves(cells: Cells, numbers: tuple[int, ...], farthest: int) -> int:
 
 
 def has_choice(cells: Cells, dice: Dice) -> bool:
-    """Return whether the dice allow more than one play, which is quicker than to look for all of them."""
+    """Return whether the dice allow more than one play, which is faster than generating all of them."""
     high, low = check_dice(dice)
     if high == low:
         left = _doubles(cells, high, most_moves(cells, dice), BAR)
@@ -177,7 +177,7 @@ def has_choice(cells: Cells, dice: Dice) -> bool:
 
 
 def _doubles(cells: Cells, number: int, moves: int, farthest: int) -> Iterator[Cells]:
-    """Yield what is left by each way to play a number so many times."""
+    """Yield the position after each way to play a number `moves` times."""
     if not moves:
         yield cells
         return
@@ -186,7 +186,7 @@ def _doubles(cells: Cells, number: int, moves: int, farthest: int) -> Iterator[C
 
 
 def _play_double(cells: Cells, number: int, keep: KeepPosition | None, moves: int) -> dict[Cells, Steps]:
-    """Play one number so many times, or as often as possible."""
+    """Play one number `moves` times, or as often as possible."""
     plays: dict[Cells, Steps] = {}
     longer: dict[Cells, Steps] = {cells: ()}
     for left in range(3, 3 - moves, -1):
@@ -203,7 +203,7 @@ def _play_double(cells: Cells, number: int, keep: KeepPosition | None, moves: in
 
 
 def _moves(cells: Cells, number: int, farthest: int) -> Iterator[tuple[int, int, Cells]]:
-    """Yield every move by one number of a checker on the point `farthest` or nearer: source, target, cells after it."""
+    """Yield the moves by one number of a checker on the point `farthest` or nearer: source, target, new position."""
     on_bar = cells[BAR] > 0
     for source in (BAR,) if on_bar else range(min(farthest, 24), number, -1):
         target = source - number
@@ -233,18 +233,18 @@ def _bears_off_from(cells: Sequence[int], number: int) -> int:
 
 
 def check_dice(dice: Dice) -> Dice:
-    """Return the dice with the higher first; raise ThrowError unless they are two numbers from 1 to 6."""
+    """Return the dice, the higher first; raise DiceError unless they are two numbers from 1 to 6."""
     one, other = dice
     if one not in _NUMBERS or other not in _NUMBERS:
-        raise ThrowError(f"expected two dice, each 1 to 6, got {dice!r}")
+        raise DiceError(f"expected two dice, each 1 to 6, got {dice!r}")
     return (one, other) if one >= other else (other, one)
 
 
 def check_play(position: Position, dice: Dice, play: Play) -> Play:
     """Return the play with its moves in an order in which they can be made.
 
-    Raises InvalidPlayError for a move between points that the board has not, IllegalPlayError for a play that breaks a
-    law, ThrowError for dice that are none.
+    Raises InvalidPlayError for a move between points that do not exist, IllegalPlayError for a play that breaks a law,
+    DiceError for impossible dice.
     """
     return Play(_checked(position, dice, play)[0])
 
@@ -266,9 +266,9 @@ def _checked(position: Position, dice: Dice, play: Play) -> tuple[list[Move], Po
     moves = play.ordered
     after = _make(position, moves, numbers)
     if len(moves) == len(numbers):
-        return moves, after  # where every number is played, no law asks for more
+        return moves, after  # all numbers are played
     possible = most_moves(position.points, dice)
-    # Whoever has borne off the last checker has won, even if the other order of the numbers would have taken both.
+    # Bearing off the last checker wins, even if the other order of the numbers would have used both.
     if (len(moves) < possible or _leaves_the_higher(position, (high, low), after)) and not after.over:
         law = _omission(numbers, len(moves), possible)
         raise IllegalPlayError(law, law.value)
@@ -276,7 +276,7 @@ def _checked(position: Position, dice: Dice, play: Play) -> tuple[list[Move], Po
 
 
 def _leaves_the_higher(position: Position, dice: Dice, after: Position) -> bool:
-    """Whether the one move that was made is by the lower number, although the higher one can be played."""
+    """Return whether the only move was made with the lower number although the higher one can be played."""
     high, low = dice
     if high == low:
         return False
@@ -312,22 +312,22 @@ def _make(position: Position, moves: list[Move], numbers: tuple[int, ...]) -> Po
 
 
 def _first_failure(position: Position, moves: list[Move], orders: tuple[tuple[int, ...], ...]) -> IllegalPlayError:
-    """Return why moves cannot be made, the numbers in any of these orders."""
+    """Return the error of moves that cannot be made with the numbers in any of these orders."""
     failures: list[tuple[int, bool, IllegalPlayError]] = []
     for order in orders:
         after = position
         for made, (move, number) in enumerate(zip(moves, order, strict=False)):
             law = _broken_law(after, move, number)
             if law:
-                failures.append((made, law is not Law.NOT_THROWN, IllegalPlayError(law, f"{move}: {law.value}")))
+                failures.append((made, law is not Law.NOT_ROLLED, IllegalPlayError(law, f"{move}: {law.value}")))
                 break
             after = after.after(move)
-    # The attempt that came farthest is the one that was meant, and any other reason says more than "not thrown".
+    # The attempt that came farthest was probably meant, and any other reason says more than NOT_ROLLED.
     return max(failures, key=lambda failure: failure[:2])[2]
 
 
 def _broken_law(position: Position, move: Move, number: int) -> Law | None:
-    """Return the law that forbids one move by one number, None when it can be made."""
+    """Return the law that forbids one move by one number; None if it can be made."""
     cells, source, target = position.points, move.source, move.target
     off, pips = target == OFF, source - target
     law = None
@@ -338,7 +338,7 @@ def _broken_law(position: Position, move: Move, number: int) -> Law | None:
     elif cells[source] <= 0:
         law = Law.NO_CHECKER
     elif pips > number if off else pips != number:
-        law = Law.NOT_THROWN
+        law = Law.NOT_ROLLED
     elif not off and cells[target] < -1:
         law = Law.POINT_HELD
     elif off and not position.all_home:
@@ -349,7 +349,7 @@ def _broken_law(position: Position, move: Move, number: int) -> Law | None:
 
 
 def _omission(numbers: tuple[int, ...], made: int, possible: int) -> Law:
-    """Return the law that a play breaks whose moves are good, but leave something out."""
+    """Return the law that a play of legal moves breaks by leaving something out."""
     if len(numbers) > 2:
         return Law.WHOLE_DOUBLE
     if possible == 2:
@@ -360,7 +360,7 @@ def _omission(numbers: tuple[int, ...], made: int, possible: int) -> Law:
 ROLLS: Final = tuple(combinations_with_replacement(range(1, 7), 2))
 """The 21 rolls."""
 PositionCounts: TypeAlias = Mapping[Cells, int]
-"""How many times each position is reached, seen by the player on roll."""
+"""The number of times that each position is reached, seen by the player on roll."""
 
 PERFT_START: Final[PositionCounts] = {Position.start().points: 1}
 """The opening position."""
@@ -368,20 +368,20 @@ PERFT_START: Final[PositionCounts] = {Position.start().points: 1}
 
 @frozen
 class PerftCount:
-    """What one more roll and play leads to."""
+    """The number of positions after one more roll and play."""
 
     positions: int
-    """Positions, equal ones not merged."""
+    """All positions, equal ones not merged."""
     without_play: int
-    """How many of them come from a roll that left no play."""
+    """Those after a roll without a legal play."""
 
     def __add__(self, other: PerftCount) -> PerftCount:
-        """Add up the counts of two parts of a level."""
+        """Return the sum of the counts of two parts of a level."""
         return PerftCount(self.positions + other.positions, self.without_play + other.without_play)
 
 
 def perft_count(reached: Iterable[tuple[Cells, int]]) -> PerftCount:
-    """Count what one more roll leads to from these positions and the times they are reached, without keeping it."""
+    """Count the positions after one more roll, from these positions and their multiplicities, without storing them."""
     positions = without_play = 0
     for cells, times in reached:
         for roll in ROLLS:
@@ -392,7 +392,7 @@ def perft_count(reached: Iterable[tuple[Cells, int]]) -> PerftCount:
 
 
 def perft_level(reached: PositionCounts) -> PositionCounts:
-    """Return every position that one more roll leads to, seen by the player who is then on roll."""
+    """Return the positions after one more roll, seen by the player who is then on roll."""
     level: Counter[Cells] = Counter()
     for cells, times in reached.items():
         for roll in ROLLS:

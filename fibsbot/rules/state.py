@@ -1,4 +1,4 @@
-"""GameState: one game in a match between two seats, immutable. What changes it stands in game.py."""
+"""GameState: one game in a match between two players, immutable. game.py has the actions that change it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fibsbot.rules.laws import Laws, Level
 
 
 class Seat(enum.IntEnum):
-    """The two players; the value is the place in a row of two, such as `scores`."""
+    """The two players; the value is the index in pairs such as `scores`."""
 
     A = 0
     B = 1
@@ -24,16 +24,16 @@ class Seat(enum.IntEnum):
 
 
 class Stage(enum.Enum):
-    """Where the game stands. A resignation may wait for its answer in any of them but the last."""
+    """The stages of a game. A resignation may wait for its answer in any of them but the last."""
 
     OPENING = "opening"
-    """Each player throws one die."""
+    """Each player rolls one die."""
     ROLL = "roll"
     """The player on turn doubles or rolls."""
     MOVE = "move"
-    """The dice lie on the board."""
+    """The player on turn plays the dice."""
     DOUBLED = "doubled"
-    """Somebody has to answer a double."""
+    """A double waits for its answer."""
     OVER = "over"
 
 
@@ -47,7 +47,7 @@ class Ending(enum.Enum):
 
 @frozen
 class Result:
-    """How a game ended, and what it counted."""
+    """The result of a game."""
 
     winner: Seat
     points: int
@@ -60,10 +60,10 @@ class Resignation:
     """An offer to resign."""
 
     seat: Seat
-    """Who wants to resign."""
+    """The player who wants to resign."""
     level: Level
     points: int
-    """What the opponent gets."""
+    """The points that the opponent would win."""
 
 
 @frozen(slots=False)
@@ -74,7 +74,7 @@ class GameState:
     length: int
     """Match length in points; 0 is unlimited."""
     scores: tuple[int, int]
-    """Points of seat A and seat B; those of this game are in it once it is over."""
+    """Points of seat A and seat B, including this game once it is over."""
     crawford: bool
     """Whether this is the Crawford game."""
     post_crawford: bool
@@ -82,29 +82,29 @@ class GameState:
     position: Position
     """Seen by the player on `turn`."""
     turn: Seat
-    """Whose turn it is, also while the opponent has a double to answer; in OPENING it means nothing."""
+    """The player on turn, also while the opponent has a double to answer; meaningless in OPENING."""
     stage: Stage
     dice: Dice | None = None
-    """In MOVE; after the opening throw the winner's own die comes first."""
+    """In MOVE; after the opening roll the winner's own die comes first."""
     cube: int = 1
-    """What the game is played for now."""
+    """The present value of the cube."""
     owner: Seat | None = None
-    """Who may turn the cube; None while it lies in the middle."""
+    """The owner of the cube; None while it is centred."""
     offered: int = 0
-    """In DOUBLED, what the game will be played for if it is taken; else 0."""
+    """In DOUBLED, the value of the cube if the double is taken; else 0."""
     answering: Seat | None = None
-    """In DOUBLED, who has to answer."""
+    """In DOUBLED, the player who has to answer."""
     redoubles: int = 0
     """In DOUBLED, instant redoubles so far in this exchange."""
     turns: int = 0
     """Turns completed in this game."""
     rejected: bool = False
-    """Whether the first throw of this turn was rejected (`Laws.reject_first_throw`)."""
+    """Whether the first roll of this turn was rejected (`Laws.reject_first_throw`)."""
     resignation: Resignation | None = None
     """The offer that waits for an answer."""
     result: Result | None = None
     """In OVER."""
 
     def position_for(self, seat: Seat) -> Position:
-        """Return the position as one of the players sees it."""
+        """Return the position seen by one of the players."""
         return self.position if seat is self.turn else self.position.swapped()

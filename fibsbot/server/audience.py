@@ -14,7 +14,7 @@ from fibs_protocol.grammar import write, write_telnet
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU, Toggle
 
-from fibsbot.rules.game import Seat
+from fibsbot.rules.state import Seat
 from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.users import User
 from fibsbot.server.world import ClearScreen, World

@@ -22,8 +22,9 @@ from fibsbot import fibs
 from fibsbot.match import Dice
 from fibsbot.position import BAR, OFF, Move, Play, Position
 from fibsbot.rules import game
-from fibsbot.rules.game import Ending, Result, Seat, Stage, refusal_to_double
+from fibsbot.rules.game import refusal_to_double
 from fibsbot.rules.plays import legal_plays, most_moves, resulting_positions
+from fibsbot.rules.state import Ending, Result, Seat, Stage
 from fibsbot.server.accounts import RatingCalculation
 from fibsbot.server.audience import MatchView, match_views, send_boards, send_to_viewers
 from fibsbot.server.server_match import ServerMatch, update_laws
@@ -129,7 +130,7 @@ def start_game(world: World, match: ServerMatch, *, resumed: bool = False) -> No
     send_to_viewers(world, match, lambda view: m.GameStarts(match.names[view.seat.other]))
     while match.state.stage is Stage.OPENING:
         dice, cube = roll_dice(world, match), match.state.cube
-        match.state = game.throw_opening(match.state, *dice)
+        match.state = game.roll_opening(match.state, *dice)
         send_to_viewers(world, match, partial(_opening_roll, dice=dice))
         if match.state.cube != cube:
             world.send_all((view.user for view in match_views(world, match)), m.CubeRaised(match.state.cube))

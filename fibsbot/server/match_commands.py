@@ -13,7 +13,8 @@ from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.words import UNLIMITED, Departure, Toggle
 
-from fibsbot.rules.game import Seat, Stage, next_game
+from fibsbot.rules.game import next_game
+from fibsbot.rules.state import Seat, Stage
 from fibsbot.server import game_commands, game_flow, watchers
 from fibsbot.server.accounts import LISTED_EXPERIENCE, SHORT_MATCH
 from fibsbot.server.audience import match_views, send_boards

@@ -15,8 +15,9 @@ from fibs_protocol.words import Colour, Toggle
 from fibsbot import fibs
 from fibsbot.match import Dice
 from fibsbot.position import Play
-from fibsbot.rules.game import GameState, Seat, Stage, match_winner, start_match
+from fibsbot.rules.game import match_winner, start_match
 from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws
+from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.server.database import SavedMatchRow
 from fibsbot.server.users import User
 

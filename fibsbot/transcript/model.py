@@ -268,7 +268,7 @@ def _after_roll(state: GameState, entry: Throw) -> GameState:
         return state
     if state.stage is Stage.OPENING and entry.dice[0] != entry.dice[1]:
         high, low = max(entry.dice), min(entry.dice)
-        thrown = rules.throw_opening(state, *((high, low) if entry.seat is Seat.A else (low, high)))
+        thrown = rules.roll_opening(state, *((high, low) if entry.seat is Seat.A else (low, high)))
         return evolve(thrown, dice=entry.dice)
     return rules.roll(state, entry.seat, entry.dice)
 

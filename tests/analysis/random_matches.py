@@ -38,7 +38,7 @@ def next_entry(strategy: Strategy, state: GameState, random: Random) -> Entry:
         dice = tuple(random.sample(range(1, 7), 2))
         seat = Seat.A if dice[0] > dice[1] else Seat.B
         high, low = max(dice), min(dice)
-        thrown = rules.throw_opening(state, *((high, low) if seat is Seat.A else (low, high)))
+        thrown = rules.roll_opening(state, *((high, low) if seat is Seat.A else (low, high)))
         return Throw(seat=seat, dice=(high, low), play=chosen(strategy, thrown))
     if state.answering is not None:
         asked = rules.decision(state, state.answering)

@@ -126,7 +126,7 @@ class _Match:
             first, second = self._dice()
             if first != second:
                 return first, second
-            self.state = rules.throw_opening(self.state, first, second)
+            self.state = rules.roll_opening(self.state, first, second)
 
     def _dice(self) -> Dice:
         return self.random.randint(1, 6), self.random.randint(1, 6)

@@ -292,7 +292,7 @@ def test_what_is_wrong_is_told_with_its_line(change: str, by: str, why: str) -> 
 @pytest.mark.parametrize(
     ("change", "by", "why"),
     [
-        ("24/18 18/13", "24/18 18/12", "line 5: 24/18 18/12 for 6-5: a checker moves by a number that was thrown"),
+        ("24/18 18/13", "24/18 18/12", "line 5: 24/18 18/12 for 6-5: a checker moves by a number that was rolled"),
         ("13/9 ", "13/x ", "line 5: expected moves such as 24/18*, bar/22(2) or 6/off, got '13/x'"),
         ("24/18 18/13", "", "line 5: expected a play for the dice, or the end of the game after them, got '65:'"),
         ("24/18 18/13", "Cannot Move", "line 5: expected a play for 6-5, for which there are 10, got 'Cannot Move"),

@@ -235,12 +235,12 @@ def test_several_matches_are_told_apart() -> None:
     ("text", "told"),
     [
         ("", "expected `Score is 0-0 in a 3 point match.` and below it `A is X - B is O`, got ''"),
-        (f"{HEAD}X: (4 1) 24-23 13-8\n", "line 4: game 1, turn 1: 13/8: a checker moves by a number that was thrown"),
+        (f"{HEAD}X: (4 1) 24-23 13-8\n", "line 4: game 1, turn 1: 13/8: a checker moves by a number that was rolled"),
         (
             f"{HEAD}X: (4 1) 24-23 somewhere\n",
             "line 4: expected moves such as 13-8, bar-20 or 6-off, got '24-23 somewh",
         ),
-        (f"{HEAD}O: doubles\n", "line 4: game 1, turn 1: the opening throw comes first"),
+        (f"{HEAD}O: doubles\n", "line 4: game 1, turn 1: the opening roll comes first"),
         (game_text("3-1", length="a 3 point"), "line 1: expected scores from 0 to below the length of the match, got"),
     ],
 )

@@ -229,7 +229,7 @@ def test_games_of_several_matches_are_told_apart() -> None:
     [
         ("", "expected SGF, which begins with `(;`, got ''"),
         ("(;GM[1])", "expected a game of backgammon in SGF, GM[6], got 'GM[1]'"),
-        (f"{ROOT}\n;W[41xwmj])", "line 2: game 1, turn 1: 13/10: a checker moves by a number that was thrown, each"),
+        (f"{ROOT}\n;W[41xwmj])", "line 2: game 1, turn 1: 13/10: a checker moves by a number that was rolled, each"),
         (f"{ROOT};W[71xwmi])", "line 1: expected a move such as 31hefe, double, take or drop, got '71xwmi'"),
         (f"{ROOT};AE[a:y]AW[a]AB[a])", "line 1: expected a board of 15 checkers a side, each point held by one of th"),
         (f"{ROOT};AE[a:z])", "line 1: expected AE with points from a to y, got 'a:z'"),
@@ -254,7 +254,7 @@ def test_what_is_wrong_is_told_in_a_line(text: str, told: str) -> None:
         ("W[31hefe]", "line 2: it is the opponent's turn"),
         ("B[take]", "line 2: nobody has doubled"),
         ("B[accept]", "line 2: expected an offer to resign before its answer, got 'accept'"),
-        ("B[65aggm]", "line 2: 18/12: a checker moves by a number that was thrown, each number once"),
+        ("B[65aggm]", "line 2: 18/12: a checker moves by a number that was rolled, each number once"),
     ],
 )
 def test_what_cannot_be_read_costs_its_game_and_not_the_match(moves: str, reason: str) -> None:

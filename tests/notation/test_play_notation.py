@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from typing import Final
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,9 +12,9 @@ from hypothesis import strategies as st
 from fibsbot.match import Dice
 from fibsbot.notation import format_play, parse_play
 from fibsbot.position import BAR, Play, Position
-from fibsbot.rules.errors import AmbiguousPlayError, IllegalPlayError, InvalidPlayError, Law, ThrowError
+from fibsbot.rules.errors import AmbiguousPlayError, DiceError, IllegalPlayError, InvalidPlayError, Law
 from fibsbot.rules.plays import check_play, legal_plays
-from tests.hypothesis_strategies import bear_offs, dice, positions
+from tests.hypothesis_strategies import Edit, bear_offs, dice, edited, edits, positions
 
 START = Position.start()
 
@@ -25,7 +28,7 @@ def board(**cells: int) -> Position:
 
 
 @given(st.one_of(positions(), bear_offs()), dice())
-def test_what_is_written_is_read_as_the_same_play(position: Position, roll: Dice) -> None:
+def test_a_written_play_is_read_as_the_same_play(position: Position, roll: Dice) -> None:
     for play in legal_plays(position, roll):
         text = format_play(play, position)
         assert position.play(play) == position.play(parse_play(text, position, roll)), text
@@ -133,7 +136,7 @@ def test_what_is_no_play_is_told_apart_from_what_is_illegal(text: str) -> None:
     [
         ("5/8 6/5", (3, 1), Law.WRONG_DIRECTION),
         ("24/18* 13/12", (6, 1), Law.NOTHING_TO_HIT),
-        ("24/20 13/11", (3, 1), Law.NOT_THROWN),
+        ("24/20 13/11", (3, 1), Law.NOT_ROLLED),
         ("24/21 8/7 6/5", (3, 1), Law.TOO_MANY_MOVES),
         ("24/19 13/12", (5, 1), Law.POINT_HELD),
         ("8/5", (3, 1), Law.BOTH_NUMBERS),
@@ -153,26 +156,34 @@ def test_a_dance_is_read_and_written() -> None:
     assert Play() == parse_play("cannot move", closed, (6, 1))
 
 
-@given(st.text(max_size=30), dice())
+ALPHABET: Final = "0123456789/-*()bof ar"
+
+
+@given(st.one_of(st.text(max_size=30), st.text(ALPHABET, max_size=24)), dice())
 def test_any_text_is_a_play_or_one_of_three_errors(text: str, roll: Dice) -> None:
+    with contextlib.suppress(InvalidPlayError, IllegalPlayError, AmbiguousPlayError):
+        parse_play(text, START, roll)
+
+
+@given(st.one_of(st.just(START), positions(), bear_offs()), dice(), st.integers(0, 10_000), edits(ALPHABET))
+def test_a_play_with_a_typing_error_is_a_legal_play_or_one_of_three_errors(
+    position: Position, roll: Dice, which: int, changes: list[Edit]
+) -> None:
+    plays = legal_plays(position, roll)
+    reached = {position.play(play) for play in plays}
+    text = format_play(plays[which % len(plays)], position) if plays else "cannot move"
+    assert not plays or position.play(parse_play(text, position, roll)) in reached
     try:
-        play = parse_play(text, START, roll)
+        play = parse_play(edited(text, changes), position, roll)
     except (InvalidPlayError, IllegalPlayError, AmbiguousPlayError):
         return
-    assert START.play(play) in {START.play(legal) for legal in legal_plays(START, roll)}
+    # A play that bears off the last checker is legal, even if the other order of the numbers uses both.
+    after = position.play(play)
+    assert after in reached or after.over or not (plays or play.moves)
 
 
-@given(st.text(alphabet="0123456789/-*()bof ar", max_size=24), positions(), dice())
-def test_any_text_that_looks_like_a_play_does_so_too(text: str, position: Position, roll: Dice) -> None:
-    try:
-        play = parse_play(text, position, roll)
-    except (InvalidPlayError, IllegalPlayError, AmbiguousPlayError):
-        return
-    assert position.play(play) in {position.play(legal) for legal in legal_plays(position, roll)}
-
-
-def test_dice_that_are_none_are_refused() -> None:
-    with pytest.raises(ThrowError):
+def test_impossible_dice_are_refused() -> None:
+    with pytest.raises(DiceError):
         parse_play("8/5 6/5", START, (3, 7))
 
 

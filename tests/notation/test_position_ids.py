@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import contextlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +17,7 @@ from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id, parse_gnubg_id, parse_state
 from fibsbot.notation.position_ids import MatchKey, parse_position_id, position_id
 from fibsbot.position import Position
-from tests.hypothesis_strategies import match_states, positions
+from tests.hypothesis_strategies import Edit, edited, edits, match_states, positions
 
 VECTORS: Final = Path(__file__).parent.parent / "data" / "rules" / "id_vectors.tsv"
 ROWS: Final = [row.split("\t") for row in VECTORS.read_text().splitlines() if not row.startswith("#")]
@@ -149,7 +151,7 @@ def test_the_rules_field_means_crawford_in_a_match_and_jacoby_and_beavers_for_mo
         ("4HPwATDgc/ABMA:AAAAAAAAAAAA", "expected a Match ID of a game that is being played (1), got 0"),
     ],
 )
-def test_what_is_wrong_with_an_id_is_told_in_one_line(text: str, message: str) -> None:
+def test_the_error_in_an_id_is_named_in_one_line(text: str, message: str) -> None:
     with pytest.raises(NotationError) as caught:
         parse_state(text)
     assert message == str(caught.value)
@@ -165,36 +167,73 @@ def test_what_is_wrong_with_an_id_is_told_in_one_line(text: str, message: str) -
         ({"game": 2}, "expected a Match ID of a game that is being played (1), got 2"),
     ],
 )
-def test_a_match_id_is_read_only_if_its_numbers_can_be(change: dict[str, int], message: str) -> None:
+def test_a_match_id_with_impossible_numbers_is_refused(change: dict[str, int], message: str) -> None:
     key = evolve(MatchKey.parse("cAmgAAAAAAAE"), **change)
     with pytest.raises(NotationError) as caught:
         parse_gnubg_id(f"4HPwATDgc/ABMA:{key}")
     assert message == str(caught.value)
 
 
-@given(st.text(alphabet="XGID=-abcdeABCDE:0123456789+/ \n", max_size=60))
+def as_written(state: MatchState) -> MatchState:
+    """Return what a GNU Backgammon ID keeps of a state: no instant redoubles, the higher die first."""
+    dice = (max(state.dice), min(state.dice)) if state.dice else None
+    return evolve(state, redoubles=0, dice=dice)
+
+
+ALPHABET: Final = "XGID=-abcdeABCDE:0123456789+/ \n"
+
+
+@given(st.text(ALPHABET, max_size=60))
 def test_any_text_is_an_id_or_an_error_of_one_line(text: str) -> None:
+    message = ""
     try:
-        state = parse_state(text)
+        parse_state(text)
+    except NotationError as error:
+        message = str(error)
+    assert "\n" not in message
+
+
+@given(match_states(resignations=False), st.sampled_from((format_gnubg_id, Xgid.of)), edits(ALPHABET))
+def test_an_id_with_a_typing_error_is_another_id_or_an_error_of_one_line(
+    state: MatchState, write: Callable[[MatchState], object], changes: list[Edit]
+) -> None:
+    """A changed ID that is read describes a possible state: it can be written, and is read as the same state again."""
+    text = str(write(state))
+    assert not parse_state(text).position.status()
+    message = ""
+    try:
+        read = parse_state(edited(text, changes))
     except NotationError as error:
         message = str(error)
     else:
-        message = ""
-        assert not state.position.status()
+        assert not read.position.status()
+        assert evolve(read, redoubles=0, jacoby=False) == evolve(parse_gnubg_id(format_gnubg_id(read)), jacoby=False), (
+            text
+        )
     assert "\n" not in message
+
+
+@given(match_states(), st.integers(0, 8), st.integers(0, 255))
+def test_a_match_id_with_any_byte_changed_is_another_id_or_an_error(state: MatchState, place: int, byte: int) -> None:
+    position, match = format_gnubg_id(state).split(":")
+    bits = bytearray(base64.b64decode(match))
+    assert 9 == len(bits)
+    bits[place] = byte
+    try:
+        read = parse_gnubg_id(f"{position}:{base64.b64encode(bits).decode()}")
+    except NotationError:
+        return
+    assert as_written(read) == parse_gnubg_id(format_gnubg_id(read))
 
 
 @given(st.binary(min_size=10, max_size=10), st.binary(min_size=9, max_size=9))
 def test_any_bits_are_an_id_or_an_error(position: bytes, match: bytes) -> None:
     text = ":".join(base64.b64encode(bits).decode().rstrip("=") for bits in (position, match))
-    try:
-        state = parse_gnubg_id(text)
-    except NotationError:
-        return
-    assert evolve(state, redoubles=0) == parse_gnubg_id(format_gnubg_id(state))
+    with contextlib.suppress(NotationError):
+        parse_gnubg_id(text)
 
 
-def test_an_xgid_cannot_tell_of_a_resignation_nor_of_a_cube_at_three() -> None:
+def test_an_xgid_cannot_hold_a_resignation_or_a_cube_of_3() -> None:
     with pytest.raises(NotationError, match="got 'resigned'"):
         Xgid.of(MatchState(Position.start(), phase=Phase.RESIGNED, resignation=1))
     for write in (Xgid.of, format_gnubg_id):

@@ -124,7 +124,7 @@ def test_show_writes_a_picture(tmp_path: Path) -> None:
     ("arguments", "error"),
     [
         (("--json",), "expected --svg or --json, got both"),
-        (("--play", "8/1"), "--play: 8/1 for 3-1: a checker moves by a number that was thrown, each number once"),
+        (("--play", "8/1"), "--play: 8/1 for 3-1: a checker moves by a number that was rolled, each number once"),
         (("-o", "/dev/null/board.svg"), "cannot write /dev/null/board.svg: Not a directory"),
     ],
 )

@@ -6,12 +6,8 @@ import pytest
 from attrs import evolve
 
 from fibsbot.position import Play
-from fibsbot.rules.errors import CubeError, CubeRefusal, ThrowError
+from fibsbot.rules.errors import CubeError, CubeRefusal, DiceError
 from fibsbot.rules.game import (
-    GameState,
-    Level,
-    Seat,
-    Stage,
     accept_resignation,
     decision,
     double,
@@ -21,21 +17,22 @@ from fibsbot.rules.game import (
     redouble,
     refusal_to_double,
     refusal_to_redouble,
-    reject_throw,
+    reject_roll,
     resign,
     roll,
+    roll_opening,
     start_match,
     take,
-    throw_opening,
 )
-from fibsbot.rules.laws import FIBS, LAWS_1931, LAWS_1970, MODERN, UNLIMITED_REDOUBLES, AutomaticRaise, Laws
+from fibsbot.rules.laws import FIBS, LAWS_1931, LAWS_1970, MODERN, UNLIMITED_REDOUBLES, AutomaticRaise, Laws, Level
+from fibsbot.rules.state import GameState, Seat, Stage
 
 A, B = Seat.A, Seat.B
 
 
 def b_to_roll(laws: Laws = FIBS, length: int = 5, scores: tuple[int, int] = (0, 0)) -> GameState:
     """Return a game in which A has opened and B may double."""
-    return play(throw_opening(start_match(laws, length, scores), 3, 1), A, Play.of((8, 5), (6, 5)))
+    return play(roll_opening(start_match(laws, length, scores), 3, 1), A, Play.of((8, 5), (6, 5)))
 
 
 def refused(state: GameState, seat: Seat) -> CubeRefusal:
@@ -194,7 +191,7 @@ def tied(laws: Laws, times: int, length: int = 0) -> GameState:
     """Return a game after so many ties in the opening throw."""
     state = start_match(laws, length)
     for _ in range(times):
-        state = throw_opening(state, 2, 2)
+        state = roll_opening(state, 2, 2)
     return state
 
 
@@ -210,7 +207,7 @@ def test_law_20_each_tie_doubles_the_count() -> None:
 def test_law_20_of_1931_each_tie_adds_one_to_the_count() -> None:
     laws = evolve(LAWS_1931, automatic=AutomaticRaise.ADD_ONE)
     assert [1, 2, 3, 4] == [tied(laws, n).cube for n in range(4)]
-    raised = throw_opening(tied(laws, 2), 3, 1)
+    raised = roll_opening(tied(laws, 2), 3, 1)
     assert 6 == double(play(raised, A, Play.of((8, 5), (6, 5))), B).offered
 
 
@@ -226,7 +223,7 @@ def test_an_automatic_double_gives_the_cube_to_nobody() -> None:
 
 def test_the_cube_is_put_away_in_the_crawford_game() -> None:
     state = start_match(evolve(FIBS, automatic=AutomaticRaise.DOUBLE), 5, (4, 0))
-    assert 1 == throw_opening(state, 2, 2).cube
+    assert 1 == roll_opening(state, 2, 2).cube
 
 
 # -- rejecting the first throw --------------------------------------------------------------------------------------
@@ -236,31 +233,31 @@ REJECTING = evolve(MODERN, reject_first_throw=True)
 
 def test_each_player_may_reject_the_first_throw_which_doubles_the_count() -> None:
     """Primer: "reject the first roll and double the cube to get another chance"."""
-    rejected = reject_throw(throw_opening(start_match(REJECTING, 0), 2, 1), A)
+    rejected = reject_roll(roll_opening(start_match(REJECTING, 0), 2, 1), A)
     assert (2, None, Stage.ROLL, A) == (rejected.cube, rejected.owner, rejected.stage, rejected.turn)
-    assert CubeRefusal.ALREADY_THROWN is refused(rejected, A)
+    assert CubeRefusal.ALREADY_ROLLED is refused(rejected, A)
     second = play(roll(rejected, A, (3, 1)), A, Play.of((8, 5), (6, 5)))
-    again = reject_throw(roll(second, B, (2, 1)), B)
+    again = reject_roll(roll(second, B, (2, 1)), B)
     assert (4, None, B) == (again.cube, again.owner, again.turn)
 
 
 def test_the_second_throw_has_to_be_played() -> None:
-    rejected = reject_throw(throw_opening(start_match(REJECTING, 0), 2, 1), A)
-    with pytest.raises(ThrowError):
-        reject_throw(roll(rejected, A, (4, 1)), A)
+    rejected = reject_roll(roll_opening(start_match(REJECTING, 0), 2, 1), A)
+    with pytest.raises(DiceError):
+        reject_roll(roll(rejected, A, (4, 1)), A)
 
 
 def test_only_the_first_throw_of_each_player_can_be_rejected() -> None:
-    state = play(throw_opening(start_match(REJECTING, 0), 3, 1), A, Play.of((8, 5), (6, 5)))
+    state = play(roll_opening(start_match(REJECTING, 0), 3, 1), A, Play.of((8, 5), (6, 5)))
     state = play(roll(state, B, (3, 1)), B, Play.of((8, 5), (6, 5)))
-    with pytest.raises(ThrowError):
-        reject_throw(roll(state, A, (2, 1)), A)
+    with pytest.raises(DiceError):
+        reject_roll(roll(state, A, (2, 1)), A)
 
 
 def test_a_throw_cannot_be_rejected_once_the_cube_has_an_owner_or_reached_its_limit() -> None:
     state = take(double(b_to_roll(REJECTING, 0), B), A)
-    with pytest.raises(ThrowError):
-        reject_throw(roll(state, B, (2, 1)), B)
+    with pytest.raises(DiceError):
+        reject_roll(roll(state, B, (2, 1)), B)
     limited = evolve(REJECTING, automatic_limit=1)
-    with pytest.raises(ThrowError):
-        reject_throw(throw_opening(start_match(limited, 0), 2, 1), A)
+    with pytest.raises(DiceError):
+        reject_roll(roll_opening(start_match(limited, 0), 2, 1), A)

@@ -13,6 +13,7 @@ from fibsbot.notation import parse_play
 from fibsbot.position import Play, Position
 from fibsbot.rules.errors import (
     AlreadyRolledError,
+    DiceError,
     DoublePendingError,
     GameOverError,
     GameRunningError,
@@ -23,15 +24,8 @@ from fibsbot.rules.errors import (
     ResignationPendingError,
     RollFirstError,
     RuleError,
-    ThrowError,
 )
 from fibsbot.rules.game import (
-    Ending,
-    GameState,
-    Level,
-    Result,
-    Seat,
-    Stage,
     accept_resignation,
     decision,
     double,
@@ -41,18 +35,19 @@ from fibsbot.rules.game import (
     play,
     redouble,
     reject_resignation,
-    reject_throw,
+    reject_roll,
     resign,
     roll,
+    roll_opening,
     start_match,
     take,
-    throw_opening,
 )
-from fibsbot.rules.laws import FIBS, LAWS, LAWS_1970
+from fibsbot.rules.laws import FIBS, LAWS, LAWS_1970, Level
+from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
 
 A, B = Seat.A, Seat.B
 NEW = start_match(FIBS, 5)
-OPENED = throw_opening(NEW, 3, 1)
+OPENED = roll_opening(NEW, 3, 1)
 """A has 3-1 to play."""
 B_TO_ROLL = play(OPENED, A, Play.of((8, 5), (6, 5)))
 B_DOUBLED = double(B_TO_ROLL, B)
@@ -69,12 +64,12 @@ def over(state: GameState = LAST_CHECKER) -> GameState:
 
 def test_the_higher_die_begins_and_plays_both_numbers() -> None:
     assert (Stage.MOVE, A, (3, 1)) == (OPENED.stage, OPENED.turn, OPENED.dice)
-    opened = throw_opening(NEW, 2, 6)
+    opened = roll_opening(NEW, 2, 6)
     assert (Stage.MOVE, B, (6, 2)) == (opened.stage, opened.turn, opened.dice)
 
 
 def test_a_tie_is_thrown_again() -> None:
-    assert NEW == throw_opening(NEW, 4, 4)
+    assert NEW == roll_opening(NEW, 4, 4)
 
 
 def test_after_a_play_the_other_player_sees_the_board_from_the_other_side() -> None:
@@ -162,7 +157,7 @@ def test_nobody_answers_the_own_resignation() -> None:
 
 def test_the_opening_throw_waits_for_the_answer_to_a_resignation() -> None:
     with pytest.raises(ResignationPendingError):
-        throw_opening(resign(NEW, A, Level.SINGLE), 1, 2)
+        roll_opening(resign(NEW, A, Level.SINGLE), 1, 2)
 
 
 def test_nothing_happens_before_the_opening_throw() -> None:
@@ -184,7 +179,7 @@ def test_each_refusal_says_why() -> None:
     with pytest.raises(AlreadyRolledError):
         double(OPENED, A)
     with pytest.raises(AlreadyRolledError):
-        throw_opening(OPENED, 1, 2)
+        roll_opening(OPENED, 1, 2)
     with pytest.raises(DoublePendingError):
         roll(B_DOUBLED, B, (1, 2))
     with pytest.raises(NotYourTurnError):
@@ -193,12 +188,12 @@ def test_each_refusal_says_why() -> None:
         take(B_TO_ROLL, A)
     with pytest.raises(NothingToAnswerError):
         accept_resignation(B_TO_ROLL, A)
-    with pytest.raises(ThrowError):
+    with pytest.raises(DiceError):
         roll(B_TO_ROLL, B, (0, 7))
-    with pytest.raises(ThrowError):
-        throw_opening(NEW, 0, 3)
-    with pytest.raises(ThrowError):
-        reject_throw(OPENED, A)
+    with pytest.raises(DiceError):
+        roll_opening(NEW, 0, 3)
+    with pytest.raises(DiceError):
+        reject_roll(OPENED, A)
     with pytest.raises(GameRunningError):
         next_game(B_TO_ROLL)
 
@@ -213,7 +208,7 @@ def test_nothing_is_answered_or_thrown_after_the_end() -> None:
     with pytest.raises(GameOverError):
         accept_resignation(over(), A)
     with pytest.raises(GameOverError):
-        throw_opening(over(), 1, 2)
+        roll_opening(over(), 1, 2)
 
 
 def test_every_refusal_is_a_value_error_with_one_line_of_text() -> None:
@@ -273,7 +268,7 @@ def test_a_decision_tells_that_there_is_no_cube() -> None:
 
 @pytest.mark.parametrize("name", sorted(LAWS))
 def test_a_whole_game_opens_alike_under_every_set_of_laws(name: str) -> None:
-    state = throw_opening(start_match(LAWS[name], 3), 6, 5)
+    state = roll_opening(start_match(LAWS[name], 3), 6, 5)
     assert Stage.ROLL is play(state, A, parse_play("24/13", state.position, (6, 5))).stage
 
 

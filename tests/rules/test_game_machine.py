@@ -12,10 +12,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.position import CHECKERS, Play
 from fibsbot.rules.game import (
-    GameState,
-    Level,
-    Seat,
-    Stage,
     accept_resignation,
     decision,
     double,
@@ -29,12 +25,13 @@ from fibsbot.rules.game import (
     reject_resignation,
     resign,
     roll,
+    roll_opening,
     start_match,
     take,
-    throw_opening,
 )
-from fibsbot.rules.laws import FIBS, LAWS, AutomaticRaise
+from fibsbot.rules.laws import FIBS, LAWS, AutomaticRaise, Level
 from fibsbot.rules.plays import legal_plays
+from fibsbot.rules.state import GameState, Seat, Stage
 from tests.hypothesis_strategies import dice
 
 LEVELS = st.sampled_from(Level)
@@ -74,7 +71,7 @@ class Match(RuleBasedStateMachine):
     @rule(thrown=dice())
     def open(self, thrown: Dice) -> None:
         """Both throw one die."""
-        self.state = throw_opening(self.state, *thrown)
+        self.state = roll_opening(self.state, *thrown)
 
     @precondition(lambda self: self.has_to(Phase.ROLL))
     @rule(thrown=dice(), doubling=st.booleans())
@@ -177,7 +174,7 @@ def test_random_matches_come_to_an_end() -> None:
             if state.stage is Stage.OVER:
                 state = next_game(state)
             elif state.stage is Stage.OPENING:
-                state = throw_opening(state, *thrown)
+                state = roll_opening(state, *thrown)
             elif state.stage is Stage.ROLL:
                 state = roll(state, state.turn, thrown)
             else:

@@ -54,7 +54,7 @@ def test_law_11_one_man_plays_both_numbers_and_touches_down_in_between() -> None
 
 
 def test_law_11_a_man_moves_by_a_number_that_was_thrown() -> None:
-    assert Law.NOT_THROWN is broken_law("24/19 6/5", Position.start(), (6, 1))
+    assert Law.NOT_ROLLED is broken_law("24/19 6/5", Position.start(), (6, 1))
 
 
 def test_law_4_nobody_moves_backwards() -> None:

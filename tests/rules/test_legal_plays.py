@@ -15,7 +15,7 @@ from hypothesis import given
 from fibsbot.match import Dice
 from fibsbot.notation.position_ids import parse_position_id, position_id
 from fibsbot.position import OFF, Play, Position
-from fibsbot.rules.errors import IllegalPlayError, InvalidPlayError, Law, ThrowError
+from fibsbot.rules.errors import DiceError, IllegalPlayError, InvalidPlayError, Law
 from fibsbot.rules.plays import PERFT_START, PerftCount, check_play, has_choice, legal_plays, perft_count, perft_level
 from tests.examples import more_examples
 from tests.hypothesis_strategies import bear_offs, dice, positions
@@ -84,7 +84,9 @@ def test_every_way_to_bear_off_is_accepted_in_any_order_of_its_moves(position: P
 
 @more_examples(2.5)
 @given(positions(), dice())
-def test_plays_lead_to_distinct_possible_positions_and_none_stands_still(position: Position, roll: Dice) -> None:
+def test_plays_lead_to_distinct_possible_positions_and_each_changes_the_position(
+    position: Position, roll: Dice
+) -> None:
     after = [position.play(play) for play in legal_plays(position, roll)]
     assert len(after) == len(set(after))
     assert position not in after
@@ -93,7 +95,7 @@ def test_plays_lead_to_distinct_possible_positions_and_none_stands_still(positio
 
 @more_examples(2.5)
 @given(positions(), dice())
-def test_a_play_conserves_checkers_and_moves_no_more_pips_than_thrown(position: Position, roll: Dice) -> None:
+def test_a_play_conserves_checkers_and_moves_no_more_pips_than_rolled(position: Position, roll: Dice) -> None:
     for play in legal_plays(position, roll):
         after = position.play(play)
         borne_off = sum(move.target == OFF for move in play.moves)
@@ -123,21 +125,27 @@ def test_the_empty_play_is_legal_exactly_when_nothing_can_move(position: Positio
 @more_examples(2.5)
 @given(positions(), dice(), positions(), dice())
 def test_only_plays_to_a_legal_position_are_accepted(
-    position: Position, roll: Dice, other: Position, thrown: Dice
+    position: Position, roll: Dice, other: Position, other_roll: Dice
 ) -> None:
-    """The plays of another position are legal here if and only if they come to where a legal play comes."""
-    reached = {position.play(play) for play in legal_plays(position, roll)}
-    for play in legal_plays(other, thrown):
+    """Reordered, shortened and other plays are only legal if a legal play has their result."""
+    legal = legal_plays(position, roll)
+    reached = {position.play(play) for play in legal}
+    reordered = [Play(play.moves[::-1]) for play in legal]
+    shortened = [Play(play.moves[:-1]) for play in legal]
+    accepted = 0
+    for play in [*reordered, *shortened, *legal_plays(position, other_roll), *legal_plays(other, roll)]:
         try:
-            accepted = check_play(position, roll, play)
+            checked = check_play(position, roll, play)
         except IllegalPlayError:
             continue
-        assert position.play(accepted) in reached or position.play(accepted).over
+        accepted += 1
+        assert position.play(checked) in reached or position.play(checked).over
+    assert accepted >= len(legal)
 
 
 @pytest.mark.parametrize("roll", [(0, 1), (7, 1), (1, -1)])
-def test_what_is_no_throw_is_refused(roll: Dice) -> None:
-    with pytest.raises(ThrowError):
+def test_impossible_dice_are_refused(roll: Dice) -> None:
+    with pytest.raises(DiceError):
         legal_plays(Position.start(), roll)
 
 

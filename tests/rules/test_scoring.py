@@ -7,19 +7,9 @@ from attrs import evolve
 from hypothesis import given
 
 from fibsbot.position import Play, Position
-from fibsbot.rules.game import (
-    GameState,
-    Level,
-    Seat,
-    Stage,
-    accept_resignation,
-    double,
-    drop,
-    play,
-    resign,
-    start_match,
-)
-from fibsbot.rules.laws import FIBS, LAWS_1931, LAWS_1970, MODERN, Laws, point_game_score, win_level
+from fibsbot.rules.game import accept_resignation, double, drop, play, resign, start_match
+from fibsbot.rules.laws import FIBS, LAWS_1931, LAWS_1970, MODERN, Laws, Level, point_game_score, win_level
+from fibsbot.rules.state import GameState, Seat, Stage
 from tests.hypothesis_strategies import positions
 
 A, B = Seat.A, Seat.B

@@ -10,7 +10,7 @@ from attrs import evolve
 from fibs_protocol.messages import Message
 from fibs_protocol.words import Colour, Departure, Dice
 
-from fibsbot.rules.game import GameState, Seat
+from fibsbot.rules.state import GameState, Seat
 from fibsbot.server import dispatch, sessions
 from fibsbot.server.accounts import Account
 from fibsbot.server.audience import render

@@ -14,8 +14,8 @@ from fibs_protocol.words import YOU
 
 from fibsbot.fibs import play_to_fibs, player_position
 from fibsbot.position import Position
-from fibsbot.rules.game import Seat, Stage
 from fibsbot.rules.plays import legal_plays
+from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.dice import SeededDice
 from fibsbot.server.users import User
 from tests.server.simulated_world import Simulation, boards, no_boards, set_state, two_players

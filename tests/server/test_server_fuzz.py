@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from fibsbot.fibs import play_to_fibs
-from fibsbot.rules.game import Seat, Stage, decision
+from fibsbot.rules.game import decision
 from fibsbot.rules.plays import legal_plays
+from fibsbot.rules.state import Seat, Stage
 from fibsbot.server import dispatch
 from fibsbot.server.audience import render
 from fibsbot.server.connection import TelnetInput

@@ -6,7 +6,7 @@ import pytest
 from fibs_protocol.board import BoardState
 
 from fibsbot.position import Position
-from fibsbot.rules.game import Seat, Stage
+from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.world import Quirks
 from tests.server.simulated_world import ListedDice, Simulation, boards, no_boards, set_state, two_players
 

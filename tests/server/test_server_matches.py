@@ -6,7 +6,7 @@ import pytest
 from fibs_protocol import messages as m
 from fibs_protocol.words import Departure
 
-from fibsbot.rules.game import Seat, Stage
+from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.users import User
 from fibsbot.server.world import Quirks
 from tests.server.simulated_world import ListedDice, Simulation, boards, set_state, two_players

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from fibsbot.fibs import play_from_fibs, play_to_fibs
 from fibsbot.position import Position
 from fibsbot.rules.errors import PlayError
-from fibsbot.rules.game import Seat, Stage
 from fibsbot.rules.plays import check_play, legal_plays, most_moves
+from fibsbot.rules.state import Seat, Stage
 from fibsbot.server import game_flow
 from fibsbot.server.users import User
 from tests.server.simulated_world import Simulation, set_state, two_players
