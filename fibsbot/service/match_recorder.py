@@ -72,17 +72,17 @@ class MatchRecorder:
 
     def on_message(self, message: Message) -> None:
         """Handle a message of the server."""
-        self._feed(lambda transcriber, now: transcriber.hear(message, now, 0))
+        self._feed(lambda transcriber, now: transcriber.receive(message, now))
 
     def on_sent(self, command: Command) -> None:
         """Handle a command that was sent."""
         decided, self._decided = self._decided, []
         for fields in decided:
             self._note_decision(fields)
-        self._feed(lambda transcriber, now: transcriber.say(command, now, 0))
+        self._feed(lambda transcriber, now: transcriber.send(command, now))
 
     def _note_decision(self, fields: Mapping[str, Any]) -> None:
-        self._feed(lambda transcriber, now: transcriber.note("decision", fields, now))
+        self._feed(lambda transcriber, _: transcriber.log_event("decision", fields))
 
     def on_record(self, record: Record) -> None:
         """Handle a record of the agent, which comes before the message that caused it."""
@@ -95,8 +95,7 @@ class MatchRecorder:
             case "decision":
                 self._decided.append(record.fields)
             case "connection_lost":
-                reason = str(record.fields.get("reason") or "connection lost")
-                self._feed(lambda transcriber, now: transcriber.cut(now, reason))
+                self._feed(lambda transcriber, _: transcriber.disconnect())
                 self._decided.clear()
                 self._transcriber = self._transcriber or Transcriber(self._account, self._site)
 
