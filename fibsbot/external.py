@@ -1,13 +1,13 @@
 """Our strategies as an engine for other programs: by UBGI on stdin and stdout, and as gnubg's external player over TCP.
 
-UBGI is described in `fibsbot/strategies/ubgi.py`. A line that is not understood is answered by `sorry`; only `quit`
-or the end of the input ends the engine.
+UBGI is described in `fibsbot/strategies/ubgi.py`. An invalid line is answered by `sorry`; only `quit` or the end of the
+input ends the engine.
 
 After `set player 1 external localhost:PORT` gnubg (1.07.001) sends one `board:` line for each decision of that
 player, with a NUL after the end of the line, and takes one line as the answer. It trusts the answer: an illegal play
 is made, an unexpected word ends its game. It never asks about resignations. Its boards are not quite those of FIBS:
 
-- The board is seen by gnubg's player 1, whoever decides; the turn is 1 if player 1 is on roll, -1 if player 0 is.
+- The board is always seen by gnubg's player 1; the turn is 1 if player 1 is on roll, -1 if player 0 is.
 - Names and scores begin with player 0 if the one on roll decides, with player 1 if the other one does.
 - Both pairs of dice are those of the player on roll.
 - The counts of checkers on the bar are 0, those borne off are right; an unlimited match has the length 0.
@@ -114,14 +114,14 @@ def may_double(state: MatchState) -> bool:
 
 ADDRESS: Final = "127.0.0.1"
 MAX_CONNECTIONS: Final = 16
-"""So many may be open at the same time."""
+"""Maximum number of open connections."""
 _NUMBER: Final = re.compile(r"-?[0-9]{1,4}")
 
 
 def state_of_board(line: str, *, jacoby: bool = True) -> MatchState:
-    """Return the decision that gnubg asks for; raise ValueError where a line is no board of gnubg's.
+    """Return the decision that gnubg asks for. Raises ValueError if the line is not a board of gnubg's.
 
-    `jacoby` says whether the Jacoby rule is in force in unlimited matches.
+    `jacoby` says whether unlimited matches use the Jacoby rule.
     """
     numbers = _numbers(line)
     length, first, second = numbers[:3]
@@ -153,7 +153,7 @@ def state_of_board(line: str, *, jacoby: bool = True) -> MatchState:
 
 
 def _numbers(line: str) -> list[int]:
-    """Return the tokens behind the names."""
+    """Return the numbers after the names."""
     tokens = line.strip("\0 \r\n").split(":")
     numbers = tokens[3:]
     if f"{tokens[0]}:" != PREFIX or len(tokens) != TOKENS or not all(map(_NUMBER.fullmatch, numbers)):
@@ -162,28 +162,28 @@ def _numbers(line: str) -> list[int]:
 
 
 def listen_locally(port: int) -> socket.socket:
-    """Return a socket at this port, or any free one for 0, that only this machine reaches. Raises OSError."""
+    """Return a socket that listens on this local port, or on any free one for 0. Raises OSError."""
     return socket.create_server((ADDRESS, port))
 
 
 class ExternalPlayer:
-    """A server on this machine that answers gnubg's boards, one connection at a time or several."""
+    """A local server that answers gnubg's boards, on several connections at once."""
 
     def __init__(self, answerer: Answerer, *, jacoby: bool = True) -> None:
-        """Answer with this answerer."""
+        """Answer by this answerer."""
         self._answerer = answerer
         self._jacoby = jacoby
         self._open = 0
 
     async def serve(self, listening: socket.socket, ready: Callable[[int], object]) -> None:
-        """Serve on a socket that `listen` returned, until cancelled; `ready` is told its port."""
+        """Serve on a socket of `listen_locally` until cancelled; `ready` is called with its port."""
         server = await asyncio.start_server(self._serve, sock=listening, limit=MAX_LINE)
         async with server:
             ready(listening.getsockname()[1])
             await server.serve_forever()
 
     def answer(self, line: str) -> str:
-        """Return the answer to one line; never raises because of what the line says."""
+        """Return the answer to a line; an invalid line raises nothing."""
         try:
             return self._answerer.answer(state_of_board(line, jacoby=self._jacoby))
         except (ValueError, NoAnswerError) as error:
@@ -204,7 +204,7 @@ class ExternalPlayer:
         except ValueError:  # a line that is too long
             writer.write(b"Error: expected a shorter line\n")
         except (ConnectionError, asyncio.CancelledError):
-            pass  # we end, or gnubg has; asyncio's own callback trips over a task that was cancelled
+            pass  # we end, or gnubg does; asyncio's own callback fails for a task that was cancelled
         finally:
             self._open -= 1
             _log.info("disconnected", connections=self._open)
@@ -218,26 +218,26 @@ SORRY: Final = "sorry"
 
 
 class UbgiEngine:
-    """Answers lines; made without loading anything, as the draft wants it."""
+    """An engine that answers lines of UBGI; strategies are loaded when they are needed, as the draft demands."""
 
     def __init__(self, load: Callable[[], Sequence[Strategy]]) -> None:
-        """Load the strategies, the first of which plays, when they are needed."""
+        """Use the strategies that `load` returns: the first decides, the others are fallbacks."""
         self._load = load
         self._strategies: Sequence[Strategy] | None = None
 
     def answers(self, line: str) -> list[str]:
-        """Return the lines that answer one line."""
+        """Return the answer to a line, as lines."""
         match line.strip():
             case "ubgi":
                 (first, *_) = self._ready()
                 return [f"id name fibsbot {first.name}", f"id author {AUTHOR}", f"id version {__version__}", "readyok"]
-            case "" | "stop":  # nothing is ever under way when a line is read
+            case "" | "stop":  # nothing is being computed when a line is read
                 return []
             case position:
                 return [self._answer(position)]
 
     def close(self) -> None:
-        """Close what was loaded."""
+        """Close the loaded strategies."""
         for strategy in self._strategies or ():
             strategy.close()
 
@@ -264,7 +264,7 @@ def _parse_position(position: str) -> MatchState:
 
 
 def serve_ubgi(engine: UbgiEngine, source: BinaryIO, target: BinaryIO) -> None:
-    """Answer the lines of one stream on another, until `quit` or the end of either."""
+    """Answer the lines of a stream on another, until `quit` or the end of either."""
     while line := source.readline(MAX_LINE):
         if not line.endswith(b"\n") and len(line) == MAX_LINE:
             _skip_line(source)
@@ -279,11 +279,11 @@ def serve_ubgi(engine: UbgiEngine, source: BinaryIO, target: BinaryIO) -> None:
             target.flush()
         except BrokenPipeError:
             with contextlib.suppress(BrokenPipeError):
-                target.close()  # else Python would try once more to write what is left, and complain
+                target.close()  # else Python would try to write the rest at exit, and print an error
             return
 
 
 def _skip_line(source: BinaryIO) -> None:
-    """Read on to the end of a line that is too long."""
+    """Skip the rest of a line that is too long."""
     while (rest := source.readline(MAX_LINE)) and not rest.endswith(b"\n"):
         pass

@@ -1,4 +1,4 @@
-"""What tests of engines share: a match between two strategies without any fallback, and engines that misbehave."""
+"""Shared by tests of engines: a match between two strategies without a fallback, and engines that fail."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.questions import Question, StrategyAnswer
 
 SOON: Final = 10.0
-"""Seconds after which something that should happen at once has not happened."""
+"""Timeout in seconds for something that should happen at once."""
 
 FAKE: Final = '''
 """An engine for tests: does as its first argument says."""
@@ -107,14 +107,14 @@ for line in sys.stdin:
 
 
 def fake(folder: Path, mode: str, *arguments: object) -> str:
-    """Return the command that starts an engine which misbehaves in this way."""
+    """Return the command of an engine that fails in this way."""
     path = folder / "fake engine.py"
     path.write_text(FAKE)
     return " ".join([sys.executable, f"'{path}'", mode, *map(str, arguments)])
 
 
 def alive(pid: int) -> bool:
-    """Whether a process is there and no zombie."""
+    """Whether a process exists and is no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -144,7 +144,7 @@ def descendants() -> set[int]:
 def play_through(strategies: Sequence[Strategy], length: int, seed: int) -> tuple[Games, Counter[type[Question]]]:
     """Play a match, or one money game for the length 0; return its games and how often each question was asked.
 
-    Whatever a strategy raises is raised here, and NonsenseError for an answer that cannot be.
+    Raises the errors of a strategy, and InvalidAnswerError for an impossible answer.
     """
     asked: Counter[type[Question]] = Counter()
 
@@ -152,5 +152,5 @@ def play_through(strategies: Sequence[Strategy], length: int, seed: int) -> tupl
         asked[type(question)] += 1
         return question.put_to(strategy)
 
-    course = play_match(MODERN, length, partial(GameDice, seed, 0))
-    return play_out(course, [partial(put, strategy) for strategy in strategies]), asked
+    match = play_match(MODERN, length, partial(GameDice, seed, 0))
+    return play_out(match, [partial(put, strategy) for strategy in strategies]), asked

@@ -28,23 +28,18 @@ from fibsbot.strategies.loader import StrategyError, find, load
 from fibsbot.text import describe_error
 from fibsbot.transcript import Game, Step, Throw, Transcript, TranscriptError, decisions, walk
 
-ProgressCallback: TypeAlias = Callable[[int, int], None]
-"""Called with the number of entries analysed so far, and of all."""
-
 
 class AnalysisError(ValueError):
     """A match could not be analysed; the text says where and why, in one line."""
 
 
-def analyse_match(
-    transcript: Transcript, evaluator: Evaluator, *, luck: bool = True, progress: ProgressCallback | None = None
-) -> MatchAnalysis:
+def analyse_match(transcript: Transcript, evaluator: Evaluator, *, luck: bool = True) -> MatchAnalysis:
     """Return the analysis of every decision of a match, and of the luck of every roll unless `luck` is false.
 
     Luck takes most of the time. Nothing is analysed across a gap. The same transcript and evaluator give the same
     analysis. Raises TranscriptError for an illegal transcript, AnalysisError if the evaluator fails.
     """
-    return MatchAnalyser(evaluator).analyse(transcript, luck=luck, progress=progress)
+    return MatchAnalyser(evaluator).analyse(transcript, luck=luck)
 
 
 @frozen
@@ -67,17 +62,10 @@ class MatchAnalyser:
         self._decision_analyser = DecisionAnalyser(evaluator)
         self._roll_values = RollValues(luck_evaluator) if luck_evaluator else self._decision_analyser.rolls
 
-    def analyse(
-        self, transcript: Transcript, *, luck: bool = True, progress: ProgressCallback | None = None
-    ) -> MatchAnalysis:
+    def analyse(self, transcript: Transcript, *, luck: bool = True) -> MatchAnalysis:
         """Return the analysis of a match; see `analyse_match`."""
-        of = sum(len(game.entries) for game in transcript.games)
-        found = []
-        for done, step in enumerate((step for game in transcript.games for step in walk(game)), start=1):
-            found.append(self.analyse_entry(step, luck=luck))
-            if progress:
-                progress(done, of)
-        return combine_entries(transcript, self.evaluator, found, self.details)
+        entries = [self.analyse_entry(step, luck=luck) for game in transcript.games for step in walk(game)]
+        return combine_entries(transcript, self.evaluator, entries, self.details)
 
     @property
     def evaluator(self) -> str:

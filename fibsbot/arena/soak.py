@@ -36,7 +36,7 @@ class Entrant:
     """Where to write the session log."""
 
 
-async def play_pair(  # noqa: PLR0913 - what there is to choose about a run
+async def play_pair(  # noqa: PLR0913 - the settings of a run
     server: Server,
     host: Entrant,
     guest: Entrant,
@@ -199,7 +199,7 @@ async def run(soak: SoakSettings, make_strategies: MakeStrategies, on_match: OnM
     return report
 
 
-async def _run_pair(  # noqa: PLR0913, PLR0917 - what `run` knows
+async def _run_pair(  # noqa: PLR0913, PLR0917 - the context of `run`
     server: Server,
     soak: SoakSettings,
     number: int,

@@ -6,8 +6,11 @@ Chat is sent while no decision of ours is due; lines that cannot be sent in time
 
 from __future__ import annotations
 
+import enum
+import re
 from collections import deque
 from collections.abc import Callable
+from itertools import groupby
 from typing import Final, TypeAlias
 
 from fibs_protocol import commands as c
@@ -15,10 +18,8 @@ from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.session import LOGGED_IN
 
-from fibsbot.bot import chat_text
-from fibsbot.bot.chat_text import Nudge, Topic, is_courtesy, nudge_of, topic_of
 from fibsbot.bot.command_queue import CommandQueue
-from fibsbot.bot.context import AgentContext, on
+from fibsbot.bot.context import AgentContext, Counters, on
 from fibsbot.bot.current_match import BotStatus, CurrentMatch, Matches
 from fibsbot.bot.decision_flow import DecisionFlow
 from fibsbot.bot.interface import Connected, FinishRequested, PauseRequested, QuitRequested, event_for_order
@@ -26,6 +27,148 @@ from fibsbot.bot.orders import Order, parse_order
 from fibsbot.bot.players import Players
 from fibsbot.bot.settings import ChatSettings
 from fibsbot.policy import describe_policy, is_bot
+from fibsbot.text import format_duration, plural
+
+# -- texts ----------------------------------------------------------------------------------------------------------
+
+MAX_QUESTION_LENGTH: Final = 80
+"""Characters of a line that may be a question; longer ones are talk."""
+
+
+class Topic(enum.Enum):
+    """A topic that the bot answers questions about; the value is the word to ask with."""
+
+    HELP = "help"
+    SETTINGS = "settings"
+    STATS = "stats"
+    SCORE = "score"
+    WHO = "who are you"
+
+
+class Nudge(enum.Enum):
+    """A reminder by an opponent who waits for us."""
+
+    LOOK = "move"
+    """It is our turn in the game."""
+    JOIN = "join"
+    """The next game can be joined."""
+
+
+_WORDINGS: Final[dict[Topic, tuple[str, ...]]] = {
+    Topic.HELP: ("help", "help me", "commands", "info", "what can you do"),
+    Topic.SETTINGS: ("settings", "setting", "policy", "rules", "what do you play"),
+    Topic.STATS: ("stats", "stat", "statistics"),
+    Topic.SCORE: ("score", "the score", "what is the score", "whats the score"),
+    Topic.WHO: (
+        *("who are you", "who r u", "who are u", "who r you", "whoru", "who is this", "what are you", "what r u"),
+        *("are you a bot", "are u a bot", "r u a bot", "are you bot", "r u bot", "you a bot", "a bot", "bot"),
+        *("are you a computer", "are you a robot", "are you human", "are you a human", "are you real"),
+    ),
+}
+_TOPICS: Final = {wording: topic for topic, wordings in _WORDINGS.items() for wording in wordings}
+_NUDGES: Final = {
+    **dict.fromkeys(("move", "roll", "play", "your turn", "your move", "your roll", "ur turn"), Nudge.LOOK),
+    "join": Nudge.JOIN,
+}
+_CALLS: Final = frozenset({"hello", "hallo", "hi", "hey", "are you there", "you there"})
+"""With a question mark they mean: why don't you move?"""
+_COURTESIES: Final = frozenset(
+    {
+        *("hi", "hello", "hallo", "hey", "hi there", "good morning", "good evening", "good luck", "gl", "have fun"),
+        *("thanks", "thank you", "thx", "ty", "tks", "tyvm", "ok", "okay", "well played", "wp", "nice", "lol", "sorry"),
+        *("good game", "gg", "good match", "bye", "bye bye", "cu", "see you", "good night", "np", "yw", "congrats"),
+    }
+)
+_PADDING: Final = frozenset({"please", "pls", "plz", "hi", "hello", "hey", "dear", "oh", "so", "ok", "now"})
+"""Words that may precede or follow a question."""
+_WORD: Final = re.compile(r"[a-z0-9_]+")
+
+
+def topic_of(text: str, own_name: str) -> Topic | None:
+    """Return the topic of a question; None for anything else."""
+    return _TOPICS.get(_without_padding(text, own_name)) if len(text) <= MAX_QUESTION_LENGTH else None
+
+
+def nudge_of(text: str, own_name: str) -> Nudge | None:
+    """Return which nudge a line is; None for anything else."""
+    if len(text) > MAX_QUESTION_LENGTH:
+        return None
+    called = "?" in text and " ".join(_words(text, own_name)) in _CALLS
+    return Nudge.LOOK if called else _NUDGES.get(_without_padding(text, own_name))
+
+
+def is_courtesy(text: str, own_name: str) -> bool:
+    """Whether a line is empty or only polite, so that it needs no answer."""
+    words = " ".join(_words(text, own_name))
+    return not words or words in _COURTESIES
+
+
+def _words(text: str, own_name: str) -> list[str]:
+    """Return the words without case, punctuation, our own name and repetitions."""
+    words = _WORD.findall(text.lower().replace("'", ""))
+    return [word for word, _ in groupby(word for word in words if word != own_name.lower())]
+
+
+def _without_padding(text: str, own_name: str) -> str:
+    """Return the words without padding at either end."""
+    words = _words(text, own_name)
+    while len(words) > 1 and words[0] in _PADDING:
+        del words[0]
+    while len(words) > 1 and words[-1] in _PADDING:
+        del words[-1]
+    return " ".join(words)
+
+
+HINT: Final = "I'm a bot and understand only a few commands. Tell me `help` for a list."
+WELCOME: Final = "Welcome! I'm a bot; tell me `help` for what I understand."
+"""For somebody who starts to watch us."""
+QUITTING: Final = "Logging out now."
+
+
+def as_sentence(text: str) -> str:
+    """Return a text as a sentence: with a capital letter and a full stop."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+def help_text(*, operator: bool) -> str:
+    """Return the answer to `help`; operators also get the list of orders."""
+    topics = ", ".join(topic.value for topic in Topic if topic is not Topic.HELP)
+    asked = f"Tell me one of these: {topics}. If I stop moving, kibitz move, roll or join."
+    return asked + (f" Your orders: {', '.join(order.value for order in Order)}." if operator else "")
+
+
+def who_text(program: str) -> str:
+    """Return the answer to `who are you`."""
+    return f"I'm a bot ({program}) and play without human help. I know only a few commands; tell me `help` for a list."
+
+
+def stats_text(counters: Counters, seconds: float) -> str:
+    """Return the answer to `stats`; the run started `seconds` ago."""
+    since = f"Since I started {format_duration(seconds)} ago I have"
+    if not counters.matches:
+        return f"{since} not finished a match yet."
+    return f"{since} finished {plural(counters.matches, 'match')} and won {counters.wins}."
+
+
+def score_text(opponent: str | None, length: int | None, score: tuple[int, int] | None, *, to_opponent: bool) -> str:
+    """Return the answer to `score`; `length` is 0 for unlimited, the score is ours first, None means unknown."""
+    if opponent is None:
+        return "I'm not in a match right now."
+    match = {None: "a match", 0: "an unlimited match"}.get(length, f"a {length}-point match")
+    played = f"we're playing {match}" if to_opponent else f"I'm playing {match} with {opponent}"
+    if score is None:
+        return as_sentence(f"{played}; I don't know the score yet")
+    ours, theirs = score
+    if ours == theirs:
+        stands = f"it is {ours}-{theirs}"
+    elif ours > theirs:
+        stands = f"I lead {ours}-{theirs}"
+    else:
+        stands = f"{'you lead' if to_opponent else f'{opponent} leads'} {theirs}-{ours}"
+    return as_sentence(f"{played}; {stands}")
+
+
+# -- the chat -------------------------------------------------------------------------------------------------------
 
 REPLY_MAX_AGE: Final = 60.0
 """Seconds in which an answer is still one; a line that could not be said by then is dropped."""
@@ -131,22 +274,22 @@ class Chat:
         context = self._context
         match topic:
             case Topic.HELP:
-                return chat_text.help_text(operator=name in self._settings.operators)
+                return help_text(operator=name in self._settings.operators)
             case Topic.SETTINGS:
                 return describe_policy(context.settings.policy)
             case Topic.STATS:
-                return chat_text.stats_text(context.counters, context.now - (self._began or context.now))
+                return stats_text(context.counters, context.now - (self._began or context.now))
             case Topic.SCORE:
                 status = self._status()
                 to_opponent = name == status.opponent
-                return chat_text.score_text(status.opponent, status.length, status.score, to_opponent=to_opponent)
+                return score_text(status.opponent, status.length, status.score, to_opponent=to_opponent)
             case Topic.WHO:
-                return chat_text.who_text(context.settings.client)
+                return who_text(context.settings.client)
 
     def _hint(self, name: str) -> None:
         """Say where to find help, unless this player was told something recently."""
         if not any(self._was_told(name, topic) for topic in (None, *Topic)):
-            self._tell_once(name, None, chat_text.HINT)
+            self._tell_once(name, None, HINT)
 
     def _was_told(self, name: str, topic: Topic | None) -> bool:
         at = self._told.get((name, topic))
@@ -156,7 +299,7 @@ class Chat:
         """Answer a player, unless the same was said recently, or there were too many answers to anybody."""
         now = self._context.now
         flooded = len(self._answers) == MAX_A_MINUTE and now < self._answers[0] + 60
-        if flooded or self._was_told(name, topic) or not self._say(c.Tell(name, chat_text.chat_line(text))):
+        if flooded or self._was_told(name, topic) or not self._say(c.Tell(name, text)):
             return
         self._answers.append(now)
         self._told.pop((name, topic), None)
@@ -189,7 +332,7 @@ class Chat:
     def _greet(self, opponent: str) -> None:
         if opponent in self._greeted or not self._settings.greet or not self._listens_to(opponent):
             return
-        if self._say(c.Kibitz(chat_text.chat_line(self._settings.greeting))):
+        if self._say(c.Kibitz(self._settings.greeting)):
             if len(self._greeted) >= MAX_GREETED:
                 del self._greeted[next(iter(self._greeted))]
             self._greeted[opponent] = None
@@ -202,7 +345,7 @@ class Chat:
             return
         if watcher not in self._watchers and len(self._watchers) < MAX_WATCHERS:
             self._watchers.add(watcher)
-            self._say(c.Tell(watcher, chat_text.WELCOME))
+            self._say(c.Tell(watcher, WELCOME))
 
     def _on_nudge(self, nudge: Nudge) -> None:
         now = self._context.now
@@ -217,9 +360,9 @@ class Chat:
         context = self._context
         context.record("ordered", by=operator, order=order.value)
         if order is Order.QUIT and context.session.state in LOGGED_IN:
-            self._queue.send_now(c.Tell(operator, chat_text.QUITTING))  # there is no later
+            self._queue.send_now(c.Tell(operator, QUITTING))  # there is no later
         if wish := event_for_order(order, context.now):
             self._carry_out(wish)
         if order is not Order.QUIT:
             status = self._status()
-            self._say(c.Tell(operator, chat_text.chat_line(chat_text.as_sentence(status.sentence))))
+            self._say(c.Tell(operator, as_sentence(status.sentence)))

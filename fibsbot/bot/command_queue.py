@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
@@ -32,6 +32,8 @@ MAX_WAITING: Final = 100
 """Commands that wait at most: a server that makes a bot queue more is hostile."""
 MAX_CHAT: Final = 8
 """Chat lines that wait at most."""
+MAX_CHAT_LENGTH: Final = 240
+"""Characters of a chat line at most; servers cut at 255 or later."""
 CHAT_STATES: Final = frozenset(
     {State.LOBBY, State.WATCHING, State.BETWEEN_GAMES, State.THEIR_TURN, State.I_DOUBLED, State.I_RESIGNED}
 )
@@ -133,7 +135,7 @@ class CommandQueue:
         self._drop_stale_chat()
         if len(self._chat) >= MAX_CHAT:
             return False
-        self._chat.append((line, self._context.now + max_age))
+        self._chat.append((evolve(line, text=chat_line(line.text)), self._context.now + max_age))
         return True
 
     def drop_chat(self, name: str | None = None) -> None:
@@ -258,6 +260,20 @@ class CommandQueue:
         if limit is not None and len(sent) >= limit:
             free_at = max(free_at, sent[-limit] + MINUTE)
         return free_at
+
+
+def chat_line(text: str) -> str:
+    """Return a text as one line that every server takes: printable ASCII, bounded, without the stars of its errors.
+
+    What is too long ends with its last whole sentence, or with dots if not even the first one has room.
+    """
+    plain = "".join(character if " " <= character <= "~" else "?" for character in " ".join(text.split()))
+    while "**" in plain:
+        plain = plain.replace("**", "*")
+    if len(plain) <= MAX_CHAT_LENGTH:
+        return plain
+    end = plain.rfind(". ", 0, MAX_CHAT_LENGTH) + 1
+    return plain[:end] or plain[: MAX_CHAT_LENGTH - 3].rstrip() + "..."
 
 
 def _refuses(command: Command, message: Message) -> bool:

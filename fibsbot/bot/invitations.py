@@ -18,7 +18,6 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import write
 
-from fibsbot.bot.chat_text import chat_line
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.interface import Ask, ConnectionLost, InvitationKey
@@ -340,7 +339,7 @@ class ReceivedInvitations:
         last = self._told.get(told)
         if last is not None and context.now < last + context.settings.chat.window:
             return
-        if self._queue.send_chat(c.Tell(name, chat_line(first.sentence)), max_age=REPLY_MAX_AGE):
+        if self._queue.send_chat(c.Tell(name, first.sentence), max_age=REPLY_MAX_AGE):
             self._told.pop(told, None)
             if len(self._told) >= MAX_TOLD:
                 del self._told[next(iter(self._told))]

@@ -80,6 +80,10 @@ class UserError(click.ClickException):
     exit_code = EXIT_USAGE
 
 
+class RunError(click.ClickException):
+    """A run that failed for a reason outside this program: exit status 1."""
+
+
 class ConfigError(UserError):
     """A configuration that cannot be used: a line for each problem, exit status 78."""
 

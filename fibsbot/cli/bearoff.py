@@ -182,7 +182,7 @@ def _lines(row: dict[str, Any]) -> list[str]:
     lines.append("")
     lines.append("exact" if row["exact"] else ESTIMATE_NOTE)
     if row["dice_left_out"]:
-        lines.append("before the throw: the dice of the position are left out")
+        lines.append("before the roll: the dice of the position are ignored")
     money = row["money"]
     if money:
         lines.append(f"for money: {money['verdict']}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -14,8 +13,8 @@ from attrs import asdict, evolve, frozen
 
 from fibsbot.bot.settings import AgentSettings, RunSettings
 from fibsbot.cli import ConfigError, UserError
-from fibsbot.cli.options import FiniteRange
-from fibsbot.config import Config, ConfigProblemsError, UnknownAccountError, load_config
+from fibsbot.cli.options import FiniteRange, PlayerName, load_config_file
+from fibsbot.config import Config, UnknownAccountError
 from fibsbot.config.checks import CheckResult, check, config_warnings
 from fibsbot.config.fields import format_problems
 from fibsbot.policy import (
@@ -93,17 +92,10 @@ def _invitations(agent: AgentSettings) -> Iterator[str]:
 
 HISTORY: Final = dt.timedelta(days=30)
 """Matches that are longer ago play no part."""
-_NAME: Final = re.compile(r"[A-Za-z_]{1,20}")
-
-
-def _name(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
-    if not _NAME.fullmatch(value):
-        raise click.BadParameter(f"expected letters and underscores, at most 20, got {value!r}")
-    return value
 
 
 def _length(_ctx: click.Context, _param: click.Parameter, value: str) -> int:
-    """Read points; unlimited is 0."""
+    """Parse the length of a match; unlimited is 0."""
     if value == UNLIMITED_WORD:
         return 0
     if not value.isdecimal() or not 1 <= int(value) <= LONGEST_MATCH:
@@ -143,7 +135,7 @@ class PlayerHistory:
 
 
 @click.command("explain-invite")
-@click.argument("name", callback=_name)
+@click.argument("name", type=PlayerName())
 @click.argument("length", callback=_length)
 @click.option("--config", "path", metavar="FILE", type=click.Path(path_type=Path), help="Configuration file.")
 @click.option("--account", metavar="NAME", help="Account of the configuration file, if it has several.")
@@ -172,7 +164,7 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument an option
     of a bot whose settings were left as they are. Of what the options do not say, the bot's store may know something.
     Nothing is asked of a server. The exit status is 0 if the match would be played, 1 if not.
     """
-    config = _config(path)
+    config = load_config_file(path)
     try:
         policy = config.policy_of(account)
     except UnknownAccountError as error:
@@ -192,13 +184,6 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument an option
         if trouble:
             click.echo(f"not checked: earlier matches, as {trouble}")
     raise SystemExit(1 if found else 0)
-
-
-def _config(path: Path | None) -> Config:
-    try:
-        return load_config(path) if path else Config()
-    except ConfigProblemsError as error:
-        raise ConfigError(format_problems(path or Path(), error.problems)) from None
 
 
 def _look_up(config: Config, account: str | None, name: str) -> tuple[PlayerHistory | None, str | None]:

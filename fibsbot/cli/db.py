@@ -1,4 +1,4 @@
-"""`fibsbot db`: the store of matches, looked after."""
+"""`fibsbot db`: maintenance of the match store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 
 from fibsbot.cli import UserError
 from fibsbot.cli.options import configured_store, store_errors
-from fibsbot.cli.output import progress_bar
+from fibsbot.cli.output import check_free, progress_bar
 from fibsbot.config import Config
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def _store_of_config(ctx: click.Context, _param: click.Parameter, path: Path | None) -> None:
-    """Make the store that a file of settings names the default of `--store`."""
+    """Make the store of a configuration file the default of `--store`."""
     ctx.default_map = {"store": configured_store(path)}
 
 
 def _store_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say which store."""
+    """Add the options that name the store."""
     config = click.option(
         "--config",
         is_eager=True,
@@ -35,10 +35,10 @@ def _store_options(command: Callable[..., None]) -> Callable[..., None]:
         metavar="FILE",
         callback=_store_of_config,
         type=click.Path(path_type=Path),
-        help="File of settings that names the store.",
+        help="Configuration file that names the store.",
     )
     store = click.option(
-        "--store", metavar="PLACE", help=f"The store: a file or a URL.  [default: {Config().service.store}]"
+        "--store", metavar="PLACE", help=f"Match store: a file or a URL.  [default: {Config().service.store}]"
     )
     return config(store(command))
 
@@ -89,7 +89,7 @@ def _print(place: str, report: IntegrityReport) -> None:
 @db.command()
 @click.argument("target", metavar="OUT", type=click.Path(dir_okay=False, path_type=Path))
 @_store_options
-@click.option("--force", is_flag=True, help="Replace OUT if it is there.")
+@click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 def backup(store: str, target: Path, *, force: bool) -> None:
     """Copy the store into a file, and check the copy.
 
@@ -98,7 +98,7 @@ def backup(store: str, target: Path, *, force: bool) -> None:
     """
     from fibsbot.records.store.maintenance import backup_store  # noqa: PLC0415
 
-    _check_free(target, force=force)
+    check_free(target, force=force)
     with store_errors(), progress_bar("copying") as progress:
         backup_store(store, target, progress)
     click.echo(f"{target}: {target.stat().st_size} bytes, checked")
@@ -107,12 +107,17 @@ def backup(store: str, target: Path, *, force: bool) -> None:
 @db.command()
 @_store_options
 @click.option(
-    "--format", "kind", default="jsonl", show_default=True, type=click.Choice(["jsonl", "csv"]), help="How to write."
+    "--format", "kind", default="jsonl", show_default=True, type=click.Choice(["jsonl", "csv"]), help="Output format."
 )
 @click.option(
-    "-o", "--output", "target", metavar="OUT", type=click.Path(path_type=Path), help="Where to; else standard output."
+    "-o",
+    "--output",
+    "target",
+    metavar="OUT",
+    type=click.Path(path_type=Path),
+    help="File or folder.  [default: stdout]",
 )
-@click.option("--force", is_flag=True, help="Replace the file OUT if it is there.")
+@click.option("--force", is_flag=True, help="Replace the file OUT if it exists.")
 def export(store: str, kind: str, target: Path | None, *, force: bool) -> None:
     """Write all rows as text.
 
@@ -129,10 +134,7 @@ def export(store: str, kind: str, target: Path | None, *, force: bool) -> None:
         if target is None:
             write_jsonl(opened, sys.stdout, progress)
         else:
-            _check_free(target, force=force and not as_csv)
+            if as_csv and target.exists():
+                raise UserError(f"{target} already exists")
+            check_free(target, force=force)
             export_store(opened, target, as_csv=as_csv, progress=progress)
-
-
-def _check_free(target: Path, *, force: bool) -> None:
-    if target.exists() and not force:
-        raise UserError(f"{target} is there already")

@@ -1,6 +1,6 @@
-"""`fibsbot eval`, `best` and `cube`: what the engine says of one position.
+"""`fibsbot eval`, `best` and `cube`: the engine's analysis of one position.
 
-The engine is imported inside functions, once the position has been read.
+The engine is imported inside functions, after the position has been parsed.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from fibsbot.cli.positions import (
     round_number,
     search_limits,
     search_options,
+    stakes_of,
 )
-from fibsbot.engine.arrays import Outcomes, cubeless_equity, other_side
-from fibsbot.engine.cube import DEFAULT_EFFICIENCY, DoubleAnswer, Market, Stakes
-from fibsbot.engine.search import CubeAnalysis, RankedPlay, Ranking
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation import format_play
 from fibsbot.text import format_percent
 
 if TYPE_CHECKING:
-    from fibsbot.engine.search import PlayComparison
+    from fibsbot.engine.arrays import Outcomes
+    from fibsbot.engine.cube import Market, Stakes
+    from fibsbot.engine.search import CubeAnalysis, PlayComparison, RankedPlay, Ranking
 
 
 @click.command("eval")
@@ -57,35 +57,35 @@ def evaluate(position: str, *, plies: int | None, networks: Path | None, as_json
     """Evaluate a position before the roll, at each ply.
 
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. All figures are those of
-    the player on roll: the chances to win, to win a gammon or more and a backgammon, and the same lost; points per
-    game without a cube; and the worth with the cube, which is doubled where that gains.
+    the player on roll: the chances to win, to win a gammon or more and a backgammon, and to lose the same; the cubeless
+    equity; and the equity with the cube, which is doubled where that gains.
     """
     state, note = before_roll(read_position(position))
     depths = range((DEFAULT_PLIES if plies is None else plies) + 1)
     with open_engine(networks) as engine:
         readings = [engine.analyse_cube(state, search_limits(depth, None)) for depth in depths]
 
-    sheet = EvalOutput(state, readings)
+    output = EvalOutput(state, readings)
     if as_json:
-        click.echo(json.dumps({**ids_of(state), "evaluator": engine.name, "note": note, "plies": sheet.rows()}))
+        click.echo(json.dumps({**ids_of(state), "evaluator": engine.name, "note": note, "plies": output.rows()}))
         return
     print_state(state)
     click.echo("")
-    click.echo("\n".join(sheet.lines()))
+    click.echo("\n".join(output.lines()))
     click.echo(f"\nby {engine.name}" + (f"; {note}" if note else ""))
 
 
 @frozen(eq=False)
 class EvalOutput:
-    """What a position is worth, as it is told."""
+    """Output of `eval`."""
 
     state: MatchState
     readings: Sequence[CubeAnalysis]
-    """One a ply, from 0."""
+    """One per ply, from 0."""
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return it for programs, ply by ply."""
-        stakes = Stakes.of(self.state)
+        """Return the JSON rows, one per ply."""
+        stakes = stakes_of(self.state)
         return [
             {
                 "plies": plies,
@@ -99,8 +99,8 @@ class EvalOutput:
         ]
 
     def lines(self) -> Iterator[str]:
-        """Write it for people."""
-        stakes = Stakes.of(self.state)
+        """Yield the lines of text."""
+        stakes = stakes_of(self.state)
         yield f"{'':6}{chance_headings()}{'cubeless':>10}{'cubeful':>9}" + (f"{'MWC':>10}" if stakes.match else "")
         for plies, it in enumerate(self.readings):
             worths = f"{format_equity(it.cubeless):>10}{format_equity(it.equity):>9}"
@@ -109,9 +109,9 @@ class EvalOutput:
 
 
 MAX_PLAYS: Final = 10
-"""Plays that are listed at most where nobody says otherwise."""
+"""Maximum number of plays that are listed without `--plays`."""
 FEWEST_PLAYS: Final = 3
-"""Plays that are listed at least, however far they are behind."""
+"""Plays that are always listed, however bad they are."""
 
 
 @click.command()
@@ -137,34 +137,34 @@ def best(  # noqa: PLR0913 - one argument an option
     """Rank the plays of a roll.
 
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. Each play is listed with
-    how deep it was looked at, its equity with the cube, what it loses against the best one, and the chances that it
-    leaves to who makes it. All plays that are listed are looked at equally deep.
+    its plies, its equity with the cube, its loss against the best play, and the chances of the player who makes it. All
+    listed plays are searched to the same depth.
     """
     state = with_roll(read_position(position), dice)
     with open_engine(networks, warm=seconds is not None) as engine:
         ranking = engine.rank(state, limits=search_limits(plies, seconds), compared=_plays_to_compare(plays))
 
-    sheet = BestOutput(state, ranking, plays or MAX_PLAYS)
+    output = BestOutput(state, ranking, plays or MAX_PLAYS)
     if as_json:
-        click.echo(json.dumps({**ids_of(state), "evaluator": engine.name, **sheet.row()}))
+        click.echo(json.dumps({**ids_of(state), "evaluator": engine.name, **output.row()}))
         return
     print_state(state)
     click.echo("")
-    click.echo("\n".join(sheet.lines()))
+    click.echo("\n".join(output.lines()))
     click.echo(f"\nby {engine.name}, {ranking.effort.evaluations:,} evaluations in {ranking.effort.seconds:.3g} s")
 
 
 def _plays_to_compare(count: int | None) -> PlayComparison:
-    """Return which plays are looked at equally deep: so many, or those that come close to the best."""
+    """Return which plays are compared at the same depth: `count`, or those close to the best."""
     from fibsbot.engine.search import PlayComparison  # noqa: PLC0415 - loads the engine
 
     return PlayComparison(MAX_PLAYS, FEWEST_PLAYS) if count is None else PlayComparison(count, count)
 
 
 def with_roll(state: MatchState, dice: str | None) -> MatchState:
-    """Return the state with the throw that is asked for; raise UserError where there is none to be played."""
+    """Return the state with dice; raise UserError if there is no roll to play."""
     if state.phase is Phase.DOUBLED:
-        raise UserError("expected a throw to play, got a double to answer; `fibsbot cube` tells what to answer")
+        raise UserError("expected a roll to play, got a double to answer; use `fibsbot cube`")
     if dice:
         return evolve(state, phase=Phase.MOVE, dice=read_dice(dice))
     if state.dice is None:
@@ -173,21 +173,21 @@ def with_roll(state: MatchState, dice: str | None) -> MatchState:
 
 
 PLAY_WIDTH: Final = 26
-"""Columns of a play; a longer one pushes what follows to the right."""
+"""Width of a play; a longer one moves the columns after it to the right."""
 
 
 @frozen(eq=False)
 class BestOutput:
-    """The plays of a throw, as they are told."""
+    """Output of `best`."""
 
     state: MatchState
     ranking: Ranking
     count: int
-    """Plays that are listed at most."""
+    """Maximum number of plays to list."""
 
     @property
     def listed(self) -> tuple[RankedPlay, ...]:
-        """The best plays, all looked at as deep as the best one."""
+        """The best plays, as far as they were searched as deep as the best one."""
         plies = self.ranking.best.plies
         return tuple(it for it in self.ranking.plays[: self.count] if it.plies == plies)
 
@@ -197,8 +197,8 @@ class BestOutput:
         return not self.ranking.best.play.moves
 
     def row(self) -> dict[str, Any]:
-        """Return them for programs."""
-        stakes, ranking = Stakes.of(self.state), self.ranking
+        """Return the JSON fields."""
+        stakes, ranking = stakes_of(self.state), self.ranking
         return {
             "dice": self.state.dice,
             "legal": 0 if self.dances else len(ranking.plays),
@@ -220,8 +220,8 @@ class BestOutput:
         }
 
     def lines(self) -> Iterator[str]:
-        """Write them for people."""
-        stakes, ranking = Stakes.of(self.state), self.ranking
+        """Yield the lines of text."""
+        stakes, ranking = stakes_of(self.state), self.ranking
         if self.dances:
             yield "No checker can move."
         elif len(ranking.plays) == 1:
@@ -248,9 +248,9 @@ def _chances(it: RankedPlay) -> str:
 def cube(position: str, *, plies: int | None, seconds: float | None, networks: Path | None, as_json: bool) -> None:
     """Recommend a cube action.
 
-    POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. Before a throw that is
-    whether to double and what the opponent should answer; where a double is pending (D in an XGID), whether to take.
-    What is worth less than the best is listed with what it loses, in points at the cube as it is before the double.
+    POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. Before a roll that is
+    whether to double and how the opponent should answer; if a double is pending (D in an XGID), whether to take. Every
+    other action is listed with what it loses, in points at the cube before the double.
     """
     state = read_position(position)
     rolling, note = before_roll(state)
@@ -281,28 +281,30 @@ _MARKET_POINTS: Final = {
     "dead_cash_from": "cash point, dead cube",
     "live_cash_from": "cash point, live cube",
 }
-"""The points of a market, and what people call them; the opponent's take point is what a cash point leaves."""
+"""Names of the points of a market. The opponent's take point follows from the cash point."""
 
 
 @frozen(eq=False)
 class CubeOutput:
-    """What is said of a decision, seen by who decides."""
+    """Output of `cube`, seen by the player who decides."""
 
     stakes: Stakes
     outcomes: Outcomes
     worths: Mapping[str, float]
-    """What each action is worth, in the order in which they are listed."""
+    """Equity of each action, in the order in which they are listed."""
     best: float
-    """What the right one is worth, the opponent doing what is right."""
+    """Equity of the right action, with the right answer of the opponent."""
     verdict: str
     action: CubeAction
     answer: CubeAction | None = None
-    """What the opponent should answer to a double, where that is asked."""
+    """Right answer of the opponent to a double; None in a take decision."""
     market: Market | None = None
-    """Of who may double."""
+    """Market of the player who may double."""
 
     def row(self) -> dict[str, Any]:
-        """Return it for programs."""
+        """Return the JSON fields."""
+        from fibsbot.engine.arrays import cubeless_equity  # noqa: PLC0415 - loads the engine
+
         return {
             "chances": chances_row(self.outcomes),
             "cubeless": round_number(float(cubeless_equity(self.outcomes))),
@@ -322,7 +324,9 @@ class CubeOutput:
         }
 
     def lines(self, plies: int) -> Iterator[str]:
-        """Write it for people."""
+        """Yield the lines of text."""
+        from fibsbot.engine.arrays import cubeless_equity  # noqa: PLC0415 - loads the engine
+
         yield f"{'':6}{chance_headings()}{'cubeless':>10}"
         yield f"{plies}-ply {format_chances(self.outcomes)}{format_equity(float(cubeless_equity(self.outcomes))):>10}"
         yield ""
@@ -341,8 +345,8 @@ class CubeOutput:
 
 
 def double_output(state: MatchState, reading: CubeAnalysis) -> CubeOutput:
-    """Return what is told to who may double."""
-    verdict, stakes = reading.verdict, Stakes.of(state)
+    """Return the output for the player who may double."""
+    verdict, stakes = reading.verdict, stakes_of(state)
     worths = {"no double": verdict.no_double}
     if verdict.may_double:
         worths |= {"double, take": verdict.double_take, "double, pass": verdict.double_pass}
@@ -359,7 +363,10 @@ def double_output(state: MatchState, reading: CubeAnalysis) -> CubeOutput:
 
 
 def take_output(state: MatchState, reading: CubeAnalysis) -> CubeOutput:
-    """Turn what was found for the doubler into what the answers are worth to the other one, who sees the state."""
+    """Return the output for the player who answers a double; `reading` is that of the player who doubled."""
+    from fibsbot.engine.arrays import other_side  # noqa: PLC0415 - loads the engine
+    from fibsbot.engine.cube import DoubleAnswer  # noqa: PLC0415 - loads the engine
+
     verdict = reading.verdict
     taken = verdict.double_take / 2 if verdict.beaver else verdict.double_take
     answer = DoubleAnswer.of(-taken, beavers=state.redoubles > 0)
@@ -367,7 +374,7 @@ def take_output(state: MatchState, reading: CubeAnalysis) -> CubeOutput:
     if answer.beaver is not None:
         worths["beaver"] = answer.beaver
     return CubeOutput(
-        Stakes.of(state),
+        stakes_of(state),
         other_side(reading.outcomes),
         worths,
         answer.best,
@@ -377,6 +384,8 @@ def take_output(state: MatchState, reading: CubeAnalysis) -> CubeOutput:
 
 
 def _market(state: MatchState, stakes: Stakes, outcomes: Outcomes) -> Market | None:
+    from fibsbot.engine.cube import DEFAULT_EFFICIENCY, Market  # noqa: PLC0415 - loads the engine
+
     if not stakes.can_double(state.owner):
         return None
     return Market.of(stakes, state.owner, outcomes, DEFAULT_EFFICIENCY.of_position(state.position))
@@ -391,6 +400,6 @@ def _market_lines(market: Market) -> Iterator[str]:
 
 
 def effort_row(reading: CubeAnalysis) -> dict[str, Any]:
-    """Return for programs what the answer has cost."""
+    """Return the effort of a search for JSON."""
     effort = reading.effort
     return {"plies": effort.plies, "evaluations": effort.evaluations, "seconds": round(effort.seconds, 4)}

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -17,7 +15,7 @@ from attrs import define, field, frozen
 
 from fibsbot.cli import UserError
 from fibsbot.cli.options import configured_store, store_errors
-from fibsbot.cli.output import progress_bar
+from fibsbot.cli.output import check_free, progress_bar, saved_stdin
 from fibsbot.draw.markup import clean
 from fibsbot.files import replacing
 from fibsbot.formats import EXTENSIONS, Format, FormatError
@@ -113,7 +111,7 @@ def _kind(kind: str | None, target: str | None, option: str) -> Format:
 def _from_file(source: str, kind: Format | None) -> Iterator[_NamedMatch]:
     """Yield the matches of a file; `kind` is what it is, if that has been said."""
     with contextlib.ExitStack() as stack:
-        path = _save_stdin(stack) if source == STDIO else Path(source)
+        path = stack.enter_context(saved_stdin()) if source == STDIO else Path(source)
         stem = "match" if source == STDIO else path.name.split(".")[0] or "match"
         try:
             kind = kind or find_format(path)
@@ -132,14 +130,6 @@ def _from_capture(path: Path) -> Iterator[Transcript]:
     from fibsbot.replay.match_files import transcripts_of_capture  # noqa: PLC0415
 
     return transcripts_of_capture(read_captures([path]))
-
-
-def _save_stdin(stack: contextlib.ExitStack) -> Path:
-    """Return a file with what comes from the standard input."""
-    path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fibsbot-"))) / "stdin"
-    with path.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
-    return path
 
 
 def _select(found: Iterator[_NamedMatch], number: int | None, source: str) -> Iterator[_NamedMatch]:
@@ -213,8 +203,7 @@ class _Writer:
 
     def file(self, path: Path, found: Iterable[_NamedMatch]) -> None:
         """Write a file, which appears under its name once it is whole."""
-        if path.exists() and not self.force:
-            raise UserError(f"{path} is there already; --force replaces it")
+        check_free(path, force=self.force)
         before = self.done
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

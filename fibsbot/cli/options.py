@@ -1,24 +1,28 @@
-"""Options that several commands share: numbers, configuration files and the match store.
+"""Option types and options that several commands share: numbers, player names, configuration files, the match store.
 
-Imports nothing slow: the settings and SQLAlchemy are imported only where a store is asked for.
+Imports nothing slow: settings and SQLAlchemy are imported only if a command needs them.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fibsbot.cli import ConfigError, UserError
 
+if TYPE_CHECKING:
+    from fibsbot.config import Config
+
 
 class FiniteRange(click.FloatRange):
-    """A range of floats, of which neither infinity nor what is no number is one."""
+    """A range of finite floats."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the number, or fail with what was expected."""
@@ -28,24 +32,41 @@ class FiniteRange(click.FloatRange):
         return number
 
 
-def configured_store(path: Path | None) -> str:
-    """Return where a file of settings, or the defaults, keep the store."""
-    # Only who asks for a store needs the settings: those of a whole bot, and what reads them.
-    from fibsbot.config import Config, ConfigProblemsError, load_config  # noqa: PLC0415
+class PlayerName(click.ParamType[str]):
+    """A player name of FIBS."""
+
+    name = "name"
+    _PATTERN = re.compile(r"[A-Za-z_]{1,20}")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name, or fail with what was expected."""
+        if not self._PATTERN.fullmatch(str(value)):
+            self.fail(f"expected letters and underscores, at most 20, got {value!r}", param, ctx)
+        return str(value)
+
+
+def load_config_file(path: Path | None) -> Config:
+    """Return the settings of a configuration file, or the defaults without one; raise ConfigError."""
+    from fibsbot.config import Config, ConfigProblemsError, load_config  # noqa: PLC0415 - the settings of a whole bot
     from fibsbot.config.fields import format_problems  # noqa: PLC0415
 
     try:
-        config = load_config(path) if path else Config()
+        return load_config(path) if path else Config()
     except ConfigProblemsError as error:
         raise ConfigError(format_problems(path or Path(), error.problems)) from None
-    if config.service.store is None:
+
+
+def configured_store(path: Path | None) -> str:
+    """Return the location of the store by a configuration file, or by the defaults without one."""
+    store = load_config_file(path).service.store
+    if store is None:
         raise UserError(f"{path} keeps no store")
-    return config.service.store
+    return store
 
 
 @contextlib.contextmanager
 def store_errors() -> Iterator[None]:
-    """Tell in one line why a store cannot be used."""
+    """Turn a StoreError into a UserError."""
     try:
         yield
     except Exception as error:

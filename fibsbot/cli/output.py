@@ -1,8 +1,9 @@
-"""Progress bars, and checks that an output file can be written."""
+"""Progress bars, checks of output files, and standard input as a file."""
 
 from __future__ import annotations
 
 import contextlib
+import shutil
 import signal
 import sys
 import tempfile
@@ -30,9 +31,9 @@ PROGRESS_DELAY: Final = 2.0
 
 @contextlib.contextmanager
 def progress_bar(what: str, *, shown: bool = True) -> Iterator[Callable[[float, float | None], None]]:
-    """Give what shows how far it is, of how much if that is known.
+    """Yield a function that updates a progress bar with the amount done and the total, if known.
 
-    The bar appears once it has taken PATIENCE, if somebody watches and nothing else is shown.
+    The bar appears after PROGRESS_DELAY, on a terminal only.
     """
     bar = Progress(
         TextColumn(what),
@@ -54,7 +55,7 @@ def progress_bar(what: str, *, shown: bool = True) -> Iterator[Callable[[float, 
 
 @contextlib.contextmanager
 def _start_later(bar: Progress) -> Iterator[None]:
-    """Show a bar once it has taken PATIENCE, even if nothing has been done by then."""
+    """Start a bar after PROGRESS_DELAY, even if nothing has been done by then."""
     if bar.disable:
         yield
         return
@@ -71,7 +72,7 @@ def _start_later(bar: Progress) -> Iterator[None]:
 
 @contextlib.contextmanager
 def spinner(what: str) -> Iterator[None]:
-    """Show that something is going on of which nobody knows how long it takes, once it has taken PATIENCE."""
+    """Show a spinner after PROGRESS_DELAY, for work of unknown duration."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield
@@ -84,7 +85,7 @@ def spinner(what: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def sigterm_as_interrupt() -> Iterator[None]:
-    """Take SIGTERM for Ctrl-C."""
+    """Handle SIGTERM as Ctrl-C."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -92,8 +93,24 @@ def sigterm_as_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+@contextlib.contextmanager
+def saved_stdin() -> Iterator[Path]:
+    """Yield the path of a temporary file with the contents of standard input."""
+    with tempfile.TemporaryDirectory(prefix="fibsbot-") as folder:
+        path = Path(folder) / "stdin"
+        with path.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield path
+
+
+def check_free(target: Path, *, force: bool) -> None:
+    """Raise UserError if a file exists, unless it may be replaced."""
+    if target.exists() and not force:
+        raise UserError(f"{target} already exists; --force replaces it")
+
+
 def check_writable(target: Path, *, parents: bool = False) -> None:
-    """Check that a file, or with `parents` a folder in new folders, can be made in its place. Raises UserError."""
+    """Raise UserError if a file, or with `parents` a folder in new folders, cannot be created."""
     folder = target.absolute().parent
     while parents and not folder.exists():
         folder = folder.parent

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-import re
 import signal
 import socket
 from collections.abc import Callable, Mapping
@@ -18,14 +17,13 @@ from attrs import evolve
 from fibsbot.bot.interface import End
 from fibsbot.bot.runner import RegistrationError, Runner, SessionResult
 from fibsbot.bot.settings import RunSettings
-from fibsbot.cli import ConfigError, UserError
-from fibsbot.cli.options import FiniteRange
+from fibsbot.cli import ConfigError, RunError, UserError
+from fibsbot.cli.options import FiniteRange, PlayerName, load_config_file
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.client.settings import ServerSettings, connection_error_text
-from fibsbot.config import Config, ConfigProblemsError, UnknownAccountError, load_config
+from fibsbot.config import Config, ConfigProblemsError, UnknownAccountError
 from fibsbot.config.build import run_settings
 from fibsbot.config.checks import config_warnings
-from fibsbot.config.fields import format_problems
 from fibsbot.config.passwords import VARIABLE, find_password
 from fibsbot.config.settings import AccountConfig
 from fibsbot.log import LogFormat, LogLevel, configure_log
@@ -36,12 +34,7 @@ from fibsbot.strategies.loader import StrategyError, check, find, load
 
 DEFAULT_PORT: Final = ServerSettings().port
 """Port of a server that is named without one."""
-_NAME: Final = re.compile(r"[A-Za-z_]{1,20}")
 _log = structlog.get_logger(__name__)
-
-
-class RunError(click.ClickException):
-    """The run failed for a reason outside this program: exit status 1."""
 
 
 def _address(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, int] | None:
@@ -53,21 +46,6 @@ def _address(_ctx: click.Context, _param: click.Parameter, value: str | None) ->
     if not host or not port.isdecimal() or not 0 < int(port) < 65536:
         raise click.BadParameter(f"expected HOST or HOST:PORT with a port from 1 to 65535, got {value!r}")
     return host.strip("[]"), int(port)
-
-
-def _name(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
-    if value is not None and not _NAME.fullmatch(value):
-        raise click.BadParameter(f"expected letters and underscores, at most 20, got {value!r}")
-    return value
-
-
-def _config(_ctx: click.Context, _param: click.Parameter, path: Path | None) -> Config | None:
-    if path is None:
-        return None
-    try:
-        return load_config(path)
-    except ConfigProblemsError as error:
-        raise ConfigError(format_problems(path, error.problems)) from None
 
 
 OVERRIDES: Final = {
@@ -97,7 +75,7 @@ def _override_option(name: str, about: str, kind: Any = None) -> Callable[[Any],
     "--config",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    callback=_config,
+    callback=lambda _ctx, _param, path: path and load_config_file(path),
     help="Configuration file (see config/fibsbot.toml); options override it.",
 )
 @click.option(
@@ -106,14 +84,14 @@ def _override_option(name: str, about: str, kind: Any = None) -> Callable[[Any],
     callback=_address,
     help=f"Server to connect to.  [default port: {DEFAULT_PORT}]",
 )
-@click.option("--account", "account_name", metavar="NAME", callback=_name, help="Name of the account.")
+@click.option("--account", "account_name", metavar="NAME", type=PlayerName(), help="Name of the account.")
 @click.option(
     "--password-file",
     type=click.Path(path_type=Path),
     help=f"File whose first line is the password.  [default: the configuration file's, or ${VARIABLE}]",
 )
 @click.option("--register", is_flag=True, default=None, help="Create the account if the server has none of this name.")
-@click.option("--invite", metavar="NAME", callback=_name, help="Player to invite whenever no match is on.")
+@click.option("--invite", metavar="NAME", type=PlayerName(), help="Player to invite whenever no match is on.")
 @_override_option("--length", "Length of the matches to invite to.", click.IntRange(1, 99))
 @click.option(
     "--max-length",

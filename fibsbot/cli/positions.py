@@ -19,8 +19,6 @@ from fibsbot.cli import UserError
 from fibsbot.cli.output import spinner
 from fibsbot.draw.text import describe_state, draw_state, styled_board
 from fibsbot.engine import MAX_PLIES
-from fibsbot.engine.arrays import Outcomes
-from fibsbot.engine.cube import Stakes
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id, parse_state
 from fibsbot.rules.plays import check_dice
@@ -28,12 +26,14 @@ from fibsbot.strategies.evaluator import CHANCE_NAMES
 from fibsbot.text import format_percent
 
 if TYPE_CHECKING:
+    from fibsbot.engine.arrays import Outcomes
+    from fibsbot.engine.cube import Stakes
     from fibsbot.engine.engine import Engine
     from fibsbot.engine.search import SearchLimits
 
 
 def read_state(text: str) -> MatchState:
-    """Read an XGID or a GNUbg ID; else raise UserError."""
+    """Parse an XGID or a GNUbg ID; raise UserError for anything else."""
     try:
         return parse_state(text)
     except NotationError as error:
@@ -41,7 +41,7 @@ def read_state(text: str) -> MatchState:
 
 
 def read_dice(text: str) -> Dice:
-    """Read a throw; else raise UserError."""
+    """Parse the two dice of a roll; raise UserError for anything else."""
     try:
         return check_dice((int(text[:1]), int(text[1:])))
     except ValueError as error:
@@ -49,7 +49,7 @@ def read_dice(text: str) -> Dice:
 
 
 def ids_of(state: MatchState) -> dict[str, str]:
-    """Return the state as other programs read it, as far as they can say it."""
+    """Return the XGID and the GNUbg ID of a state, as far as they can express it."""
     ids = {"gnubg_id": format_gnubg_id(state)}
     if state.phase is not Phase.RESIGNED:
         ids = {"xgid": str(Xgid.of(state)), **ids}
@@ -57,7 +57,7 @@ def ids_of(state: MatchState) -> dict[str, str]:
 
 
 def print_state(state: MatchState) -> None:
-    """Draw the board, and say below it what the drawing leaves out."""
+    """Print the board, and below it what the drawing does not show."""
     lines = draw_state(state)
     console = Console(highlight=False)
     console.print(styled_board(lines) if console.is_terminal else "\n".join(lines), markup=False, soft_wrap=True)
@@ -66,16 +66,16 @@ def print_state(state: MatchState) -> None:
 
 
 DEFAULT_PLIES: Final = 2
-"""How deep is looked where nobody says otherwise."""
+"""Plies that the engine looks ahead by default."""
 LONGEST_TIME: Final = 86_400.0
-"""Seconds that a decision may take."""
+"""Maximum of `--time`, in seconds."""
 _UNITS: Final = {"ms": 1e-3, "": 1.0, "s": 1.0, "m": 60.0, "min": 60.0}
 _TIME: Final = re.compile(r"(?P<number>\d{1,6}(?:\.\d{1,6})?) ?(?P<unit>ms|s|min|m|)")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def _seconds(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
-    """Read a time with its unit; seconds without one."""
+    """Parse a time with its unit; without one it is in seconds."""
     if value is None:
         return None
     match = _TIME.fullmatch(value.strip().lower())
@@ -90,33 +90,33 @@ plies_option: Final = click.option(
     "--plies",
     metavar="N",
     type=click.IntRange(0, MAX_PLIES),
-    help=f"Rolls to look ahead, 0 to {MAX_PLIES}.  [default: {DEFAULT_PLIES}]",
+    help=f"Plies to look ahead, 0 to {MAX_PLIES}.  [default: {DEFAULT_PLIES}]",
 )
 time_option: Final = click.option(
     "--time",
     "seconds",
     metavar="T",
     callback=_seconds,
-    help="Time for the decision, as in 500ms or 2s: as deep as fits.",
+    help="Time for the decision, as in 500ms or 2s; the depth depends on it.",
 )
 networks_option: Final = click.option(
     "--networks",
     metavar="FOLDER",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Where other networks are than those that come along.",
+    help="Directory of networks to use instead of the bundled ones.",
 )
 json_option: Final = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 def search_options(command: _Command) -> _Command:
-    """Add the options of whatever looks ahead for one decision."""
+    """Add the options of commands that search for one decision."""
     for option in (json_option, networks_option, time_option, plies_option):
         command = option(command)
     return command
 
 
 def search_limits(plies: int | None, seconds: float | None) -> SearchLimits:
-    """Return how far to look: so many plies, or as many as fit into a time."""
+    """Return the limits of a search: a number of plies, or a time."""
     from fibsbot.engine.search import SearchLimits  # noqa: PLC0415 - loads the engine
 
     if plies is None:
@@ -125,7 +125,7 @@ def search_limits(plies: int | None, seconds: float | None) -> SearchLimits:
 
 
 def read_position(text: str) -> MatchState:
-    """Read a position that the engine can say something about; else raise UserError."""
+    """Parse a position that the engine can evaluate; raise UserError for any other."""
     state = read_state(text)
     if state.phase is Phase.RESIGNED:
         raise UserError("expected a decision about a play or the cube, got an offer to resign")
@@ -135,29 +135,34 @@ def read_position(text: str) -> MatchState:
 
 
 def before_roll(state: MatchState) -> tuple[MatchState, str | None]:
-    """Return the state before the throw, seen by who is to throw, and what that changes in a few words."""
+    """Return the state before the roll, seen by the player to roll, and a note if that changes the state."""
     rolling = evolve(state, phase=Phase.ROLL, dice=None)
     match state.phase:
         case Phase.MOVE:
-            return rolling, "before the throw: the dice of the position are left out"
+            return rolling, "before the roll: the dice of the position are ignored"
         case Phase.DOUBLED:
-            return rolling.swapped(), "before the double, seen by who has doubled"
+            return rolling.swapped(), "before the double, seen by the player who doubled"
     return rolling, None
 
 
-def check_may_double(state: MatchState, expected: str) -> None:
-    """Raise UserError, with what was expected, where the player on roll may not turn the cube or has no use for it."""
+def stakes_of(state: MatchState) -> Stakes:
+    """Return the stakes of a position."""
     from fibsbot.engine.cube import Stakes  # noqa: PLC0415 - loads the engine
 
-    if not Stakes.of(state).can_double(state.owner):
+    return Stakes.of(state)
+
+
+def check_may_double(state: MatchState, expected: str) -> None:
+    """Raise UserError if the player on roll may not double, or has no use for it."""
+    if not stakes_of(state).can_double(state.owner):
         raise UserError(f"expected {expected}, got another one")
 
 
 @contextlib.contextmanager
 def open_engine(networks: Path | None, *, warm: bool = False) -> Iterator[Engine]:
-    """Give the engine, and show that somebody is thinking where that takes long; else raise UserError.
+    """Load the engine and yield it, with a spinner while the block takes long. Raises UserError.
 
-    A decision that has a time needs a warm engine: what is compiled or loaded first would be taken off its time.
+    A decision with a time limit needs a warm engine: compiling and loading would count against its time.
     """
     with spinner("thinking"):
         from fibsbot.engine.engine import Engine  # noqa: PLC0415 - loads the engine
@@ -173,19 +178,19 @@ def open_engine(networks: Path | None, *, warm: bool = False) -> Iterator[Engine
 
 
 HEADINGS: Final = ("win", "gammon", "bg", "lose", "gammon", "bg")
-"""What stands above their columns."""
+"""Column headings of the chances."""
 WIDTHS: Final = (7, 8, 7, 8, 8, 7)
 DIGITS: Final = 6
-"""Digits after the point in what programs read."""
+"""Digits after the decimal point in JSON."""
 
 
 def chance_headings() -> str:
-    """Return what stands above `chances`."""
+    """Return the column headings of `format_chances`."""
     return "".join(f"{name:>{width}}" for name, width in zip(HEADINGS, WIDTHS, strict=True))
 
 
 def format_chances(outcomes: Outcomes) -> str:
-    """Write the six chances in columns."""
+    """Return the six chances in columns."""
     return "".join(f"{chance:{width}.3f}" for chance, width in zip(outcomes.tolist(), WIDTHS, strict=True))
 
 
@@ -195,27 +200,27 @@ def chances_row(outcomes: Outcomes) -> dict[str, float]:
 
 
 def round_number(value: float) -> float:
-    """Return a figure for programs."""
+    """Return a number rounded for JSON."""
     return round(float(value), DIGITS) + 0.0
 
 
 def format_equity(value: float) -> str:
-    """Write an equity; nothing is never negative."""
+    """Return an equity as text, zero always with a plus sign."""
     return f"{round(float(value), 4) + 0.0:+.4f}"
 
 
 def match_chance(stakes: Stakes, worth: float) -> float | None:
-    """Return the chance to win the match that so much is worth; None where there is no match."""
+    """Return the chance to win the match that an equity stands for; None in an unlimited match."""
     return min(max(stakes.match_chance(worth), 0.0), 1.0) if stakes.match else None
 
 
 def format_match_chance(stakes: Stakes, worth: float) -> str:
-    """Write the same; nothing where there is no match."""
+    """Return the chance to win the match in percent; empty in an unlimited match."""
     chance = match_chance(stakes, worth)
     return "" if chance is None else format_percent(chance, 2)
 
 
 def equity_row(stakes: Stakes, worth: float) -> dict[str, Any]:
-    """Return an equity, and the chance to win the match that it is, by name."""
+    """Return an equity and its chance to win the match, for JSON."""
     chance = match_chance(stakes, worth)
     return {"equity": round_number(worth), "match_chance": None if chance is None else round_number(chance)}

@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import math
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,7 +17,7 @@ from rich.console import Console
 
 from fibsbot.cli import EXIT_USAGE, UserError
 from fibsbot.cli.options import FiniteRange
-from fibsbot.cli.output import progress_bar
+from fibsbot.cli.output import progress_bar, saved_stdin
 from fibsbot.draw.markup import clean
 from fibsbot.replay.batch import (
     ReplayCounts,
@@ -179,19 +177,11 @@ def _sources(paths: Sequence[Path]) -> Iterator[list[Source]]:
         missing = [path for path in paths if not path.exists() and str(path) != "-"]
         if missing:
             raise UserError(f"cannot read {missing[0]}: No such file or directory")
-        kept = [_save_stdin(stack) if str(path) == "-" else path for path in paths]
+        kept = [stack.enter_context(saved_stdin()) if str(path) == "-" else path for path in paths]
         sources = find_sources(kept)
         if not sources:
             raise UserError(f"no file in {paths[0]}")
         yield sources
-
-
-def _save_stdin(stack: contextlib.ExitStack) -> Path:
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fibsbot-replay-")))
-    path = folder / "stdin"
-    with path.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
-    return path
 
 
 # -- a live board ---------------------------------------------------------------------------------------------------

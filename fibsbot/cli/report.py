@@ -23,7 +23,7 @@ from fibsbot.cli.matches import (
     plies_option,
 )
 from fibsbot.cli.options import store_errors
-from fibsbot.cli.output import check_writable, progress_bar
+from fibsbot.cli.output import check_free, check_writable, progress_bar
 from fibsbot.draw.markup import clean
 from fibsbot.files import replacing
 from fibsbot.report.page import IndexEntry, index_page, report_page
@@ -129,9 +129,7 @@ def _check_any(count: int) -> None:
 
 def _check_free(target: Path, *, single: bool, force: bool) -> None:
     """Refuse to replace anything, or to write where that is impossible, before work is done in vain."""
-    place = target if single else target / INDEX
-    if place.exists() and not force:
-        raise UserError(f"{place} is there already; --force replaces it")
+    check_free(target if single else target / INDEX, force=force)
     if single and target.is_dir():
         raise UserError(f"expected a file to write, got the folder {target}")
     if not single and target.exists() and not target.is_dir():

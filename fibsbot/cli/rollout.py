@@ -38,16 +38,16 @@ from fibsbot.cli.positions import (
     read_position,
     round_number,
     search_limits,
+    stakes_of,
 )
-from fibsbot.engine.arrays import Outcomes
-from fibsbot.engine.cube import CubeVerdict, Stakes
-from fibsbot.engine.rollout import CandidateResult, RolloutResult
 from fibsbot.match import MatchState, Phase
 from fibsbot.notation import format_play
 
 if TYPE_CHECKING:
+    from fibsbot.engine.arrays import Outcomes
+    from fibsbot.engine.cube import CubeVerdict, Stakes
     from fibsbot.engine.engine import Engine
-    from fibsbot.engine.rollout import Candidate, RolloutPlan, RolloutResult
+    from fibsbot.engine.rollout import Candidate, CandidateResult, RolloutPlan, RolloutResult
 
 DEFAULT_PLAYS: Final = 3
 """Plays that are rolled out where nobody says otherwise."""
@@ -167,12 +167,12 @@ def rollout(  # noqa: PLR0913 - one argument an option
 
 @frozen
 class _Question:
-    """What is to be rolled out."""
+    """A position to roll out, and what to compare."""
 
     state: MatchState
-    """Seen by whose worth is asked for."""
+    """Seen by the player whose equity is estimated."""
     plays: int = 0
-    """Of a throw, how many plays; 0 for a position before the throw."""
+    """Number of plays of a roll; 0 for a position before the roll."""
     cube: bool = False
     note: str | None = None
 
@@ -181,7 +181,7 @@ def _read_question(where: str, *, dice: str | None, plays: int | None, cube: boo
     state = read_position(where)
     if cube or (state.phase is Phase.DOUBLED and not dice):
         if dice or plays:
-            raise click.UsageError("expected --cube, or --dice and --plays, which concern a throw, got both")
+            raise click.UsageError("expected --cube-decision, or --dice and --plays, which concern a roll, got both")
         rolling, note = before_roll(state)
         check_may_double(rolling, "a cube that the player may turn and can use")
         return _Question(rolling, cube=True, note=note)
@@ -193,7 +193,7 @@ def _read_question(where: str, *, dice: str | None, plays: int | None, cube: boo
 
 
 def _candidates(engine: Engine, asked: _Question) -> Sequence[Candidate]:
-    """Return what is rolled out; of the plays, those that look best two rolls ahead."""
+    """Return the candidates to roll out; of the plays, those that are best at the default plies."""
     from fibsbot.engine.rollout import cube_candidates, play_candidates, position_candidate  # noqa: PLC0415 - loads the engine
 
     if asked.cube:
@@ -208,20 +208,20 @@ def _candidates(engine: Engine, asked: _Question) -> Sequence[Candidate]:
 
 @define
 class _Progress:
-    """What is known so far."""
+    """The result so far."""
 
     result: RolloutResult | None = None
     finished: bool = True
 
     def take(self, result: RolloutResult) -> RolloutResult:
-        """Remember a result."""
+        """Store a result, and return it."""
         self.result = result
         return result
 
 
 @contextlib.contextmanager
 def _progress(plan: RolloutPlan) -> Iterator[Callable[[RolloutResult], None]]:
-    """Show how far it is and what has come of it so far, while somebody watches."""
+    """Show a progress bar with the result so far, on a terminal."""
     bar = Progress(
         TextColumn("games"),
         BarColumn(bar_width=20),
@@ -246,57 +246,59 @@ def _print_result(asked: _Question, found: _Progress, name: str, *, as_json: boo
         click.echo("fibsbot rollout: interrupted before the first 36 games were played", err=True)
         sys.exit(EXIT_INTERRUPTED)
 
-    sheet = RolloutOutput(asked.state, found.result, cube=asked.cube, finished=found.finished)
+    output = RolloutOutput(asked.state, found.result, cube=asked.cube, finished=found.finished)
     if as_json:
-        click.echo(json.dumps({**ids_of(asked.state), "evaluator": name, "note": asked.note, **sheet.row()}))
+        click.echo(json.dumps({**ids_of(asked.state), "evaluator": name, "note": asked.note, **output.row()}))
     else:
         print_state(asked.state)
         click.echo("")
-        click.echo("\n".join(sheet.lines()))
+        click.echo("\n".join(output.lines()))
         click.echo(f"\nby {name}" + (f"; {asked.note}" if asked.note else ""))
     if not found.finished:
         sys.exit(EXIT_INTERRUPTED)
 
 
 NAME_WIDTH: Final = 26
-"""Columns of a candidate's name; a longer one pushes what follows to the right."""
+"""Width of a candidate's name; a longer one moves the columns after it to the right."""
 
 
 def running_result(result: RolloutResult) -> str:
-    """Return in a few words what is best so far."""
+    """Return the best candidate so far as text."""
     best = result.best
     return f"{best.candidate.name[:NAME_WIDTH]} {format_equity(best.equity)} ± {best.error:.4f}"
 
 
 @frozen(eq=False)
 class RolloutOutput:
-    """The result of a rollout, as it is told."""
+    """Output of `rollout`."""
 
     state: MatchState
-    """Seen by whose worths these are."""
+    """Seen by the player whose equities these are."""
     result: RolloutResult
     cube: bool
-    """Whether no double and double, take were rolled out."""
+    """Whether the candidates are no double and double, take."""
     finished: bool
-    """Whether nobody interrupted."""
+    """False after an interruption."""
 
     @property
     def stakes(self) -> Stakes:
-        """What is at stake."""
-        return Stakes.of(self.state)
+        """Stakes of the position."""
+        return stakes_of(self.state)
 
     @property
     def verdict(self) -> CubeVerdict | None:
-        """What to do with the cube; None where that was not asked."""
+        """Verdict of a cube decision; None if the candidates are plays."""
         if not self.cube:
             return None
+        from fibsbot.engine.cube import CubeVerdict  # noqa: PLC0415 - loads the engine
+
         no_double, double_take = self.result.results
         return CubeVerdict.of(self.stakes, self.state.owner, no_double.equity, double_take.equity)
 
     # -- for programs ---------------------------------------------------------------------------------------------
 
     def row(self) -> dict[str, Any]:
-        """Return the result for programs."""
+        """Return the JSON fields."""
         plan, verdict = self.result.plan, self.verdict
         return {
             "finished": self.finished,
@@ -333,9 +335,9 @@ class RolloutOutput:
     # -- for people -----------------------------------------------------------------------------------------------
 
     def lines(self) -> Iterator[str]:
-        """Write the result."""
+        """Yield the lines of text."""
         for place, it in enumerate(self._ordered(), 1):
-            yield from self._told(place, it)
+            yield from self._candidate_lines(place, it)
         verdict = self.verdict
         if verdict:
             chance = format_match_chance(self.stakes, verdict.double_pass)
@@ -345,7 +347,7 @@ class RolloutOutput:
         yield ""
         yield from self._conditions()
 
-    def _told(self, place: int, it: CandidateResult) -> Iterator[str]:
+    def _candidate_lines(self, place: int, it: CandidateResult) -> Iterator[str]:
         apart = ""
         if not self.cube and it is not self.result.best:
             loss, error = self.result.behind(it)

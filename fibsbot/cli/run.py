@@ -12,7 +12,7 @@ import structlog
 
 from fibsbot.bot.interface import End
 from fibsbot.bot.settings import RunSettings
-from fibsbot.cli import EXIT_CONFIG, ConfigError
+from fibsbot.cli import EXIT_CONFIG, ConfigError, RunError
 from fibsbot.config import Config, ConfigProblemsError, load_config
 from fibsbot.config.build import account_settings, compare_configs
 from fibsbot.config.checks import check, config_warnings
@@ -27,10 +27,6 @@ from fibsbot.strategies.loader import load
 
 REGISTER_HINT: Final = "; server.register = true makes the account if the server has none of this name"
 _log = structlog.get_logger(__name__)
-
-
-class RunError(click.ClickException):
-    """The process failed for a reason outside this program: exit status 1."""
 
 
 @click.command()

@@ -24,8 +24,10 @@ from fibsbot.cli.matches import evaluator_option, jobs_option
 from fibsbot.cli.options import configured_store, store_errors
 from fibsbot.cli.output import check_writable, progress_bar
 from fibsbot.config import Config
+from fibsbot.draw.axes import Scale, seconds
 from fibsbot.draw.markup import clean
-from fibsbot.draw.plot import Scale, Series, curve_svg, curve_text, seconds
+from fibsbot.draw.plot import Series, curve_svg
+from fibsbot.draw.plot_text import curve_text
 from fibsbot.draw.themes import SERIES
 from fibsbot.records.views import Fact, Match
 from fibsbot.strategies.loader import StrategyError

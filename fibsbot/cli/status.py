@@ -1,4 +1,4 @@
-"""`fibsbot status` and `fibsbot order`: what a running process does, and what it is told to do."""
+"""`fibsbot status` and `fibsbot order`: show and control running bots."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from fibsbot.bot.orders import Order, parse_order
-from fibsbot.cli import ConfigError, UserError
-from fibsbot.config import Config, ConfigProblemsError, load_config
-from fibsbot.config.fields import format_problems
+from fibsbot.cli import UserError
+from fibsbot.cli.options import load_config_file
+from fibsbot.config import Config
 from fibsbot.service.control_client import ControlError, send_order
 from fibsbot.text import short_duration
 
@@ -24,20 +24,20 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class NotRunningError(click.ClickException):
-    """Nobody runs there, or whoever does has not obeyed: exit status 1."""
+    """No bot runs there, or it has refused the order: exit status 1."""
 
 
 def _socket_options(command: Command) -> Command:
-    """Add the options that say where the control socket is."""
+    """Add the options that name the control socket."""
     for option in (
-        click.option("--config", metavar="FILE", type=click.Path(path_type=Path), help="The settings of the process."),
+        click.option("--config", metavar="FILE", type=click.Path(path_type=Path), help="Its configuration file."),
         click.option(
             "--control",
             metavar="PATH",
             type=click.Path(path_type=Path),
             envvar="FIBSBOT_CONTROL",
             show_envvar=True,
-            help=f"Its control socket; `{Config().service.control}` without any of this.",
+            help=f"Control socket of the process.  [default: {Config().service.control}]",
         ),
     ):
         command = option(command)
@@ -48,15 +48,9 @@ def _socket(config: Path | None, control: Path | None) -> Path:
     """Return the path of the control socket."""
     if control is not None:
         return control
-    if config is None:
-        found = Config().service.control
-    else:
-        try:
-            found = load_config(config).service.control
-        except ConfigProblemsError as error:
-            raise ConfigError(format_problems(config, error.problems)) from None
+    found = load_config_file(config).service.control
     if found is None:
-        raise UserError(f"{config}: service.control is switched off, so nobody can be asked")
+        raise UserError(f"{config}: service.control is switched off, so there is no control socket")
     return found
 
 

@@ -1,1 +1,1 @@
-"""Boards and tables as people view at them."""
+"""Pictures of boards and charts, as SVG and as text."""

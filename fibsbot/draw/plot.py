@@ -9,24 +9,9 @@ from typing import Final
 
 from attrs import field, frozen
 
-from fibsbot.draw.axes import TEXT, TITLE, Axes, Scale, Tick, format_value, seconds, ticks, value_range
+from fibsbot.draw.axes import TEXT, TITLE, Axes, Scale, Tick, format_value, ticks, value_range
 from fibsbot.draw.markup import clean, coord, escape, svg_document, text_width
-from fibsbot.draw.plot_text import curve_text
 from fibsbot.draw.themes import DASHES, SERIES, Role, Theme, paint
-
-__all__ = [
-    "Annotation",
-    "Bar",
-    "Marker",
-    "Scale",
-    "Series",
-    "Theme",
-    "Tick",
-    "bars_svg",
-    "curve_svg",
-    "curve_text",
-    "seconds",
-]
 
 MAX_LABEL: Final = 24
 """Maximum length of a label."""

@@ -12,12 +12,12 @@ from fibsbot.draw.themes import Theme
 from fibsbot.match import Dice, MatchState, Owner, Phase
 from fibsbot.notation.play_notation import CANNOT_MOVE, format_play
 from fibsbot.position import Play, Position
+from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript import Step, Throw
 
 NAME: Final = 24
 """Maximum length of a name; FIBS itself allows 20."""
-LEVELS: Final = ("nothing", "single", "gammon", "backgammon")
 
 
 @frozen
@@ -139,7 +139,7 @@ def _title(state: MatchState, play: Play | None, names: tuple[str, str]) -> str:
         case Phase.DOUBLED:
             return f"{opponent} doubles to {2 * state.cube}, {player} to answer"
         case Phase.RESIGNED:
-            return f"{opponent} resigns ({LEVELS[state.resignation]}), {player} to answer"
+            return f"{opponent} resigns ({Level(state.resignation).name.lower()}), {player} to answer"
         case Phase.ROLL:
             return (
                 f"{player} to roll"
@@ -217,7 +217,7 @@ def _last_play_text(last: Step | None, names: tuple[str, str]) -> str:
 def _situation_text(state: GameState, names: tuple[str, str]) -> str:
     if state.resignation:
         offer = state.resignation
-        return f"{names[offer.seat]} resigns ({LEVELS[offer.level]}), {names[offer.seat.other]} to answer"
+        return f"{names[offer.seat]} resigns ({offer.level.name.lower()}), {names[offer.seat.other]} to answer"
     match state.stage:
         case Stage.OPENING:
             return "the game begins"

@@ -26,10 +26,11 @@ from fibsbot.draw.layout import (
     Layout,
 )
 from fibsbot.draw.markup import coord, escape, svg_document, text_width
-from fibsbot.draw.scene import LEVELS, Scene, Side, ViewOptions, scene_of_game, scene_of_state
+from fibsbot.draw.scene import Scene, Side, ViewOptions, scene_of_game, scene_of_state
 from fibsbot.draw.themes import Role, Theme, paint
 from fibsbot.match import MatchState, Owner
 from fibsbot.position import BAR, OFF, Play
+from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Step
 
@@ -248,7 +249,7 @@ def _resignation(side: Side, layout: Layout, theme: Theme, *, below: bool) -> It
     """Draw the white flag."""
     if not side.resigns:
         return
-    text = f"resigns {LEVELS[side.resigns]}"
+    text = f"resigns {Level(side.resigns).name.lower()}"
     x, y = layout.side(below=below)
     wide = text_width(text, 18, bold=True) + 24
     yield _group(Role.CUBE, theme, _rect(x - wide / 2, y - 17, wide, 34, 17), 'stroke-width="2"')

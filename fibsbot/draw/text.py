@@ -13,6 +13,7 @@ from rich.text import Text
 
 from fibsbot.fibs import DIRECTIONS, cells_from_position, length_to_fibs
 from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat, Stage
 
 COLOURS: Final = {"O": ("●", "bold yellow"), "X": ("○", "bold cyan")}
@@ -108,7 +109,8 @@ _OWNERS: Final = {
     Owner.OPPONENT: "owned by the opponent",
 }
 
-_LEVELS: Final = ("nothing", "a single game", "a gammon", "a backgammon")
+RESIGNATIONS: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
+"""What a player resigns."""
 
 
 def _decision(state: MatchState) -> str:
@@ -121,7 +123,7 @@ def _decision(state: MatchState) -> str:
             beaver = ", pass or redouble" if state.redoubles else " or pass"
             return f"the opponent doubles to {2 * state.cube}: take{beaver}"
         case Phase.RESIGNED:
-            return f"the opponent resigns {_LEVELS[state.resignation]}: accept or reject"
+            return f"the opponent resigns {RESIGNATIONS[Level(state.resignation)]}: accept or reject"
 
 
 def _score(state: MatchState) -> str:

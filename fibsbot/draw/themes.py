@@ -162,7 +162,7 @@ def paint(role: Role, theme: Theme) -> str:
 
 
 def style_element(roles: Iterable[Role], theme: Theme) -> str:
-    """Return the style element with which a picture that stands alone turns dark; nothing for other themes."""
+    """Return the style element of a standalone picture for dark mode; empty for other themes."""
     if theme is not Theme.AUTO:
         return ""
     rules = _rules(f".{ROOT}-auto ", roles, DARK)
@@ -170,13 +170,13 @@ def style_element(roles: Iterable[Role], theme: Theme) -> str:
 
 
 def root_class(theme: Theme) -> str:
-    """Return the attribute by which the style of a page, or its own, finds a picture."""
+    """Return the class attribute of the root element, for the style of a page or of the picture."""
     classes = {Theme.AUTO: f"{ROOT} {ROOT}-auto", Theme.PAGE: f"{ROOT} {ROOT}-page"}
     return f' class="{classes.get(theme, ROOT)}"'
 
 
 def stylesheet() -> str:
-    """Return the CSS with which a page colours its pictures of Theme.PAGE.
+    """Return the CSS that colours the pictures of Theme.PAGE in a page.
 
     They follow the viewer's preference, unless `data-theme="light"` or `"dark"` is set at an element around them, such
     as `html`.

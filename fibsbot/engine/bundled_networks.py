@@ -1,4 +1,4 @@
-"""The bundled networks: where they are, and checking them against their cards."""
+"""The bundled networks: their files, and loading them with a check against their cards."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from fibsbot.text import one_line
 
 NETWORKS_FOLDER: Final = Path(__file__).parent / "networks"
 CARDS: Final = "cards.toml"
-"""The file that says of each network what it is: a table each, with `sha256` of its file, and on top a `name`."""
+"""The file that describes the networks: a `name`, and for each network a table with the `sha256` of its file."""
 CONTACT: Final = "contact.npz"
 PRUNER: Final = "pruner.npz"
 RACE: Final = "race.npz"
-"""May be missing, and then has no card."""
+"""Optional: without it there is no card either."""
 HISTORY: Final = "history.jsonl"
-"""What was measured on the way to the networks, a JSON object a line."""
+"""The measurements made during training, one JSON object per line."""
 PRECISION: Final[npt.DTypeLike] = np.float16
-"""How precisely the weights of the contact network and the pruner are kept."""
+"""The precision in which the weights of the contact network and the pruner are stored."""
 
 
 @frozen(eq=False)
 class Networks:
-    """What the engine needs."""
+    """The networks of an engine."""
 
     name: str
     contact: Network

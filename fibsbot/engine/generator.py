@@ -1,13 +1,12 @@
-"""The fast generator of plays: arrays in, arrays out, compiled, nothing allocated.
+"""The fast move generator: compiled, from arrays to arrays, without allocations.
 
-It finds the same positions as `fibsbot.rules.plays.resulting_positions`, which stays the reference; tests hold the
-two together. No
-position is found twice, and for that nothing has to be compared but where checkers are borne off:
+It finds the same positions as `fibsbot.rules.plays.resulting_positions`, which is the reference; tests compare the two.
+No position is found twice, and positions need to be compared only where checkers are borne off:
 
-- Checkers move in an order in which no later one starts behind an earlier one. What a double leaves says which points
-  were left how often, so each set of moves is met once.
-- Of two different numbers the high one is played first, then the low one first. The second time finds again only two
-  checkers from one point, one checker that plays both numbers and hits nothing between, and checkers borne off.
+- The checkers of a double move in order, no later one starting behind an earlier one. A position determines how many
+  checkers left each point, so each set of moves is found once.
+- Of two different numbers, first the high one is played first, then the low one. The second pass repeats only two
+  checkers from one point, one checker that plays both numbers and hits nothing in between, and checkers borne off.
 """
 
 from __future__ import annotations
@@ -20,19 +19,19 @@ from fibsbot.engine.arrays import BAR, CELLS, CHECKERS, Board, Boards, Floats32
 from fibsbot.engine.jit import compiled, inner
 
 MAX_PLAYS: Final = 3060
-"""Positions that one roll can leave, at most: 15 checkers share the four moves of a double in C(18, 4) ways."""
+"""Upper limit of the positions after one roll: 15 checkers share the four moves of a double in C(18, 4) ways."""
 
 Scratch: TypeAlias = Boards
-"""Boards that `generate` works on, shape (5, 26); each caller that runs at the same time needs its own."""
+"""Working memory of `generate`, shape (5, 26); each thread needs its own."""
 
 
 def plays_and_scratch() -> tuple[Boards, Scratch]:
-    """Return room for the results of a roll and for the work of `generate`."""
+    """Return arrays for the positions after a roll and for the work of `generate`."""
     return np.zeros((MAX_PLAYS, CELLS), np.int8), np.zeros((5, CELLS), np.int8)
 
 
 def successors(board: Board, high: int, low: int) -> Boards:
-    """Return every position that a roll can leave, seen by who moved; the board itself if nothing can move."""
+    """Return every position after a roll, seen by the mover; the board itself if no checker can move."""
     plays, scratch = plays_and_scratch()
     count = generate(board, high, low, plays, scratch)
     return plays[:count] if count else board.reshape(1, CELLS).copy()
@@ -40,7 +39,7 @@ def successors(board: Board, high: int, low: int) -> Boards:
 
 @compiled
 def swap(board: Board, seen: Board) -> None:
-    """Write a board, seen by the other player, to `seen`."""
+    """Write a board as the other player sees it to `seen`."""
     for cell in range(CELLS):
         seen[cell] = -board[BAR - cell]
 
@@ -87,7 +86,7 @@ def next_source(board: Board, number: int, start: int) -> int:
 
 @inner
 def move(before: Board, after: Board, source: int, number: int) -> None:
-    """Write to `after` what is left when a checker moves."""
+    """Write the board after a checker's move to `after`."""
     for cell in range(CELLS):
         after[cell] = before[cell]
     after[source] -= 1
@@ -101,9 +100,9 @@ def move(before: Board, after: Board, source: int, number: int) -> None:
 
 @compiled
 def generate(board: Board, high: int, low: int, plays: Boards, scratch: Scratch) -> int:
-    """Write every position that a roll can leave into `plays`, seen by who moved; return how many.
+    """Write every position after a roll into `plays`, seen by the mover; return their number, 0 if no checker can move.
 
-    0 means that no checker can move. `high` is not below `low`. `plays` has shape (MAX_PLAYS, 26).
+    `high` must not be below `low`. `plays` has shape (MAX_PLAYS, 26).
     """
     if high == low:
         return _double(board, high, plays, scratch)
@@ -127,7 +126,7 @@ def generate(board: Board, high: int, low: int, plays: Boards, scratch: Scratch)
 
 @inner
 def _two_numbers(board: Board, first: int, second: int, plays: Boards, scratch: Scratch, known: int) -> int:
-    """Append what `first` and then `second` leave; return how many positions there are now."""
+    """Append the positions after playing `first` and then `second`; return the new number of positions."""
     between = scratch[0]
     count = known
     source = BAR + 1
@@ -197,7 +196,7 @@ def _double(board: Board, number: int, plays: Boards, scratch: Scratch) -> int:
 
 @compiled
 def write_game_over(board: Board, chances: Floats32) -> bool:
-    """If who is not on roll has borne off all checkers, write the chances of the player on roll; else return False."""
+    """Write the chances of the player on roll if the opponent has borne off all checkers; else return False."""
     for cell in range(BAR):
         if board[cell] < 0:
             return False

@@ -1,6 +1,6 @@
-"""Networks of several layers, by numpy's matrix products: as they are trained and kept.
+"""Networks of several layers by numpy's matrix products: the form in which they are trained and stored.
 
-Where positions are valued, `engine.quantized` stands for them.
+To evaluate positions, the engine converts them by `engine.quantized`.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ from fibsbot.files import replacing
 from fibsbot.text import one_line
 
 ROWS: Final = 512
-"""Positions that go through the layers together: as many as the processor keeps at hand."""
+"""Positions that go through the layers together: their activations fit into the processor's cache."""
 
 
 _LARGEST: Final = 1 << 31
-"""Bytes of all arrays in a file: far more than any network, and little enough to look at."""
+"""The limit for the size of all arrays of a file in bytes: far more than any network needs."""
 _PRECISIONS: Final = (np.float32, np.float16)
 
 
 class NetworkError(ValueError):
-    """A file is no network, or none of these inputs; the text is one line."""
+    """A file that is no network, or not one of the expected shape; the text is one line."""
 
 
 @frozen(eq=False)
 class Network:
-    """Weights and thresholds of each layer. Hidden units are rectified, outputs logistic where they are chances."""
+    """Weights and biases of each layer. Hidden units are rectified, outputs logistic where they are chances."""
 
     weights: tuple[Floats32, ...]
-    """Shape (from, to) each; the first from the inputs, the last to the outputs: OUTPUTS, if nothing else is said."""
+    """Shape (from, to) each; the first from the inputs, the last to the outputs."""
     biases: tuple[Floats32, ...]
     """Shape (to,) each."""
 
     @classmethod
     def new(cls, hidden: tuple[int, ...], seed: int, inputs: int = INPUTS, outputs: int = OUTPUTS) -> Self:
-        """Return a network of random weights (He 2015); one of OUTPUTS holds gammons to be rare."""
+        """Return a network with random weights (He 2015); with OUTPUTS, the biases make gammons rare."""
         rng = np.random.default_rng(seed)
         sizes = (inputs, *hidden, outputs)
         weights = [
@@ -63,7 +63,7 @@ class Network:
 
     @property
     def shape(self) -> str:
-        """Return the units of each layer, as people write them: `260-512-5`."""
+        """The number of units of each layer, such as `260-512-5`."""
         return "-".join(map(str, (self.weights[0].shape[0], *(len(bias) for bias in self.biases))))
 
     def chances(self, inputs: Inputs) -> Floats32:
@@ -74,13 +74,13 @@ class Network:
         return chances
 
     def activations(self, inputs: Inputs) -> list[Floats32]:
-        """Return what each layer gives, the inputs first and the chances last."""
+        """Return the activations of each layer, the inputs first and the chances last."""
         layers = self.sums(inputs)
         logistic(layers[-1])
         return layers
 
     def sums(self, inputs: Floats32) -> list[Floats32]:
-        """Return what each layer gives, the inputs first and what the outputs add up last."""
+        """Return the activations of each layer, the inputs first and the sums of the outputs last."""
         layers = [inputs]
         for weights, bias in zip(self.weights, self.biases, strict=True):
             layer = layers[-1] @ weights
@@ -98,7 +98,7 @@ class Network:
         return digest.hexdigest()
 
     def save(self, path: Path, precision: npt.DTypeLike = np.float32) -> None:
-        """Write the network to a file that appears whole or not at all; half precision makes it half as large."""
+        """Write the network to a file atomically; half precision makes it half as large."""
         room = io.BytesIO()
         arrays = {f"weights{layer}": array.astype(precision) for layer, array in enumerate(self.weights)}
         arrays |= {f"thresholds{layer}": array.astype(precision) for layer, array in enumerate(self.biases)}
@@ -107,7 +107,7 @@ class Network:
 
     @classmethod
     def load(cls, path: Path, outputs: int = OUTPUTS) -> Self:
-        """Read a network; raise NetworkError if the file is none of so many outputs, OSError if it cannot be read."""
+        """Read a network; raise NetworkError if it is no network with these outputs, OSError if it cannot be read."""
         arrays = load_arrays(path)
         layers = range(len(arrays) // 2)
         if set(arrays) != {f"{what}{layer}" for what in ("weights", "thresholds") for layer in layers}:
@@ -125,9 +125,9 @@ class Network:
 
 
 def logistic(sums: Floats32) -> Floats32:
-    """Make chances of what outputs add up, in place, and return them."""
+    """Apply the logistic function to the sums of outputs in place, and return them."""
     np.negative(sums, out=sums)
-    with np.errstate(over="ignore"):  # what is beyond all doubt is 0
+    with np.errstate(over="ignore"):  # the chance is then 0
         np.exp(sums, out=sums)
     sums += 1
     return np.reciprocal(sums, out=sums)
@@ -136,7 +136,7 @@ def logistic(sums: Floats32) -> Floats32:
 def mean_of(networks: Sequence[Network]) -> Network:
     """Return the network whose weights are the means of those of networks of the same shape (Izmailov et al. 2018).
 
-    Of networks that have learned on from each other it is better than each: what they last learned was partly noise.
+    If the networks come from one continued training it is better than each of them: it has less of their noise.
     """
 
     def mean(arrays: Iterable[Floats32]) -> Floats32:
@@ -148,13 +148,13 @@ def mean_of(networks: Sequence[Network]) -> Network:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that appears whole or not at all."""
+    """Write a file atomically."""
     with replacing(path) as part:
         part.write_bytes(content)
 
 
 def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
-    """Read the arrays of an `.npz` file; raise NetworkError if it is none, OSError if it cannot be read."""
+    """Read the arrays of an `.npz` file; raise NetworkError if it is invalid, OSError if it cannot be read."""
     try:
         with ZipFile(path) as file:
             size = sum(member.file_size for member in file.infolist())

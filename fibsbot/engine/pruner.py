@@ -1,8 +1,8 @@
-"""The pruner: a very small network of raw counts that selects the plays worth evaluating by a better one.
+"""The pruner: a small network on raw counts that selects the plays to be evaluated by the main network.
 
-`pruner_equity` values a single board, `expand` goes through all 21 rolls of many boards and returns the plays that
-the pruner leaves. That is half of the time of a search, so the first layer is not summed anew for each play: the
-board before the roll is summed once, and a play adds only the points that it changes.
+`pruner_equity` evaluates a single board. `expand` generates the plays of all 21 rolls of many boards and keeps those
+that the pruner selects. That takes half of the time of a search, so the first layer is computed incrementally: the sums
+of the board before the roll are computed once, and each play adds only the points that it changes.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from fibsbot.engine.network import Network
 
 
 class Pruner(NamedTuple):
-    """The weights, and room to work: each thread needs one of its own. Hidden units are rectified, outputs logistic."""
+    """Weights and buffers; each thread needs its own. Hidden units are rectified, outputs logistic."""
 
     input_weights: Floats32
-    """Shape (2 * RAW, hidden): what the player on roll has, then the opponent, each seen by itself."""
+    """Shape (2 * RAW_INPUTS, hidden): the raw inputs of the player on roll, then of the opponent."""
     hidden_bias: Floats32
     output_weights: Floats32
     """Shape (OUTPUTS, hidden)."""
@@ -35,17 +35,17 @@ class Pruner(NamedTuple):
 
 
 def raw_columns() -> npt.NDArray[np.intp]:
-    """Return which of a position's inputs a pruner sees, shape (2 * RAW,)."""
+    """Return the indices of a position's inputs that a pruner uses, shape (2 * RAW_INPUTS,)."""
     return np.concatenate([np.arange(RAW_INPUTS), SIDE_INPUTS + np.arange(RAW_INPUTS)])
 
 
 def encode_raw(boards: Boards) -> Inputs:
-    """Return what a pruner sees of boards, shape (n, 2 * RAW)."""
+    """Return the pruner's inputs of boards, shape (n, 2 * RAW_INPUTS)."""
     return encode_all(boards)[:, raw_columns()]
 
 
 def pruner_of(network: Network) -> Pruner:
-    """Return a network of one hidden layer, which sees the raw inputs alone, as a pruner."""
+    """Return a pruner made of a network with one hidden layer on the raw inputs."""
     (input_weights, output_weights), (threshold, offset) = network.weights, network.biases
     return Pruner(
         input_weights=np.ascontiguousarray(input_weights),
@@ -71,7 +71,7 @@ def _add_some(hidden: Floats32, weights: Floats32, row: int, amount: np.float32)
 
 @compiled
 def pruner_equity(pruner: Pruner, board: Board) -> float:
-    """Return about what a position is worth to the player on roll, in points without a cube."""
+    """Return an estimate of the cubeless equity of the player on roll."""
     chances = pruner.chances
     if not write_game_over(board, chances):
         hidden, input_weights = pruner.hidden, pruner.input_weights
@@ -107,30 +107,30 @@ def pruner_equity(pruner: Pruner, board: Board) -> float:
 
 
 WORST_EQUITY: Final = np.float32(1e9)
-"""More than any equity; compiled functions are fast because they know no infinity."""
+"""More than any equity. Not infinity: compiled functions are compiled without support for it, which makes them fast."""
 
 ROWS_PER_POINT: Final = CHECKERS + 1
-"""Rows of `PrunerBuffers` per point of a side: no checker, one, and so on; point 25 is the bar, 0 is off."""
+"""Rows of `PrunerBuffers` per point of a side: no checker, one, and so on. Point 25 is the bar, 0 checkers off."""
 WON_VALUE: Final = np.float32(-4)
-"""What a play is taken for that ends the game: less than any, nothing is better for the mover."""
+"""The value of a play that ends the game: the least for the opponent, so that nothing is better for the mover."""
 MOVER_ROWS: Final = CELLS * ROWS_PER_POINT
-"""Where the rows of the side begin that has just played; those of the opponent, then on roll, come before them."""
+"""Index of the first row of the mover's side; the rows of the opponent, who is on roll then, come before it."""
 
 
 @frozen
 class PlayFilter:
-    """Which plays are looked at by the better network."""
+    """Limits for the plays that are evaluated further."""
 
     margin: float = field(default=0.2, validator=[ge(0), le(1000)])
-    """How far, in equity, the pruner may hold a play below its best."""
+    """The largest difference in equity to the best play."""
     most: int = field(default=6, validator=[ge(1), le(MAX_PLAYS)])
 
 
 class PrunerBuffers(NamedTuple):
-    """A pruner made ready to weigh all plays of a roll, and room for that; each thread needs its own."""
+    """A pruner prepared for the plays of whole rolls, with its buffers; each thread needs its own."""
 
     rows: Floats32
-    """What so many checkers of a side on a point add, shape (2 * 26 * HEIGHT, hidden); see MOVER."""
+    """Contribution of each number of checkers on each point, shape (2 * 26 * ROWS_PER_POINT, hidden)."""
     hidden_bias: Floats32
     output_weights: Floats32
     output_bias: Floats32
@@ -140,11 +140,11 @@ class PrunerBuffers(NamedTuple):
     scratch: Scratch
     values: Floats32
     changed: npt.NDArray[np.int64]
-    """Of a play which rows give way to which, shape (54, 2): at most one a cell and side, and those of checkers off."""
+    """Old and new rows of a play's changes, shape (54, 2): at most one per cell and side, and those of checkers off."""
 
 
 def new_pruner_buffers(pruner: Pruner) -> PrunerBuffers:
-    """Return a pruner's scales."""
+    """Return the buffers for a pruner."""
     hidden = len(pruner.hidden_bias)
     rows = np.zeros((2, CELLS, ROWS_PER_POINT, hidden), np.float32)
     for side, input_weights in enumerate((pruner.input_weights[:RAW_INPUTS], pruner.input_weights[RAW_INPUTS:])):
@@ -172,11 +172,11 @@ def new_pruner_buffers(pruner: Pruner) -> PrunerBuffers:
 
 @compiled
 def expand(scales: PrunerBuffers, boards: Boards, margin: np.float32, most: int, found: Boards, slots: Int32s) -> int:
-    """Write what the plays leave that deserve a look, seen by the opponent, and the slot of each; return how many.
+    """Write the boards after the selected plays, seen by the opponent, and the slot of each; return their number.
 
-    A slot is `row * 21 + roll`, the rolls in the order 1-1, 2-1, 2-2, 3-1 and so on; none is left out, a dance leaves
-    the board. Returns -1 where there is no room for all. A play deserves a look if it is among so many best (`most`, at
-    most MAX_PLAYS) and not further than the margin below the best. Games that are over have no rolls: leave them out.
+    A slot is `row * 21 + roll`, rolls in the order of `match.ROLLS`. Every slot occurs: if no checker can move, with
+    the board itself. Returns -1 if `found` is too short. A play is selected if it is one of the `most` best (not above
+    MAX_PLAYS) and at most `margin` below the best. The games must not be over.
     """
     plays, values = scales.plays, scales.values
     count = 0
@@ -220,7 +220,7 @@ def expand(scales: PrunerBuffers, boards: Boards, margin: np.float32, most: int,
 
 @inner
 def _write_before(scales: PrunerBuffers, board: Board) -> None:
-    """Add up the first layer for a board of the mover, as it is before he plays."""
+    """Compute the sums of the first layer for the mover's board before the play."""
     rows, before = scales.rows, scales.before
     own, theirs = CHECKERS, CHECKERS
     for unit in range(len(before)):
@@ -244,7 +244,7 @@ def _write_before(scales: PrunerBuffers, board: Board) -> None:
 
 @inner
 def _weigh(scales: PrunerBuffers, board: Board, count: int) -> None:
-    """Write into `values` about what each play is worth to the opponent, in points without a cube."""
+    """Write an estimate of the opponent's cubeless equity after each play into `values`."""
     rows, before, hidden, plays, values = scales.rows, scales.before, scales.hidden, scales.plays, scales.values
     output_weights, offset, units, changed = (
         scales.output_weights,

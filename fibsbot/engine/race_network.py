@@ -19,24 +19,23 @@ from attrs import field, frozen
 
 from fibsbot.engine.arrays import BAR, CHECKERS, Boards, Bools, Floats32, Outcomes, have_passed
 from fibsbot.engine.bearoff import TableArrays
-from fibsbot.engine.bearoff.lookup import MAX_ROLLS as THROWS
-from fibsbot.engine.bearoff.lookup import POINTS as HOME
-from fibsbot.engine.bearoff.lookup import chances_from_rolls, first_off, indices_of
+from fibsbot.engine.bearoff.lookup import MAX_ROLLS, chances_from_rolls, first_off, indices_of
+from fibsbot.engine.bearoff.lookup import POINTS as HOME_POINTS
 from fibsbot.engine.network import Network
 from fibsbot.engine.quantized import QuantizedNetwork, output_sums, quantize
 
 POINTS: Final = 18
 MAX_PIPS: Final = 180
-"""Of a side; more would take more rolls than there is room for."""
+"""Pips of a side that the network covers; more could take more rolls than its outputs have."""
 ROLLS_TO_FIRST: Final = 24
-"""Columns of the distribution of rolls until the first checker is off; `THROWS` are those until all are."""
+"""Entries of the distribution of rolls until the first checker is off; MAX_ROLLS is that until all are."""
 PIPS: Final = np.arange(1, POINTS + 1)
-"""Of a checker on each point."""
+"""Pips of a checker on each point."""
 _STEP: Final = 8
-"""Pips, about as many as a roll brings."""
+"""Pips per input, about as many as a roll moves."""
 _STEPS: Final = np.arange(0, MAX_PIPS, _STEP, dtype=np.float32)
 RACE_INPUTS: Final = 4 * POINTS + 1 + len(_STEPS)
-RACE_OUTPUTS: Final = THROWS + ROLLS_TO_FIRST
+RACE_OUTPUTS: Final = MAX_ROLLS + ROLLS_TO_FIRST
 
 Sides: TypeAlias = npt.NDArray[np.int8]
 """Checkers on the points 1 to 18, shape (n, 18)."""
@@ -48,7 +47,7 @@ def sides_of(boards: Boards) -> tuple[Sides, Sides]:
 
 
 def is_race(boards: Boards) -> Bools:
-    """Return for each board whether the sides have passed each other and are where `RaceNetwork` knows them."""
+    """Return whether the boards are races that `RaceNetwork` covers, shape (n,)."""
     found = np.zeros(len(boards), np.bool_)
     apart = np.flatnonzero(have_passed(boards))
     if len(apart):
@@ -60,20 +59,20 @@ def is_race(boards: Boards) -> Bools:
 
 
 def encode_sides(sides: Sides) -> Floats32:
-    """Return what the network sees of sides: shape (n, RACE_INPUTS)."""
+    """Return the network's inputs for sides, shape (n, RACE_INPUTS)."""
     inputs = np.empty((len(sides), RACE_INPUTS), np.float32)
     for count in range(1, 4):
         inputs[:, (count - 1) * POINTS : count * POINTS] = sides >= count
     inputs[:, 3 * POINTS : 4 * POINTS] = 0.5 * np.maximum(sides - 3, 0)
     inputs[:, 4 * POINTS] = 1 - sides.sum(axis=1) / CHECKERS
-    # How many rolls a side needs is first of all a matter of its pips: one input after the other fills up with them.
+    # The number of rolls mostly depends on the pips: with more pips, one input after the other rises from 0 to 1.
     inputs[:, 4 * POINTS + 1 :] = (((sides @ PIPS)[:, None] - _STEPS) / _STEP).clip(0, 1)
     return inputs
 
 
 @frozen(eq=False)
 class RaceNetwork:
-    """Knows how many rolls a side needs."""
+    """A network for the number of rolls that a side needs."""
 
     network: Network
     _integers: QuantizedNetwork = field(init=False, repr=False)
@@ -83,40 +82,43 @@ class RaceNetwork:
         return quantize(self.network)
 
     def likely(self, sides: Sides, columns: TableArrays) -> tuple[Floats32, Floats32]:
-        """Return how likely each number of rolls is until all checkers of a side are off, and until the first is.
+        """Return the distributions of the rolls until all checkers of a side are off, and until the first is.
 
-        Shapes (n, THROWS) and (n, FIRST). What the bear-off tables cover is taken from them.
+        Shapes (n, MAX_ROLLS) and (n, ROLLS_TO_FIRST). Sides that the bear-off tables cover are looked up there.
         """
-        throws, first = np.zeros((len(sides), THROWS), np.float32), np.zeros((len(sides), ROLLS_TO_FIRST), np.float32)
+        rolls, first = (
+            np.zeros((len(sides), MAX_ROLLS), np.float32),
+            np.zeros((len(sides), ROLLS_TO_FIRST), np.float32),
+        )
         known = is_home(sides) & bool(len(columns.rolls))
-        numbers = indices_of(sides[known, :HOME])
-        throws[known] = columns.rolls[numbers]
+        numbers = indices_of(sides[known, :HOME_POINTS])
+        rolls[known] = columns.rolls[numbers]
         first[known, : columns.first.shape[1]] = first_off(numbers, columns)
         if not known.all():
-            throws[~known], first[~known] = self.guess(sides[~known])
+            rolls[~known], first[~known] = self.guess(sides[~known])
         first[sides.sum(axis=1) < CHECKERS] = np.eye(1, ROLLS_TO_FIRST, dtype=np.float32)
-        return throws, first
+        return rolls, first
 
     def guess(self, sides: Sides) -> tuple[Floats32, Floats32]:
-        """Return what the network alone says; for sides that are not done."""
+        """Return the distributions by the network alone, for sides with checkers left."""
         return split_outputs(output_sums(self._integers, encode_sides(sides)))
 
     def evaluate(self, boards: Boards, columns: TableArrays) -> Outcomes:
         """Return the chances of the player on roll, shape (n, 6); for boards of which `is_race` is true."""
         own, theirs = sides_of(boards)
-        throws, first = self.likely(np.concatenate([own, theirs]), columns)
+        rolls, first = self.likely(np.concatenate([own, theirs]), columns)
         count = len(boards)
-        return np.asarray(chances_from_rolls(throws[:count], first[:count], throws[count:], first[count:]))
+        return np.asarray(chances_from_rolls(rolls[:count], first[:count], rolls[count:], first[count:]))
 
 
 def is_home(sides: Sides) -> Bools:
     """Return for each side whether all its checkers are on the points 1 to 6."""
-    return np.asarray(~sides[:, HOME:].any(axis=1))
+    return np.asarray(~sides[:, HOME_POINTS:].any(axis=1))
 
 
 def split_outputs(sums: Floats32) -> tuple[Floats32, Floats32]:
-    """Return the chances that the network's outputs mean, shapes (n, THROWS) and (n, FIRST)."""
-    return _softmax(sums[:, :THROWS]), _softmax(sums[:, THROWS:])
+    """Return the distributions from the sums of the outputs, shapes (n, MAX_ROLLS) and (n, ROLLS_TO_FIRST)."""
+    return _softmax(sums[:, :MAX_ROLLS]), _softmax(sums[:, MAX_ROLLS:])
 
 
 def _softmax(sums: Floats32) -> npt.NDArray[Any]:

@@ -1,6 +1,7 @@
-"""HTML with escaping on by default: text is escaped where it becomes HTML, and nowhere else.
+"""HTML elements with escaping on by default: text is escaped where it becomes HTML, and nowhere else.
 
-Names, reasons and headers come from other people and from files, and may hold anything.
+Names, reasons and headers come from other people and from files, and may contain anything. Control characters and marks
+that change the text direction are replaced as well, which HTML libraries leave to each caller.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from fibsbot.draw.markup import escape
 
 
 class Html(str):
-    """Text that is HTML already."""
+    """Text that is already HTML."""
 
     __slots__ = ()
 
@@ -28,7 +29,7 @@ def tag(name: str, /, *children: Child, **attributes: str | int | bool | None) -
     """Return an element.
 
     An attribute's name may end in an underscore where Python wants it so, and other underscores become hyphens. True
-    stands for an attribute without a value; None and False leave it out.
+    gives an attribute without a value; None and False leave it out.
     """
     words = [name]
     for key, value in attributes.items():
@@ -42,7 +43,7 @@ def tag(name: str, /, *children: Child, **attributes: str | int | bool | None) -
 
 
 def join_html(*children: Child) -> Html:
-    """Return children one after the other."""
+    """Return the concatenated children."""
     return Html("".join(it if isinstance(it, Html) else escape(str(it)) for it in children if it is not None))
 
 
@@ -50,5 +51,5 @@ _IN_SCRIPT: Final = str.maketrans({it: f"\\u{ord(it):04x}" for it in "<>&"})
 
 
 def script_json(value: Any) -> Html:
-    """Return a value as JSON that can stand in a script element: nothing in it ends the element or begins a comment."""
+    """Return JSON for a script element: nothing in it ends the element or starts a comment."""
     return Html(json.dumps(value, separators=(",", ":")).translate(_IN_SCRIPT))

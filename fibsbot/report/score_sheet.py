@@ -21,7 +21,6 @@ CLASSES: Final = {Grade.DOUBTFUL: "doubtful", Grade.ERROR: "error", Grade.BLUNDE
 REBUILT: Final = "rebuilt: not seen, but the only thing that can have happened between two boards"
 GOOD_LUCK: Final = "\N{BLACK UP-POINTING SMALL TRIANGLE}"
 BAD_LUCK: Final = "\N{BLACK DOWN-POINTING SMALL TRIANGLE}"
-_LEVELS: Final = {Level.GAMMON: "gammon", Level.BACKGAMMON: "backgammon"}
 _ENDINGS: Final = {Ending.DROPPED: "double dropped", Ending.RESIGNED: "resignation"}
 
 
@@ -125,7 +124,8 @@ def _result(transcript: Transcript, game: Game) -> Iterator[Html | str]:
 
 
 def _ending(result: Result) -> str:
-    words = [it for it in (_LEVELS.get(result.level), _ENDINGS.get(result.how)) if it]
+    level = "" if result.level is Level.SINGLE else result.level.name.lower()
+    words = [it for it in (level, _ENDINGS.get(result.how)) if it]
     return f" ({', '.join(words)})" if words else ""
 
 

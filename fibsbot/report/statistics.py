@@ -9,9 +9,10 @@ from typing import Final
 from fibsbot.analysis.dice import DOUBLET_CHANCE, ChiSquare, DiceStatistics, dice_statistics
 from fibsbot.analysis.luck import ROLLS, luck_adjusted_result
 from fibsbot.analysis.model import PlayerStatistics
+from fibsbot.draw.axes import Tick
 from fibsbot.draw.markup import clean
-from fibsbot.draw.plot import Annotation, Bar, Marker, Series, Theme, Tick, bars_svg, curve_svg
-from fibsbot.draw.themes import Role
+from fibsbot.draw.plot import Annotation, Bar, Marker, Series, bars_svg, curve_svg
+from fibsbot.draw.themes import Role, Theme
 from fibsbot.report.html import Child, Html, join_html, tag
 from fibsbot.report.score_sheet import CLASSES, format_signed, plain_player_name, player_name
 from fibsbot.report.timeline import GRADE_THRESHOLDS, LUCK_THRESHOLD, EntryKind, Grade, MatchTimeline, TimelineEntry
@@ -220,7 +221,7 @@ def luckiest_rolls(match: MatchTimeline) -> Html:
     if not rolls:
         return tag("p", f"No roll changed the equity by {LUCK_THRESHOLD:g} or more.", class_="note")
     rows = [_luck_row(match, it) for _, it in rolls[:LUCKIEST_SHOWN]]
-    return table("Greatest luck", ("", "Throw", "Luck"), rows, "figures lucky")
+    return table("Greatest luck", ("", "Roll", "Luck"), rows, "figures lucky")
 
 
 def _luck_row(match: MatchTimeline, entry: TimelineEntry) -> Html:

@@ -10,11 +10,11 @@ from typing import Final
 from attrs import field, frozen
 
 from fibsbot.analysis.model import AnalysedDecision, GameAnalysis, MatchAnalysis, PlayerStatistics
+from fibsbot.draw.text import RESIGNATIONS
 from fibsbot.match import CubeAction, MatchState
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id
 from fibsbot.position import Play
 from fibsbot.rules import game as rules
-from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Cube, Game, Gap, Resign, Step, Throw, decisions, walk
 
@@ -31,8 +31,6 @@ GRADE_THRESHOLDS: Final = {Grade.BLUNDER: 0.08, Grade.ERROR: 0.04, Grade.DOUBTFU
 """Minimum loss of each grade, the worst first; normalised equity."""
 LUCK_THRESHOLD: Final = 0.3
 """Minimum luck, good or bad, of a roll that is marked; normalised equity."""
-RESIGNATION_LEVELS: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
-"""Texts of resignations."""
 
 
 def grade(loss: float) -> Grade | None:
@@ -45,6 +43,7 @@ class EntryKind(enum.Enum):
     """Kind of a timeline entry; the value is the letter after the turn in its link."""
 
     THROW = ""
+    """A roll and its play; the names of kinds are values in the JSON of `analyse`."""
     NO_DOUBLE = "n"
     """A roll before which the player should have doubled."""
     DOUBLE = "d"
@@ -223,7 +222,7 @@ def _resignation_entries(
     """Yield the offer and the answer; both show the position in which they were made."""
     state, viewer = _state_to_act(step.before)
     texts = {
-        EntryKind.RESIGNATION: (resign.seat, f"resigns {RESIGNATION_LEVELS[resign.level]}"),
+        EntryKind.RESIGNATION: (resign.seat, f"resigns {RESIGNATIONS[resign.level]}"),
         EntryKind.SETTLEMENT: (resign.seat.other, "accepts" if resign.accepted else "rejects"),
     }
     for kind, (seat, words) in texts.items():

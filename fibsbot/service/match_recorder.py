@@ -68,17 +68,17 @@ class MatchRecorder:
 
     def hear(self, message: Message) -> None:
         """Take in what the server said."""
-        self._feed(lambda scribe, now: scribe.hear(message, now, 0))
+        self._feed(lambda scribe, now: scribe.receive(message, now))
 
     def say(self, command: Command) -> None:
         """Take in what we said."""
         decided, self._decided = self._decided, []
         for fields in decided:
             self._tell(fields)
-        self._feed(lambda scribe, now: scribe.say(command, now, 0))
+        self._feed(lambda scribe, now: scribe.send(command, now))
 
     def _tell(self, decision: Mapping[str, Any]) -> None:
-        self._feed(lambda scribe, now: scribe.note("decision", decision, now))
+        self._feed(lambda scribe, _: scribe.log_event("decision", decision))
 
     def note(self, record: Record) -> None:
         """Take in what the agent tells, before the message that made it do so."""
@@ -91,8 +91,7 @@ class MatchRecorder:
             case "decision":
                 self._decided.append(record.fields)
             case "connection_lost":
-                reason = str(record.fields.get("reason") or "connection lost")
-                self._feed(lambda scribe, now: scribe.cut(now, reason))
+                self._feed(lambda scribe, _: scribe.disconnect())
                 self._decided.clear()
                 self._scribe = self._scribe or Transcriber(self._account, self._site)
 

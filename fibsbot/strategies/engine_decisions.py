@@ -21,12 +21,12 @@ from fibsbot.strategies.evaluator import Chances, CubeValues, PlayValue, Positio
 from fibsbot.strategies.heuristic.strategy import is_beavered
 
 HOPELESS: Final = 0.02
-"""The chance to win, without looking ahead, above which nobody thinks of resigning."""
+"""Chance to win, without looking ahead, above which resigning is not considered."""
 
 
 @frozen
 class EngineDecisions:
-    """An engine, and how far it looks."""
+    """The decisions and values of an engine with given search limits."""
 
     engine: Engine
     playing: SearchLimits
@@ -34,7 +34,7 @@ class EngineDecisions:
 
     @classmethod
     def of(cls, engine: Engine, options: EngineOptions) -> Self:
-        """Return the mind that these options describe."""
+        """Return the decisions of an engine with these options."""
         return cls(
             engine,
             SearchLimits(options.chequer, options.time, stop_when_decided=True),
@@ -49,17 +49,17 @@ class EngineDecisions:
         return f"fibsbot {__version__}, {plies}, {self.engine.name}"
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
-        """Choose the play that is worth most."""
+        """Choose the best play."""
         best = self.engine.rank(state, plays, self.playing).best
         return PlayAnswer(best.play, best.equity)
 
     def offer_double(self, state: MatchState) -> CubeAnswer:
-        """Double where that gains."""
+        """Double if that gains."""
         verdict = self.engine.analyse_cube(state, self.cube).verdict
         return CubeAnswer(verdict.action, verdict.best)
 
     def answer_double(self, state: MatchState) -> CubeAnswer:
-        """Take what loses less than a pass, and beaver what wins."""
+        """Take if that loses less than a pass, and beaver if it wins."""
         if is_beavered(state):
             take = self.engine.analyse_cube(state, self.cube).double_take
         else:
@@ -68,11 +68,11 @@ class EngineDecisions:
         return CubeAnswer(answer.action, answer.best)
 
     def accept_resignation(self, state: MatchState) -> bool:
-        """Accept what is worth as much as playing on, even if it is our turn."""
+        """Accept if the offer is worth as much as playing on, even with the roll."""
         return accepts_resignation(Stakes.of(state), state.owner, state.resignation, self.value(state))
 
     def resign(self, state: MatchState) -> int:
-        """Resign what is lost for certain; only where it looks so at once is it looked at closely."""
+        """Resign a game that is certainly lost; it is searched only if it looks lost at once."""
         if self.engine.evaluate([state.position])[0, WIN] > HOPELESS:
             return 0
         reading = self.engine.analyse_cube(state, self.cube)
@@ -81,32 +81,32 @@ class EngineDecisions:
         )
 
     def value(self, state: MatchState) -> float:
-        """Return what the position is worth to the player on roll, who doubles where that gains."""
+        """Return the value to the player on roll, with good cube play."""
         return self.engine.analyse_cube(state, self.cube).equity
 
     def value_position(self, state: MatchState) -> PositionValue:
-        """Return the same with how far was looked, and the chances."""
+        """Return the value to the player on roll, with plies and chances."""
         reading = self.engine.analyse_cube(state, self.cube)
         return PositionValue(reading.equity, reading.effort.plies, _chances(reading.outcomes))
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> list[float]:
-        """Return what each play is worth.
+        """Return the value of each play.
 
-        What is looked at less far seems better than it is now and then: it is worth no more than the best.
+        Plays that were searched less deep may seem too good: none is valued higher than the best.
         """
         ranking = self.engine.rank(state, plays, evolve(self.playing, stop_when_decided=False))
-        worths = {ranked.play: min(ranked.equity, ranking.best.equity) for ranked in ranking.plays}
-        return [worths[play] for play in plays]
+        values = {ranked.play: min(ranked.equity, ranking.best.equity) for ranked in ranking.plays}
+        return [values[play] for play in plays]
 
     def value_rolls(self, state: MatchState) -> list[float]:
-        """Return what each of the 21 rolls is worth, played best; without looking ahead all are valued together."""
+        """Return the value of the best play of each of the 21 rolls; without looking ahead all are valued together."""
         if not self.playing.plies:
             return self.engine.equities_by_roll(state)
-        thrown = (evolve(state, phase=Phase.MOVE, dice=dice) for dice in ROLLS)
-        return [self.engine.rank(it, limits=evolve(self.playing, stop_when_decided=False)).best.equity for it in thrown]
+        rolled = (evolve(state, phase=Phase.MOVE, dice=dice) for dice in ROLLS)
+        return [self.engine.rank(it, limits=evolve(self.playing, stop_when_decided=False)).best.equity for it in rolled]
 
     def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> list[PlayValue]:
-        """Return what each play is worth; the one that was made and those that come close are looked at as far."""
+        """Return the value of each play; the one that was made is searched as deep as the best ones."""
         limits = evolve(self.playing, stop_when_decided=False)
         ranking = self.engine.rank(state, plays, limits, PlayComparison(also=made))
         most = ranking.best.equity
@@ -114,7 +114,7 @@ class EngineDecisions:
         return [values[play] for play in plays]
 
     def value_cube(self, state: MatchState) -> CubeValues:
-        """Return what doubling and not doubling is worth."""
+        """Return the values of doubling and not doubling."""
         reading = self.engine.analyse_cube(state, self.cube)
         verdict = reading.verdict
         return CubeValues(
@@ -126,9 +126,9 @@ class EngineDecisions:
         )
 
     def match_chance(self, state: MatchState, points: int) -> float:
-        """Return how likely the match is won after so many points.
+        """Return the chance to win the match after winning this game with `points`; negative if lost.
 
-        Where somebody needs one point already, the game that is played now is the Crawford game or comes after it.
+        If a player needs only one point, this game is the Crawford game or a later one.
         """
         own, theirs = state.away
         return match_chance(own - max(points, 0), theirs - max(-points, 0), crawford_played=1 in state.away)
@@ -140,5 +140,5 @@ def _chances(outcomes: Outcomes) -> Chances:
 
 
 def _opponents_roll(state: MatchState) -> MatchState:
-    """Return the state of the opponent, who has doubled and not thrown yet."""
+    """Return the state of the opponent, who has doubled and not rolled yet."""
     return evolve(state.swapped(), phase=Phase.ROLL, dice=None)

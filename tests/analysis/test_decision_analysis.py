@@ -338,14 +338,6 @@ def test_a_player_without_decisions_has_no_rating() -> None:
     assert PlayerStatistics().pr is None
 
 
-def test_progress_counts_every_entry() -> None:
-    calls: list[tuple[int, int]] = []
-    match = simulate(5, 1)
-    analyse_match(match, PipEvaluator(), progress=lambda done, of: calls.append((done, of)))
-    entries = sum(len(game.entries) for game in match.games)
-    assert [(done, entries) for done in range(1, entries + 1)] == calls
-
-
 def test_another_evaluator_can_value_luck_without_changing_errors() -> None:
     match = simulate(3, 1)
     found = MatchAnalyser(HEURISTIC, PipEvaluator()).analyse(match)

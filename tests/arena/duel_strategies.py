@@ -1,4 +1,4 @@
-"""Strategies that duel in tests: a quick one that always decides alike, and those that misbehave."""
+"""Strategies for tests of duels: fast deterministic ones, and ones that fail."""
 
 # ruff: noqa: ARG002, D102 - what they answer does not depend on what they are asked
 
@@ -19,11 +19,11 @@ from fibsbot.strategies.evaluator import CubeValues
 from fibsbot.strategies.random_play import RandomStrategy
 
 PIPS: Final = 25.0
-"""A lead of so many pips is worth about three quarters of a game to the Racer."""
+"""Pips of a lead that the Racer values at about three quarters of a game."""
 
 
 class Racer(RandomStrategy):
-    """Race home with few blots, the cube by pips. Decides alike in the same state; a judge, though a poor one."""
+    """Race home with few blots, the cube by pips: deterministic, and a poor evaluator."""
 
     name = "racer"
 
@@ -42,7 +42,7 @@ class Racer(RandomStrategy):
         return state.resignation > 1
 
     def resign(self, state: MatchState) -> int:
-        """Give up late, too cheaply first."""
+        """Resign late, too cheaply at first."""
         lost = state.position.opponent_off > 12 and state.position.pips > 40
         return 1 + (state.position.off == 0) if lost else 0
 
@@ -64,7 +64,7 @@ class Racer(RandomStrategy):
 
 
 class Runner(Racer):
-    """Run with the last checker, and care for nothing else."""
+    """Always move the last checker."""
 
     name = "runner"
 
@@ -73,7 +73,7 @@ class Runner(Racer):
 
 
 def table(value: Callable[[int, int], int]) -> list[list[int]]:
-    """Return what each number of checkers on each point is worth; negative indices are the opponent's checkers."""
+    """Return a score for each number of checkers on each point; negative indices are the opponent's checkers."""
     return [[value(point, n if n <= CHECKERS else n - 31) for n in range(31)] for point in range(BAR + 1)]
 
 
@@ -82,25 +82,25 @@ LIKED: Final = table(lambda point, n: -point * n - 3 * (n == 1 and point < BAR) 
 
 
 def lead(position: Position) -> int:
-    """Return how many pips the player on roll is ahead: most of what a duel of Racers computes, so without a loop."""
+    """Return the lead of the player on roll in pips, without a loop: a duel of Racers computes little else."""
     return sum(map(operator.getitem, LEAD, position.points))
 
 
 def liked(position: Position) -> float:
-    """Return how much a position is liked by who has just played, seen by that player: few blots, nobody far back."""
+    """Return a score of a position after a play: few blots, no checker far back."""
     back = next((point for point in range(BAR, 0, -1) if position.points[point] > 0), 0)
     return float(sum(map(operator.getitem, LIKED, position.points)) - 2 * back)
 
 
 class Raising(Racer):
-    """Never find a play."""
+    """Raise instead of choosing a play."""
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
         raise RuntimeError("no\nidea")
 
 
 class Nonsense(Racer):
-    """Answer with what nobody asked for."""
+    """Answer nonsense."""
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
         return PlayAnswer(Play.of((24, 1)))
@@ -113,7 +113,7 @@ class Nonsense(Racer):
 
 
 class Hanging(Racer):
-    """Hang at the first play of every instance, until let go; then tell whether it was closed."""
+    """Hang at the first play until released, and remember whether it was closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,7 +129,7 @@ class Hanging(Racer):
 
 
 class Chatty(Racer):
-    """Print to where results are expected."""
+    """Print to stdout."""
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
         print("thinking ...")  # noqa: T201 - that is what it is for
@@ -137,7 +137,7 @@ class Chatty(Racer):
 
 
 class Deadly(Racer):
-    """Take the whole process down, but not in the first thousand plays."""
+    """End the process, after a thousand plays."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -149,7 +149,7 @@ class Deadly(Racer):
 
 
 class Resigner(Racer):
-    """Offer to resign before every throw, and never accept what is offered."""
+    """Offer to resign before every roll, and never accept a resignation."""
 
     def resign(self, state: MatchState) -> int:
         return 3
@@ -159,14 +159,14 @@ class Resigner(Racer):
 
 
 class Unmakeable(Racer):
-    """Cannot be made."""
+    """A strategy that cannot be made."""
 
     def __init__(self) -> None:
         raise OSError("no network\nfound")
 
 
 class Blind(Racer):
-    """Judge nothing."""
+    """An evaluator that always fails."""
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
         raise RuntimeError("too dark")
@@ -176,7 +176,7 @@ INSTALLED: Final = (Racer, Runner, Raising, Nonsense, Hanging, Chatty, Deadly, R
 
 
 def install(folder: Path) -> dict[str, str]:
-    """Install all of them into a folder; return the environment in which programs find them."""
+    """Install the strategies into a folder; return an environment in which programs find them."""
     about = folder / "duellists-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: duellists\nVersion: 1.0\n")

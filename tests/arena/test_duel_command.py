@@ -27,7 +27,7 @@ Run = subprocess.CompletedProcess[str]
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """Have the duellists installed."""
+    """An environment with the duellists installed."""
     folder = tmp_path / "plugins"
     folder.mkdir()
     return install(folder)
@@ -40,14 +40,14 @@ def call(environment: dict[str, str], *arguments: str) -> Run:
 
 
 def report_of(run: Run) -> dict[str, Any]:
-    """Read a report, and check that it is all there is."""
+    """Parse a report, and check that there is no other output."""
     assert "" == run.stderr or run.stderr.startswith("going on from "), run.stderr
     report: dict[str, Any] = json.loads(run.stdout)
     return report
 
 
 def figures(path: Path) -> dict[int, Any]:
-    """Read what was played from a file, times left out."""
+    """Read the pairs of a file, without times."""
     rows = [json.loads(line) for line in path.read_text().splitlines()[1:]]
     for row in rows:
         for performance in row["performances"]:
@@ -69,7 +69,7 @@ def start(environment: dict[str, str], path: Path, *arguments: str) -> subproces
 
 
 def living(group: int) -> list[str]:
-    """Name the processes of a group that still run."""
+    """Return the commands of the running processes of a group."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -113,7 +113,7 @@ def test_every_option_is_described() -> None:
 
 
 @pytest.mark.slow
-def test_the_result_is_told_in_words_and_as_json(environment: dict[str, str]) -> None:
+def test_the_result_is_printed_as_text_and_as_json(environment: dict[str, str]) -> None:
     words = call(environment, "heuristic", "racer", "--games", "2", "--jobs", "1", "--evaluator", "racer")
     assert "" == words.stderr
     assert "heuristic against racer: 2 money games with a cube, the same dice twice, seed 1" in words.stdout
@@ -127,7 +127,7 @@ def test_the_result_is_told_in_words_and_as_json(environment: dict[str, str]) ->
 
 
 @pytest.mark.slow
-def test_the_number_of_processes_changes_nothing(environment: dict[str, str], tmp_path: Path) -> None:
+def test_the_result_does_not_depend_on_the_number_of_processes(environment: dict[str, str], tmp_path: Path) -> None:
     options = ("racer", "runner", "--games", "4", "--evaluator", "racer", "--no-cube", "--json")
     paths = [tmp_path / str(jobs) for jobs in (1, 2)]
     reports = [report_of(call(environment, *options, "--jobs", path.name, "--output", str(path))) for path in paths]
@@ -142,7 +142,7 @@ def test_the_number_of_processes_changes_nothing(environment: dict[str, str], tm
 
 
 @pytest.mark.slow
-def test_a_run_that_was_killed_goes_on_where_it_stopped(environment: dict[str, str], tmp_path: Path) -> None:
+def test_a_killed_run_can_be_continued(environment: dict[str, str], tmp_path: Path) -> None:
     options = ("racer", "runner", "--no-luck", "--no-cube", "--jobs", "2")
     path = tmp_path / "duel.jsonl"
     process = start(environment, path, *options, "--games", "4000")
@@ -161,7 +161,7 @@ def test_a_run_that_was_killed_goes_on_where_it_stopped(environment: dict[str, s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_ends_it_and_tells_what_is_there(
+def test_an_interrupted_run_prints_its_result(
     environment: dict[str, str], tmp_path: Path, number: signal.Signals
 ) -> None:
     process = start(environment, tmp_path / "duel", "racer", "racer", "--no-luck", "--games", "4000", "--jobs", "2")
@@ -196,7 +196,7 @@ def test_faults_are_counted_and_the_duel_goes_on(
 
 
 @pytest.mark.slow
-def test_what_a_strategy_prints_is_no_result(environment: dict[str, str]) -> None:
+def test_the_output_of_a_strategy_does_not_reach_stdout(environment: dict[str, str]) -> None:
     run = call(environment, "chatty", "racer", "--games", "2", "--no-luck", "--json", "--jobs", "1")
     assert 1 == json.loads(run.stdout)["pairs"]
     assert "thinking ..." in run.stderr
@@ -213,7 +213,7 @@ def test_what_a_strategy_prints_is_no_result(environment: dict[str, str]) -> Non
         (["racer", "nosuch"], "fibsbot: no strategy is called 'nosuch'"),
     ],
 )
-def test_what_cannot_go_on_ends_with_a_line(environment: dict[str, str], arguments: list[str], text: str) -> None:
+def test_fatal_errors_are_reported_in_one_line(environment: dict[str, str], arguments: list[str], text: str) -> None:
     run = call(environment, *arguments, "--games", "2", "--no-luck")
     assert (EXIT_USAGE, "") == (run.returncode, run.stdout)
     assert run.stderr.startswith(text)
@@ -221,7 +221,7 @@ def test_what_cannot_go_on_ends_with_a_line(environment: dict[str, str], argumen
 
 
 @pytest.mark.slow
-def test_when_a_strategy_takes_its_process_down_what_was_played_is_told(environment: dict[str, str]) -> None:
+def test_a_run_whose_worker_died_prints_its_result(environment: dict[str, str]) -> None:
     run = call(environment, "deadly", "racer", "--games", "400", "--no-luck", "--jobs", "1", "--no-cube")
     found = re.fullmatch(r"fibsbot: a process that played pair (\d+) ended with status 7\n", run.stderr)
     assert found, run.stderr

@@ -1,4 +1,4 @@
-"""Courses: whatever is answered, what is played is legal and ends."""
+"""Games as generators: whatever is answered, the games are legal and finished."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def played(plan: DuelPlan, one: Strategy, other: Strategy, number: int = 0) -> G
     def ask(strategy: Strategy, question: Question) -> StrategyAnswer:
         return question.put_to(strategy)
 
-    course = play_match(plan.laws, plan.length, partial(GameDice, plan.seed, number))
-    return play_out(course, [partial(ask, one), partial(ask, other)])
+    match = play_match(plan.laws, plan.length, partial(GameDice, plan.seed, number))
+    return play_out(match, [partial(ask, one), partial(ask, other)])
 
 
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(plans, st.integers(0, 99))
-def test_whatever_is_answered_the_match_is_legal_and_whole(plan: DuelPlan, seed: int) -> None:
+def test_every_match_is_legal_and_complete(plan: DuelPlan, seed: int) -> None:
     games = played(plan, RandomStrategy(seed), Resigner() if seed % 3 == 0 else RandomStrategy(seed + 1))
     scores = (0, 0)
     for game in games:
@@ -57,11 +57,11 @@ def test_whatever_is_answered_the_match_is_legal_and_whole(plan: DuelPlan, seed:
     assert not plan.length or max(scores) >= plan.length
 
 
-def test_without_a_cube_nobody_is_asked_about_it() -> None:
+def test_without_a_cube_there_are_no_questions_about_it() -> None:
     asked: list[bool] = []
 
     class Curious(Racer):
-        """Look at what it is asked."""
+        """Check the question."""
 
         def resign(self, state: MatchState) -> int:
             asked.append(state.cubeless)
@@ -75,8 +75,8 @@ def test_without_a_cube_nobody_is_asked_about_it() -> None:
     assert all(isinstance(entry, Throw) for entry in game.entries)
 
 
-def test_both_games_of_a_pair_throw_the_same_dice() -> None:
-    """Who sits where changes what is played, not what is thrown."""
+def test_both_games_of_a_pair_have_the_same_dice() -> None:
+    """The seats change the plays, not the dice."""
     plan = DuelPlan(("x", "y"), cube=False)
     throws = []
     for one, other in ((Racer(), RandomStrategy(1)), (RandomStrategy(2), Racer())):
@@ -92,16 +92,16 @@ def test_a_resignation_that_was_rejected_is_not_offered_again() -> None:
     assert not any(it.accepted for it in offers)
 
 
-def test_nobody_has_to_think_about_winning_the_match() -> None:
-    """The Resigner accepts nothing, but is given the match."""
+def test_a_resignation_that_wins_the_match_is_accepted_without_a_question() -> None:
+    """The Resigner accepts nothing, but wins the match."""
     (game,) = played(DuelPlan(("x", "y"), length=1), Resigner(), Resigner())
     (offer,) = [it for it in game.entries if isinstance(it, Resign)]
     assert offer.accepted
 
 
-def test_a_cube_that_is_of_no_use_is_not_turned() -> None:
+def test_a_dead_cube_is_not_turned() -> None:
     class Doubler(Racer):
-        """Double whenever it may."""
+        """Double whenever that is legal."""
 
         def offer_double(self, state: MatchState) -> CubeAnswer:  # noqa: ARG002 - whatever it is
             return CubeAnswer(CubeAction.DOUBLE)
@@ -113,16 +113,16 @@ def test_a_cube_that_is_of_no_use_is_not_turned() -> None:
                     assert step.before.scores[step.entry.seat] + step.before.cube < 2
 
 
-def test_courses_that_run_side_by_side_come_to_the_same() -> None:
-    """So can whoever answers many questions at once play many games at once."""
+def test_matches_that_run_side_by_side_have_the_same_result() -> None:
+    """A program that answers many questions at once can play many games at once."""
     plan, racer, random = DuelPlan(("x", "y")), Racer(), Random(3)
-    courses = [play_match(plan.laws, plan.length, partial(GameDice, plan.seed, number)) for number in range(6)]
-    waiting = {number: next(course) for number, course in enumerate(courses)}
+    matches = [play_match(plan.laws, plan.length, partial(GameDice, plan.seed, number)) for number in range(6)]
+    waiting = {number: next(match) for number, match in enumerate(matches)}
     finished: dict[int, Games] = {}
     while waiting:
         number = random.choice(list(waiting))
         try:
-            waiting[number] = courses[number].send(waiting[number].question.put_to(racer))
+            waiting[number] = matches[number].send(waiting[number].question.put_to(racer))
         except StopIteration as end:
             finished[number] = end.value
             del waiting[number]

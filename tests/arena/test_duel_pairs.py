@@ -1,4 +1,4 @@
-"""Pairs: what is known beforehand of who plays whom, and that taking the luck out bends nothing."""
+"""Pairs: results that are known in advance, and luck adjustment without bias."""
 
 from __future__ import annotations
 
@@ -26,51 +26,53 @@ MATCH = DuelPlan(("a", "b"), length=2)
 
 
 @contextlib.contextmanager
-def room(
-    plan: DuelPlan, one: Strategy, other: Strategy, judge: Evaluator | None = None, mats: Path | None = None
+def pair_player(
+    plan: DuelPlan, one: Strategy, other: Strategy, evaluator: Evaluator | None = None, mat_folder: Path | None = None
 ) -> Iterator[PairPlayer]:
-    """Have two strategies play."""
-    askers = TimedStrategy("one", lambda: one, 60), TimedStrategy("other", lambda: other, 60)
-    yield PairPlayer(plan, askers, judge, mats)
-    for asker in askers:
-        asker.close()
+    """A player of pairs for two strategies."""
+    players = TimedStrategy("one", lambda: one, 60), TimedStrategy("other", lambda: other, 60)
+    yield PairPlayer(plan, players, evaluator, mat_folder)
+    for player in players:
+        player.close()
 
 
-def played(plan: DuelPlan, one: Strategy, other: Strategy, pairs: int, judge: Evaluator | None = None) -> DuelSummary:
-    """Play so many pairs."""
-    tally = DuelSummary(plan)
-    with room(plan, one, other, judge) as here:
+def played(
+    plan: DuelPlan, one: Strategy, other: Strategy, pairs: int, evaluator: Evaluator | None = None
+) -> DuelSummary:
+    """Play pairs and sum them up."""
+    summary = DuelSummary(plan)
+    with pair_player(plan, one, other, evaluator) as player:
         for number in range(pairs):
-            tally.add(here.play(number))
-    return tally
+            summary.add(player.play(number))
+    return summary
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("plan", [MONEY, evolve(MONEY, jacoby=True, beavers=True), evolve(MONEY, cube=False), MATCH])
-def test_who_always_decides_alike_draws_with_itself(plan: DuelPlan) -> None:
-    with room(plan, Racer(), Racer()) as here:
+def test_a_deterministic_strategy_draws_with_itself(plan: DuelPlan) -> None:
+    with pair_player(plan, Racer(), Racer()) as player:
         for number in range(6):
-            first, second = here.play(number).results
+            first, second = player.play(number).results
             assert (1.0 if plan.length else 0.0) == first + second
 
 
 @pytest.mark.slow
-def test_its_luck_is_even_too() -> None:
-    tally = played(evolve(MONEY, cube=False), Racer(), Racer(), 2, Racer())
-    assert (0.0, 0.0) == (tally.result.mean, tally.result.error) if tally.result else None
-    assert (0.0, 0.0) == (tally.adjusted.mean, tally.adjusted.error) if tally.adjusted else None
+def test_its_luck_is_zero_too() -> None:
+    summary = played(evolve(MONEY, cube=False), Racer(), Racer(), 2, Racer())
+    assert (0.0, 0.0) == (summary.result.mean, summary.result.error) if summary.result else None
+    assert (0.0, 0.0) == (summary.adjusted.mean, summary.adjusted.error) if summary.adjusted else None
 
 
 @pytest.mark.slow
-def test_chance_draws_with_chance_within_its_interval() -> None:
-    tally = played(evolve(MONEY, cube=False), RandomStrategy(1), RandomStrategy(2), 20)
-    found = tally.result
+def test_random_against_random_is_a_draw_within_the_interval() -> None:
+    summary = played(evolve(MONEY, cube=False), RandomStrategy(1), RandomStrategy(2), 20)
+    found = summary.result
     assert found is not None
     assert abs(found.mean) < 2.6 * found.error
 
 
 @pytest.mark.slow
-def test_who_races_home_beats_chance_wherever_it_sits() -> None:
+def test_racing_beats_random_as_a_and_as_b() -> None:
     for one, other, sign in ((Racer(), RandomStrategy(1), 1), (RandomStrategy(1), Racer(), -1)):
         found = played(evolve(MONEY, cube=False), one, other, 12).result
         assert found is not None
@@ -78,16 +80,16 @@ def test_who_races_home_beats_chance_wherever_it_sits() -> None:
 
 
 @pytest.mark.slow
-def test_luck_is_nothing_on_average_whoever_judges() -> None:
-    """The Racer knows little of backgammon, and yet its luck bends nothing."""
-    tally, luck = DuelSummary(MONEY), DuelSummary(MONEY)
-    with room(MONEY, Racer(), Runner(), Racer()) as here:
+def test_the_mean_of_luck_is_zero_for_a_poor_evaluator() -> None:
+    """The Racer knows little of backgammon, and yet its luck does not bias the result."""
+    summary, luck = DuelSummary(MONEY), DuelSummary(MONEY)
+    with pair_player(MONEY, Racer(), Runner(), Racer()) as player:
         for number in range(3):
-            pair = here.play(number)
+            pair = player.play(number)
             assert pair.luck is not None
-            tally.add(pair)
+            summary.add(pair)
             luck.add(evolve(pair, results=pair.luck))
-    mean, result, adjusted = luck.result, tally.result, tally.adjusted
+    mean, result, adjusted = luck.result, summary.result, summary.adjusted
     assert mean is not None
     assert result is not None
     assert adjusted is not None
@@ -96,10 +98,10 @@ def test_luck_is_nothing_on_average_whoever_judges() -> None:
 
 
 @pytest.mark.slow
-def test_the_luck_of_a_match_is_that_of_its_study(tmp_path: Path) -> None:
+def test_the_luck_of_a_match_is_that_of_its_analysis(tmp_path: Path) -> None:
     plan = evolve(MATCH, length=1)
-    with room(plan, Racer(), Runner(), Racer(), tmp_path) as here:
-        pair = here.play(0)
+    with pair_player(plan, Racer(), Runner(), Racer(), tmp_path) as player:
+        pair = player.play(0)
     assert pair.luck is not None
     for result, luck, path, seat in zip(pair.results, pair.luck, sorted(tmp_path.iterdir()), Seat, strict=True):
         (transcript,) = read_mats(path.read_text("utf-8"))
@@ -108,37 +110,37 @@ def test_the_luck_of_a_match_is_that_of_its_study(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_errors_come_with_the_luck() -> None:
-    tally = played(evolve(MONEY, cube=False), Racer(), RandomStrategy(3), 1, Racer())
-    racer, chance = tally.performances
+    summary = played(evolve(MONEY, cube=False), Racer(), RandomStrategy(3), 1, Racer())
+    racer, chance = summary.performances
     assert 0 == racer.faults == chance.faults
     assert racer.pr is not None
     assert chance.pr is not None
     assert racer.pr < 5 < chance.pr
 
 
-def test_a_judge_that_fails_leaves_the_result_and_says_why() -> None:
-    tally = played(evolve(MONEY, cube=False), Racer(), Racer(), 2, Blind())
-    report = tally.report(2)
+def test_if_the_evaluator_fails_the_result_is_kept_and_the_error_reported() -> None:
+    summary = played(evolve(MONEY, cube=False), Racer(), Racer(), 2, Blind())
+    report = summary.report(2)
     assert (2, 2, None) == (report["pairs"], report["unjudged"], report["adjusted"])
     assert "racer cannot evaluate: RuntimeError: too dark" in report["examples"][0]
 
 
 def test_resigning_a_backgammon_costs_three_points() -> None:
     plan = evolve(MONEY, cube=False)
-    with room(plan, Resigner(), Racer()) as here:
-        assert (-3.0, -3.0) == here.play(0).results
+    with pair_player(plan, Resigner(), Racer()) as player:
+        assert (-3.0, -3.0) == player.play(0).results
 
 
-def test_the_cube_of_money_games_has_an_end() -> None:
+def test_the_cube_of_money_games_has_a_limit() -> None:
     assert MONEY_CUBE_LIMIT == MONEY.laws.cube_limit
     assert MATCH.laws.cube_limit is None
 
 
 @pytest.mark.parametrize("plan", [MONEY, MATCH])
-def test_what_was_played_can_be_analysed(plan: DuelPlan, tmp_path: Path) -> None:
+def test_written_matches_can_be_analysed(plan: DuelPlan, tmp_path: Path) -> None:
     plan = evolve(plan, strategies=("racer", "random"))
-    with room(plan, Racer(), RandomStrategy(5), mats=tmp_path) as here:
-        pair = here.play(11)
+    with pair_player(plan, Racer(), RandomStrategy(5), mat_folder=tmp_path) as player:
+        pair = player.play(11)
     assert ["000012a.mat", "000012b.mat"] == sorted(it.name for it in tmp_path.iterdir())
     for result, path, seat in zip(pair.results, sorted(tmp_path.iterdir()), Seat, strict=True):
         (transcript,) = read_mats(path.read_text("utf-8"))
@@ -148,6 +150,9 @@ def test_what_was_played_can_be_analysed(plan: DuelPlan, tmp_path: Path) -> None
         assert analyse_match(transcript, Racer(), luck=False).figures_of(seat).decisions > 0
 
 
-def test_a_folder_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
-    with room(MONEY, Racer(), Racer(), mats=tmp_path / "gone") as here, pytest.raises(DuelError, match="cannot write"):
-        here.play(0)
+def test_a_missing_folder_is_reported_in_one_line(tmp_path: Path) -> None:
+    with (
+        pair_player(MONEY, Racer(), Racer(), mat_folder=tmp_path / "gone") as player,
+        pytest.raises(DuelError, match="cannot write"),
+    ):
+        player.play(0)

@@ -1,4 +1,4 @@
-"""The statistics of a duel, checked where the answer is known."""
+"""The statistics of a duel, for inputs with known results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MATCH = DuelPlan(("a", "b"), length=5)
 
 
 def pair(number: int, results: tuple[float, float], luck: tuple[float, float] | None = None) -> PairResult:
-    """Make a pair."""
+    """Return a pair."""
     return PairResult(
         number, results, luck, 2, (StrategyStats(loss=0.1 * number, judged=3), StrategyStats(faults=1, example="x"))
     )
@@ -52,14 +52,14 @@ def test_the_order_makes_no_difference_in_the_last_digit(numbers: list[float], r
     assert Estimate.of(numbers) == Estimate.of(shuffled)
 
 
-def test_one_value_is_no_estimate() -> None:
+def test_one_value_gives_no_estimate() -> None:
     assert Estimate.of([]) is None
     assert Estimate.of([1.0]) is None
     assert Estimate.of_shares([1.0]) is None
 
 
-def test_nineteen_intervals_of_twenty_hold_the_truth() -> None:
-    """Of 2,000 means of 50 throws of a die each, between 93 and 97 % have 3.5 in their interval."""
+def test_nineteen_intervals_of_twenty_contain_the_true_mean() -> None:
+    """Of 2,000 means of 50 rolls of a die each, between 93 and 97 % have 3.5 in their interval."""
     random = Random(1)
     found = [Estimate.of([random.randint(1, 6) for _ in range(50)]) for _ in range(2000)]
     held = sum(it is not None and it.low <= 3.5 <= it.high for it in found)
@@ -67,13 +67,13 @@ def test_nineteen_intervals_of_twenty_hold_the_truth() -> None:
 
 
 @given(st.lists(st.sampled_from((0.0, 0.5, 1.0)), min_size=2, max_size=30))
-def test_shares_stay_between_none_and_all(shares: list[float]) -> None:
+def test_intervals_of_shares_stay_between_0_and_1(shares: list[float]) -> None:
     found = Estimate.of_shares(shares)
     assert found is not None
     assert 0 <= found.low <= found.mean <= found.high <= 1
 
 
-def test_who_won_all_of_few_matches_may_lose_the_next() -> None:
+def test_few_matches_that_were_all_won_have_a_wide_interval() -> None:
     won = Estimate.of_shares([1.0] * 10)
     assert won is not None
     assert (*wilson(10, 10), 1.0) == (won.low, won.high, won.mean)
@@ -86,12 +86,12 @@ def test_the_rating_difference_is_that_of_the_formula(difference: float, length:
 
 
 @pytest.mark.parametrize("share", [-0.1, 0.0, 1.0, 1.2])
-def test_who_wins_all_or_none_has_no_rating_difference(share: float) -> None:
+def test_all_or_no_wins_have_no_rating_difference(share: float) -> None:
     assert rating_difference(share, 5) is None
 
 
 @given(st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=60), st.sampled_from((0.01, 0.5, 0.99, 1.0)))
-def test_times_are_known_to_a_class(seconds: list[float], share: float) -> None:
+def test_quantiles_of_times_are_accurate_to_a_class(seconds: list[float], share: float) -> None:
     times = TimeHistogram()
     for it in seconds:
         times.add(it)
@@ -102,7 +102,7 @@ def test_times_are_known_to_a_class(seconds: list[float], share: float) -> None:
     assert len(seconds) == times.count
 
 
-def test_no_decision_took_no_time() -> None:
+def test_the_shortest_times_count_as_the_minimum() -> None:
     assert TimeHistogram().quantile(0.5) is None
 
 
@@ -117,7 +117,7 @@ def test_points_are_per_game_and_the_error_is_that_of_pairs() -> None:
     assert tally.adjusted is None
 
 
-def test_luck_is_taken_out_of_every_result() -> None:
+def test_luck_is_subtracted_from_every_result() -> None:
     tally = DuelSummary(MONEY)
     tally.add(pair(0, (2.0, -1.0), (1.5, -1.5)))
     tally.add(pair(1, (-2.0, 2.0), (-1.0, 0.5)))
@@ -126,7 +126,7 @@ def test_luck_is_taken_out_of_every_result() -> None:
     assert pytest.approx((0.5 + 0.25) / 2) == found.mean
 
 
-def test_the_gain_is_how_many_times_as_many_pairs_would_say_as_much() -> None:
+def test_the_gain_is_the_ratio_of_the_squared_errors() -> None:
     tally = DuelSummary(MONEY)
     for number in range(10):
         result = 3.0 if number % 2 else -3.0
@@ -163,7 +163,7 @@ def test_the_first_faults_are_quoted_and_all_are_counted() -> None:
     assert pytest.approx(500 * 4.5 / 30) == report["performances"][0]["pr"]
 
 
-def test_a_half_of_all_matches_is_no_rating_difference() -> None:
+def test_half_of_all_matches_is_a_rating_difference_of_0() -> None:
     tally = DuelSummary(MATCH)
     for number in range(4):
         tally.add(pair(number, (1.0, 0.0)))

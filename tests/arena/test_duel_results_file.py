@@ -1,4 +1,4 @@
-"""The file of a duel: what was written is read again, and nothing else is taken for it."""
+"""The file of results: pairs are read as they were written, and other contents are refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAIR = PairResult(4, (1.0, 0.0), (0.25, -0.125), 7, (SLOW, StrategyStats()))
 
 
 def read(path: Path, plan: DuelPlan = PLAN) -> list[PairResult]:
-    """Open a file, close it, and return what was in it."""
+    """Open a file, close it, and return its pairs."""
     pairs: list[PairResult] = []
     ResultsFile.open(path, plan, pairs.append).close()
     return pairs
@@ -36,21 +36,21 @@ def written(path: Path, *pairs: PairResult) -> Path:
     return path
 
 
-def test_what_was_written_is_read_again(tmp_path: Path) -> None:
+def test_pairs_are_read_as_they_were_written(tmp_path: Path) -> None:
     pairs = [PAIR, evolve(PAIR, number=0, luck=None, unjudged="too dark")]
     path = written(tmp_path / "duel", *pairs)
     assert pairs == read(path)
     assert pairs == read(path), "to read changes nothing"
 
 
-def test_a_pair_is_in_the_file_before_the_next_is_played(tmp_path: Path) -> None:
+def test_a_pair_is_written_before_the_next_is_played(tmp_path: Path) -> None:
     record = ResultsFile.open(tmp_path / "duel", PLAN, lambda _: None)
     record.add(PAIR)
     assert 2 == len((tmp_path / "duel").read_text().splitlines())
     record.close()
 
 
-def test_wherever_a_write_was_cut_off_the_pairs_before_it_stand(tmp_path: Path) -> None:
+def test_an_interrupted_write_loses_no_earlier_pair(tmp_path: Path) -> None:
     whole = written(tmp_path / "whole", PAIR, evolve(PAIR, number=5)).read_bytes()
     ends = [place + 1 for place, byte in enumerate(whole) if byte == ord("\n")]
     for size in range(0, len(whole), 7):
@@ -72,7 +72,7 @@ def test_wherever_a_write_was_cut_off_the_pairs_before_it_stand(tmp_path: Path) 
         ({"deadline": 1.0}, "its deadline is 60.0, now it is 1.0"),
     ],
 )
-def test_a_file_of_other_settings_is_refused_in_a_line(tmp_path: Path, change: dict[str, Any], text: str) -> None:
+def test_a_file_of_other_settings_is_refused_in_one_line(tmp_path: Path, change: dict[str, Any], text: str) -> None:
     path = written(tmp_path / "duel", PAIR)
     before = path.read_bytes()
     with pytest.raises(DuelError) as caught:
@@ -84,7 +84,7 @@ def test_a_file_of_other_settings_is_refused_in_a_line(tmp_path: Path, change: d
 @pytest.mark.parametrize(
     "content", [b"hello", b"hello\n", b"{}\n", b"[1]\n", b"\xff\xfe\n", b"[" * 100_000 + b"\n", b"\n"]
 )
-def test_a_file_of_something_else_is_refused_and_left(tmp_path: Path, content: bytes) -> None:
+def test_another_kind_of_file_is_refused_and_not_changed(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "letter"
     path.write_bytes(content)
     with pytest.raises(DuelError, match="expected a file of a duel or none, got "):
@@ -106,7 +106,7 @@ def test_a_file_of_something_else_is_refused_and_left(tmp_path: Path, content: b
         {"more": 1},
     ],
 )
-def test_a_line_that_is_no_pair_is_named(tmp_path: Path, change: dict[str, Any]) -> None:
+def test_an_invalid_line_is_reported_with_its_number(tmp_path: Path, change: dict[str, Any]) -> None:
     path = written(tmp_path / "duel", PAIR)
     header, line = path.read_text().splitlines()
     path.write_text(f"{header}\n{line}\n{json.dumps({**json.loads(line), **change})}\n")
@@ -114,7 +114,7 @@ def test_a_line_that_is_no_pair_is_named(tmp_path: Path, change: dict[str, Any])
         read(path)
 
 
-def test_times_that_cannot_be_are_refused(tmp_path: Path) -> None:
+def test_impossible_times_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "duel", PAIR)
     path.write_text(path.read_text().replace('"-3":2', '"100000":2'))
     with pytest.raises(DuelError, match="possible figures"):
@@ -122,9 +122,7 @@ def test_times_that_cannot_be_are_refused(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=200))
-def test_nothing_that_stands_in_a_file_raises_anything_else(
-    tmp_path_factory: pytest.TempPathFactory, junk: bytes
-) -> None:
+def test_no_content_of_a_file_raises_another_error(tmp_path_factory: pytest.TempPathFactory, junk: bytes) -> None:
     path = written(tmp_path_factory.mktemp("duel") / "duel", PAIR)
     with path.open("ab") as file:
         file.write(junk)
@@ -145,12 +143,12 @@ def test_two_duels_do_not_write_the_same_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "missing/duel"])
-def test_a_place_where_nothing_can_be_written_is_told_in_a_line(tmp_path: Path, name: str) -> None:
+def test_an_unwritable_path_is_reported_in_one_line(tmp_path: Path, name: str) -> None:
     with pytest.raises(DuelError, match="cannot open "):
         read(tmp_path / name)
 
 
-def test_a_full_disk_is_told_in_a_line_and_what_was_written_stands(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_in_one_line_and_the_file_stays_valid(tmp_path: Path) -> None:
     path = written(tmp_path / "duel", PAIR)
     record = ResultsFile.open(path, PLAN, lambda _: None)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

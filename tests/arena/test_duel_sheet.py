@@ -1,4 +1,4 @@
-"""What a duel tells people says what the figures say, and no more."""
+"""The printed report of a duel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MATCH = DuelPlan(("ford", "ford"), length=5, cube=False)
 
 
 def tally(plan: DuelPlan, *results: tuple[float, float], luck: float | None = None) -> DuelSummary:
-    """Sum up pairs with these results, of each of which so much was luck."""
+    """Sum up pairs with these results, each with this luck."""
     times = TimeHistogram()
     for seconds in (2e-6, 0.004, 2.5):
         times.add(seconds)
@@ -26,7 +26,7 @@ def tally(plan: DuelPlan, *results: tuple[float, float], luck: float | None = No
     return found
 
 
-def test_points_a_game_are_told_with_their_interval() -> None:
+def test_points_per_game_have_an_interval() -> None:
     text = format_report(tally(MONEY, (2.0, 1.0), (-1.0, 0.0)).report(2))
     assert "ford against marvin: 6 money games with a cube, the same dice twice, seed 1" in text
     assert "ford +0.5000 points a game, standard error 1.0000, 95 %: -1.4600 to +2.4600" in text
@@ -38,14 +38,14 @@ def test_options_of_money_games_are_named() -> None:
     assert "money games with a cube (jacoby, beavers)," in text
 
 
-def test_matches_are_told_with_the_rating_difference() -> None:
+def test_matches_have_a_rating_difference() -> None:
     text = format_report(tally(MATCH, *[(1.0, 0.0), (1.0, 1.0)] * 20).report(50))
     assert "ford A against ford B: 80 matches to 5 (120 games) without a cube, the same dice twice, seed 1" in text
     assert "Interrupted after 40 of 50 pairs." in text
     assert "ford A 75.00 % of matches, standard error 4.00, 95 %: 67.15 to 82.85 %; +427 FIBS rating points " in text
 
 
-def test_who_won_all_has_no_upper_limit() -> None:
+def test_all_matches_won_have_no_upper_limit() -> None:
     text = format_report(tally(MATCH, (1.0, 1.0), (1.0, 1.0)).report(2))
     assert "100.00 % of matches" in text
     assert "FIBS rating points" not in text
@@ -54,13 +54,13 @@ def test_who_won_all_has_no_upper_limit() -> None:
 @pytest.mark.parametrize(
     ("luck", "words"), [(2 / 3, "worth 9 times as many pairs.\n"), (3.0, "makes the result less sure")]
 )
-def test_what_taking_out_the_luck_is_worth_is_told(luck: float, words: str) -> None:
+def test_the_gain_of_luck_adjustment_is_printed(luck: float, words: str) -> None:
     text = format_report(tally(MONEY, (3.0, 3.0), (-3.0, -3.0), (0.0, 1.0), luck=luck).report(3))
     assert words in text
     assert "without luck: " in text
 
 
-def test_times_and_ratings_stand_in_columns() -> None:
+def test_times_and_ratings_are_aligned() -> None:
     lines = format_report(tally(MONEY, (3.0, 3.0)).report(1)).splitlines()
     (head,) = [line for line in lines if "median" in line]
     (row,) = [line for line in lines if line.startswith("marvin")]
@@ -70,7 +70,7 @@ def test_times_and_ratings_stand_in_columns() -> None:
     assert "PR as heuristic judges, looking at 200 decisions that count." in lines
 
 
-def test_the_running_result_is_the_surer_one() -> None:
+def test_the_running_result_is_the_more_accurate_one() -> None:
     assert "" == running_result(tally(MONEY, (3.0, 3.0)))
     assert "ford +0.000 ± 1.960" == running_result(tally(MONEY, (3.0, 3.0), (-3.0, -3.0), luck=2 / 3))
     assert "ford +0.000 ± 5.880" == running_result(tally(MONEY, (3.0, 3.0), (-3.0, -3.0), luck=3.0))

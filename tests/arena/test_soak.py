@@ -20,7 +20,7 @@ from fibsbot.strategies.random_play import RandomStrategy
 class Raising(RandomStrategy):
     """A strategy that never finds a play."""
 
-    def choose_play(self, state: MatchState, plays: object) -> PlayAnswer:  # noqa: ARG002 - it looks at nothing
+    def choose_play(self, state: MatchState, plays: object) -> PlayAnswer:  # noqa: ARG002 - it ignores the question
         """Raise."""
         raise RuntimeError("no idea")
 
@@ -28,7 +28,7 @@ class Raising(RandomStrategy):
 class Nonsense(RandomStrategy):
     """A strategy that answers with a play of another game."""
 
-    def choose_play(self, state: MatchState, plays: object) -> PlayAnswer:  # noqa: ARG002 - it looks at nothing
+    def choose_play(self, state: MatchState, plays: object) -> PlayAnswer:  # noqa: ARG002 - it ignores the question
         """Answer nonsense."""
         return PlayAnswer(Play.of((24, 1)))
 

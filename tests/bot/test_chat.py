@@ -11,9 +11,8 @@ from fibs_protocol.session import State
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.bot.chat import MAX_A_MINUTE, NUDGE_PAUSE, REPLY_MAX_AGE
-from fibsbot.bot.chat_text import HINT, LONGEST_REPLY, QUITTING, WELCOME, Topic
-from fibsbot.bot.command_queue import MAX_CHAT
+from fibsbot.bot.chat import HINT, MAX_A_MINUTE, NUDGE_PAUSE, QUITTING, REPLY_MAX_AGE, WELCOME, Topic
+from fibsbot.bot.command_queue import MAX_CHAT, MAX_CHAT_LENGTH
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import ChatSettings, Timings
 from fibsbot.policy import NamePattern
@@ -134,7 +133,7 @@ def test_case_punctuation_blanks_and_our_name_do_not_matter(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["who are you", "who r u", "Are you a bot?", "r u a bot", "are you human??"])
-def test_whoever_asks_hears_that_this_is_a_program(text: str) -> None:
+def test_asking_who_it_is_is_answered_that_it_is_a_bot(text: str) -> None:
     assert ["I'm a bot"] == [line[:9] for line in asked(Script().to_lobby(), text)]
 
 
@@ -144,7 +143,7 @@ def test_the_opponent_may_ask_in_a_kibitz_and_others_may_not() -> None:
     assert [] == script.server("16 ford We", "15 trillian score", "14 trillian score", "13 ford score")
 
 
-def test_the_score_is_told_from_the_point_of_view_of_who_asks() -> None:
+def test_the_score_is_given_from_the_point_of_view_of_the_asker() -> None:
     script = Script().to_lobby()
     assert ["I'm not in a match right now."] == asked(script, "score", "trillian")
     script.server("ford has joined you. Your running match was loaded.")
@@ -163,7 +162,7 @@ def test_the_same_question_is_answered_once_in_a_while() -> None:
     assert 1 == len(asked(script, "help"))
 
 
-def test_what_is_not_understood_gets_one_hint() -> None:
+def test_an_unknown_question_gets_one_hint() -> None:
     script = Script().to_lobby()
     assert [HINT] == asked(script, "what is six times nine")
     assert [] == asked(script, "why?")
@@ -175,7 +174,7 @@ def test_politeness_needs_no_hint(text: str) -> None:
     assert [] == asked(Script().to_lobby(), text)
 
 
-def test_who_was_answered_needs_no_hint() -> None:
+def test_a_player_who_was_answered_gets_no_hint() -> None:
     script = Script().to_lobby()
     asked(script, "help")
     assert [] == asked(script, "and why do you play so badly?")
@@ -200,7 +199,7 @@ def test_echoes_and_shouts_are_not_answered() -> None:
     assert [] == Script().to_their_turn().server(*lines)
 
 
-def test_nobody_is_answered_if_that_is_not_wanted() -> None:
+def test_answers_can_be_switched_off() -> None:
     assert [] == asked(Script(chat=ChatSettings(answer=False)).to_lobby(), "help")
 
 
@@ -235,7 +234,7 @@ def test_an_answer_that_is_late_is_none() -> None:
     assert [] == end_turn(script)
 
 
-def test_who_is_gone_is_told_nothing() -> None:
+def test_waiting_tells_are_dropped_when_the_player_logs_out() -> None:
     script = Script().to_my_roll()
     script.server("12 trillian score", "8 trillian trillian logs out.")
     script.roll()
@@ -275,7 +274,7 @@ def test_two_of_our_own_bots_come_to_an_end(first: str) -> None:
 
 @pytest.mark.parametrize("kind", ["12", "15"])
 @pytest.mark.parametrize("text", ["move", "ROLL!", "move move move", "marvin, your turn", "play please", "hello??"])
-def test_an_opponent_who_wonders_makes_us_look(kind: str, text: str) -> None:
+def test_a_nudge_of_the_opponent_requests_the_board(kind: str, text: str) -> None:
     script = Script().to_their_turn()
     assert ["board"] == script.server(f"{kind} ford {text}")
     assert [{"by": "ford", "word": "move"}] == script.events("nudged")
@@ -297,7 +296,7 @@ def test_only_the_opponent_can_make_us_look_and_not_all_the_time() -> None:
     assert ["board"] == script.server("15 ford move")
 
 
-def test_who_thinks_is_not_hurried() -> None:
+def test_a_nudge_while_the_strategy_is_thinking_does_nothing() -> None:
     script = Script().to_my_roll()
     assert [] == script.server("15 ford move")
     assert ["roll"] == script.roll()
@@ -322,7 +321,7 @@ def test_a_lost_line_is_made_up_for_when_the_opponent_says_so() -> None:
 # -- operators ------------------------------------------------------------------------------------------------------
 
 
-def test_an_operator_is_told_how_things_are() -> None:
+def test_an_operator_gets_the_status() -> None:
     script = Script(chat=OPERATED).to_their_turn()
     assert ["Playing ford, 0-0 of 5."] == asked(script, "status", "slarti")
     assert ["Playing ford, 0-0 of 5."] == asked(script, "STATUS ", "slarti"), "as often as wanted"
@@ -365,7 +364,7 @@ def test_quit_logs_out_at_once_and_says_nothing_after(place: Callable[[Script], 
 
 
 @pytest.mark.parametrize("name", ["Slarti", "SLARTI", "slart", "slartibart", "ford"])
-def test_who_is_called_nearly_like_an_operator_is_none(name: str) -> None:
+def test_operator_names_are_compared_exactly(name: str) -> None:
     script = Script(chat=OPERATED).to_lobby()
     assert [HINT] == asked(script, "quit", name)
     assert [] == asked(script, "pause", name)
@@ -373,7 +372,7 @@ def test_who_is_called_nearly_like_an_operator_is_none(name: str) -> None:
     assert not script.agent.status.paused
 
 
-def test_orders_are_told_and_neither_shouted_nor_kibitzed() -> None:
+def test_orders_count_only_in_tells() -> None:
     chat = ChatSettings(greet=False, operators=("ford",))
     script = Script(chat=chat).to_their_turn()
     assert [] == script.server("15 ford quit", "13 ford quit", "14 ford quit", "16 ford quit")
@@ -405,7 +404,7 @@ def test_whatever_is_said_we_stay_polite(place: str, steps: list[Any]) -> None:
     sent = script.sent_so_far[answers:]
     assert {line.split()[0] for line in sent} <= {"tell", "kibitz", "whisper", "board", "join", "leave"}
     assert all(re.fullmatch(r"[ -~]+", line) and "**" not in line for line in sent)
-    assert all(len(line) <= len("tell trillian ") + LONGEST_REPLY for line in sent)
+    assert all(len(line) <= len("tell trillian ") + MAX_CHAT_LENGTH for line in sent)
     windows = 1 + (script.now - begun) // ChatSettings().window
     for name in ("ford", "trillian", "slarti"):
         assert len(told(sent, name)) <= (len(Topic) + 1) * windows

@@ -153,7 +153,7 @@ def test_the_evening_is_as_it_always_was(evening: ChatSimulation) -> None:
     assert GOLDEN.read_text() == lines
 
 
-def test_strangers_are_neither_shouted_at_nor_told_too_much(evening: ChatSimulation) -> None:
+def test_strangers_get_no_shouts_and_few_tells(evening: ChatSimulation) -> None:
     words = {line.split()[0] for line in evening.sent}
     assert not {"shout", "whisper", "say", "message"} & words
     read = [line for line in evening.lines if re.search(r"marvin (says|kibitzes):", line)]

@@ -8,18 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.bot.chat_text import (
-    LONGEST_REPLY,
+from fibsbot.bot.chat import (
     Nudge,
     Topic,
     as_sentence,
-    chat_line,
     is_courtesy,
     nudge_of,
     score_text,
     stats_text,
     topic_of,
 )
+from fibsbot.bot.command_queue import MAX_CHAT_LENGTH, chat_line
 from fibsbot.bot.context import Counters
 from fibsbot.bot.orders import Order, parse_order
 from fibsbot.bot.settings import ChatSettings
@@ -31,12 +30,12 @@ def test_whatever_is_to_be_said_becomes_one_plain_line(text: str) -> None:
     assert said.isascii()
     assert said.isprintable()
     assert "**" not in said
-    assert len(said) <= LONGEST_REPLY
+    assert len(said) <= MAX_CHAT_LENGTH
     assert said == chat_line(said)
 
 
 def test_a_text_that_is_too_long_ends_with_a_whole_sentence() -> None:
-    assert "One. Two." == chat_line(f"One. Two. {'x' * LONGEST_REPLY}.")
+    assert "One. Two." == chat_line(f"One. Two. {'x' * MAX_CHAT_LENGTH}.")
     assert chat_line("y" * 300).endswith("y...")
 
 
@@ -96,7 +95,7 @@ def test_nudges_are_understood() -> None:
     assert Nudge.JOIN is nudge_of("join please", "marvin")
 
 
-def test_politeness_is_told_from_questions() -> None:
+def test_courtesies_are_no_questions() -> None:
     assert is_courtesy("Hi marvin!", "marvin")
     assert not is_courtesy("how are you", "marvin")
 

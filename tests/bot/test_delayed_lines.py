@@ -43,7 +43,7 @@ class Unrest:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("count", "latest"), [(2, 0.1), (2, 2.0), (3, 0.5), (3, 5.0), (4, 2.0), (5, 5.0)])
-def test_whatever_crosses_what_no_board_surprises_anybody(count: int, latest: float) -> None:
+def test_no_board_is_unexpected_when_lines_cross(count: int, latest: float) -> None:
     """The bots are strict: a board that shows what was not to be expected raises DifferenceError."""
     unrest = Unrest(10 * count, count, latest)
     bottle = unrest.bottle

@@ -58,7 +58,7 @@ class Talker(Listener):
         return [Send(c.Bye())] if isinstance(event, ConnectionLost) else []
 
 
-async def test_what_went_out_is_shown_after_the_message_that_it_answers() -> None:
+async def test_observers_see_a_command_after_the_message_that_caused_it() -> None:
     seen: list[Message | Command] = []
 
     async def say(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

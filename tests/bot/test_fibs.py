@@ -117,7 +117,7 @@ def test_a_play_is_sent_with_the_bar_first_and_checkers_off_last_from_the_highes
     assert sorted(play.moves) == sorted(play_from_fibs(play_to_fibs(play, 1), 1).moves)
 
 
-def test_a_board_is_seen_by_its_player_whoever_is_on_turn() -> None:
+def test_a_board_is_read_from_its_players_side_on_either_turn() -> None:
     assert Position.start() == player_position(board(turn=Colour.X))
 
 
@@ -132,7 +132,7 @@ def test_a_board_is_seen_by_its_player_whoever_is_on_turn() -> None:
         (False, False, 2, None),
     ],
 )
-def test_the_cube_belongs_to_whoever_may_turn_it(mine: bool, other: bool, cube: int, expected: Owner | None) -> None:  # noqa: FBT001 - parametrized
+def test_the_owner_of_the_cube_may_turn_it(mine: bool, other: bool, cube: int, expected: Owner | None) -> None:  # noqa: FBT001 - parametrized
     assert expected == cube_owner(board(may_double=mine, opponent_may_double=other, cube=cube))
 
 

@@ -119,7 +119,7 @@ async def test_an_account_that_cannot_be_made_says_why() -> None:
             await play_session(settings(server.port, "marvin", password="abc"), LastResort())
 
 
-async def test_where_nobody_listens_the_first_attempt_is_the_last() -> None:
+async def test_the_run_ends_if_the_first_connection_is_refused() -> None:
     with pytest.raises(ConnectionFailedError, match="refused"):
         await play_session(settings(1, "marvin", register=False), LastResort())
 

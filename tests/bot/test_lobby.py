@@ -53,7 +53,7 @@ def test_an_invitation_beyond_our_limits_is_refused_with_a_sentence(length: str,
     assert [] == script.questions
 
 
-def test_the_sentence_is_told_once_in_a_while_only() -> None:
+def test_a_refusal_is_explained_once_per_window() -> None:
     script = Script(policy=Policy(lengths=Lengths(((1, 3),)))).to_lobby()
     assert 1 == len(script.server(*INVITED))
     script.server("16 ford I play")
@@ -69,7 +69,7 @@ def test_the_strategy_may_refuse() -> None:
     assert [] == script.wait(5)
 
 
-def test_what_the_strategy_says_is_one_line_of_plain_text() -> None:
+def test_the_refusal_of_a_strategy_is_sent_as_one_plain_line() -> None:
     script = Script().to_lobby()
     script.server(*INVITED)
     assert ["tell ford Not on ? a *full moon*, sorry."] == script.answer(
@@ -85,7 +85,7 @@ def test_unlimited_matches_are_played_if_that_is_wanted() -> None:
     assert ["join ford"] == script.wait(1.5)
 
 
-def test_an_answer_to_an_invitation_that_is_gone_is_dropped() -> None:
+def test_an_answer_to_a_withdrawn_invitation_is_dropped() -> None:
     script = Script().to_lobby()
     script.server(*INVITED, "8 ford ford logs out.")
     assert [] == script.verdict(accepted=True)
@@ -120,7 +120,7 @@ def test_invitations_are_not_counted_without_end() -> None:
 # -- the policy -----------------------------------------------------------------------------------------------------
 
 
-def test_all_that_speaks_against_a_match_is_recorded_and_the_first_is_told() -> None:
+def test_all_reasons_for_a_refusal_are_recorded_and_the_first_is_sent() -> None:
     policy = Policy(lengths=Lengths(((1, 3),)), min_rating=1700, max_experience=2000, bots=False)
     script = Script(policy=policy).to_lobby()
     script.server(who("ford", client="fibsbot_0.2"))
@@ -135,7 +135,7 @@ def test_all_that_speaks_against_a_match_is_recorded_and_the_first_is_told() -> 
     assert [expected] == script.events("invitation_refused")
 
 
-def test_what_the_policy_does_not_know_it_does_not_hold_against_anybody() -> None:
+def test_unknown_facts_are_no_reason_to_refuse() -> None:
     script = Script(policy=Policy(min_rating=1700, min_experience=9999, max_saved_games=None)).to_lobby()
     script.server(*INVITED)
     assert 1 == len(script.questions), "no `5` line has told of ford"
@@ -159,7 +159,7 @@ def test_in_a_pause_no_new_match_begins_and_after_it_one_does() -> None:
     assert ["invite arthur 1"] == script.event(PauseRequested(script.now, paused=False)) + script.server("16 ford I am")
 
 
-def test_who_is_about_to_log_out_says_so() -> None:
+def test_invitations_are_refused_before_logging_out() -> None:
     script = Script().to_lobby()
     assert ["bye"] == script.event(FinishRequested(script.now))
     assert [] == script.server(*INVITED)
@@ -193,7 +193,7 @@ def test_a_few_matches_a_day_are_enough() -> None:
 
 
 @pytest.mark.parametrize("rule", ["ford", "f*:from"])
-def test_who_is_blocked_gets_no_match_and_goes_on_with_none(rule: str) -> None:
+def test_a_blocked_player_gets_neither_new_nor_saved_matches(rule: str) -> None:
     script = Script(policy=Policy(block=(NamePattern.parse(rule),))).to_lobby(saved=SAVED)
     assert ["tell ford My operator doesn't want me to play you, sorry."] == script.server(*INVITED)
     script.server("16 ford My")
@@ -202,7 +202,7 @@ def test_who_is_blocked_gets_no_match_and_goes_on_with_none(rule: str) -> None:
     assert expected == [(event["code"], event["length"]) for event in script.events("invitation_refused")]
 
 
-def test_who_invites_again_and_again_is_told_once_in_the_chat_window() -> None:
+def test_repeated_invitations_get_one_reply_per_chat_window() -> None:
     script = Script(policy=Policy(accept=False), chat=ChatSettings(greet=False, window=60)).to_lobby()
     sent = []
     for _ in range(25):
@@ -211,7 +211,7 @@ def test_who_invites_again_and_again_is_told_once_in_the_chat_window() -> None:
     assert ["tell ford I'm not accepting invitations at the moment."] * 3 == [line for line in sent if "tell" in line]
 
 
-def test_another_reason_is_told_although_one_was_told_just_before() -> None:
+def test_a_different_reason_is_sent_at_once() -> None:
     script = Script(
         policy=Policy(lengths=Lengths(((1, 7),)), max_rating=1600), chat=ChatSettings(greet=False)
     ).to_lobby()
@@ -259,7 +259,7 @@ def test_saved_games_that_the_server_does_not_tell_are_not_checked(answer: str |
     assert ["join ford"] == script.verdict(accepted=True) + script.wait(1)
 
 
-def test_a_count_of_somebody_else_settles_nothing() -> None:
+def test_the_saved_count_of_another_player_is_ignored() -> None:
     script = few_saved_games()
     script.server(*INVITED)
     script.server("zaphod has 1 saved game.", "zaphod has 99 saved games.")
@@ -277,7 +277,7 @@ def test_whom_the_settings_name_is_invited_as_soon_as_he_is_free() -> None:
     assert ["invite ford 3"] == script.server(who("ford"))
 
 
-def test_nobody_is_invited_again_and_again() -> None:
+def test_the_same_player_is_not_invited_repeatedly() -> None:
     script = Script(invite="ford").to_lobby()
     assert ["invite ford 1"] == script.server(who("ford"))
     script.server("** You invited ford to a 1 point match.")
@@ -322,17 +322,17 @@ def test_the_rest_of_a_match_is_played_before_the_end() -> None:
 # -- the list of saved matches ---------------------------------------------------------------------------------------
 
 
-def test_the_saved_matches_are_told_once_their_list_is_whole() -> None:
+def test_the_saved_matches_are_recorded_once_the_list_is_complete() -> None:
     script = Script().to_lobby(saved=(*SAVED, "**arthur              7              0 -  2"))
     script.server("7 zaphod zaphod logs in.")
     assert [{"opponents": ["ford", "arthur"]}] == script.events("saved_matches")
 
 
-def test_that_there_is_no_saved_match_is_told_too() -> None:
+def test_an_empty_list_of_saved_matches_is_recorded() -> None:
     assert [{"opponents": []}] == Script().to_lobby().events("saved_matches")
 
 
-def test_a_list_that_the_connection_cut_off_is_not_told() -> None:
+def test_an_incomplete_list_of_saved_matches_is_not_recorded() -> None:
     script = Script().to_lobby()
     script.server(*SAVED)
     script.lose()

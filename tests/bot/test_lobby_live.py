@@ -86,7 +86,7 @@ async def goes_on(ford: Raw) -> None:
     await ford.ask("join marvin", "Your running match was loaded.")
 
 
-async def test_who_leaves_is_told_and_invited_once() -> None:
+async def test_an_opponent_who_leaves_gets_a_message_and_one_invitation() -> None:
     async with at_the_server(timings=evolve(QUICK, left=1.0, retry=0.2)) as (ford, watcher, _):
         await begin(ford)
         await ford.ask("leave", "You left our match; it is saved. I'll invite you once to resume it, in 1 second.")
@@ -100,7 +100,7 @@ async def test_who_leaves_is_told_and_invited_once() -> None:
     assert ["left", "left"] == [saved["how"] for saved in watcher.named("match_saved")]
 
 
-async def test_who_lost_the_connection_is_invited_when_he_is_back() -> None:
+async def test_an_opponent_whose_connection_dropped_is_invited_after_logging_in() -> None:
     async with at_the_server() as (ford, watcher, server):
         await begin(ford)
         await ford.close()
@@ -110,7 +110,7 @@ async def test_who_lost_the_connection_is_invited_when_he_is_back() -> None:
     assert "dropped connection" == watcher.named("match_saved")[0]["how"]
 
 
-async def test_who_invites_to_go_on_gets_an_invitation_back() -> None:
+async def test_an_invitation_to_resume_is_answered_with_an_invitation() -> None:
     async with at_the_server(timings=evolve(QUICK, left=60.0)) as (ford, _, _):
         await begin(ford)
         await ford.ask("leave", "You terminated the game")
@@ -148,7 +148,7 @@ async def test_saved_games_are_counted_by_the_server() -> None:
         await zaphod.close()
 
 
-async def test_somebody_is_sought() -> None:
+async def test_an_opponent_is_found_and_invited() -> None:
     seek = SeekSettings(after=0.2, length=3)
     async with at_the_server(seek=seek, timings=evolve(QUICK, retry=0.3)) as (ford, watcher, _):
         await ford.until("marvin wants to play a 3 point match with you.")
@@ -157,7 +157,7 @@ async def test_somebody_is_sought() -> None:
     assert {"name": "ford", "length": 3, "why": "seek"} == watcher.named("inviting")[0]
 
 
-async def test_who_says_no_is_not_sought_again() -> None:
+async def test_a_player_who_refuses_is_not_invited_again() -> None:
     seek = SeekSettings(after=0.2, length=3)
     async with at_the_server(seek=seek, timings=evolve(QUICK, retry=0.3)) as (ford, watcher, _):
         await ford.until(HINT)

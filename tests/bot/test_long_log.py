@@ -24,7 +24,7 @@ MATCHES = 4
 """A single match of random players may be over before a file is full."""
 
 
-async def test_what_was_received_reads_on_from_file_to_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_received_bytes_continue_from_file_to_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Archive, "sweep_in_background", Archive.sweep)
     path = tmp_path / "marvin.jsonl"
     async with Server(seed=9, limits=CHEAP) as server, asyncio.timeout(60):

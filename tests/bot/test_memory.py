@@ -41,7 +41,7 @@ def test_matches_of_a_day_are_counted_and_the_last_is_known_however_old(times: l
     assert 0 == memory.history_of("ford").matches_today(now + DAY)
 
 
-def test_what_a_store_remembers_and_what_happened_since_add_up() -> None:
+def test_stored_history_and_new_events_are_combined() -> None:
     memory = AgentMemory()
     memory.note_refusal("ford", 50.0)
     memory.note_played("ford", 60.0)
@@ -62,7 +62,7 @@ def test_a_match_that_waits_is_remembered_until_it_is_played() -> None:
     assert None is memory.history_of("ford").broke_off
 
 
-def test_who_was_met_longest_ago_is_forgotten_first() -> None:
+def test_the_player_met_longest_ago_is_forgotten_first() -> None:
     memory = AgentMemory()
     memory.note_played("ford", 0.0)
     for number in range(MAX_PLAYERS - 1):

@@ -65,13 +65,13 @@ class Seeker:
 # -- when -----------------------------------------------------------------------------------------------------------
 
 
-def test_by_default_nobody_is_sought() -> None:
+def test_by_default_no_opponent_is_searched_for() -> None:
     seeker = Seeker(seek={"after": None})
     seeker.wait(1000)
     assert [] == seeker.invited
 
 
-def test_after_some_time_with_nothing_to_do_somebody_is_invited() -> None:
+def test_an_opponent_is_invited_after_some_idle_time() -> None:
     seeker = Seeker(seek={"length": 7})
     seeker.wait(58)
     assert [] == seeker.invited
@@ -109,7 +109,7 @@ def test_there_are_no_more_invitations_an_hour_than_wanted() -> None:
         assert 3 >= sum(begin <= at < begin + 3600 for at in times)
 
 
-def test_in_a_pause_nobody_is_invited_and_after_it_the_time_begins_anew() -> None:
+def test_a_pause_stops_the_search_and_restarts_its_time() -> None:
     seeker = Seeker(invite="marvin_too")
     seeker.wait(50)
     seeker.script.event(PauseRequested(seeker.script.now, paused=True))
@@ -124,7 +124,7 @@ def test_in_a_pause_nobody_is_invited_and_after_it_the_time_begins_anew() -> Non
     assert 1 == len(seeker.invited)
 
 
-def test_who_has_invited_us_comes_first() -> None:
+def test_a_player_who_has_invited_us_comes_first() -> None:
     seeker = Seeker()
     seeker.wait(57)
     seeker.say(*INVITED)
@@ -164,7 +164,7 @@ def test_an_invitation_that_is_accepted_is_of_the_length_that_we_offered() -> No
         (who("ford"), {"saved": saved("ford", length=99, score="0 -  0")}),
     ],
 )
-def test_who_does_not_suit_us_is_not_invited(line: str, settings: dict[str, Any]) -> None:
+def test_a_player_whom_the_policy_refuses_is_not_invited(line: str, settings: dict[str, Any]) -> None:
     seeker = Seeker(line, **settings)
     seeker.wait(1000)
     assert [] == seeker.invited
@@ -181,13 +181,13 @@ def test_who_does_not_suit_us_is_not_invited(line: str, settings: dict[str, Any]
         (who("GammonBot"), {"seek": {"bots": True}, "policy": Policy(people=False, bots=False)}),
     ],
 )
-def test_who_suits_us_is_invited(line: str, settings: dict[str, Any]) -> None:
+def test_a_player_whom_the_policy_accepts_is_invited(line: str, settings: dict[str, Any]) -> None:
     seeker = Seeker(line, **settings)
     seeker.wait(62)
     assert 1 == len(seeker.invited)
 
 
-def test_who_becomes_free_later_is_found() -> None:
+def test_a_player_who_becomes_free_later_is_found() -> None:
     seeker = Seeker(who("ford", "zaphod"))
     seeker.wait(200)
     seeker.say(who("ford"))
@@ -195,7 +195,7 @@ def test_who_becomes_free_later_is_found() -> None:
     assert ["ford"] == seeker.names
 
 
-def test_nobody_is_invited_twice_within_an_hour_who_has_not_played() -> None:
+def test_a_player_who_did_not_play_is_not_invited_twice_within_an_hour() -> None:
     seeker = Seeker()
     seeker.wait(3600)
     assert dict.fromkeys(OTHERS, 1) == Counter(seeker.names)
@@ -203,7 +203,7 @@ def test_nobody_is_invited_twice_within_an_hour_who_has_not_played() -> None:
     assert dict.fromkeys(OTHERS, 2) == Counter(seeker.names)
 
 
-def test_nobody_is_invited_twice_in_a_row_while_others_are_there() -> None:
+def test_no_player_is_invited_twice_in_a_row_while_others_are_available() -> None:
     seeker = Seeker(who("ford"), who("zaphod"))
     for _ in range(12):
         count = len(seeker.invited)
@@ -246,7 +246,7 @@ def test_a_server_that_says_that_somebody_refuses_games_is_believed() -> None:
     assert ["ford", "ford"] == seeker.names
 
 
-def test_who_says_something_instead_of_joining_has_refused() -> None:
+def test_a_tell_instead_of_joining_is_a_refusal() -> None:
     seeker = Seeker(who("ford"))
     seeker.wait(62)
     seeker.say("12 ford no thanks, I play people only")
@@ -259,7 +259,7 @@ def test_who_says_something_instead_of_joining_has_refused() -> None:
     assert ["ford", "ford"] == seeker.names
 
 
-def test_who_says_something_and_joins_has_not_refused() -> None:
+def test_a_tell_before_joining_is_no_refusal() -> None:
     seeker = Seeker(who("ford"))
     seeker.wait(62)
     seeker.say("12 ford sure, one second", "** Player ford has joined you for a 5 point match.")
@@ -269,14 +269,14 @@ def test_who_says_something_and_joins_has_not_refused() -> None:
     assert ["ford", "ford"] == seeker.names
 
 
-def test_who_says_nothing_has_not_refused() -> None:
+def test_silence_is_no_refusal() -> None:
     seeker = Seeker(who("ford"))
     seeker.wait(200)
     assert [] == seeker.script.events("refused_by")
     assert seeker.script.agent._context.memory.history_of("ford").refused is None
 
 
-def test_what_others_say_is_no_refusal() -> None:
+def test_a_tell_by_another_player_is_no_refusal() -> None:
     seeker = Seeker(who("ford"))
     seeker.wait(62)
     seeker.say("12 zaphod no", "13 ford I hate bots", "15 ford no")
@@ -284,7 +284,7 @@ def test_what_others_say_is_no_refusal() -> None:
     assert [] == seeker.script.events("refused_by")
 
 
-def test_who_is_not_there_any_more_is_not_invited_again() -> None:
+def test_a_player_who_has_logged_out_is_not_invited_again() -> None:
     seeker = Seeker(who("ford"))
     seeker.refusals["ford"] = "** There is no one called ford."
     seeker.wait(62)

@@ -107,7 +107,7 @@ def test_the_limit_holds_over_connections() -> None:
     assert 3 == len(script.times)
 
 
-def test_what_waits_for_its_turn_is_not_taken_for_lost() -> None:
+def test_a_command_that_waits_is_not_counted_as_lost() -> None:
     script = Paced(commands_a_minute=5)
     script.to_my_move()
     assert 5 == len(script.times), "login, show, set, join, roll"
@@ -141,7 +141,7 @@ def test_a_play_goes_out_when_it_was_thought_about_long_enough() -> None:
     assert seen + 20 <= script.now
 
 
-def test_what_the_strategy_has_thought_counts() -> None:
+def test_the_thinking_time_of_the_strategy_counts() -> None:
     script = Script(timings=SLOW, seed=1).to_my_move()
     assert [] == script.wait(41)
     assert 1 == len(script.first_play())
@@ -202,7 +202,7 @@ def test_the_same_seed_waits_the_same() -> None:
 # -- patience -------------------------------------------------------------------------------------------------------
 
 
-def test_an_opponent_who_does_nothing_is_looked_at_every_minute() -> None:
+def test_the_board_is_requested_every_minute_while_the_opponent_is_inactive() -> None:
     script = Script(timings=Timings(pause=0, keep_alive=3600)).to_their_turn()
     began, looks = script.now, []
     while script.now < began + 1200:
@@ -234,7 +234,7 @@ def test_a_double_of_theirs_that_was_lost_is_found_by_looking() -> None:
     assert ["accept"] == script.cube(CubeAction.TAKE)
 
 
-def test_who_waits_for_us_while_we_wait_is_met_on_a_new_connection() -> None:
+def test_mutual_waiting_is_ended_by_a_new_connection() -> None:
     script = Script(strict=False).to_my_roll()
     script.answer(ResignAnswer(1))
     script.server("You want to resign. ford will win 1 point.")

@@ -118,7 +118,7 @@ async def test_a_server_that_speaks_but_never_answers_is_given_up_too() -> None:
     assert "the server does not show the board" == watcher.named("disconnecting")[0]["reason"]
 
 
-async def test_who_is_dropped_again_and_again_right_after_the_login_comes_back_ever_more_slowly() -> None:
+async def test_pauses_grow_when_connections_drop_right_after_the_login() -> None:
     watcher = Watcher()
     async with talking(let_in) as port:
         bot = runner(port, watcher, BackoffSettings(first=0.01, longest=0.2, jitter=0))
@@ -294,7 +294,7 @@ def test_a_match_that_does_not_end_is_left_to_the_server_after_the_time_for_it()
     assert [End.FINISHED] == [hang_up.end for hang_up in script.hang_ups]
 
 
-def test_told_to_quit_it_says_goodbye_and_nothing_more() -> None:
+def test_quit_sends_bye_and_nothing_more() -> None:
     script = Script().to_my_move()
     assert ["bye"] == script.event(QuitRequested(script.now))
     assert [End.FINISHED] == [hang_up.end for hang_up in script.hang_ups]
@@ -363,7 +363,7 @@ async def test_a_second_request_leaves_at_once_and_the_match_is_saved() -> None:
     assert (End.FINISHED, "told to quit", 0) == (result.end, result.reason, result.counters.matches)
 
 
-async def test_told_to_quit_while_it_connects_it_does_not_wait_for_the_connection() -> None:
+async def test_quit_while_connecting_does_not_wait_for_the_connection() -> None:
     async def never() -> Any:
         await asyncio.Event().wait()
 

@@ -35,7 +35,7 @@ class Notes:
         return sum(fields["count"] for fields in counts if fields["record"] == name)
 
 
-def test_what_comes_now_and_then_is_all_let_through() -> None:
+def test_occasional_records_are_never_suppressed() -> None:
     notes = Notes()
     for _ in range(1000):
         notes.now += 6

@@ -120,7 +120,7 @@ def test_a_server_without_rawwho_is_asked_once_and_played_on(refusal: str) -> No
     assert ["invite zaphod 1"] == script.server("5 zaphod - - 1 0 1500.00 0 0 1 h - -")
 
 
-def test_what_a_server_lacks_is_known_on_the_next_connection() -> None:
+def test_missing_features_are_remembered_on_the_next_connection() -> None:
     script = Script().to_lobby()
     script.agent._context.note_lack(Feature.RAWWHO)
     script.lose()

@@ -43,7 +43,7 @@ def answered(script: Script, strategy: LastResort) -> list[str]:
 
 
 @pytest.mark.parametrize(("level", "command"), [(1, "resign n"), (2, "resign g"), (3, "resign b")])
-def test_what_the_strategy_takes_for_lost_is_resigned(level: int, command: str) -> None:
+def test_positions_that_the_strategy_considers_lost_are_resigned(level: int, command: str) -> None:
     assert [command] == answered(to_roll(), Resigning(level))
 
 

@@ -12,7 +12,7 @@ WANTS = ("ford wants to play a 5 point match with you.", "Type 'join ford' to ac
 WANTS_ON = ("ford wants to resume a saved match with you.", "Type 'join ford' to accept.")
 
 
-def test_nobody_is_invited_before_the_list_of_saved_matches_is_whole() -> None:
+def test_no_invitation_is_sent_before_the_list_of_saved_matches_is_complete() -> None:
     script = Script(invite="ford")
     script.connect()
     script.raw(b"login: ")

@@ -129,7 +129,7 @@ def test_the_oldest_match_comes_first_and_what_broke_off_since_last() -> None:
     assert ["invite zaphod", "invite arthur", "invite ford"] == invites(sent)[:3]
 
 
-def test_what_the_store_remembers_tells_which_match_is_the_oldest() -> None:
+def test_the_oldest_match_is_known_from_the_store() -> None:
     script = Script()
     names = ("ford", "zaphod", "arthur", "trillian")
     for age, name in enumerate(("ford", "arthur", "zaphod")):
@@ -181,7 +181,7 @@ def test_in_a_pause_saved_matches_go_on() -> None:
     assert ["invite ford"] == script.server(who("ford"))
 
 
-def test_who_does_not_answer_is_invited_less_and_less_often() -> None:
+def test_an_opponent_who_does_not_answer_is_invited_less_and_less_often() -> None:
     script = Script().to_lobby(saved=SAVED)
     start = script.now
     assert ["invite ford"] == script.server(who("ford"), TOOK)

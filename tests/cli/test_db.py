@@ -102,7 +102,7 @@ def test_a_backup_is_made_and_nothing_replaced_unasked(store: Path, tmp_path: Pa
     with Store.open(copy) as opened:
         assert ["ford"] == [match.opponent for match in opened.matches()]
     again = db("backup", copy, "--store", store)
-    assert (EXIT_USAGE, f"Error: {copy} is there already\n") == (again.exit_code, again.output)
+    assert (EXIT_USAGE, f"Error: {copy} already exists; --force replaces it\n") == (again.exit_code, again.output)
     assert 0 == db("backup", copy, "--store", store, "--force").exit_code
 
 
@@ -116,7 +116,7 @@ def test_rows_go_to_standard_output_a_file_or_a_folder(store: Path, tmp_path: Pa
     assert 0 == db("export", "--store", store, "--format", "csv", "-o", folder).exit_code
     assert "id,name\n1,marvin\n" == (folder / "accounts.csv").read_text("utf-8").replace("\r\n", "\n")
     for option in ("--format", "csv"), ("--format", "csv", "--force"):
-        assert f"Error: {folder} is there already\n" == db("export", "--store", store, *option, "-o", folder).output
+        assert f"Error: {folder} already exists\n" == db("export", "--store", store, *option, "-o", folder).output
 
 
 def test_csv_needs_a_folder(store: Path) -> None:

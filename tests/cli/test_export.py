@@ -137,7 +137,7 @@ def test_several_matches_do_not_go_to_one_stream_that_holds_one(file: Path) -> N
 def test_a_file_that_is_there_is_kept(alone: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.mat"
     target.write_text("precious")
-    assert f"{target} is there already; --force replaces it" == refused("export", alone, "-o", target)
+    assert f"{target} already exists; --force replaces it" == refused("export", alone, "-o", target)
     assert "precious" == target.read_text()
     good("export", alone, "-o", target, "--force")
     assert write_mat(MATCH) == target.read_text()
@@ -263,7 +263,7 @@ def test_the_files_that_were_written_are_named(tmp_path: Path) -> None:
     folder = run("export", source, "--format", "sgf", "-o", f"{tmp_path}/all/")
     assert [f"{tmp_path}/all/matches-{number}.sgf: 1 match" for number in (1, 2)] == folder.stdout.splitlines()
     again = run("convert", source, tmp_path / "out.mat")
-    assert "out.mat is there already" in again.stderr
+    assert "out.mat already exists" in again.stderr
     assert not again.stdout
 
 

@@ -51,7 +51,7 @@ IMPORTED: Final = {
     "run --help": "asyncio fibs_protocol.messages sqlalchemy structlog telnetlib3",
     "serve --help": "asyncio",
     "show --help": "",
-    "soak --help": "asyncio fibs_protocol.messages sqlalchemy structlog telnetlib3",
+    "soak --help": "asyncio fibs_protocol.messages structlog telnetlib3",
     "stats --help": "",
     "status --help": "",
     "strategies --help": "",

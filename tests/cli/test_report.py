@@ -69,7 +69,7 @@ def test_nothing_is_replaced_unless_told(tmp_path: Path, store: Path) -> None:
     target = tmp_path / "report.html"
     target.write_text("mine")
     result = report("--store", store, "-o", target)
-    assert (EXIT_USAGE, f"Error: {target} is there already; --force replaces it\n") == (result.exit_code, result.stderr)
+    assert (EXIT_USAGE, f"Error: {target} already exists; --force replaces it\n") == (result.exit_code, result.stderr)
     assert "mine" == target.read_text()
     assert (
         0 == report("--store", store, "-o", target, "--no-luck", "--last", 1, "--player", "ford0", "--force").exit_code

@@ -27,7 +27,7 @@ from tests.bot.live_bots import CHEAP
 from tests.records.store.recorder import NOON, Teller
 from tests.service.accounts import plan, supervisor
 
-GOLDEN: Final = Path(__file__).parents[1] / "data" / "study" / "stats.golden"
+GOLDEN: Final = Path(__file__).parents[1] / "data" / "analysis" / "stats.golden"
 HOSTILE: Final = "\x1b[31m[bold]<script>\u202etpircs" + "x" * 200
 OPPONENTS: Final = (("ford", 1480.0), ("arthur", 1350.5), (HOSTILE, None), ("trillian", 1723.25))
 """Names, and ratings where they are known."""

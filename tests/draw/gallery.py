@@ -9,7 +9,8 @@ from typing import Final
 
 from attrs import evolve
 
-from fibsbot.draw.plot import Annotation, Bar, Scale, Series, bars_svg, curve_svg, seconds
+from fibsbot.draw.axes import Scale, seconds
+from fibsbot.draw.plot import Annotation, Bar, Series, bars_svg, curve_svg
 from fibsbot.draw.svg import Theme, ViewOptions, board_svg
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import Xgid, parse_play

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fibsbot.draw.axes import nice_step, ticks, value_range
-from fibsbot.draw.plot import Annotation, Bar, Scale, Series, bars_svg, curve_svg, curve_text, seconds
+from fibsbot.draw.axes import Scale, nice_step, seconds, ticks, value_range
+from fibsbot.draw.plot import Annotation, Bar, Series, bars_svg, curve_svg
+from fibsbot.draw.plot_text import curve_text
 from tests.draw.svg_checks import NASTY, SVG, parsed, reaches_out, said, texts
 
 BEGIN: Final = seconds(dt.datetime(2000, 1, 1, tzinfo=dt.UTC))

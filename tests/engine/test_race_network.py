@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fibsbot.engine.arrays import LOSE, WIN, Boards, boards_of, swapped
 from fibsbot.engine.bearoff import NO_TABLES, BearoffTables
-from fibsbot.engine.bearoff.lookup import MAX_ROLLS as THROWS
+from fibsbot.engine.bearoff.lookup import MAX_ROLLS
 from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.evaluator import NetworkEvaluator
 from fibsbot.engine.race_network import MAX_PIPS, ROLLS_TO_FIRST, is_race, sides_of
@@ -38,7 +38,7 @@ def belongs(position: Position) -> bool:
 
 
 @given(st.lists(positions(over=True) | races(), min_size=1, max_size=5))
-def test_races_are_told_from_contact(some: list[Position]) -> None:
+def test_races_are_reported_from_contact(some: list[Position]) -> None:
     assert [belongs(position) for position in some] == is_race(boards_of(some)).tolist()
 
 
@@ -54,7 +54,7 @@ def test_a_side_is_the_same_whoever_looks_at_it(position: Position) -> None:
 def test_numbers_of_throws_are_chances(some: list[Position]) -> None:
     sides, _ = sides_of(boards_of(some))
     throws, first = RACE.likely(sides, NO_TABLES)
-    assert (len(some), THROWS) == throws.shape
+    assert (len(some), MAX_ROLLS) == throws.shape
     assert (len(some), ROLLS_TO_FIRST) == first.shape
     for chances in (throws, first):
         assert (chances >= 0).all()

@@ -28,7 +28,7 @@ BOARD = board_line(START)
 
 
 def engine(made: list[Strategy] | None = None) -> UbgiEngine:
-    """Return an engine that plays anything; what it loads is added to the list."""
+    """Return an engine that plays at random; loaded strategies are added to the list."""
 
     def load() -> Sequence[Strategy]:
         strategies = [RandomStrategy(1)]
@@ -39,7 +39,7 @@ def engine(made: list[Strategy] | None = None) -> UbgiEngine:
 
 
 def said(told: bytes) -> list[str]:
-    """Return what an engine says when it is told this."""
+    """Return the output of an engine for an input."""
     target = io.BytesIO()
     serve_ubgi(engine(), io.BytesIO(told), target)
     return target.getvalue().decode().splitlines()
@@ -63,7 +63,7 @@ def test_positions_are_answered_with_or_without_a_greeting() -> None:
     assert second in {"roll", "double"}
 
 
-def test_where_no_checker_can_move_the_answer_is_a_blank_line() -> None:
+def test_if_no_checker_can_move_the_answer_is_a_blank_line() -> None:
     closed = Position((0, *(0,) * 17, -3, -2, -2, -2, -2, -2, -2, 15))
     assert [""] == said(f"{Xgid.of(MatchState(closed, phase=Phase.MOVE, dice=(6, 1)))}\n".encode())
 
@@ -79,11 +79,11 @@ def test_xgid_and_raw_board_are_both_understood(state: MatchState) -> None:
     "line",
     ["hello", "XGID=", "board:", "isready", "roll", OPENING[:-3], BOARD + ":1", BOARD.replace(":1:1:0:1:-1:", ":x:")],
 )
-def test_what_is_not_understood_makes_it_sorry(line: str) -> None:
+def test_invalid_lines_are_answered_by_sorry(line: str) -> None:
     assert ["sorry"] == engine().answers(line)
 
 
-def test_a_game_that_is_over_makes_it_sorry() -> None:
+def test_a_finished_game_is_answered_by_sorry() -> None:
     over = Position((0, *(0,) * 23, 1, 0)).swapped()
     assert ["sorry"] == engine().answers(str(Xgid(over, 0, 0, 1, "00", 0, 0, 0, 5)))
 
@@ -91,7 +91,7 @@ def test_a_game_that_is_over_makes_it_sorry() -> None:
 @given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
 @example(b"ubgi\nquit\nubgi\n")
 @example(b"\0\n\xff\xfe\n\r\n")
-def test_whatever_it_is_told_it_lives_and_answers_a_line_for_a_line(told: bytes) -> None:
+def test_every_line_is_answered_by_one_line(told: bytes) -> None:
     lines = told.split(b"\n")
     assert len(said(told)) <= 4 * len(lines)
 
@@ -102,7 +102,7 @@ def test_garbled_positions_are_answered_by_a_line(garbled: str) -> None:
         assert 1 == len(engine().answers(line))
 
 
-def test_a_line_without_end_makes_it_sorry_once() -> None:
+def test_a_line_that_is_too_long_is_answered_by_one_sorry() -> None:
     assert ["sorry", "sorry"] == said(b"x" * 1_000_000 + b"\nhello\n" + b"x" * 50)[:2]
 
 
@@ -124,7 +124,7 @@ def test_the_command_answers_as_a_process_and_ends_with_quit() -> None:
 
 
 @pytest.mark.slow
-def test_the_command_says_what_is_wrong_with_its_strategy() -> None:
+def test_the_command_reports_a_wrong_strategy() -> None:
     run = [sys.executable, "-m", "fibsbot", "ubgi", "--strategy", "nobody"]
     done = subprocess.run(run, input="ubgi\n", capture_output=True, text=True, timeout=60, check=False)
     assert (2, "") == (done.returncode, done.stdout)
@@ -133,7 +133,7 @@ def test_the_command_says_what_is_wrong_with_its_strategy() -> None:
 
 
 @pytest.mark.slow
-def test_nobody_listening_is_no_error() -> None:
+def test_a_closed_output_is_no_error() -> None:
     run = [sys.executable, "-m", "fibsbot", "ubgi", "--strategy", "random"]
     with subprocess.Popen(run, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None

@@ -1,4 +1,4 @@
-"""Looks into pages without a browser: what elements there are, and whether they fit together."""
+"""Parses pages without a browser, and checks that elements are nested correctly."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VOID: Final = frozenset({"br", "hr", "link", "meta"})
 
 @define(slots=False)
 class Page(HTMLParser):
-    """A page that has been read; `faults` is what is wrong with it."""
+    """A parsed page; `faults` are errors in its structure."""
 
     faults: list[str] = field(factory=list)
     elements: list[tuple[str, dict[str, str]]] = field(factory=list)
@@ -27,7 +27,7 @@ class Page(HTMLParser):
 
     @classmethod
     def read(cls, html: str) -> Page:
-        """Read a page to its end."""
+        """Parse a page."""
         page = cls()
         page.feed(html)
         page.close()
@@ -35,25 +35,25 @@ class Page(HTMLParser):
         return page
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note an element."""
+        """Record an element."""
         names = [name for name, _ in attrs]
         if len(names) != len(set(names)):
-            self.faults.append(f"an attribute of {tag} stands twice")
+            self.faults.append(f"an attribute of {tag} is repeated")
         self.elements.append((tag, {name: value or "" for name, value in attrs}))
         if tag not in VOID:
             self._open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note an element of a picture, which may close itself."""
+        """Record an element of a picture, which may close itself."""
         self.elements.append((tag, {name: value or "" for name, value in attrs}))
 
     def handle_endtag(self, tag: str) -> None:
-        """Check that it is the last element that is closed."""
+        """Check that the innermost element is closed."""
         if not self._open or self._open.pop() != tag:
             self.faults.append(f"{tag} is closed at line {self.getpos()[0]}, but not open")
 
     def handle_data(self, data: str) -> None:
-        """Keep the text, that of scripts by itself."""
+        """Collect the text; that of scripts separately."""
         if self._open and self._open[-1] in {"script", "style"}:
             name = self.elements[-1][1].get("id", self._open[-1])
             self.scripts[name] = self.scripts.get(name, "") + data
@@ -61,7 +61,7 @@ class Page(HTMLParser):
             self.text += data
 
     def values(self, attribute: str) -> list[str]:
-        """Return the values of an attribute, of all elements that have it."""
+        """Return all values of an attribute."""
         return [attributes[attribute] for _, attributes in self.elements if attribute in attributes]
 
     def data(self, name: str) -> Any:

@@ -265,16 +265,16 @@ def test_what_is_left_of_an_older_match_is_not_written_into_a_new_one() -> None:
 
 
 class Confused:
-    """A scribe that fails."""
+    """A transcriber that fails."""
 
     def __init__(self, *_: object) -> None:
-        """Be as good as any other."""
+        """Accept any arguments."""
 
-    def hear(self, *_: object) -> list[MatchEvent]:
+    def receive(self, *_: object) -> list[MatchEvent]:
         """Fail."""
         raise KeyError("what now?")
 
-    say = note = cut = hear
+    send = log_event = disconnect = receive
 
 
 def test_a_transcriber_that_fails_costs_nothing_and_is_logged_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,7 @@
 """Exact bear-off tables: one-sided for 15 checkers on 6 points, two-sided with the cube for few checkers.
 
-`load_tables` gives the tables, `BearoffTables` answers who asks, `lookup` search and training; `computing` makes
-them. What
-the tables are and how good they are is in `docs/bearoff.md`.
+`load_tables` loads or computes the tables, `BearoffTables` has methods for programs, `lookup` functions for search and
+training. `docs/bearoff.md` describes the tables and their accuracy.
 """
 
 from fibsbot.engine.bearoff.lookup import NO_TABLES, TableArrays

@@ -1,16 +1,16 @@
-"""Index of a bear-off position, and what the tables say of many boards at once, shape (n, 26).
+"""Index of a bear-off position, and looking up many boards at once, shape (n, 26).
 
 With s(k) checkers on the k highest points (s(6) is all that are left), the index is the sum of C(s(k) + k - 1, k)
-over k = 1 to 6: the combinatorial number system. Three things follow that everything here rests on:
+over k = 1 to 6: the combinatorial number system. It has three properties that are used here:
 
 - The indices are 0 to C(n + 6, 6) - 1 for up to n checkers, without a gap: 54,264 for 15, 924 for 6. They do not depend
   on n, so the positions of a small table are the first ones of a large table.
-- No move raises any s(k) and each lowers one, so every move leads to a lower index. Going through the indices upwards
-  visits what comes after a position before the position itself.
-- Index 0 is the side that has borne off everything.
+- No move raises any s(k) and each lowers one, so every move leads to a lower index. In ascending order of the indices,
+  the successors of a position come before the position.
+- Index 0 is the side that has borne off all checkers.
 
-The tables are passed around as one argument, a tuple of arrays. `NO_TABLES` covers nothing and stands for missing
-ones.
+The tables are passed around as one argument, a tuple of arrays. `NO_TABLES` stands for missing tables and covers
+nothing.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ _CHOOSE: Final = np.array([[comb(s + k - 1, k) if k else 0 for k in range(POINTS
 
 
 def position_count(checkers: int) -> int:
-    """Return how many positions there are of up to so many checkers."""
+    """Return the number of positions of up to this number of checkers."""
     return comb(checkers + POINTS, POINTS)
 
 
 def all_counts(checkers: int) -> Counts:
-    """Return the checkers on the points 1 to 6 of every position in the order of their numbers, shape (n, 6)."""
+    """Return the checkers on the points 1 to 6 of every position in the order of their indices, shape (n, 6)."""
     highest = np.array(list(combinations_with_replacement(range(checkers + 1), POINTS)), np.int8)
     highest = highest[np.lexsort(highest.T)]
     return np.ascontiguousarray(np.diff(highest, axis=1, prepend=np.int8(0))[:, ::-1])
 
 
 def indices_of(counts: Counts) -> Int64s:
-    """Return the numbers of positions of at most 15 checkers, given as rows of counts, shape (..., 6)."""
+    """Return the indices of positions of at most 15 checkers, given as rows of counts, shape (..., 6)."""
     highest = np.cumsum(counts[..., ::-1], axis=-1, dtype=np.int64)
     return np.asarray(_CHOOSE[highest, np.arange(1, POINTS + 1)].sum(axis=-1))
 
 
 def indices_on_boards(boards: Boards) -> tuple[Int64s, Int64s, Int64s]:
-    """Return which of many boards have numbers, and on these those of the own and of the opponent's side.
+    """Return the rows of the bear-off boards, and the indices of the player's and of the opponent's side on these.
 
-    A board has them if all checkers of both sides that are left are home, at most 15 of each and one of either.
+    On a bear-off board all remaining checkers of both sides are home, at most 15 of each, and not all are borne off.
     """
     home = (boards[:, POINTS + 1 :] <= 0).all(axis=1) & (boards[:, : BAR - POINTS] >= 0).all(axis=1)
     places = np.flatnonzero(home)
@@ -70,36 +70,36 @@ def indices_on_boards(boards: Boards) -> tuple[Int64s, Int64s, Int64s]:
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 
 MAX_ROLLS: Final = 32
-"""Columns of the distribution of rolls until all are off, which can take 30; 32 fill two cache lines."""
+"""Entries of the distribution of rolls until all checkers are off, at most 30; 32 fill two cache lines."""
 MAX_ROLLS_TO_FIRST: Final = 12
-"""Columns until the first is off, which can take 10 rolls."""
+"""Entries of the distribution of rolls until the first checker is off, at most 10."""
 
 WIN: Final = 0
 """Column: the chance to win, without a cube."""
 CENTRED: Final = 1
 """Column: equity of not doubling now, the cube in the middle."""
 OWNED: Final = 2
-"""Column: equity of not doubling now, the cube on the side of the player on roll."""
+"""Column: equity of not doubling now, the cube owned by the player on roll."""
 THEIRS: Final = 3
-"""Column: equity where the opponent has the cube; half of what double and take is worth."""
+"""Column: equity with the cube owned by the opponent; half of the equity of double and take."""
 COLUMNS: Final = 4
 
 
 class TableArrays(NamedTuple):
-    """The tables as arrays that nobody may write to."""
+    """The tables as read-only arrays."""
 
     rolls: Floats32
-    """Chance that a side needs exactly so many rolls to bear off all; shape (n, 32)."""
+    """Distribution of the rolls to bear off all checkers of a side, shape (n, 32)."""
     first: Floats32
-    """The same until the first of 15 checkers is off; shape (15504, 12), the positions of 15 in their order."""
+    """Distribution of the rolls to bear off the first of 15 checkers, shape (15504, 12)."""
     means: Floats32
-    """Mean number of rolls to bear off all; shape (n,)."""
+    """Mean number of rolls to bear off all checkers of a side, shape (n,)."""
     pairs: Floats32
-    """Exact figures of few checkers, shape (m, m, 4): [on roll, opponent, WIN to THEIRS]."""
+    """Exact values of two sides with few checkers, shape (m, m, 4): [on roll, opponent, WIN to THEIRS]."""
 
 
 def read_only_arrays(rolls: Floats32, first: Floats32, means: Floats32, pairs: Floats32) -> TableArrays:
-    """Return the arrays as columns; whoever made them can no longer write to them either."""
+    """Return the arrays as tables and make them read-only."""
     columns = TableArrays(rolls, first, means, pairs)
     for column in columns:
         column.flags.writeable = False
@@ -114,20 +114,20 @@ NO_TABLES: Final = read_only_arrays(
 )
 """Tables that cover nothing."""
 FIRST_OF_FIFTEEN: Final = position_count(CHECKERS - 1)
-"""The lowest number of a position of 15 checkers."""
+"""The lowest index of a position of 15 checkers."""
 
 
 def look_up(boards: Boards, of: Floats32) -> tuple[Int64s, Int64s, Int64s]:
-    """Return which boards a column covers on both sides, and on these the own and the opponent's number."""
+    """Return the rows of the boards that the table `of` covers, and the player's and opponent's indices on these."""
     places, own, opponent = indices_on_boards(boards)
     there = np.maximum(own, opponent) < len(of)
     return places[there], own[there], opponent[there]
 
 
 def covered_chances(own: Int64s, opponent: Int64s, columns: TableArrays) -> Floats:
-    """Return the six chances of two covered sides by their numbers, of which at most one is 0, shape (n, 6).
+    """Return the outcomes of two covered sides by their indices, of which at most one is 0, shape (n, 6).
 
-    The order is that of `engine.arrays`. Backgammons are impossible with all home.
+    Backgammons are impossible with all checkers home.
     """
     mine, theirs = columns.rolls[own].astype(np.float64), columns.rolls[opponent].astype(np.float64)
     outcomes = chances_from_rolls(mine, first_off(own, columns), theirs, first_off(opponent, columns))
@@ -138,7 +138,7 @@ def covered_chances(own: Int64s, opponent: Int64s, columns: TableArrays) -> Floa
 
 
 def first_off(numbers: Int64s, columns: TableArrays) -> Floats32:
-    """Return the chances that a side needs exactly so many rolls until its first checker is off, shape (n, 12)."""
+    """Return the distributions of the rolls until a side's first checker is off, shape (n, 12)."""
     first = np.zeros((len(numbers), MAX_ROLLS_TO_FIRST), np.float32)
     whole = numbers >= FIRST_OF_FIFTEEN
     first[whole] = columns.first[numbers[whole] - FIRST_OF_FIFTEEN]
@@ -147,7 +147,7 @@ def first_off(numbers: Int64s, columns: TableArrays) -> Floats32:
 
 
 def chances_from_rolls(own: Floats, own_first: Floats, theirs: Floats, their_first: Floats) -> Floats:
-    """Return the six chances of the player on roll in a race, shape (n, 6), from both sides' numbers of rolls.
+    """Return the outcomes of a race for the player on roll, shape (n, 6), from both sides' distributions of rolls.
 
     `own` and `theirs` are the chances that all checkers are off after exactly 0, 1, 2 ... rolls, `own_first` and
     `their_first` that the first one is.
@@ -165,11 +165,11 @@ def chances_from_rolls(own: Floats, own_first: Floats, theirs: Floats, their_fir
 
 
 def _both(chances: Floats, others: Floats) -> Floats:
-    """Return the sum of the products of each row's columns, as far as both go."""
+    """Return the dot product of each pair of rows, over the columns that both have."""
     width = min(chances.shape[1], others.shape[1])
     return np.asarray(np.einsum("nk,nk->n", chances[:, :width], others[:, :width]))
 
 
 def _not_before(chances: Floats) -> Floats:
-    """Return how likely it is that not fewer than so many rolls are needed."""
+    """Return the chances that at least 0, 1, 2 ... rolls are needed."""
     return np.asarray(1 - (chances.cumsum(axis=1) - chances))

@@ -1,11 +1,11 @@
 """Bear-off tables on disk: load, compute or skip them.
 
-A file begins with a page of 4,096 bytes: one line of JSON, padded with blanks. It names the format, its version, how
-many checkers the two-sided table is for, and the SHA-256 of all bytes that follow. Those are the arrays of
-`lookup.TableArrays` one after the other, little-endian. Shapes follow from version and checkers.
+A file begins with a page of 4,096 bytes: one line of JSON, padded with blanks, with the format, its version, the number
+of checkers of the two-sided table, and the SHA-256 of the rest of the file. The rest are the arrays of
+`lookup.TableArrays` one after the other, little-endian. Their shapes follow from version and checkers.
 
-A file is written under another name and then renamed, so that nobody ever sees half of one, and two programs that
-write the same at once leave one that is whole. It is mapped, not read: programs on one machine share the memory.
+A file is written under another name and then renamed, so that it is always complete, even if two programs write it at
+the same time. It is memory-mapped: programs on one machine share the memory.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from fibsbot.files import replacing
 
 FORMAT: Final = "fibsbot bear-off tables"
 VERSION: Final = 1
-"""Goes up when the arrays or the way in which they are computed change; files of other versions are left alone."""
+"""Raised when the arrays or their computation change; files of other versions are ignored."""
 HEADER_SIZE: Final = 4096
-"""Bytes before the arrays: a page, so that they lie where the processor likes them."""
+"""Bytes before the arrays: a page, for alignment."""
 
 
 class UnusableTablesError(Exception):
@@ -42,16 +42,16 @@ class UnusableTablesError(Exception):
 
 @frozen
 class TableFile:
-    """A good file of tables."""
+    """A valid file of tables."""
 
     path: Path
     checkers: int
-    """For how many checkers of each side the two-sided table is."""
+    """Checkers per side of the two-sided table."""
     bytes: int
     checksum: str
     """SHA-256 of the arrays."""
     written: float
-    """When, in seconds since 1970."""
+    """Modification time in seconds since 1970."""
 
 
 def cache_folder() -> Path:
@@ -66,12 +66,12 @@ def cache_folder() -> Path:
 
 
 def path_for(checkers: int, folder: Path | None = None) -> Path:
-    """Return where the file is kept whose two-sided table is for so many checkers."""
+    """Return the path of the file for a number of checkers per side."""
     return (folder or cache_folder()) / f"bearoff-{checkers}-v{VERSION}.tables"
 
 
 def write_tables(tables: BearoffTables, path: Path) -> TableFile:
-    """Write the tables. Raises OSError where that is impossible; nothing is left behind then."""
+    """Write the tables; raise OSError if that fails, without leaving a file behind."""
     arrays = [_little(array) for array in tables.columns]
     checksum = _checksum(arrays)
     head = {"format": FORMAT, "version": VERSION, "checkers": tables.checkers, "sha256": checksum}
@@ -84,9 +84,9 @@ def write_tables(tables: BearoffTables, path: Path) -> TableFile:
 
 
 def read_tables(path: Path, checkers: int) -> tuple[BearoffTables, TableFile]:
-    """Map a file of tables and check all of it.
+    """Map a file of tables and verify all of it.
 
-    Raises FileNotFoundError where there is none, UnusableTablesError where it cannot be used.
+    Raises FileNotFoundError if there is none, UnusableTablesError if it cannot be used.
     """
     try:
         with path.open("rb") as file:
@@ -147,18 +147,18 @@ def _little(array: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 
 def _native(array: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Return the array as this machine computes with it; only a big-endian one copies."""
+    """Return the array in native byte order; copies only on big-endian machines."""
     return array if sys.byteorder == "little" else array.astype(np.float32)
 
 
 DEFAULT_CHECKERS: Final = 6
-"""Checkers a side in the two-sided table, unless somebody asks for more."""
+"""Checkers per side of the two-sided table by default."""
 MAX_CHECKERS: Final = 8
-"""The most that may be asked for: each checker more takes three times the memory."""
+"""The maximum number of checkers per side: each one more takes three times the memory."""
 
 
 def print_to_stderr(text: str) -> None:
-    """Say something in a line on stderr."""
+    """Print a line to stderr."""
     sys.stderr.write(f"{text}\n")
 
 
@@ -172,17 +172,17 @@ def load_tables(
     """Return the bear-off tables.
 
     Args:
-        compute: Whether to compute and keep them where there are none that can be used. That takes a few seconds, with
-            a progress bar if stderr is a terminal. A program with several processes lets one of them do so before it
-            starts the others.
-        checkers: For how many checkers of each side the two-sided table is to be; None takes the largest that is kept,
-            and computes it for 6.
-        folder: Where they are kept, if not where `cache_folder` says.
-        report: Gets one line where a file that is there cannot be used, or tables cannot be kept.
+        compute: Whether to compute and store missing or unusable tables. That takes a few seconds, with a progress bar
+            if stderr is a terminal. A program with several processes should let one of them do so before it starts the
+            others.
+        checkers: Checkers per side of the two-sided table; None takes the largest that is stored, or computes one for
+            6 checkers.
+        folder: The folder of the files, by default `cache_folder()`.
+        report: Called with one line if a file cannot be used or written.
 
     Returns:
-        The tables; None where there are none and they are not to be computed. An engine works without them: it
-        passes `NO_TABLES` to what is compiled, asks its networks instead, and should say so.
+        The tables; None if there are none and `compute` is false. An engine works without them, with `NO_TABLES`, by
+        its networks alone, and should say so.
     """
     for count in range(MAX_CHECKERS, DEFAULT_CHECKERS - 1, -1) if checkers is None else (checkers,):
         path = path_for(count, folder)
@@ -202,7 +202,7 @@ def load_tables(
 def compute_and_save(
     checkers: int, folder: Path | None, report: Callable[[str], None]
 ) -> tuple[BearoffTables, TableFile | None]:
-    """Compute the tables and keep them; where that is impossible it is told, and None stands for the file."""
+    """Compute and store the tables; if they cannot be written, report that and return None for the file."""
     from fibsbot.engine.bearoff.solver import compute_tables  # noqa: PLC0415 - loads the engine
 
     with _progress() as show:
@@ -219,7 +219,7 @@ def compute_and_save(
 
 @contextlib.contextmanager
 def _progress() -> Iterator[Callable[[float], None]]:
-    """Show how far it is, if somebody watches."""
+    """Show a progress bar if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return

@@ -1,4 +1,4 @@
-"""The tables of a bear-off: what a program asks them, board by board or many at once."""
+"""The bear-off tables with methods for single boards and many boards at once."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class MoneyEquities:
     win: float
     """Chance to win without a cube."""
     centred: float
-    """Equity of not doubling now where the cube is in the middle."""
+    """Equity of not doubling now with a centred cube."""
     owned: float
-    """Equity of not redoubling now where the player on roll has the cube."""
+    """Equity of not redoubling now with a cube owned by the player on roll."""
     theirs: float
-    """Equity where the opponent has the cube."""
+    """Equity with a cube owned by the opponent."""
 
     @property
     def cubeless(self) -> float:
@@ -49,7 +49,7 @@ class MoneyEquities:
 
     @property
     def double_take(self) -> float:
-        """Equity of doubling where the opponent takes; a pass gives 1."""
+        """Equity of doubling if the opponent takes; a pass gives 1."""
         return 2 * self.theirs
 
     @property
@@ -62,14 +62,14 @@ class MoneyEquities:
         return {Owner.CENTRED: self.centred, Owner.PLAYER: self.owned, Owner.OPPONENT: self.theirs}[owner]
 
     def value(self, owner: Owner) -> float:
-        """Return the equity where the player on roll doubles if that is better."""
+        """Return the equity with the player on roll doubling if that is better."""
         stays = self.no_double(owner)
         return stays if owner is Owner.OPPONENT else max(stays, self.double)
 
 
 @frozen
 class SideRolls:
-    """What one side needs, whatever the other does."""
+    """The rolls that one side needs, independent of the other side."""
 
     pips: int
     mean: float
@@ -81,56 +81,56 @@ class SideRolls:
 
     @property
     def effective_pips(self) -> float:
-        """The effective pip count (EPC): what the mean number of rolls moves."""
+        """The effective pip count (EPC): the pips of the mean number of rolls."""
         return self.mean * PIPS_PER_ROLL
 
     @property
     def wastage(self) -> float:
-        """Pips that are lost on the way."""
+        """The effective pip count minus the pip count."""
         return self.effective_pips - self.pips
 
 
 @frozen
 class BearoffTables:
-    """The tables. `columns` is what search and training get (see `lookup`)."""
+    """The tables. `columns` is for search and training (see `lookup`)."""
 
     columns: TableArrays = field(repr=False)
 
     @property
     def checkers(self) -> int:
-        """Up to how many checkers each side may have left for exact chances and cube equities."""
+        """The largest number of checkers per side with exact chances and cubeful equities."""
         return next(n for n in range(CHECKERS + 1) if position_count(n) >= len(self.columns.pairs))
 
     def covers(self, boards: Boards) -> npt.NDArray[np.bool_]:
-        """Return for each board of shape (n, 26) whether `evaluate` knows it, shape (n,).
+        """Return whether `evaluate` covers boards of shape (n, 26), shape (n,).
 
-        It does where all checkers of both sides are home and have passed each other. Games that are over are covered,
-        too, if the loser's checkers are all home.
+        It does if all checkers of both sides are home and have passed each other. Games that are over are covered, too,
+        if the loser's checkers are all home.
         """
         return self._numbers(boards, self.columns.rolls)[0] >= 0
 
     def evaluate(self, boards: Boards) -> npt.NDArray[np.float32]:
         """Return the chances of the player on roll, shape (n, 6), in the order of `engine.arrays`.
 
-        Exact where both sides have few checkers; else from both sides' numbers of rolls, each side playing for the
-        least mean: `docs/bearoff.md` says how far that is off. Raises NotCoveredError.
+        They are exact if both sides have few checkers, else computed from both sides' distributions of rolls, with each
+        side playing for the least mean: see `docs/bearoff.md` for the error. Raises NotCoveredError.
         """
         own, opponent = self._numbers(boards, self.columns.rolls)
         _check(own, boards)
         return covered_chances(own, opponent, self.columns).astype(np.float32)
 
     def covers_money(self, boards: Boards) -> npt.NDArray[np.bool_]:
-        """Return for each board whether `money` knows it, shape (n,): few checkers on both sides."""
+        """Return whether `money` covers boards, shape (n,): few checkers on both sides."""
         return self._numbers(boards, self.columns.pairs)[0] >= 0
 
     def evaluate_money(self, boards: Boards) -> npt.NDArray[np.float32]:
-        """Return exact figures, shape (n, 4), in the columns of `lookup`. Raises NotCoveredError."""
+        """Return exact money equities, shape (n, 4), in the columns of `lookup`. Raises NotCoveredError."""
         own, opponent = self._numbers(boards, self.columns.pairs)
         _check(own, boards)
         return np.asarray(self.columns.pairs[own, opponent])
 
     def money(self, board: Board) -> MoneyEquities | None:
-        """Return the exact equities of one board; None where it has too many checkers or they are not home."""
+        """Return the exact equities of one board; None if it has too many checkers or they are not home."""
         if not self.covers_money(board[None])[0]:
             return None
         row = self.evaluate_money(board[None])[0].tolist()
@@ -144,7 +144,7 @@ class BearoffTables:
         return self._side(own[0], position.pips), self._side(opponent[0], position.opponent_pips)
 
     def _numbers(self, boards: Boards, of: Floats32) -> tuple[Int64s, Int64s]:
-        """Return the numbers of both sides, -1 where one of them is not in the column `of`."""
+        """Return the indices of both sides, -1 on boards that the table `of` does not cover."""
         if boards.ndim != 2 or boards.shape[1] != CELLS or boards.dtype != np.int8:
             raise ValueError(f"expected boards of shape (n, {CELLS}) and int8, got {boards.shape} and {boards.dtype}")
         numbers = np.full((2, len(boards)), -1)
@@ -161,7 +161,7 @@ class BearoffTables:
 
 
 def _check(numbers: Int64s, boards: Boards) -> None:
-    """Raise NotCoveredError for the first board without a number."""
+    """Raise NotCoveredError for the first board without an index."""
     if len(numbers) and numbers.min() < 0:
         place = int(numbers.argmin())
         raise NotCoveredError(f"expected a board that the tables cover, got {boards[place].tolist()} at {place}")

@@ -1,4 +1,4 @@
-"""The cube: what it makes positions worth at any score, when to turn it, what to answer, and when to resign."""
+"""The cube: cubeful equities at any score, doubling decisions, answers to doubles, and resignations."""
 
 from __future__ import annotations
 

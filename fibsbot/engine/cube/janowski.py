@@ -1,17 +1,17 @@
-"""The cube model: what positions are worth when the cube can be turned, from the six chances (compiled).
+"""The cube model: cubeful equities of positions from their six chances (compiled).
 
-Rick Janowski's model ("Take-Points in Money Games", 1993), extended to matches. Between a lost and a won game the
-worth of a position is drawn over the chance to win, gammons counted in at both ends in the position's own proportion.
-With a dead cube it is a straight line. With a live one, turned at the perfect moment, it bends where one side can
-just still take. The truth lies between, by the efficiency of the cube: 0 is a cube that nobody will turn again, 1 one
-that is always turned at the perfect moment. What keeps it below 1 is that chances move in jumps.
+Rick Janowski's model ("Take-Points in Money Games", 1993), extended to matches. The equity of a position is a function
+of the chance to win, with the position's own rates of gammons at both ends. With a dead cube it is a straight line.
+With a live cube, turned at the perfect moment, it bends where one side can just take. The model's equity is in between,
+by the efficiency of the cube: 0 is a cube that is never turned again, 1 one that is always turned at the perfect
+moment. It is below 1 because chances change in jumps.
 
-Where a double is just still taken follows from what the cube is worth once it has been turned, which follows from
-where the next double is just still taken: at a match score this ends with the cube that nobody can use, and is
-computed from there. For money it never ends and is the same at every level, which gives Janowski's formula.
+The take point of a double follows from the equity with the doubled cube, which follows from the take point of the next
+double. At a match score the recursion ends with the cube that nobody can use, from which everything is computed. For
+money it does not end and is the same at every level, which gives Janowski's formula.
 
-Everything is seen by the player on roll. Worths are in any unit; a level is how often the cube has been doubled from
-its value now.
+Everything is seen by the player on roll. Equities may be in any unit; a level is the number of doublings from the
+present cube.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ OWNED: Final = 1
 THEIRS: Final = 2
 """The column of a cube that the opponent owns."""
 TURNED: Final = 3
-"""The column of a cube that is turned now and taken: twice the value, and the opponent's."""
+"""The column of a double now that is taken: twice the value, owned by the opponent."""
 COLUMNS: Final = 4
 LEAST: Final = 1e-12
-"""What is nearer to 0 (or 1) is taken as 0 (or 1), so that nothing is divided by it."""
+"""Chances nearer to 0 or 1 than this count as 0 or 1, so that nothing is divided by them."""
 
 SWING_COLUMN: Final = 2
-"""The column of `efficiency` with what a roll changes; before it stand those of CENTRED and OWNED."""
+"""The column of `efficiency` with the swing of a roll; it follows those of CENTRED and OWNED."""
 
 
 @compiled
@@ -66,25 +66,25 @@ def no_double_values(
     points: Floats64,
     values: Floats64,
 ) -> None:
-    """Write what positions are worth while nobody turns the cube before this roll, shape (n, 4); see the columns.
+    """Write the equities of positions if the cube is not turned before this roll, by the columns above, shape (n, 4).
 
-    Arguments:
-        outcomes: the six chances, shape (n, 6).
-        efficiency: of a centred and of an owned cube, 0 (dead) to 1 (live), and by how much a roll changes the chance
-            to win where that is even (a standard deviation), shape (n, 3).
-        won: what a game, gammon and backgammon won is worth by level, shape (levels, 3); at least two levels.
-        lost: the same of those lost.
-        turnable: whether player and opponent have use for turning a cube at each level, shape (levels, 2). Where the
-            last level can still be turned, the game is for money and all further levels are like it.
-        jacoby: whether gammons count only once the cube has been turned.
-        points: room for what `market` writes, shape (2, levels + 1).
-        values: where to write.
+    Args:
+        outcomes: The six chances, shape (n, 6).
+        efficiency: Efficiency of a centred and of an owned cube, 0 (dead) to 1 (live), and the standard deviation by
+            which a roll changes an even chance to win, shape (n, 3).
+        won: Equity of a game, gammon and backgammon won by level, shape (levels, 3); at least two levels.
+        lost: The same of those lost.
+        turnable: Whether player and opponent have a use for turning a cube at each level, shape (levels, 2). If the
+            last level can be turned, the game is for money and all further levels are like it.
+        jacoby: Whether gammons count only once the cube has been turned.
+        points: Buffer for the result of `market`, shape (2, levels + 1).
+        values: Receives the result.
     """
     take, cash = points[0], points[1]
     for row in range(len(outcomes)):
         chances = outcomes[row]
         _market(chances, won, lost, turnable, take, cash)
-        win = min(max(chances[WIN], 0.0), 1.0)  # estimates may be off by what rounding does
+        win = min(max(chances[WIN], 0.0), 1.0)  # estimates may be outside by a rounding error
         swing = efficiency[row, SWING_COLUMN] * math.sqrt(max(4 * win * (1 - win), 0.0))
         for column in range(COLUMNS):
             level = 1 if column == TURNED else 0
@@ -103,9 +103,9 @@ def no_double_values(
                 middle = (cashed if mine else high) - (passed if theirs else low)
                 middle /= (right if mine else 1.0) - (left if theirs else 0.0)
                 if mine:
-                    live -= _missed(win, right, middle - (high - cashed) / (1 - right), swing * math.sqrt(2.0))
+                    live -= _market_loss(win, right, middle - (high - cashed) / (1 - right), swing * math.sqrt(2.0))
                 if theirs:
-                    live += _missed(win, left, middle - (passed - low) / left, swing)
+                    live += _market_loss(win, left, middle - (passed - low) / left, swing)
                 values[row, column] = live
             else:
                 x = efficiency[row, CENTRED if column == CENTRED else OWNED]
@@ -114,10 +114,10 @@ def no_double_values(
 
 @compiled
 def market(chances: Floats64, won: Floats64, lost: Floats64, turnable: Bools, points: Floats64) -> None:
-    """Write between which chances to win a cube turned to each level is in the market, if it is live from there on.
+    """Write the live market window of a double to each level into `points`, shape (2, levels + 1).
 
-    Row 0 of `points`, shape (2, levels + 1), is from where the player takes the opponent's double to this level, row 1
-    until where the opponent takes the player's. Column 0 is of no use and left as it is.
+    Row 0 is the chance to win from which the player takes the opponent's double to this level, row 1 that up to which
+    the opponent takes the player's. Column 0 is unused.
     """
     _market(chances, won, lost, turnable, points[0], points[1])
 
@@ -139,52 +139,52 @@ def _market(chances: Floats64, won: Floats64, lost: Floats64, turnable: Bools, t
         high, low = _means(chances, won[level], lost[level])
         up = cash[level + 1] if turnable[level, 0] else 1.0
         down = take[level + 1] if turnable[level, 1] else 0.0
-        # The player's own cube is worth less than a pass below this point, the opponent's more than a pass above that.
+        # Below `take` the player's own cube is worth less than a pass, above `cash` the opponent's more than a pass.
         take[level] = _rising(low, high, up, won[level, 0], lost[level - 1, 0])
         cash[level] = 1 - _rising(-high, -low, 1 - down, -lost[level, 0], -won[level - 1, 0])
 
 
 @inner
-def _rising(low: float, high: float, corner: float, cashed: float, worth: float) -> float:
-    """Return where the worth of a cube in hand, which rises from low over the cash point to high, reaches `worth`."""
+def _rising(low: float, high: float, corner: float, cashed: float, equity: float) -> float:
+    """Return where the equity with an owned cube, rising from low over the cash point to high, reaches `equity`."""
     if corner < LEAST:
         return 0.0
     rise = high - low
     if corner < 1:
         rise = max(rise, (cashed - low) / corner)
-    return min(max((worth - low) / rise, 0.0), 1.0) if rise > 0 else 0.0
+    return min(max((equity - low) / rise, 0.0), 1.0) if rise > 0 else 0.0
 
 
 @inner
 def _bent(win: float, low: float, high: float, left: float, passed: float, right: float, cashed: float) -> float:
-    """Return the worth at a chance to win with a live cube: from low to high over the corners that are of use.
+    """Return the equity at a chance to win with a live cube: from low to high over the corners that are used.
 
-    At the left corner the opponent cashes, at the right one the player does. Nobody has to: where playing on for a
-    gammon brings more, the corner would bend the line the wrong way and is left out.
+    At the left corner the opponent cashes, at the right one the player. A corner where its owner does better by playing
+    on for a gammon would bend the line the wrong way and is left out.
     """
     cashes = left > LEAST and passed < low + (high - low) * left
-    from_win, from_worth = (left, passed) if cashes else (0.0, low)
-    can_cash = right < 1 - LEAST and cashed > from_worth + (high - from_worth) * (right - from_win) / (1 - from_win)
+    from_win, from_equity = (left, passed) if cashes else (0.0, low)
+    can_cash = right < 1 - LEAST and cashed > from_equity + (high - from_equity) * (right - from_win) / (1 - from_win)
     if can_cash and not cashes and left > LEAST and passed < low + (cashed - low) * left / right:
-        cashes, from_win, from_worth = True, left, passed
-    to_win, to_worth = (right, cashed) if can_cash else (1.0, high)
+        cashes, from_win, from_equity = True, left, passed
+    to_win, to_equity = (right, cashed) if can_cash else (1.0, high)
     if win < from_win:
-        return low + (from_worth - low) * win / from_win
+        return low + (from_equity - low) * win / from_win
     if win > to_win:
-        return to_worth + (high - to_worth) * (win - to_win) / (1 - to_win)
+        return to_equity + (high - to_equity) * (win - to_win) / (1 - to_win)
     if to_win <= from_win:
-        return to_worth
-    return from_worth + (to_worth - from_worth) * (win - from_win) / (to_win - from_win)
+        return to_equity
+    return from_equity + (to_equity - from_equity) * (win - from_win) / (to_win - from_win)
 
 
 @inner
-def _missed(win: float, corner: float, bend: float, swing: float) -> float:
-    """Return what a cube is off a live one if it is turned before its owner's next roll in any case.
+def _market_loss(win: float, corner: float, bend: float, swing: float) -> float:
+    """Return the difference between a live cube and one that its owner turns before the next roll in any case.
 
-    That is so where losing the game loses the match already, as for the trailer after the Crawford game, and for both
-    where the double is for the match, as at 2 points away each. All that can be missed then is a market lost by the
-    rolls until the double, two if its owner is on roll and one if the opponent is. So the worth of a live cube, whose
-    slope changes by so much at the corner, is averaged over a normal deviation of the chance to win.
+    That is the case where losing the game loses the match, as for the trailer after the Crawford game, and for both
+    where the double is for the match, as at 2 points away each. The only loss then is a market lost by the rolls until
+    the double: two if the owner is on roll, one if the opponent is. So the equity of a live cube, whose slope changes
+    by `bend` at the corner, is averaged over a normal distribution of the chance to win.
     """
     if bend <= 0 or swing < LEAST:
         return 0.0
@@ -195,19 +195,19 @@ def _missed(win: float, corner: float, bend: float, swing: float) -> float:
 
 @inner
 def _means(chances: Any, won: Any, lost: Any) -> tuple[float, float]:
-    """Return what a game that was won, and one that was lost, is worth on average."""
+    """Return the average equities of a game that is won and of one that is lost."""
     high = _mean(chances[WIN], chances[WIN_GAMMON], chances[WIN_BACKGAMMON], won)
     low = _mean(chances[LOSE], chances[LOSE_GAMMON], chances[LOSE_BACKGAMMON], lost)
     return high, low
 
 
 @inner
-def _mean(total: float, gammons: float, backgammons: float, worths: Any) -> float:
-    """Return what a game is worth if it ends that way, gammons and backgammons in their proportion."""
+def _mean(total: float, gammons: float, backgammons: float, equities: Any) -> float:
+    """Return the average equity of a game that is won (or lost), with its rates of gammons and backgammons."""
     if total < LEAST:
-        return float(worths[0])
+        return float(equities[0])
     gammon, backgammon = _share(gammons, total), _share(backgammons, total)
-    return float(worths[0] + gammon * (worths[1] - worths[0]) + backgammon * (worths[2] - worths[1]))
+    return float(equities[0] + gammon * (equities[1] - equities[0]) + backgammon * (equities[2] - equities[1]))
 
 
 @inner
@@ -217,36 +217,33 @@ def _share(part: float, total: float) -> float:
 
 @frozen
 class Efficiency:
-    """The efficiency of a cube in each kind of position.
+    """The efficiency of the cube by kind of position.
 
-    The figures for races were read off races without checkers, solved exactly, where each side has only pips to go
+    The figures for races were fitted to an exactly solved model of races in which sides have pips but no checkers
     (`bench/bench_efficiency.py`).
     """
 
     contact: tuple[float, float] = (0.8, 0.74)
-    """Of a centred and of an owned cube while the sides can still meet; `docs/cube.md` has where they come from."""
+    """Centred and owned cube, in positions with contact; `docs/cube.md` has their origin."""
     contact_swing: float = 0.07
-    """By how much a roll changes the chance to win where that is even, as a standard deviation."""
+    """Standard deviation by which a roll changes an even chance to win."""
     race_most: tuple[float, float] = (0.96, 0.9)
-    """What both efficiencies approach in a long race."""
+    """The limits of both efficiencies in a long race."""
     race_dead: tuple[float, float] = (3.0, 2.0)
     """Pips of the player on roll at which the cube is dead.
 
-    Races without checkers have 2 more: checkers waste pips, so that with so few there are more rolls left.
+    In races without checkers it is 2 pips more: checkers waste pips, so that as few pips take more rolls.
     """
     race_half: tuple[float, float] = (8.0, 11.0)
-    """Pips more that bring the efficiency to half of the most."""
+    """Additional pips at which the efficiency is half of `race_most`."""
     race_swing: float = 0.4
-    """By how much a roll changes the chance to win where that is even and an owned cube is dead.
+    """Standard deviation by which a roll changes an even chance to win where an owned cube is dead.
 
-    It gets less as the race gets longer and the cube more efficient: in proportion to what that lacks to 1.
+    In longer races it is smaller, in proportion to 1 minus the efficiency.
     """
 
     def of(self, boards: Boards) -> Floats64:
-        """Return the efficiency of a centred and of an owned cube and what a roll changes.
-
-        Shape (n, 3) for boards of shape (n, 26).
-        """
+        """Return the efficiency of a centred and of an owned cube and the swing of a roll, shape (n, 3)."""
         found = np.empty((len(boards), 3))
         found[:] = *self.contact, self.contact_swing
         races = np.flatnonzero(have_passed(boards))
@@ -263,4 +260,4 @@ class Efficiency:
 
 
 DEFAULT_EFFICIENCY: Final = Efficiency()
-"""What is used where nothing else is said."""
+"""The efficiency that is used by default."""

@@ -1,4 +1,4 @@
-"""Stakes: what a game is worth at a score and with a cube, what positions and resignations are worth for that."""
+"""Stakes: the equities of results, positions and resignations at a score and with a cube."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from fibsbot.engine.match_equity import chance_after_game, equity_scale
 from fibsbot.match import MatchState, Owner
 
 OWNER_COLUMN: Final = {Owner.CENTRED: CENTRED, Owner.PLAYER: OWNED, Owner.OPPONENT: THEIRS}
-"""Where the worth of a position stands in `Stakes.values`, by the owner of the cube."""
+"""The column of `Stakes.values` by the owner of the cube."""
 
 
 @frozen(slots=False)
 class Stakes:
-    """What is at stake in a game, seen by the player on roll.
+    """The stakes of a game, seen by the player on roll.
 
     All equities are normalised: at the cube of the state from which the stakes were built, a single game won is 1 and
     a single game lost -1 (GNU Backgammon's EMG). They keep that unit when the cube is turned or the other player is on
@@ -30,23 +30,23 @@ class Stakes:
     away: tuple[int, int]
     """Points that the player and the opponent still need; (0, 0) for money."""
     cube: int
-    """What the cube shows."""
+    """The value of the cube."""
     live: bool = True
     """Whether the cube can be turned at all: not in the Crawford game, nor without a cube."""
     jacoby: bool = False
     """Whether gammons count only once the cube has been turned."""
     beavers: bool = False
-    """Whether who is doubled may redouble at once and keep the cube."""
+    """Whether a player who is doubled may redouble at once and keep the cube."""
     unit: int = 1
     """For money: the cube at which 1 is a single game."""
     middle: float = 0.0
-    """At a match score: the chance to win the match that is worth 0."""
+    """At a match score: the chance to win the match at equity 0."""
     half: float = 1.0
-    """At a match score: by how much the chance has to be better to be worth 1."""
+    """At a match score: the difference of that chance between equity 0 and 1."""
 
     @classmethod
     def of(cls, state: MatchState) -> Stakes:
-        """Return what is at stake in a state, seen by its player, who need not be on roll."""
+        """Return the stakes of a state, seen by its player, who need not be on roll."""
         live = not (state.crawford or state.cubeless)
         if state.length:
             away = (max(state.away[0], 1), max(state.away[1], 1))
@@ -58,7 +58,7 @@ class Stakes:
 
     @property
     def match(self) -> bool:
-        """Whether there is a match to win."""
+        """Whether the game is part of a match, not for money."""
         return self.away != (0, 0)
 
     @cached_property
@@ -72,33 +72,33 @@ class Stakes:
         return evolve(self, cube=2 * self.cube)
 
     def equity(self, points: int) -> float:
-        """Return what it is worth that the game ends with so many points, negative ones lost."""
+        """Return the equity of points won in this game, negative ones lost."""
         if self.match:
             return (chance_after_game(self.away, points) - self.middle) / self.half
         return points / self.unit
 
-    def match_chance(self, worth: float) -> float:
-        """Return the chance to win the match that so much is worth; only in a match."""
+    def match_chance(self, equity: float) -> float:
+        """Return the chance to win the match at an equity; raise ValueError for money."""
         if not self.match:
             raise ValueError("expected a match of some length, got an unlimited one")
-        return self.middle + self.half * worth
+        return self.middle + self.half * equity
 
     def can_double(self, owner: Owner) -> bool:
-        """Whether the player may turn the cube and has a use for that: winning as it is may win the match already."""
+        """Return whether the player may turn the cube and has a use for it: the present cube may win the match."""
         return owner is not Owner.OPPONENT and self._useful(self.cube)[0]
 
     # -- positions ------------------------------------------------------------------------------------------------
 
     def no_double_values(self, outcomes: Outcomes, efficiency: Floats64) -> Floats64:
-        """Return what positions are worth if the player on roll does not turn the cube now.
+        """Return the equities of positions if the player on roll does not turn the cube now.
 
-        Arguments:
-            outcomes: the six chances of the player on roll, shape (n, 6).
-            efficiency: of the cube, shape (n, 3) or (3,); see `Efficiency.of`.
+        Args:
+            outcomes: The six chances of the player on roll, shape (n, 6).
+            efficiency: The efficiency of the cube, shape (n, 3) or (3,); see `Efficiency.of`.
 
         Returns:
-            Shape (n, 4), by column: the cube CENTRED, OWNED by the player on roll, LOST to the opponent, and TURNED now
-            and taken.
+            Shape (n, 4), by column: the cube CENTRED, OWNED by the player on roll, THEIRS (the opponent's), and TURNED
+            now and taken.
         """
         chances = np.ascontiguousarray(outcomes, np.float64).reshape(-1, OUTCOMES)
         values = np.empty((len(chances), janowski.COLUMNS))
@@ -108,29 +108,29 @@ class Stakes:
         return values
 
     def values(self, outcomes: Outcomes, efficiency: Floats64) -> Floats64:
-        """Return what positions are worth to the player on roll before the roll, who doubles now where that gains.
+        """Return the equities of positions for the player on roll, who doubles now where that gains.
 
-        This is what a search needs at its leaves. Arguments are those of `hold`.
+        A search uses them at its leaves. Arguments are those of `no_double_values`.
 
         Returns:
-            Shape (n, 3), by column: the cube CENTRED, OWNED by the player on roll, LOST to the opponent.
+            Shape (n, 3), by column: the cube CENTRED, OWNED by the player on roll, THEIRS (the opponent's).
         """
-        held = self.no_double_values(outcomes, efficiency)
-        equities = held[:, :TURNED]
+        by_action = self.no_double_values(outcomes, efficiency)
+        equities = by_action[:, :TURNED]
         if self._turnable[0, 0]:
             for column in (CENTRED, OWNED):
-                equities[:, column] = self.best_action_value(equities[:, column], held[:, TURNED])
+                equities[:, column] = self.best_action_value(equities[:, column], by_action[:, TURNED])
         return equities
 
     def best_action_value(self, no_double: Floats64, double_take: Floats64) -> Floats64:
-        """Return what positions are worth to the player on roll and may double, from what was found for both ways on.
+        """Return the equities of the better one of rolling and doubling, from the equities of both.
 
-        `double_take` is in this unit, as all is: about twice the worth that the same position has without doubling.
+        `double_take` is in the unit of these stakes: about twice the equity of the same position without doubling.
         """
         return np.maximum(no_double, np.minimum(self.take_value(double_take), self.pass_value))
 
     def take_value(self, double_take: Floats64) -> Floats64:
-        """Return what doubling is worth against a take or, where that is allowed and better, a beaver."""
+        """Return the equity of doubling against a take or, where it is allowed and better, a beaver."""
         if not self.beavers:
             return np.asarray(double_take)
         # For money everything is twice as much when the opponent turns the cube once more and keeps it.
@@ -138,11 +138,11 @@ class Stakes:
 
     @property
     def pass_value(self) -> float:
-        """What a double is worth that is passed."""
+        """The equity of a double that is passed."""
         return float(self._won[0, 0])
 
     def cubeless(self, outcomes: Outcomes) -> Floats64:
-        """Return what positions are worth if nobody ever turns the cube again, shape (n,) for (n, 6); gammons count."""
+        """Return the equities if the cube is never turned again, shape (n,) for (n, 6); gammons count."""
         chances = np.asarray(outcomes, np.float64)
         if not self.match:
             return np.asarray(cubeless_equity(chances) * (self.cube / self.unit), np.float64)
@@ -152,7 +152,7 @@ class Stakes:
         return np.asarray(chances @ steps / np.where(sure > 0, sure, 1))
 
     def market(self, outcomes: Outcomes) -> Floats64:
-        """Return the live market of one position at each level, shape (levels, 2); see `janowski.market`."""
+        """Return the live market window of one position at each level, shape (levels, 2); see `janowski.market`."""
         points = np.zeros((2, len(self._won) + 1))
         chances = np.ascontiguousarray(outcomes, np.float64)
         janowski.market(chances, self._won, self._lost, self._turnable, points)
@@ -167,7 +167,7 @@ class Stakes:
 
     @cached_property
     def _cubes(self) -> tuple[int, ...]:
-        """The values of the cube by level: two for money, in a match until nobody can use it."""
+        """The values of the cube by level: two for money, in a match up to the first that nobody can use."""
         cubes = [self.cube, 2 * self.cube]
         while self.match and any(self._useful(cubes[-1])):
             cubes.append(2 * cubes[-1])
@@ -189,37 +189,37 @@ class Stakes:
 RESIGNATION_LEVELS: Final = (1, 2, 3)
 """A single game, a gammon, a backgammon."""
 ACCEPT_SLACK: Final = 1e-3
-"""By how much an offer may fall short of the position: chances that are estimated are never quite 1."""
+"""The equity by which an offer may fall short of the position: estimated chances are never quite 1."""
 RESIGN_LIMIT: Final = 5e-4
-"""Who resigns gives away no more than this, and has no better chance to win."""
+"""The largest chance to win, and the largest loss of equity, with which a player resigns."""
 
 
 def resigned_equity(stakes: Stakes, owner: Owner, level: int) -> float:
-    """Return what a game is worth that ends by a resignation, negative levels resigned by the player.
+    """Return the equity of a resignation, negative levels resigned by the player.
 
-    Under the Jacoby rule nothing counts more than a single game as long as nobody has turned the cube.
+    Under the Jacoby rule it counts as a single game as long as the cube has not been turned.
     """
     if stakes.jacoby and owner is Owner.CENTRED:
         level = max(-1, min(level, 1))
     return stakes.equity(level * stakes.cube)
 
 
-def accepts_resignation(stakes: Stakes, owner: Owner, level: int, worth: float) -> bool:
-    """Whether the player should accept the opponent's offer, the position being worth so much to the player.
+def accepts_resignation(stakes: Stakes, owner: Owner, level: int, equity: float) -> bool:
+    """Return whether the player should accept the opponent's offer, where `equity` is the player's of playing on.
 
-    The worth is that of playing on, whoever is on roll, and in the unit of `stakes`.
+    It is that of the position, whoever is on roll, in the unit of `stakes`.
     """
-    return resigned_equity(stakes, owner, level) >= worth - ACCEPT_SLACK
+    return resigned_equity(stakes, owner, level) >= equity - ACCEPT_SLACK
 
 
 def level_to_resign(stakes: Stakes, owner: Owner, outcomes: Outcomes, efficiency: Floats64) -> int:
-    """Return what the player on roll should resign: 0 nothing, 1 single, 2 gammon, 3 backgammon.
+    """Return the level that the player on roll should resign: 0 nothing, 1 single, 2 gammon, 3 backgammon.
 
-    Only what is lost for certain is given up, and the least that an opponent who knows should accept.
+    Only a certain loss is resigned, at the lowest level that a well-informed opponent accepts.
     """
     if outcomes[WIN] > RESIGN_LIMIT:
         return 0
-    worth = float(stakes.values(outcomes, efficiency)[0, OWNER_COLUMN[owner]])
+    equity = float(stakes.values(outcomes, efficiency)[0, OWNER_COLUMN[owner]])
     return next(
-        (it for it in RESIGNATION_LEVELS if abs(resigned_equity(stakes, owner, -it) - worth) <= RESIGN_LIMIT), 0
+        (it for it in RESIGNATION_LEVELS if abs(resigned_equity(stakes, owner, -it) - equity) <= RESIGN_LIMIT), 0
     )

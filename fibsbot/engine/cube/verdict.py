@@ -13,36 +13,33 @@ from fibsbot.engine.cube.stakes import OWNER_COLUMN, Stakes
 from fibsbot.match import CubeAction, MatchState, Owner
 
 OPTIONAL_LIMIT: Final = 1e-4
-"""Worths that differ by less are the same: doubling is optional."""
+"""Doubling is optional if the equities differ by less than this."""
 ROUNDING: Final = 1e-9
-"""What rounding makes of nothing."""
+"""Equities that differ by less than this count as equal."""
 
 
 @frozen
 class CubeVerdict:
-    """What the cube actions before a roll are worth, normalised and seen by the player on roll, and what follows.
-
-    It has everything that `strategies.judge.CubeValues` has.
-    """
+    """The equities of the cube actions before a roll, normalised and seen by the player on roll, and the verdict."""
 
     no_double: float
-    """Worth of rolling with the cube as it is."""
+    """Equity of rolling without doubling."""
     double_take: float
-    """Worth of doubling when the opponent takes, or beavers where that is allowed and better for him."""
+    """Equity of doubling if the opponent takes, or beavers where that is allowed and better."""
     double_pass: float
-    """Worth of doubling when the opponent passes."""
+    """Equity of doubling if the opponent passes."""
     owner: Owner = Owner.CENTRED
-    """Whose cube it is, before it is turned."""
+    """The owner of the cube before it is turned."""
     may_double: bool = True
-    """Whether the player may turn the cube and could have a use for that."""
+    """Whether the player may turn the cube and has a use for it."""
     dead: bool = False
-    """Whether it is only the use that is missing: winning as it is wins the match."""
+    """Whether the player may turn the cube but has no use for it: winning at its present value wins the match."""
     beaver: bool = False
     """Whether the opponent, doubled, should beaver."""
 
     @classmethod
     def of(cls, stakes: Stakes, owner: Owner, no_double: float, double_take: float) -> CubeVerdict:
-        """Build the verdict from what both ways on are worth in the unit of `stakes`, the cube taken, not beavered."""
+        """Build the verdict from the equities of rolling and of a double that is taken, not beavered."""
         may_double = stakes.can_double(owner)
         beaver = bool(stakes.beavers and double_take < -ROUNDING)
         return cls(
@@ -57,22 +54,22 @@ class CubeVerdict:
 
     @property
     def double(self) -> float:
-        """What doubling is worth against the best answer."""
+        """The equity of doubling against the best answer."""
         return min(self.double_take, self.double_pass)
 
     @property
     def best(self) -> float:
-        """What the best action is worth."""
+        """The equity of the best action."""
         return max(self.no_double, self.double) if self.may_double else self.no_double
 
     @property
     def action(self) -> CubeAction:
-        """ROLL or DOUBLE. Where both are worth the same, DOUBLE: it ends what is won and waits for no better moment."""
+        """ROLL or DOUBLE; DOUBLE if both are equal: it ends games that are won."""
         return CubeAction.DOUBLE if self.may_double and self.double >= self.no_double - ROUNDING else CubeAction.ROLL
 
     @property
     def answer(self) -> CubeAction:
-        """TAKE, PASS or BEAVER. Where take and pass are worth the same, TAKE: nothing is given up by going on."""
+        """TAKE, PASS or BEAVER; TAKE if take and pass are equal."""
         if self.beaver:
             return CubeAction.BEAVER
         return CubeAction.PASS if self.double_take > self.double_pass + ROUNDING else CubeAction.TAKE
@@ -88,27 +85,27 @@ class CubeVerdict:
 
     @property
     def too_good(self) -> bool:
-        """Whether playing on for a gammon is worth more than what a pass gives."""
+        """Whether playing on for a gammon is better than a double that is passed."""
         return self.action is CubeAction.ROLL and self.may_double and self.no_double > self.double_pass + ROUNDING
 
     @property
     def double_error(self) -> float:
-        """What the wrong one of doubling and rolling costs."""
+        """The cost of the wrong one of doubling and rolling."""
         return abs(self.no_double - self.double) if self.may_double else 0.0
 
     @property
     def take_error(self) -> float:
-        """What a take (or beaver) costs the opponent who should pass; 0 where it is right."""
+        """The cost of a take (or beaver) for an opponent who should pass; 0 if it is right."""
         return max(self.double_take - self.double_pass, 0.0)
 
     @property
     def pass_error(self) -> float:
-        """What a pass costs the opponent who should take; 0 where it is right."""
+        """The cost of a pass for an opponent who should take; 0 if it is right."""
         return max(self.double_pass - self.double_take, 0.0)
 
     @property
     def wrong_answers(self) -> float | None:
-        """The share of wrong answers from which on a double would be right after all; None where it is, or never is."""
+        """The share of wrong answers from which a double would be right; None if it is right anyway, or never."""
         if not self.may_double or self.action is CubeAction.DOUBLE:
             return None
         right, wrong = sorted((self.double_take, self.double_pass))
@@ -132,71 +129,70 @@ class CubeVerdict:
 
 @frozen
 class DoubleAnswer:
-    """What the answers to a double, or to a beaver, are worth, normalised and seen by the player who answers."""
+    """The equities of the answers to a double or to a beaver, normalised and seen by the player who answers."""
 
     take: float
-    """Worth of playing on for twice as much, the cube with who keeps it."""
+    """Equity of playing on with the doubled cube."""
     beaver: float | None
-    """Worth of turning the cube once more at once (a raccoon or otter after a beaver); None where it is not allowed."""
+    """Equity of turning the cube again at once (a raccoon or otter after a beaver); None if it is not allowed."""
     passed: float = -1.0
-    """Worth of giving up the game."""
+    """Equity of passing."""
 
     @classmethod
     def of(cls, take: float, *, beavers: bool) -> DoubleAnswer:
-        """Build the answers from what a take is worth. For money a beaver is worth twice that: its cube stays."""
+        """Build the answers from the equity of a take. A beaver is worth twice that: the player keeps the cube."""
         return cls(float(take), 2 * float(take) if beavers else None)
 
     @property
     def action(self) -> CubeAction:
-        """TAKE, PASS or BEAVER; a take where two are worth the same."""
+        """TAKE, PASS or BEAVER; TAKE if it is equal to another."""
         if self.beaver is not None and self.beaver > self.take + ROUNDING and self.beaver > self.passed:
             return CubeAction.BEAVER
         return CubeAction.TAKE if self.take >= self.passed - ROUNDING else CubeAction.PASS
 
     @property
     def best(self) -> float:
-        """What the best answer is worth."""
+        """The equity of the best answer."""
         return max(self.take, self.passed, self.take if self.beaver is None else self.beaver)
 
 
 def cube_verdict(state: MatchState, outcomes: Outcomes, efficiency: Efficiency = DEFAULT_EFFICIENCY) -> CubeVerdict:
-    """Return the verdict on a double by the player on roll, who sees the state, from the six chances, shape (6,).
+    """Return the verdict on a double by the player of the state, who is on roll, from the six chances, shape (6,).
 
-    Nothing is looked ahead: all follows from the chances and the model of the cube.
+    There is no lookahead: everything follows from the chances and the cube model.
     """
     stakes = Stakes.of(state)
-    held = stakes.no_double_values(outcomes, efficiency.of_position(state.position))[0]
-    return CubeVerdict.of(stakes, state.owner, held[OWNER_COLUMN[state.owner]], held[TURNED])
+    equities = stakes.no_double_values(outcomes, efficiency.of_position(state.position))[0]
+    return CubeVerdict.of(stakes, state.owner, equities[OWNER_COLUMN[state.owner]], equities[TURNED])
 
 
 STEPS: Final = 2000
-"""Into how many the way from a lost to a won game is cut; within one the equities run straight, or nearly so."""
+"""Intervals of the chance to win, within which equities are interpolated linearly."""
 
 
 @frozen
 class Market:
-    """Chances of the player on roll to win, the proportion of gammons being that of one position.
+    """Critical chances to win of the player on roll, with the gammon rates of one position.
 
-    None stands for what is not reached, however good the position.
+    None is a point that is not reached at any chance to win.
     """
 
     double_from: float | None
-    """Doubling point: from here on doubling is worth as much as rolling."""
+    """Doubling point: from here on doubling is at least as good as rolling."""
     cash_from: float | None
-    """Cash point: from here on the opponent loses less by passing. One less this is his take point."""
+    """Cash point: from here on the opponent should pass. One minus this is the opponent's take point."""
     too_good_from: float | None
-    """From here on it is worth more to play on than that the opponent passes."""
+    """Too good point: from here on playing on is better than a double that is passed."""
     dead_cash_from: float
-    """The cash point if nobody could turn the cube again after the take."""
+    """The cash point with a dead cube after the take."""
     live_cash_from: float
-    """The cash point if the cube were always turned at the perfect moment."""
+    """The cash point with a live cube after the take."""
 
     @classmethod
     def of(cls, stakes: Stakes, owner: Owner, outcomes: Outcomes, efficiency: Floats64) -> Market:
         """Return the market of a cube that the player may turn, from the six chances and efficiency of one position.
 
-        Raises:
-            ValueError: The player may not turn the cube, or has no use for that.
+        Raises ValueError if the player may not turn the cube, or has no use for it.
         """
         if not stakes.can_double(owner):
             raise ValueError(f"expected a cube that the player can turn, got {owner} at {stakes}")
@@ -216,7 +212,7 @@ class Market:
 
 
 def along(wins: Floats64, outcomes: Outcomes) -> Floats64:
-    """Return six chances for chances to win, shape (n, 6) for (n,), with the gammons of one position, shape (6,)."""
+    """Return outcomes for chances to win, shape (n, 6) for (n,), with the gammon rates of one position, shape (6,)."""
     chances = np.asarray(outcomes, np.float64)
     won = chances[:LOSE] / chances[0] if chances[0] > 0 else np.array([1.0, 0, 0])
     lost = chances[LOSE:] / chances[LOSE] if chances[LOSE] > 0 else np.array([1.0, 0, 0])
@@ -224,7 +220,7 @@ def along(wins: Floats64, outcomes: Outcomes) -> Floats64:
 
 
 def _crossing(wins: Floats64, excess: Floats64, *, strictly: bool = False) -> float | None:
-    """Return the least chance from which the excess is at least 0 (above 0, strictly); None if there is none."""
+    """Return the least chance to win from which the excess is at least 0 (`strictly`: above 0), or None."""
     reached = excess > 1e-9 if strictly else excess >= -1e-9
     if not reached.any():
         return None

@@ -1,4 +1,4 @@
-"""Rollouts: a position played to its end, or some turns on, many times over. See `docs/search.md`."""
+"""Rollouts: many games from a position, played to the end or truncated. See `docs/search.md`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run a rollout: blocks on all cores, in order, until the best candidate is known well enough."""
+"""Run a rollout: blocks of games on all cores, in order, until the stopping rule is met."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from fibsbot.processes import WorkerLostError, map_unordered, usable_cores
 from fibsbot.text import one_line
 
 EngineFactory: TypeAlias = Callable[[], Engine]
-"""Makes the engine in each process; it must be something that can be pickled, such as `Engine.load`."""
+"""Makes the engine in each process; it must be picklable, such as `Engine.load`."""
 PlayedBlock: TypeAlias = tuple[int, list[Trials]]
-"""The number of a block, and what its games gave by candidate."""
+"""The number of a block, and the results of its games by candidate."""
 
 
 def play_blocks(
     make: EngineFactory, candidates: Sequence[Candidate], plan: RolloutPlan, numbers: Iterable[int], jobs: int
 ) -> Generator[PlayedBlock, None, None]:
-    """Play these blocks in so many processes and yield each when it is done, in any order.
+    """Play blocks in `jobs` processes and yield each when it is done, in any order.
 
-    Even one job gets a process: so the libraries calculate as they do in several. Raises RolloutError where a process
-    cannot make its engine or dies. However this ends, all processes are gone afterwards.
+    A single job has a process of its own, too, so that the libraries compute as they do in several. Raises RolloutError
+    if a process cannot make its engine or dies. All processes have ended afterwards.
     """
     try:
         yield from map_unordered(_work, (make, tuple(candidates), plan), numbers, jobs)
@@ -39,7 +39,7 @@ def play_blocks(
 
 
 def _work(way: Connection, make: EngineFactory, candidates: Sequence[Candidate], plan: RolloutPlan) -> None:
-    """Play the blocks that come, until there are no more or nobody is there any longer. The whole of a process."""
+    """Play the blocks that are received until there are no more; the main function of a process."""
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), way:
         try:
             roller = BlockPlayer(make())
@@ -60,19 +60,19 @@ def rollout(
     engine: str = "",
     on_progress: Callable[[RolloutResult], None] | None = None,
 ) -> RolloutResult:
-    """Roll out candidates, all with the same rolls. The result does not depend on the number of jobs.
+    """Roll out candidates, all with the same dice. The result does not depend on the number of jobs.
 
     Args:
-        make: Makes the engine, in each process: `Engine.load`, or a `functools.partial` of it.
-        candidates: What is rolled out; see `position`, `cube_actions`, `plays_of`.
-        plan: How.
-        jobs: Processes, as many as there are cores if not given.
-        file: Where each block is kept as soon as it is played; if it is there, the rollout goes on from it.
-        engine: The engine's name, which the file remembers.
+        make: Makes the engine in each process: `Engine.load`, or a `functools.partial` of it.
+        candidates: The candidates; see `position_candidate`, `cube_candidates`, `play_candidates`.
+        plan: The number of games, the stopping rule and so on.
+        jobs: Number of processes, by default the number of cores.
+        file: Receives each block as soon as it is played; an existing file is resumed.
+        engine: The engine's name, which is stored in the file.
         on_progress: Called with the results so far after every 36 games of each candidate.
 
     Raises:
-        RolloutError: A process dies, an engine cannot be made, or the file is none of this rollout; one line.
+        RolloutError: A process dies, an engine cannot be made, or the file belongs to another rollout; one line.
     """
     if not candidates:
         raise RolloutError("expected at least one candidate to roll out, got none")
@@ -96,7 +96,7 @@ def rollout(
 def _in_order(
     make: EngineFactory, candidates: Sequence[Candidate], plan: RolloutPlan, jobs: int, record: RolloutFile | None
 ) -> Generator[list[Trials], None, None]:
-    """Yield the blocks in their order, whoever is done first, so that all jobs stop at the same one."""
+    """Yield the blocks in order, so that the rollout stops at the same block for any number of jobs."""
     numbers = range(plan.trials // BLOCK)
     known = dict(record.blocks) if record else {}
     missing = [number for number in numbers if number not in known]
@@ -127,7 +127,7 @@ def _result(
 
 
 def _enough(result: RolloutResult) -> bool:
-    """Whether the rollout may stop: errors are small enough, or the best is far enough ahead."""
+    """Return whether the rollout may stop: errors are small enough, or the best is far enough ahead."""
     plan = result.plan
     if result.results[0].count < plan.min_trials:
         return False

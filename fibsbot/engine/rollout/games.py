@@ -1,8 +1,8 @@
-"""Games of a rollout, 36 side by side, so that the network gets large batches.
+"""Games of a rollout, 36 in parallel, so that the network gets large batches.
 
-Luck is what a roll is worth against the mean of all 21. As the means are known from looking one roll ahead, luck can
-be taken out of each result without bias (variance reduction): what is left are the errors of the evaluation on the
-way, which scatter far less.
+The luck of a roll is its equity minus the mean of all 21. As the mean is known from a 1-ply lookahead, luck can be
+subtracted from each result without bias (variance reduction). The remaining variance comes from the errors of the
+evaluation and is far smaller.
 """
 
 from __future__ import annotations
@@ -36,22 +36,21 @@ from fibsbot.engine.search.cube_lines import OPPONENT_COLUMN, CubeLine, Decision
 from fibsbot.engine.search.lookahead import Lookahead, argmin_of_slots
 
 ROLLOUT_FILTER: Final = PlayFilter(0.12, 3)
-"""Which plays the pruner leaves to the network."""
+"""The plays that are evaluated by the network."""
 MAX_TURNS: Final = 500
-"""Turns after which the network says what is left of a game that finds no end."""
+"""Turns after which a game that does not end is truncated and evaluated."""
 
 
 class BlockPlayer:
     """Int64s out candidates block by block; each thread needs its own."""
 
     def __init__(self, engine: Engine) -> None:
-        """Make room."""
         self._searcher = Searcher(engine.evaluator, engine.pruner)
 
     def play(self, candidates: Sequence[Candidate], plan: RolloutPlan, block: int) -> list[Trials]:
-        """Return what the games of a block give, shape (36, 7) for each candidate, seen by whose worth is asked for.
+        """Return the results of a block of games, shape (36, 7) for each candidate, seen by the candidate's player.
 
-        It is the same to the last bit whatever was played before.
+        They do not depend on what was played before.
         """
         self._searcher.lookahead.forget()
         return [self._play(candidate, plan, block) for candidate in candidates]
@@ -73,10 +72,10 @@ class BlockPlayer:
 
 
 class _BestPlays(NamedTuple):
-    """The best play of every roll of the games that go on, seen by the player on roll."""
+    """The best play of every roll of the games in progress, seen by the player on roll."""
 
     places: Int64s
-    """Where among all plays it stands, shape (games, 21)."""
+    """Its index among all plays, shape (games, 21)."""
     outcomes: Outcomes
     """Shape (games, 21, 6)."""
     equities: Floats64
@@ -85,7 +84,7 @@ class _BestPlays(NamedTuple):
 
 @frozen(eq=False)
 class _EvaluatedPlays:
-    """The plays of all rolls that the network has looked at; boards and chances are seen by the opponent."""
+    """The evaluated plays of all rolls; boards and chances are seen by the opponent."""
 
     boards: Boards
     slots: Int32s
@@ -97,33 +96,33 @@ class _EvaluatedPlays:
         return self.slots // ROLL_COUNT
 
     def best(self, equities: Floats64, games: int) -> _BestPlays:
-        """Return the plays that are worth least to the opponent."""
+        """Return the plays with the least equity for the opponent."""
         places = argmin_of_slots(equities[:, None], self.slots, games * ROLL_COUNT)[:, 0].reshape(games, ROLL_COUNT)
         return _BestPlays(places, other_side(self.outcomes[places]), -equities[places])
 
 
 @define(eq=False)
 class _Games:
-    """Games that are played side by side. All have made as many turns, so the same side is on roll."""
+    """Games that are played in parallel. They are at the same turn, so the same side is on roll in all of them."""
 
     lookahead: Lookahead
     cubes: DecisionCubes
     reduced: bool
     boards: Boards
-    """Those of the games that go on, seen by the player on roll."""
+    """Boards of the games in progress, seen by the player on roll."""
     levels: Int64s
-    """How often the cube of each of these was doubled."""
+    """How often the cube of each was doubled."""
     columns: Int64s
-    """Where it is, seen by the player on roll."""
+    """The owner column of each cube, seen by the player on roll."""
     games: Int64s
-    """Which games these are."""
+    """The number of each game in progress."""
     results: Trials
-    """For side 0, of all games; of those that go on, the luck so far, negative."""
+    """Results of all games for side 0; for games in progress, minus the luck so far."""
     side: int = 0
 
     @classmethod
     def of(cls, lookahead: Lookahead, cubes: DecisionCubes, plan: RolloutPlan, boards: Boards, line: CubeLine) -> Self:
-        """Set up games that begin with the same cube."""
+        """Return games that start with the same cube."""
         count = len(boards)
         levels, columns = np.full(count, line.level), np.full(count, line.column)
         return cls(
@@ -138,7 +137,7 @@ class _Games:
         )
 
     def turn(self, rolls: Int64s, *, doubling: bool) -> None:
-        """Have those on roll double where that gains, roll and play. `rolls` has the roll of each game."""
+        """Play a turn in each game: double where that gains, roll and play. `rolls` has the roll of each game."""
         boards, slots = self.lookahead.expand(self.boards, ROLLOUT_FILTER)
         found = _EvaluatedPlays(boards, slots, self.lookahead.evaluate(boards))
         ahead = found.best(self._theirs(found, self.levels, self.columns), len(self.games))
@@ -153,7 +152,7 @@ class _Games:
         self.side = 1 - self.side
 
     def settle(self, over: Bools) -> None:
-        """End games with what their positions are worth as they are."""
+        """End games with the evaluation of their positions."""
         if over.any():
             boards, levels, columns = self.boards[over], self.levels[over], self.columns[over]
             outcomes = self.lookahead.evaluate(boards)
@@ -164,7 +163,7 @@ class _Games:
     # -- the cube -------------------------------------------------------------------------------------------------
 
     def _doubled(self, found: _EvaluatedPlays, ahead: _BestPlays) -> _BestPlays:
-        """Turn the cubes where that gains and end the games in which that is passed; return what is ahead then."""
+        """Double where that gains and end the games in which the double is passed; return the best plays then."""
         may = self._may_double()
         if not may.any():
             return ahead
@@ -198,9 +197,9 @@ class _Games:
     # -- equities ---------------------------------------------------------------------------------------------------
 
     def _theirs(self, found: _EvaluatedPlays, levels: Int64s, columns: Int64s, asked: Bools | None = None) -> Floats64:
-        """Return what plays leave the opponent, with the cube that each game has, seen by the player on roll.
+        """Return the opponent's equity after each play, with the cube of each game as the player on roll sees it.
 
-        Only of the games asked for, if not all are; else it is 0.
+        If `asked` is given, plays of other games get 0.
         """
         chosen = np.arange(len(found.boards)) if asked is None else np.flatnonzero(asked[found.games])
         games = found.games[chosen]
@@ -211,7 +210,7 @@ class _Games:
         return equities
 
     def _worths(self, side: int, levels: Int64s, columns: Int64s, boards: Boards, outcomes: Outcomes) -> Floats64:
-        """Return what boards are worth to a side on roll, each with a cube of its own as that side sees it."""
+        """Return the equities of boards for a side on roll, each with a cube of its own as that side sees it."""
         equities = np.empty(len(boards))
         for level, column in set(zip(levels.tolist(), columns.tolist(), strict=True)):
             these = (levels == level) & (columns == column)
@@ -220,7 +219,7 @@ class _Games:
         return equities
 
     def _add(self, places: Int64s, gains: Floats64) -> None:
-        """Add what the games at these places gain, seen by the player on roll."""
+        """Add gains, seen by the player on roll, to the results of the games at these indices."""
         self.results[self.games[places]] += gains if self.side == 0 else _other(gains)
 
     def _keep(self, going: Bools) -> None:
@@ -232,5 +231,5 @@ _OTHERS: Final = np.array([OPPONENT_COLUMN[column] for column in sorted(OPPONENT
 
 
 def _other(gains: Floats64) -> Floats64:
-    """Return chances and equities seen by the other player."""
+    """Return outcomes and equities as seen by the other player."""
     return np.concatenate([other_side(gains[:, :OUTCOMES]), -gains[:, EQUITY:]], axis=1)

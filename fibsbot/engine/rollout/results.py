@@ -17,26 +17,26 @@ from fibsbot.engine.rollout.plan import BLOCK, Candidate, RolloutPlan
 
 
 class RolloutError(Exception):
-    """A rollout cannot be done or go on; the text is one line."""
+    """A rollout that cannot be started or resumed; the text is one line."""
 
 
 Trials = npt.NDArray[np.float64]
-"""What each game of a candidate gave: the six chances and the worth with the cube, shape (trials, 7)."""
+"""The results of a candidate's games: the six chances and the cubeful equity, shape (trials, 7)."""
 EQUITY = OUTCOMES
-"""The column of the worth."""
+"""The column of the equity."""
 COLUMNS = OUTCOMES + 1
 
 
 @frozen(eq=False)
 class CandidateResult:
-    """A candidate, and what it is worth to whoever asks."""
+    """The result of a candidate, seen by its player."""
 
     candidate: Candidate
     trials: Trials
 
     @property
     def count(self) -> int:
-        """How many games were played."""
+        """The number of games."""
         return len(self.trials)
 
     @property
@@ -51,7 +51,7 @@ class CandidateResult:
 
     @property
     def equity(self) -> float:
-        """Worth with the cube, normalised (see `cube.Stakes`); without one if the rollout had none."""
+        """The equity, normalised (see `cube.Stakes`); cubeful unless the rollout had no cube."""
         return float(self.trials[:, EQUITY].mean())
 
     @property
@@ -61,7 +61,7 @@ class CandidateResult:
 
     @property
     def cubeless(self) -> float:
-        """Points per game without a cube, at the value that it has in this candidate."""
+        """Points per game without a cube, per value of the candidate's cube."""
         return float(cubeless_equity(self.outcomes))
 
     @property
@@ -72,7 +72,7 @@ class CandidateResult:
 
 @frozen(eq=False)
 class RolloutResult:
-    """What all candidates are worth, in the order in which they were given."""
+    """The results of all candidates, in the given order."""
 
     plan: RolloutPlan
     results: tuple[CandidateResult, ...]
@@ -80,7 +80,7 @@ class RolloutResult:
 
     @property
     def best(self) -> CandidateResult:
-        """The candidate of the highest worth."""
+        """The candidate with the highest equity."""
         return max(self.results, key=lambda it: it.equity)
 
     def ranked(self) -> list[CandidateResult]:
@@ -88,9 +88,9 @@ class RolloutResult:
         return sorted(self.results, key=lambda it: -it.equity)
 
     def behind(self, rolled: CandidateResult) -> tuple[float, float]:
-        """Return by how much a candidate is behind the best, and the standard error of that.
+        """Return the difference of a candidate to the best, and its standard error.
 
-        All candidates get the same rolls, so the difference is surer than both of its terms.
+        All candidates get the same rolls, so the difference has a smaller error than its terms.
         """
         difference = self.best.trials[:, EQUITY] - rolled.trials[:, EQUITY]
         return float(difference.mean()), float(standard_error(difference))
@@ -119,11 +119,11 @@ class RolloutFile:
     about: dict[str, Any]
     candidates: int
     blocks: dict[int, list[Trials]] = field(factory=dict)
-    """What was played before, by number."""
+    """Blocks played so far, by number."""
 
     @classmethod
     def open(cls, path: Path, engine: str, candidates: Sequence[Candidate], plan: RolloutPlan) -> RolloutFile:
-        """Read the file, or begin it. Raises RolloutError where it is of another rollout or cannot be read."""
+        """Read the file, or start it. Raises RolloutError if it belongs to another rollout or cannot be read."""
         about: dict[str, Any] = {"rollout": VERSION, "engine": engine}
         about |= {key: getattr(plan, name) for key, name in _PLAN_KEYS.items()}
         about["candidates"] = [candidate.name for candidate in candidates]
@@ -139,7 +139,7 @@ class RolloutFile:
         return record
 
     def add(self, number: int, trials: list[Trials]) -> None:
-        """Keep a block."""
+        """Append a block."""
         line = json.dumps({"block": number, "trials": [part.tolist() for part in trials]})
         try:
             with self.path.open("a", encoding="utf-8") as file:
@@ -159,7 +159,7 @@ class RolloutFile:
             raise RolloutError(f"{self.path}: expected the same rollout, found one with other {names}")
         for row, line in enumerate(lines[1:], 2):
             self._take(_json(line), row)
-        if torn:  # somebody was stopped in the middle of a line
+        if torn:  # the writer was stopped in the middle of a line
             self.path.write_bytes(whole + b"\n")
 
     def _take(self, found: object, row: int) -> None:

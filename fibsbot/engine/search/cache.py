@@ -1,4 +1,4 @@
-"""What positions were worth to the evaluator, as long as there is room: the same ones come up over and over."""
+"""Cache of evaluations: a search meets the same positions over and over."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from fibsbot.engine.arrays import CELLS, OUTCOMES, Board, Boards, Floats32, Int3
 from fibsbot.engine.jit import compiled, inner
 
 CACHE_SIZE: Final = 1 << 13
-"""Positions that are kept: half a megabyte. Four times as many save 3 % of the evaluations, and no time."""
+"""Positions in the cache: half a megabyte. Four times as many save 3 % of the evaluations, and no time."""
 EMPTY: Final = 127
-"""In the first cell of an empty place: no board has so many checkers."""
+"""Marks an empty entry in its first cell, a number of checkers that no board has."""
 
 
 class PositionCache(NamedTuple):
-    """Positions and their chances, each at the one place that follows from where its checkers are."""
+    """Positions and their outcomes; each position has one possible entry, given by its hash."""
 
     boards: Boards
     outcomes: Floats32
     used: Int32s
-    """The batch in which a place was last asked for: until that has been valued, it is not given away."""
+    """The batch in which an entry was last used: it is not replaced before that batch is evaluated."""
 
 
 def new_cache(size: int = CACHE_SIZE) -> PositionCache:
@@ -34,13 +34,13 @@ def new_cache(size: int = CACHE_SIZE) -> PositionCache:
 
 
 def empty(cache: PositionCache) -> None:
-    """Forget all positions."""
+    """Remove all positions."""
     cache.boards[:, 0] = EMPTY
 
 
 @inner
 def _place(board: Board, size: int) -> np.int64:
-    """Return where a position stands: FNV-1a (Fowler, Noll, Vo) over its cells."""
+    """Return the index of a position: FNV-1a (Fowler, Noll, Vo) over its cells."""
     number = np.uint64(14695981039346656037)
     for cell in range(CELLS):
         number = (number ^ np.uint64(board[cell] + 16)) * np.uint64(1099511628211)
@@ -58,9 +58,9 @@ def _is_same(board: Board, other: Board) -> bool:
 
 @compiled
 def find(cache: PositionCache, boards: Boards, batch: int, places: Int32s, unknown: Int32s) -> int:
-    """Write where the chances of each board will be found, and which boards have to be valued; return how many.
+    """Write the entry of each board to `places` and the boards to be evaluated to `unknown`; return their number.
 
-    Indices below 0 are no places of the cache: -1 - n stands for the n-th of the boards that have to be valued.
+    A board without an entry of its own gets -1 - n in `places`, where n is its index among the boards to be evaluated.
     """
     size = len(cache.used)
     count = 0
@@ -72,7 +72,7 @@ def find(cache: PositionCache, boards: Boards, batch: int, places: Int32s, unkno
             if cache.used[place] == batch:
                 places[row] = -count
                 continue
-            for cell in range(CELLS):  # one by one: to copy a row takes seconds to compile
+            for cell in range(CELLS):  # one by one: copying a row takes seconds to compile
                 cache.boards[place, cell] = boards[row, cell]
         cache.used[place] = batch
         places[row] = place
@@ -80,7 +80,7 @@ def find(cache: PositionCache, boards: Boards, batch: int, places: Int32s, unkno
 
 
 def fill(cache: PositionCache, places: Int32s, unknown: Int32s, valued: Floats32) -> Floats32:
-    """Keep the chances of what has been valued and return those of all boards, shape (n, 6)."""
+    """Store the outcomes of the boards that were evaluated and return those of all boards, shape (n, 6)."""
     asked = places[unknown]
     cache.outcomes[asked[asked >= 0]] = valued[asked >= 0]
     without = places < 0
@@ -90,16 +90,16 @@ def fill(cache: PositionCache, places: Int32s, unknown: Int32s, valued: Floats32
 
 
 def forget(cache: PositionCache, places: Int32s, unknown: Int32s) -> None:
-    """Give back the places of boards that were not valued after all."""
+    """Free the entries of boards whose evaluation failed."""
     asked = places[unknown]
     cache.boards[asked[asked >= 0], 0] = EMPTY
 
 
 @compiled
 def distinct(boards: Boards, table: Int32s, first: Int32s, number: Int32s) -> int:
-    """Write the rows of boards that are met for the first time and the number of each board among these.
+    """Write the rows of the distinct boards to `first` and the index of each board among these to `number`.
 
-    Returns how many there are. `table` is -1 all over, its size a power of 2 and above the number of boards.
+    Returns their number. `table` is filled with -1; its size is a power of 2 above the number of boards.
     """
     size = len(table)
     count = 0

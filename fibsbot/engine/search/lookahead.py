@@ -1,6 +1,6 @@
-"""Lookahead, many positions at once: all rolls, the best plays of each, and so on down to the network.
+"""Lookahead for many positions at once: all rolls, the best plays of each, and so on down to the network.
 
-With the deadline of a decision and the filters that say which plays are searched deeper.
+Also the clock of a decision, and the filters that select the plays to be searched deeper.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from fibsbot.engine.search.cube_lines import OPPONENT_COLUMN, CubeLine, CubeLine
 
 
 class OutOfTimeError(Exception):
-    """The deadline has passed; what was found before stands."""
+    """The deadline has passed; results found before are valid."""
 
 
 @define
 class Clock:
-    """Runs from when it is made."""
+    """Measures the time since it was created, and checks a deadline."""
 
     seconds: float = math.inf
     started: float = field(factory=time.monotonic)
 
     def check(self) -> None:
-        """Raise OutOfTimeError after the deadline. Asked between batches, every few milliseconds."""
+        """Raise OutOfTimeError after the deadline; called between batches, every few milliseconds."""
         if self.elapsed >= self.seconds:
             raise OutOfTimeError
 
@@ -55,7 +55,7 @@ class Clock:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the clock was made."""
+        """Seconds since the clock was created."""
         return time.monotonic() - self.started
 
 
@@ -69,50 +69,50 @@ _INNER_PLIES: Final = PlayFilter(0.3, 8)
 
 @frozen
 class SearchFilters:
-    """Which plays stay in the running, in equity below the best and by number.
+    """The plays that are searched deeper, by their difference to the best and by number.
 
-    What was tried, and what it costs and gives away, is in `docs/search.md`.
+    `docs/search.md` has the alternatives that were tried, with their costs and losses.
     """
 
     root: tuple[PlayFilter, ...] = _ROOT
-    """Of the plays that are to be decided on: which are looked at 1 roll ahead, 2 rolls and so on."""
+    """For the plays to decide on: which are searched at 1-ply, at 2-ply and so on."""
     last_ply: PlayFilter = _LAST_PLY
-    """Of the plays of the last roll: which of them the pruner leaves to the network."""
+    """For the plays of the last roll: which are evaluated by the network."""
     inner_plies: PlayFilter = _INNER_PLIES
-    """The same of the rolls before; of these the network then chooses one."""
+    """For the plays of earlier rolls: which are evaluated by the network, of which the best one is searched deeper."""
 
 
 NO_FILTERS: Final = SearchFilters((EVERY_PLAY,) * 4, EVERY_PLAY, EVERY_PLAY)
-"""Nothing is left out: exact, and far too slow to play with."""
+"""Filters that leave nothing out: exact, and far too slow to play with; tests use them."""
 
 
 CHUNK: Final = ROLL_COUNT
-"""Positions whose rolls are looked at together where there is a deadline."""
+"""Positions that are expanded together when there is a deadline."""
 BATCH: Final = 512
-"""Positions that are valued together then, those that are remembered among them: two or three milliseconds."""
+"""Positions that are evaluated together then, including those in the cache: two or three milliseconds."""
 UNLIMITED_FACTOR: Final = 4
-"""How many times as many without a deadline: fewer and larger batches take a fifth less time."""
+"""Factor for both without a deadline: fewer and larger batches take a fifth less time."""
 
 _USUAL: Final = 8
-"""Plays of a roll for which there is room at first."""
+"""Plays per roll that the first buffer has room for."""
 
 
 class LookaheadValues(NamedTuple):
-    """What positions are worth to the player on roll."""
+    """Outcomes and equities of positions for the player on roll."""
 
     outcomes: Outcomes
     """Shape (n, 6)."""
     equities: Floats64
-    """By line, shape (n, lines)."""
+    """By cube line, shape (n, lines)."""
 
 
 class Lookahead:
-    """Looks ahead; each thread needs its own."""
+    """Searches many positions at once; each thread needs its own."""
 
     def __init__(self, evaluator: Evaluator, pruner: Pruner, filters: SearchFilters, size: int) -> None:
-        """Make room. `size` is that of the cache."""
+        """`size` is that of the cache, a power of 2."""
         self._evaluator = evaluator
-        self._scales = new_pruner_buffers(pruner)
+        self._buffers = new_pruner_buffers(pruner)
         self._filters = filters
         self._cache: PositionCache = new_cache(size)
         self._batch = 0
@@ -120,7 +120,7 @@ class Lookahead:
         self.clock = Clock()
 
     def forget(self) -> None:
-        """Forget all positions: what matrix products give depends on their batch in the last digit."""
+        """Empty the cache, so that results cannot depend on earlier searches whatever the evaluator does."""
         empty(self._cache)
 
     @property
@@ -128,7 +128,7 @@ class Lookahead:
         return 1 if self.clock.limited else UNLIMITED_FACTOR
 
     def evaluate(self, boards: Boards) -> Outcomes:
-        """Return the chances of the player on roll without lookahead, shape (n, 6)."""
+        """Return the outcomes for the player on roll without lookahead, shape (n, 6)."""
         outcomes = np.empty((len(boards), OUTCOMES), np.float32)
         batch = BATCH * self._factor
         for first in range(0, len(boards), batch):
@@ -137,7 +137,7 @@ class Lookahead:
         return outcomes
 
     def values(self, cubes: DecisionCubes, side: int, lines: CubeLines, boards: Boards, plies: int) -> LookaheadValues:
-        """Return what positions are worth to the side, which is on roll and doubles where that gains."""
+        """Return the values of positions for the side, which is on roll and doubles where that gains."""
         if plies == 0:
             outcomes = self.evaluate(boards)
             return LookaheadValues(outcomes, cubes.values(side, lines, boards, outcomes))
@@ -148,7 +148,7 @@ class Lookahead:
     def no_double_values(
         self, cubes: DecisionCubes, side: int, lines: CubeLines, boards: Boards, plies: int
     ) -> LookaheadValues:
-        """Return the same if the side does not double now."""
+        """Return the values of positions for the side, which is on roll and does not double now."""
         outcomes = np.empty((len(boards), OUTCOMES))
         equities = np.empty((len(boards), len(lines)))
         final = cubes.are_final(boards) if plies else np.ones(len(boards), np.bool_)
@@ -159,16 +159,16 @@ class Lookahead:
         rest, number = self.distinct(boards[~final])
         if len(rest):
             chunk = CHUNK * self._factor
-            looked = [
+            searched = [
                 self._rolls(cubes, side, lines, rest[first : first + chunk], plies)
                 for first in range(0, len(rest), chunk)
             ]
-            outcomes[~final] = np.concatenate([it.outcomes for it in looked])[number]
-            equities[~final] = np.concatenate([it.equities for it in looked])[number]
+            outcomes[~final] = np.concatenate([it.outcomes for it in searched])[number]
+            equities[~final] = np.concatenate([it.equities for it in searched])[number]
         return LookaheadValues(outcomes, equities)
 
     def _rolls(self, cubes: DecisionCubes, side: int, lines: CubeLines, boards: Boards, plies: int) -> LookaheadValues:
-        """Return the means over all rolls of what the best plays leave; games that are over have none."""
+        """Return the means over all rolls of the values after the best play; the games must not be over."""
         found, slots = self.expand(boards, self._filters.last_ply if plies == 1 else self._filters.inner_plies)
         theirs = tuple(CubeLine(line.level, OPPONENT_COLUMN[line.column]) for line in lines)
         outcomes = self.evaluate(found)
@@ -186,19 +186,19 @@ class Lookahead:
         )
 
     def expand(self, boards: Boards, chosen: PlayFilter) -> tuple[Boards, Int32s]:
-        """Return what the plays that deserve a look leave, seen by the opponent, and the slot of each.
+        """Return the boards after the plays that the pruner selects, seen by the opponent, and the slot of each.
 
-        The slot is `row * 21 + roll`; they come in their order and none is left out.
+        The slot is `row * 21 + roll`; slots are in ascending order, and every slot occurs.
         """
         self.clock.check()
         most = min(chosen.most, MAX_PLAYS)
-        room = len(boards) * ROLL_COUNT * min(most, _USUAL) + most
+        size = len(boards) * ROLL_COUNT * min(most, _USUAL) + most
         while True:
-            found, slots = np.empty((room, CELLS), np.int8), np.empty(room, np.int32)
-            count = expand(self._scales, boards, np.float32(chosen.margin), most, found, slots)
+            found, slots = np.empty((size, CELLS), np.int8), np.empty(size, np.int32)
+            count = expand(self._buffers, boards, np.float32(chosen.margin), most, found, slots)
             if count >= 0:
                 return found[:count], slots[:count]
-            room *= 2
+            size *= 2
 
     def _evaluate(self, boards: Boards) -> Outcomes:
         self._batch += 1
@@ -214,7 +214,7 @@ class Lookahead:
         return fill(self._cache, places, unknown, np.asarray(valued, np.float32))
 
     def distinct(self, boards: Boards) -> tuple[Boards, Int32s]:
-        """Return each board once, and for each which of these it is."""
+        """Return the distinct boards, and the index of each board among these."""
         table = np.full(1 << (2 * len(boards)).bit_length(), -1, np.int32)
         first, number = np.empty(len(boards), np.int32), np.empty(len(boards), np.int32)
         count = distinct(boards, table, first, number)
@@ -222,7 +222,7 @@ class Lookahead:
 
 
 def argmin_of_slots(equities: Floats64, slots: Int32s, count: int) -> npt.NDArray[np.int64]:
-    """Return where in each slot the least worth stands, by column, shape (count, columns)."""
+    """Return the row with the least equity of each slot, by column, shape (count, columns)."""
     best = np.full((count, equities.shape[1]), -1)
     _write_least(equities, slots, best)
     return best
@@ -232,6 +232,6 @@ def argmin_of_slots(equities: Floats64, slots: Int32s, count: int) -> npt.NDArra
 def _write_least(equities: Floats64, slots: Int32s, best: npt.NDArray[np.int64]) -> None:
     for place in range(len(slots)):
         for column in range(len(best[0])):
-            held = best[slots[place], column]
-            if held < 0 or equities[place, column] < equities[held, column]:
+            row = best[slots[place], column]
+            if row < 0 or equities[place, column] < equities[row, column]:
                 best[slots[place], column] = place

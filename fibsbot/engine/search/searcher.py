@@ -1,4 +1,4 @@
-"""Searcher: limits and results of a search, and deciding by lookahead which play, and what to do with the cube."""
+"""Searcher: plays and cube decisions by lookahead, with the limits and results of a search."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from fibsbot.position import Play, Position
 
 @frozen
 class SearchLimits:
-    """How far a search may go."""
+    """Limits of a search."""
 
     plies: int = 2
-    """Rolls that are looked ahead, at most; 0 is the network alone, as GNU Backgammon counts."""
+    """The maximum depth in rolls, as GNU Backgammon counts; 0 is the network alone."""
     seconds: float | None = None
-    """Time for the decision: as many plies as fit, the best so far at the deadline."""
+    """Time for the decision: depth increases until the deadline, and the result so far is returned."""
     stop_when_decided: bool = False
-    """Whether to stop as soon as only one play is left in the running: enough to play, not to study."""
+    """Whether to stop as soon as only one play remains: enough to play, but not to analyse."""
 
     def __attrs_post_init__(self) -> None:
-        """Raise ValueError for limits that are none."""
+        """Raise ValueError for invalid limits."""
         if not 0 <= self.plies <= MAX_PLIES:
             raise ValueError(f"expected plies between 0 and {MAX_PLIES}, got {self.plies}")
         if self.seconds is not None and not self.seconds > 0:
@@ -43,42 +43,42 @@ class SearchLimits:
 
 @frozen
 class PlayComparison:
-    """Which plays are looked at as deep as the best one, so that their equities can be compared to the last digit."""
+    """The plays that are searched as deep as the best one, so that their equities can be compared."""
 
     most: int = 5
-    """Plays, the best ones, that are looked at so."""
+    """The maximum number of plays, the best ones."""
     least: int = 1
-    """So many of them however far they are behind the best."""
+    """The number of plays that are searched in any case."""
     margin: float = 0.16
-    """The others only if they are no further behind than this (GNU Backgammon's usual filter)."""
+    """The largest difference to the best play for the others (GNU Backgammon's usual filter)."""
     also: Play | None = None
-    """A play that is looked at so in any case: the one that was made."""
+    """A play that is searched in any case: the one that was made."""
 
 
 @frozen(eq=False)
 class SearchEffort:
-    """What an answer has cost."""
+    """The cost of a search."""
 
     plies: int
-    """How far was looked ahead."""
+    """The depth that was reached."""
     evaluations: int
-    """Positions that the network or the tables valued."""
+    """Positions that the network or the tables evaluated."""
     seconds: float
 
 
 @frozen(eq=False)
 class RankedPlay:
-    """A play, and what it is worth to who makes it."""
+    """A play and its value to the mover."""
 
     play: Play
     position: Position
-    """What the play leaves, seen by who made it."""
+    """The position after the play, seen by the mover."""
     outcomes: Outcomes
-    """The six chances of who made it, shape (6,)."""
+    """The six chances of the mover, shape (6,)."""
     equity: float
-    """Worth with the cube, normalised: a single game at the present cube won is 1, lost -1; see `cube.Stakes`."""
+    """Cubeful equity, normalised: a single game at the present cube won is 1, lost -1; see `cube.Stakes`."""
     plies: int
-    """How far was looked ahead after this play; only plays of equal plies can be compared to the last digit."""
+    """The depth of the search after this play; only plays of equal depth can be compared exactly."""
 
     @property
     def cubeless(self) -> float:
@@ -88,7 +88,7 @@ class RankedPlay:
 
 @frozen(eq=False)
 class Ranking:
-    """The plays of a roll, the best first; what was looked at deeper stands before what was not."""
+    """The plays of a roll, the best first; plays that were searched deeper come before the others."""
 
     plays: tuple[RankedPlay, ...]
     effort: SearchEffort
@@ -99,25 +99,25 @@ class Ranking:
         return self.plays[0]
 
     def loss(self, ranked: RankedPlay) -> float:
-        """Return what a play gives away against the best one, never below 0."""
+        """Return the loss of a play against the best one, never below 0."""
         return max(self.best.equity - ranked.equity, 0.0)
 
 
 @frozen(eq=False)
 class CubeAnalysis:
-    """What the position is worth before a roll, and what to do with the cube."""
+    """The equity of a position before a roll, and the cube decision."""
 
     verdict: CubeVerdict
     """No double, double and take, double and pass; normalised."""
     double_take: float
-    """Worth of doubling when the opponent takes and does not beaver, even if the player may not double."""
+    """Equity of doubling if the opponent takes and does not beaver, even if the player may not double."""
     outcomes: Outcomes
     """The six chances of the player on roll, shape (6,)."""
     effort: SearchEffort
 
     @property
     def equity(self) -> float:
-        """Worth with the cube, normalised, the player doubling where that gains."""
+        """Cubeful equity, normalised, with the player doubling where that gains."""
         return self.verdict.best
 
     @property
@@ -128,7 +128,7 @@ class CubeAnalysis:
 
 @define
 class _SearchedPlay:
-    """A play in the running."""
+    """A play that is being searched."""
 
     number: int
     outcomes: Outcomes
@@ -137,12 +137,12 @@ class _SearchedPlay:
 
     @property
     def rank(self) -> tuple[int, float]:
-        """By what plays are compared, the best first: what was looked at deeper has outlasted the others."""
+        """The sort key: deeper searched plays first, then those of higher equity."""
         return (-self.plies, -self.equity)
 
 
 class Searcher:
-    """Looks ahead for decisions; each thread needs its own."""
+    """Searches for the best play or cube action; each thread needs its own."""
 
     def __init__(
         self,
@@ -152,20 +152,20 @@ class Searcher:
         efficiency: Efficiency = DEFAULT_EFFICIENCY,
         size: int = CACHE_SIZE,
     ) -> None:
-        """Make room; `size` says how many positions are remembered, a power of 2."""
+        """`size` is the number of positions in the cache, a power of 2."""
         self.filters = filters or SearchFilters()
         self.lookahead = Lookahead(evaluator, pruner, self.filters, size)
         self._columns = getattr(evaluator, "columns", NO_TABLES)
         self._efficiency = efficiency
 
     def cubes(self, state: MatchState) -> DecisionCubes:
-        """Return the cubes that can come up from a state on."""
+        """Return the cubes that can occur from a state on."""
         return DecisionCubes.of(state, self._columns, self._efficiency)
 
     def rank(
         self, state: MatchState, plays: Sequence[Play], limits: SearchLimits, compared: PlayComparison | None = None
     ) -> Ranking:
-        """Return the plays, the best first; those that are to be compared are looked at as deep as the best one."""
+        """Return the plays, the best first; those to be compared are searched as deep as the best one."""
         if not plays:
             raise ValueError("expected at least one play")
         lookahead = self._begin(limits)
@@ -177,14 +177,14 @@ class Searcher:
         try:
             while plies < limits.plies and not (limits.stop_when_decided and len(entries) == 1):
                 plies += 1
-                kept = _kept(entries, self.filters.root[plies - 1], plies - 1)
-                if limits.stop_when_decided and len(kept) == 1:
+                remaining = _passing(entries, self.filters.root[plies - 1], plies - 1)
+                if limits.stop_when_decided and len(remaining) == 1:
                     break
-                self._deepen(cubes, boards, kept, plies)
+                self._deepen(cubes, boards, remaining, plies)
             if compared and plies:
                 wanted = positions.index(state.position.play(compared.also)) if compared.also else -1
                 for entry in _behind(entries, compared, plies, wanted):
-                    self._look(cubes, boards, [entry], plies)
+                    self._search(cubes, boards, [entry], plies)
         except OutOfTimeError:
             pass
         entries.sort(key=lambda entry: entry.rank)
@@ -194,7 +194,7 @@ class Searcher:
         return Ranking(ranked, SearchEffort(entries[0].plies, lookahead.evaluations, lookahead.clock.elapsed))
 
     def equities_by_roll(self, state: MatchState) -> list[float]:
-        """Return what each roll is worth with its best play, without lookahead; every play is looked at."""
+        """Return the equity of each roll with its best play, without lookahead; every play is evaluated."""
         lookahead = self._begin(SearchLimits(0))
         cubes = self.cubes(state)
         board = boards_of([state.position])[0]
@@ -205,7 +205,7 @@ class Searcher:
         return [-float(found.equities[place, 0]) for place in best[:, 0]]
 
     def analyse_cube(self, state: MatchState, limits: SearchLimits) -> CubeAnalysis:
-        """Return what the position is worth before the roll, and what to do with the cube."""
+        """Return the equity of the position before the roll, and the cube decision."""
         lookahead = self._begin(limits)
         cubes = self.cubes(state)
         lines = (cubes.start, CubeLine(1, THEIRS))
@@ -229,21 +229,21 @@ class Searcher:
         return self.lookahead
 
     def _first(self, cubes: DecisionCubes, boards: Boards) -> list[_SearchedPlay]:
-        """Return the plays as they look without lookahead."""
+        """Return the plays evaluated without lookahead, the best first."""
         seconds, self.lookahead.clock.seconds = self.lookahead.clock.seconds, math.inf
         entries = [_SearchedPlay(number, np.empty(0), 0.0, 0) for number in range(len(boards))]
-        self._look(cubes, boards, entries, 0)
+        self._search(cubes, boards, entries, 0)
         self.lookahead.clock.seconds = seconds
         return sorted(entries, key=lambda entry: entry.rank)
 
     def _deepen(self, cubes: DecisionCubes, boards: Boards, entries: list[_SearchedPlay], plies: int) -> None:
-        """Look deeper at the plays that are left, the best first; one by one where there is a deadline."""
+        """Search the remaining plays deeper, the best first; one by one if there is a deadline."""
         step = 1 if plies > 1 and self.lookahead.clock.limited else len(entries)
         for first in range(0, len(entries), step):
-            self._look(cubes, boards, entries[first : first + step], plies)
+            self._search(cubes, boards, entries[first : first + step], plies)
         entries.sort(key=lambda entry: entry.rank)
 
-    def _look(self, cubes: DecisionCubes, boards: Boards, entries: list[_SearchedPlay], plies: int) -> None:
+    def _search(self, cubes: DecisionCubes, boards: Boards, entries: list[_SearchedPlay], plies: int) -> None:
         lines = (CubeLine(0, OPPONENT_COLUMN[cubes.start.column]),)
         found = self.lookahead.values(cubes, 1, lines, boards[[entry.number for entry in entries]], plies)
         for row, entry in enumerate(entries):
@@ -252,15 +252,15 @@ class Searcher:
             entry.plies = plies
 
 
-def _kept(entries: list[_SearchedPlay], chosen: PlayFilter, plies: int) -> list[_SearchedPlay]:
-    """Return the plays that stay in the running, of those that have come so far."""
+def _passing(entries: list[_SearchedPlay], play_filter: PlayFilter, plies: int) -> list[_SearchedPlay]:
+    """Return the plays to be searched deeper, of those searched to this depth."""
     running = sorted((entry for entry in entries if entry.plies == plies), key=lambda entry: entry.rank)
-    least = running[0].equity - chosen.margin
-    return [entry for entry in running[: chosen.most] if entry.equity >= least]
+    least = running[0].equity - play_filter.margin
+    return [entry for entry in running[: play_filter.most] if entry.equity >= least]
 
 
 def _behind(entries: list[_SearchedPlay], compared: PlayComparison, plies: int, also: int) -> list[_SearchedPlay]:
-    """Return the plays that are to be compared and have not been looked at so deep yet, the most promising first."""
+    """Return the plays to be compared that have not been searched to this depth, the most promising first."""
     deepest = max(entry.equity for entry in entries if entry.plies == plies)
     ranked = sorted(entries, key=lambda entry: -entry.equity)
     chosen = [

@@ -1,1 +1,1 @@
-"""How the networks are made: self-play, exact backups, fitting; see docs/engine.md."""
+"""Training of the networks: self-play, labels, fitting; see docs/engine.md."""

@@ -22,18 +22,18 @@ from fibsbot.notation.position_ids import parse_position_id
 from fibsbot.text import one_line
 
 CLASSES: Final = {1: "over", 2: "bear-off", 3: "race", 4: "crashed", 5: "contact"}
-"""What the file's classes are called."""
+"""Names of the file's position classes."""
 
 
 @frozen
 class RatedDecision:
-    """One roll: everything that it can leave, and what each of that is worth."""
+    """A roll with all positions that it can lead to, and their reference equities."""
 
     kind: str
     boards: Boards
     """Shape (plays, 26), each seen by the opponent, who is then on roll."""
     reference: Floats64
-    """Shape (plays,): cubeless equities for who moves; a play that the file does not rate is as bad as its worst."""
+    """Cubeless equities for the mover, shape (plays,); a play that the file does not rate gets the worst one."""
 
 
 @frozen

@@ -1,6 +1,6 @@
-"""Bundle trained networks at half precision, with a card that says what each is and how it was made.
+"""Bundle trained networks at half precision, with cards that describe them.
 
-What was bundled after a checkpoint is all that a training needs to resume, in another folder and on another day.
+A training can resume in another folder from networks that were bundled after a checkpoint.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _FIGURES: Final = ("PR", "contact", "crashed", "race", "bear-off")
 
 
 def pack(folder: Path, recipe: Path, target: Path) -> Path:
-    """Write the last network of a workshop's folder, with its pruner and their cards, into `target`; return the cards.
+    """Write the last networks of a training folder, their cards and the history into `target`; return the cards' path.
 
-    What was measured goes with them. Raises OSError where something cannot be read or written, ValueError where no
-    round has ended yet or the recipe is none.
+    Raises OSError if something cannot be read or written, ValueError if no round has ended yet or the recipe is
+    invalid.
     """
     steps = read_recipe(recipe)
     history = [json.loads(line) for line in (folder / HISTORY).read_text().splitlines()]
@@ -48,7 +48,7 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
         "hours": _hours([row for row in history if "race_round" not in row]),
     }
     races = [row for row in history if "race_round" in row]
-    # A kill may have come between a pruner and its row.
+    # The training may have been killed between writing a pruner and its row.
     pruned = [row for row in history if row.get("pruner") == number + 1]
     name = f"contact {contact.shape}, {which}"
     if races:
@@ -70,11 +70,10 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
 
 
 def unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
-    """Lay what was packed after a checkpoint of the recipe into a new folder, so that a workshop there goes on from it.
+    """Copy networks that were packed after a checkpoint of the recipe to a new folder, for a training to resume there.
 
-    Where it lies there already, nothing changes; what a kill left of it is laid anew. Raises RecipeError where
-    the recipe has no checkpoint there or the folder holds something else, OSError where something cannot be
-    read or written.
+    If they are there already, nothing changes; an interrupted copy is repeated. Raises RecipeError if the recipe has no
+    checkpoint at that round or the folder contains something else, OSError if something cannot be read or written.
     """
     checkpoints = [number for number, one in enumerate(recipe.expanded_rounds()) if one.checkpoint]
     last = _last_round(packed)
@@ -82,8 +81,8 @@ def unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
         raise RecipeError(f"{packed}: expected networks of a checkpoint of the recipe, found those of round {last}")
     begun = network_path(folder, last)
     if begun.exists() and begun.read_bytes() == (packed / CONTACT).read_bytes():
-        return  # the same command, once more
-    # Fewer files than these three are what is left of an unpacking that was killed.
+        return  # the same command was repeated
+    # Fewer files than these three are left by an unpacking that was killed.
     laid = {HISTORY, pruner_path(folder, last + 1).name, begun.name}
     if folder.exists() and not laid.issuperset(it.name for it in folder.iterdir()):
         raise RecipeError(f"{folder}: expected a new folder to go on in, found one with files")
@@ -95,7 +94,7 @@ def unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
 
 
 def _last_round(packed: Path) -> int:
-    """Return after which round networks were packed."""
+    """Return the number of the round after which networks were packed."""
     try:
         return int(tomllib.loads((packed / CARDS).read_text("utf-8"))["contact"]["rounds"]) - 1
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
@@ -103,7 +102,7 @@ def _last_round(packed: Path) -> int:
 
 
 def _chosen(history: list[dict[str, Any]], last: dict[str, Any], folder: Path) -> tuple[str, Path, dict[str, Any]]:
-    """Return which network it is, its file and its figures: the mean of the last rounds, or the last round's."""
+    """Return name, file and measurements of the network to pack: the mean of the last rounds, or the last round's."""
     number = last["round"]
     for row in reversed(history):
         if "averaged" in row and row["averaged"][1] == number:
@@ -120,7 +119,7 @@ def _pruner_card(pruner: Network, rows: list[dict[str, Any]], target: Path) -> d
 
 
 def _pack_race(folder: Path, rounds: list[dict[str, Any]], target: Path) -> dict[str, Any]:
-    """Write the network for races, which is small enough for single precision; return its card."""
+    """Write the race network, which is small enough for single precision; return its card."""
     last = rounds[-1]
     race = Network.load(folder / f"race-{last['race_round']}.npz", RACE_OUTPUTS)
     race.save(target / RACE)

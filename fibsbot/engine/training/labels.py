@@ -1,9 +1,9 @@
-"""Training labels: self-play games, each position labelled one roll ahead, stored in files by all cores.
+"""Training labels: self-play games whose positions are labelled by a 1-ply lookahead, stored in files by all cores.
 
-Looking one roll ahead shows how far the network was off there. How far it was off later in the same game, where the
-best play of a roll was made, belongs to the earlier positions as well: added up, fading with the distance, it makes a
-label that has looked many rolls ahead for the price of one. This is TD(lambda) (Sutton 1988) without the luck of the
-dice at each step, in other words a truncated rollout with variance reduction whose trials are the games themselves.
+A 1-ply lookahead gives the error of the network at a position. The errors later in the same game, as long as best plays
+were made, apply to earlier positions as well: their sum, discounted by distance, makes a label that has looked many
+rolls ahead at the cost of one. This is TD(lambda) (Sutton 1988) without the luck of the dice at each step, or a
+truncated rollout with variance reduction whose trials are the games themselves.
 """
 
 from __future__ import annotations
@@ -47,21 +47,21 @@ from fibsbot.position import Position
 from fibsbot.processes import exit_with_parent, map_unordered
 
 _BATCH: Final = 64
-"""Positions that are looked at together."""
+"""Positions that are expanded together."""
 _CHANCES: Final = CHANCE_OF_ROLL.astype(np.float32)
 
 
 class OnePly(NamedTuple):
-    """What looking ahead has shown of n positions."""
+    """The result of a 1-ply lookahead for n positions."""
 
     outcomes: Outcomes
     """The chances of the player on roll, shape (n, 6)."""
     left: Boards
-    """What the best play of each roll leaves, seen by the opponent, shape (n, 21, 26)."""
+    """The boards after the best play of each roll, seen by the opponent, shape (n, 21, 26)."""
 
 
 def one_ply(evaluator: Evaluator, scales: PrunerBuffers, boards: Boards, chosen: PlayFilter) -> OnePly:
-    """Look one roll ahead from boards, shape (n, 26). Games that are over have no further roll: leave them out."""
+    """Return a 1-ply lookahead from boards, shape (n, 26). The games must not be over."""
     outcomes = np.zeros((len(boards), OUTCOMES), np.float32)
     left = np.empty((len(boards), ROLL_COUNT, CELLS), np.int8)
     found = np.empty((_BATCH * ROLL_COUNT * chosen.most + 1, CELLS), np.int8)
@@ -78,10 +78,7 @@ def one_ply(evaluator: Evaluator, scales: PrunerBuffers, boards: Boards, chosen:
 def _settle(
     found: Boards, theirs: Floats32, equities: Floats32, slots: Int32s, outcomes: Floats32, left: Boards
 ) -> None:
-    """Write what the best play of each roll leaves, and the mean over the rolls, seen by the player on roll.
-
-    `outcomes` come full of 0.
-    """
+    """Write the board after the best play of each roll, and add the mean outcomes, seen by the player on roll."""
     place = 0
     while place < len(slots):
         slot = slots[place]
@@ -98,13 +95,13 @@ def _settle(
 
 
 GAMES_AT_ONCE: Final = 64
-"""Games that go on side by side."""
+"""Games that are played in parallel."""
 _LONGEST: Final = 1000
-"""Turns of a game."""
+"""Maximum turns of a game."""
 _SETTLED: Final = 16
-"""Turns of a disputed game: what comes later is no longer about its beginning."""
+"""Maximum turns of a game from a disputed position: later ones have little to do with it."""
 FIVE: Final = [0, 1, 2, 4, 5]
-"""Which of the six outcomes a network learns."""
+"""The outcomes that a network learns."""
 
 _START: Final = boards_of([Position.start()])[0]
 _OPENING: Final = np.array([high != low for high, low in ROLLS]) / 15
@@ -112,7 +109,7 @@ _OPENING: Final = np.array([high != low for high, low in ROLLS]) / 15
 
 @frozen(eq=False)
 class Labeller:
-    """Who plays and labels, and how: everything that a worker needs."""
+    """The networks and settings by which a worker plays and labels games."""
 
     evaluator: Evaluator
     pruner: Pruner
@@ -120,24 +117,24 @@ class Labeller:
     filter: PlayFilter
     variety: Variety
     disputed: Boards
-    """Positions with which disputed games begin, shape (n, 26); without any there are no such games."""
+    """Positions at which the last network disagreed most with its lookahead, from which games start, shape (n, 26)."""
 
 
 class Labels(NamedTuple):
-    """Positions, in the order in which they came in their games."""
+    """Labelled positions in the order of their games. The field names are the keys of the files."""
 
     boards: Boards
     """Shape (n, 26), seen by the player on roll."""
     ahead: Floats32
-    """The five chances one roll ahead, shape (n, OUTPUTS)."""
+    """The five chances by a 1-ply lookahead, shape (n, OUTPUTS)."""
     missed: Floats32
-    """What these are more than the network says without lookahead, same shape."""
+    """These minus the network's chances without lookahead, same shape."""
     followed: npt.NDArray[np.bool_]
-    """Whether the next position is what the best play of some roll has led to, shape (n,)."""
+    """Whether the next position is the one after the best play of a roll, shape (n,)."""
 
 
 class _Game:
-    """One game after another."""
+    """Plays one game after another."""
 
     def __init__(self, teacher: Labeller, rng: np.random.Generator) -> None:
         self._teacher = teacher
@@ -145,7 +142,7 @@ class _Game:
         self.begin()
 
     def begin(self) -> None:
-        """Begin a game."""
+        """Start a new game."""
         rng, variety, disputed = self._rng, self._teacher.variety, self._teacher.disputed
         self._turn, self._last = 0, _LONGEST
         kind = rng.random()
@@ -161,11 +158,10 @@ class _Game:
         self._outplayed = int(rng.integers(2, 26)) if self._opening and rng.random() < variety.outplayed else 0
 
     def go_on(self, left: Boards) -> bool:
-        """Roll, and play what is best or now and then at random; return whether what is best has been played.
+        """Roll, and make the best or sometimes a random play; return whether the best play was made.
 
-        The last turn of a game that is not played to its end counts as no best play: nothing follows.
-
-        `left` is what the best play of each roll leaves, seen by the opponent.
+        `left` are the boards after the best play of each roll, seen by the opponent. False is returned for the last
+        turn of a truncated game, too: no position follows.
         """
         roll = int(self._rng.choice(ROLL_COUNT, p=CHANCE_OF_ROLL if self._turn or not self._opening else _OPENING))
         strays = self._strays()
@@ -174,11 +170,11 @@ class _Game:
         return not strays and not self.is_over()
 
     def is_over(self) -> bool:
-        """Whether the game has gone on long enough."""
+        """Return whether the game has reached its maximum length."""
         return self._turn >= self._last
 
     def _strays(self) -> bool:
-        """Whether the next play is made at random."""
+        """Return whether the next play is made at random."""
         outplayed = self._turn < self._outplayed and self._turn % 2 == self._outplayed % 2
         return outplayed or self._turn < self._early or self._rng.random() < self._random
 
@@ -189,7 +185,7 @@ class _Game:
 
 
 def play_games(teacher: Labeller, count: int, seed: int) -> Labels:
-    """Play and label so many positions; what tables or laws know is none of them."""
+    """Play and label `count` positions; positions whose evaluation is exact are left out."""
     rng = np.random.default_rng(seed)
     scales = new_pruner_buffers(teacher.pruner)
     lanes = [_Game(teacher, rng) for _ in range(min(GAMES_AT_ONCE, count))]
@@ -212,7 +208,7 @@ def play_games(teacher: Labeller, count: int, seed: int) -> Labels:
 
 
 def most_disputed(labels: Labels, count: int) -> Boards:
-    """Return the positions where the network was most at odds with one roll ahead, by equity, shape (count, 26)."""
+    """Return the positions with the largest errors of the network's equity against 1-ply, shape (count, 26)."""
     missed = np.abs(labels.missed.astype(np.float32) @ EQUITY_WEIGHTS)
     return labels.boards[np.argsort(-missed, kind="stable")[:count]]
 
@@ -227,7 +223,7 @@ def _new_labels(lanes: int, turns: int) -> Labels:
 
 
 def _in_line(labels: Labels, count: int) -> Labels:
-    """Return the lanes one after the other, so many labels in all."""
+    """Return the first `count` labels of all lanes, one lane after the other."""
     return Labels(
         labels.boards.reshape(-1, CELLS)[:count],
         labels.ahead.reshape(-1, OUTPUTS)[:count],
@@ -237,10 +233,10 @@ def _in_line(labels: Labels, count: int) -> Labels:
 
 
 def targets(labels: Labels, trace: float) -> Floats32:
-    """Return the five chances that a network is to learn, shape (n, OUTPUTS).
+    """Return the targets of the five chances, shape (n, OUTPUTS).
 
-    They are those one roll ahead, and what the network missed later in the game, `trace` times less with every turn.
-    With 0 nothing of that, with 1 all; they are right on average and may lie outside 0 to 1.
+    They are the chances by 1-ply plus the network's errors later in the game, discounted by `trace` per turn (0: none
+    of them, 1: all in full). They are unbiased and may be outside 0 to 1.
     """
     found = labels.ahead.astype(np.float32)
     later = np.zeros(OUTPUTS, np.float32)
@@ -252,7 +248,7 @@ def targets(labels: Labels, trace: float) -> Floats32:
 def _add_later(
     found: Floats32, missed: Floats32, followed: npt.NDArray[np.bool_], trace: np.float32, later: Floats32
 ) -> None:
-    """Add what was missed later; `later` is room for what the network's chances of the next position lack."""
+    """Add the discounted later errors to `found`; `later` is a buffer for the error at the next position."""
     for row in range(found.shape[0] - 1, -1, -1):
         if followed[row]:
             # Seen by the other side: what wins for one is lost by the other.
@@ -271,7 +267,7 @@ def _add_later(
 
 @frozen
 class Chunk:
-    """Some labels to be made."""
+    """A file of labels to be made."""
 
     path: Path
     count: int
@@ -279,18 +275,18 @@ class Chunk:
 
 
 def label_all(teacher: Labeller, chunks: Sequence[Chunk], jobs: int) -> Iterator[int]:
-    """Make the chunks whose files are missing, side by side; yield after each how many labels it was meant to have.
+    """Make the missing chunks in parallel; yield the number of labels after each.
 
-    Raises OSError for a file that cannot be written, LostError for a process that has died.
+    Raises OSError if a file cannot be written, WorkerLostError if a process has died.
     """
     missing = [chunk for chunk in chunks if not chunk.path.exists()]
     yield from map_unordered(_work, (teacher, missing), range(len(missing)), jobs)
 
 
 def read_labels(paths: Sequence[Path], trace: float) -> tuple[Boards, Floats32]:
-    """Return all boards of some chunks, and what a network is to learn of them; see `labels.targets`.
+    """Return all boards of some chunks and their targets; see `targets`.
 
-    Raises NetworkError if a file is none, OSError if it is missing.
+    Raises NetworkError if a file is invalid, OSError if it is missing.
     """
     chunks = [read_chunk(path) for path in paths]
     boards = np.concatenate([chunk.boards for chunk in chunks])
@@ -298,7 +294,7 @@ def read_labels(paths: Sequence[Path], trace: float) -> tuple[Boards, Floats32]:
 
 
 def read_chunk(path: Path) -> Labels:
-    """Return what a chunk holds; raise NetworkError if the file is none, OSError if it is missing."""
+    """Read the labels of a chunk; raise NetworkError if the file is invalid, OSError if it is missing."""
     arrays = load_arrays(path)
     if set(arrays) != {*Labels._fields}:
         raise NetworkError(f"{path}: expected labels, found something else")
@@ -306,7 +302,7 @@ def read_chunk(path: Path) -> Labels:
 
 
 def _work(way: Connection, teacher: Labeller, chunks: Sequence[Chunk]) -> None:
-    """Make the chunks that come. The whole of a process."""
+    """Make the chunks whose numbers are received; the main function of a process."""
     exit_with_parent()
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), way:
         while (number := way.recv()) is not None:
@@ -325,5 +321,5 @@ def _make(teacher: Labeller, chunk: Chunk) -> int:
 
 
 def evaluate_five(evaluator: Evaluator, boards: Boards) -> Floats32:
-    """Return the five chances that a network learns, as an evaluator sees them without lookahead."""
+    """Return the five chances that a network learns, by an evaluator without lookahead."""
     return evaluator.evaluate(boards)[:, FIVE].astype(np.float32)

@@ -22,37 +22,37 @@ _MEMORY: Final = 0.9
 _SQUARES_MEMORY: Final = 0.999
 _TINY: Final = 1e-8
 _WARM_UP: Final = 500
-"""Batches in which the rate rises to its height."""
+"""Batches during which the rate rises to its maximum."""
 _LOWEST: Final = 0.01
-"""What is left of the rate at the end."""
+"""The final rate as a share of the maximum."""
 CHANCE_WEIGHTS: Final = np.array([2, 1, 1, 1, 1], np.float32)
-"""How much each chance counts: as much as it weighs in the equity."""
+"""The weight of each chance in the loss: its weight in the equity."""
 EQUITY_WEIGHTS: Final = np.array([2, 1, 1, -1, -1], np.float32)
-"""What a chance adds to the equity."""
+"""The derivative of the equity with respect to each chance."""
 
 
 @frozen
 class FitPlan:
-    """How to fit."""
+    """The parameters of a fit."""
 
     epochs: int = 5
     batch: int = 1024
     rate: float = 1e-3
-    """The height of the rate; it falls along a cosine."""
+    """The maximum rate; it falls along a cosine."""
     equity: float = 0.0
-    """How much an error of the equity counts beside errors of the chances."""
+    """The weight of the error of the equity relative to errors of the chances."""
     seed: int = 1
     columns: npt.NDArray[np.intp] | None = None
-    """Which inputs the network sees; None is all of them."""
+    """The indices of the network's inputs; None is all of them."""
 
     def batches(self, boards: int) -> int:
-        """Return in how many batches so many boards are gone through, all epochs together."""
+        """Return the number of batches for this number of boards in all epochs."""
         return self.epochs * (boards // min(self.batch, boards)) if boards else 0
 
 
 @frozen
 class FitProgress:
-    """Where the fitting stands after a batch."""
+    """The progress of a fit after a batch."""
 
     epoch: int
     batch: int
@@ -62,21 +62,18 @@ class FitProgress:
 
 
 class Batch(NamedTuple):
-    """Positions from which the network learns together."""
+    """Positions of one step."""
 
     epoch: int
     number: int
     of: int
-    """How many batches there are, all epochs together."""
+    """The number of batches in all epochs."""
     rows: npt.NDArray[np.intp]
-    """Which positions."""
+    """The indices of the positions."""
 
 
 def batches(boards: int, plan: FitPlan) -> Iterator[Batch]:
-    """Go through so many boards, each epoch in another order.
-
-    What is left over when all batches are full is left out.
-    """
+    """Yield the batches for this number of boards, in a new order each epoch; an incomplete last batch is left out."""
     rng = np.random.default_rng(plan.seed)
     size = max(1, min(plan.batch, boards))
     steps = plan.batches(boards)
@@ -89,13 +86,13 @@ def batches(boards: int, plan: FitPlan) -> Iterator[Batch]:
 
 
 def rate_of(plan: FitPlan, batch: Batch) -> float:
-    """Return how far a batch may move the weights: a rise, then a fall along a cosine."""
+    """Return the learning rate of a batch: a linear rise, then a fall along a cosine."""
     falling = _LOWEST + (1 - _LOWEST) * 0.5 * (1 + math.cos(math.pi * batch.number / batch.of))
     return plan.rate * falling * min(1.0, (batch.number + 1) / _WARM_UP)
 
 
 def fit(network: Network, boards: Boards, targets: Floats32, plan: FitPlan) -> Iterator[FitProgress]:
-    """Change the network's weights in place, a batch a step.
+    """Fit a network in place, one batch per step.
 
     Boards have shape (n, 26), targets (n, OUTPUTS), both seen by the player on roll.
     """
@@ -112,27 +109,27 @@ def fit(network: Network, boards: Boards, targets: Floats32, plan: FitPlan) -> I
 
 
 def mean_loss(loss: float, miss: float, batch: Batch) -> float:
-    """Return the mean over about a thousand batches, this one's the last."""
+    """Return the moving average of the loss over about a thousand batches."""
     return loss + (miss - loss) * max(0.001, 1 / (batch.number + 1))
 
 
 def _gradients(network: Network, inputs: Inputs, targets: Floats32, equity: float) -> tuple[float, list[Floats32]]:
-    """Return the mean squared error of the equity, and by what the weights and biases err, in their order."""
+    """Return the mean squared error of the equity, and the gradients of the weights and biases."""
     layers = network.activations(inputs)
     chances = layers[-1]
     miss = chances - targets
-    worth = miss @ EQUITY_WEIGHTS
+    equity_error = miss @ EQUITY_WEIGHTS
     error = miss * CHANCE_WEIGHTS  # of the cross entropy
     if equity:
-        error += (equity * worth)[:, None] * EQUITY_WEIGHTS * chances * (1 - chances)
+        error += (equity * equity_error)[:, None] * EQUITY_WEIGHTS * chances * (1 - chances)
     error /= len(inputs)
-    return float(np.mean(worth * worth)), back(network, layers, error)
+    return float(np.mean(equity_error * equity_error)), backpropagate(network, layers, error)
 
 
-def back(network: Network, layers: list[Floats32], error: Floats32) -> list[Floats32]:
-    """Return by what the weights and biases err, in their order, where the outputs err by `error`, shape (n, to).
+def backpropagate(network: Network, layers: list[Floats32], error: Floats32) -> list[Floats32]:
+    """Return the gradients of the weights and biases from the error of the outputs, shape (n, to) (backpropagation).
 
-    `layers` is what each layer gave, the inputs first.
+    `layers` are the activations of each layer, the inputs first.
     """
     weights, biases = [], []
     for layer in range(len(network.weights) - 1, -1, -1):
@@ -146,7 +143,7 @@ def back(network: Network, layers: list[Floats32], error: Floats32) -> list[Floa
 
 @define
 class Adam:
-    """Steps whose length is the same for all weights, whatever the size of their gradients."""
+    """The Adam optimizer."""
 
     parameters: list[Floats32]
     steps: int = 0
@@ -180,13 +177,13 @@ def _step(
 
 @frozen
 class Backend:
-    """Who fits, and who evaluates for labels."""
+    """The library that fits networks and evaluates positions for labels."""
 
     name: str
     fit: Callable[[Network, Boards, Floats32, FitPlan], Iterator[FitProgress]]
     """Changes a network in place; see `optimizer.fit`."""
     evaluator: Callable[[str, Network, TableArrays], Evaluator]
-    """Makes an evaluator of a network, its name and the bear-off tables; can be sent to another process."""
+    """Makes an evaluator from a name, a network and the bear-off tables; picklable."""
 
 
 NUMPY = Backend("numpy", fit, NetworkEvaluator)

@@ -1,4 +1,4 @@
-"""Training pipeline: follows a recipe step by step in a folder; a step whose result is there is not repeated.
+"""Training pipeline: executes a recipe step by step in a folder; a step whose result exists is skipped.
 
 student.npz               the TD network, and how many games it has played
     distilled.npz             the deep network that knows what the TD network knows
@@ -60,11 +60,11 @@ from fibsbot.engine.training.td_network import TDEvaluator, TDNetwork, learn, ne
 _KEPT_GAMES: Final = 10_000
 """Games of the TD network between two checkpoints."""
 _FIRST_PRUNERS: Final = 3
-"""The first pruner's positions come from play at random, those of each further one from the last one's play."""
+"""The first pruner learns from random play, each further one from the play of the last one."""
 _DISPUTED: Final = 50
-"""Of so many positions one is disputed."""
+"""One position of this number counts as disputed."""
 _PRUNER_WINDOW: Final = 2
-"""From how many rounds a pruner learns: it is small, and soon knows what it can."""
+"""The number of rounds whose labels a pruner learns from: it is small and needs no more."""
 _PRUNER_FIT: Final = FitRecipe(epochs=3, rate=3e-3)
 _TD_KEYS: Final = ("inward", "threshold", "outward", "offset")
 """Names of the arrays of a `TDNetwork` in its file, in the order of its fields."""
@@ -72,18 +72,18 @@ _NONE: Final = np.empty((0, CELLS), np.int8)
 
 
 class ProgressListener(Protocol):
-    """Who is told how far it is."""
+    """Receives the progress of a training."""
 
     def begin(self, what: str, total: int) -> None:
-        """Begin a step of so many units."""
+        """Called when a step begins; `total` is its size."""
         ...
 
     def advance(self, units: int, note: str = "") -> None:
-        """Say that more of the step is done."""
+        """Called when a part of the step is done."""
         ...
 
     def measured(self, row: dict[str, Any]) -> None:
-        """Say what was measured."""
+        """Called with the measurements after a step."""
         ...
 
 
@@ -94,14 +94,14 @@ class _Stopwatch:
     _since: float = field(factory=time.monotonic, init=False)
 
     def seconds(self) -> int:
-        """Return the whole seconds since the last time."""
+        """Return the whole seconds since the last call."""
         since, self._since = self._since, time.monotonic()
         return round(self._since - since)
 
 
 @frozen(eq=False)
 class Pipeline:
-    """Where a recipe is followed."""
+    """The training by a recipe in a folder."""
 
     recipe: Recipe
     folder: Path
@@ -113,7 +113,7 @@ class Pipeline:
     _laps: _Stopwatch = field(factory=_Stopwatch, init=False)
 
     def run(self) -> Network:
-        """Do what is left to do, and return the network that comes of it."""
+        """Do the remaining steps and return the final network."""
         self.folder.mkdir(parents=True, exist_ok=True)
         rounds = self.recipe.expanded_rounds()
         begun = self._begun(len(rounds))
@@ -128,20 +128,20 @@ class Pipeline:
         return network
 
     def _begun(self, rounds: int) -> int:
-        """Return how many rounds need not be done again, because the last of them has left all that the next needs."""
+        """Return the number of rounds that are done: the last of them has left everything that the next one needs."""
         return max((number for number in range(1, rounds + 1) if self._is_done(number - 1)), default=0)
 
     def _is_done(self, number: int) -> bool:
         return network_path(self.folder, number).exists() and pruner_path(self.folder, number + 1).exists()
 
     def _done(self, number: int) -> tuple[Network, Pruner]:
-        """Return what a round has left."""
+        """Return the network and pruner that a round has left."""
         return Network.load(network_path(self.folder, number)), pruner_of(
             Network.load(pruner_path(self.folder, number + 1))
         )
 
     def _from_nothing(self) -> tuple[Network, Pruner]:
-        """Return what the first round begins with."""
+        """Return the network and pruner for the first round."""
         student = TDEvaluator("student", self._student(), self.columns)
         pruner = self._first_pruner(student)
         return self._distilled(student, pruner), pruner
@@ -207,7 +207,7 @@ class Pipeline:
         return pruner_of(Network.load(path))
 
     def _precision(self, number: int) -> npt.DTypeLike:
-        """Return how precisely that is kept which a round leaves."""
+        """Return the precision in which the results of a round are stored."""
         return PRECISION if self.recipe.expanded_rounds()[number].checkpoint else np.float32
 
     def _new_pruner(self) -> Network:
@@ -240,7 +240,7 @@ class Pipeline:
         return network
 
     def _races(self, plan: RaceRecipe, pruner: Pruner, contact: Network) -> None:
-        """Teach the network for races, from the sides that the last pruner's games lead to."""
+        """Train the race network on sides from games of the last pruner."""
         seed = self.recipe.seed
         begin: Sides | None = None
         race = RaceNetwork(Network.new(plan.hidden, seed, RACE_INPUTS, RACE_OUTPUTS))
@@ -287,7 +287,7 @@ class Pipeline:
             self.listener.advance(count)
 
     def _disputed(self, number: int) -> Boards:
-        """Return the positions of the round before where its network was most at odds with one roll ahead."""
+        """Return the positions of the last round with the largest errors of its network against 1-ply."""
         before = self.recipe.learned(number, 2)[:-1]
         count = self.recipe.chunk // _DISPUTED
         return np.concatenate(
@@ -299,7 +299,7 @@ class Pipeline:
         return [folder / f"{place:04}.npz" for place in range(self.recipe.chunks(number))]
 
     def _labels(self, number: int, window: int) -> tuple[Boards, Floats32]:
-        """Return the labels of so many rounds, this one the last, with its trace."""
+        """Return the labels of the last `window` rounds up to this one, with its trace."""
         paths = [path for one in self.recipe.learned(number, window) for path in self._chunk_paths(one)]
         return read_labels(paths, self.recipe.expanded_rounds()[number].trace)
 
@@ -312,7 +312,7 @@ class Pipeline:
         return FitPlan(how.epochs, how.batch, how.rate, how.equity, self.recipe.seed, columns)
 
     def _shown(self, what: str, batches: int, fitting: Iterator[FitProgress]) -> float:
-        """Fit, and show how far it is; return the mean squared error."""
+        """Run a fit and report its progress; return the mean squared error."""
         self.listener.begin(what, batches)
         loss = 0.0
         for progress in fitting:
@@ -330,12 +330,12 @@ class Pipeline:
 
 
 def network_path(folder: Path, number: int) -> Path:
-    """Return where the network of a round is kept."""
+    """Return the path of the network of a round."""
     return folder / f"network-{number}.npz"
 
 
 def pruner_path(folder: Path, number: int) -> Path:
-    """Return where the pruner is kept that a round uses; the round before it has left it."""
+    """Return the path of the pruner that a round uses, which the round before it has made."""
     return folder / f"pruner-{number}.npz"
 
 
@@ -350,7 +350,7 @@ def _kept_student(path: Path, new: TDNetwork) -> tuple[TDNetwork, int]:
 
 
 def _keep(path: Path, **arrays: Any) -> None:
-    """Write arrays to a file that appears whole or not at all."""
+    """Write arrays to a file atomically."""
     room = io.BytesIO()
     np.savez(room, allow_pickle=False, **arrays)
     write_whole(path, room.getvalue())

@@ -33,18 +33,19 @@ _ROWS: Final = {"cpu": 512, "cuda": 65536}
 
 
 def device() -> torch.device:
-    """Return what computes."""
+    """Return the device to compute on."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def _precision() -> torch.dtype:
-    """Return in what to multiply: bfloat16 where that is quick."""
-    quick = device().type == "cuda" or torch.cpu._is_avx512_bf16_supported()  # noqa: SLF001 - there is no public way
+    """Return the precision of products: bfloat16 where that is fast, else single precision."""
+    is_supported = getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)  # a private name, which may go
+    quick = device().type == "cuda" or is_supported()
     return torch.bfloat16 if quick else torch.float32
 
 
 def module_of(network: Network) -> torch.nn.Sequential:
-    """Return a network as PyTorch has it, up to the logistic units of its outputs."""
+    """Return a network as a PyTorch module, up to the sums of its outputs."""
     layers: list[torch.nn.Module] = []
     for weights, bias in zip(network.weights, network.biases, strict=True):
         layer = torch.nn.Linear(*weights.shape)
@@ -57,7 +58,7 @@ def module_of(network: Network) -> torch.nn.Sequential:
 
 @frozen(eq=False)
 class TorchEvaluator:
-    """A network; what is over or in the bear-off tables is valued exactly. Rounds to about 0.005 points."""
+    """A network by PyTorch; finished games and the bear-off tables are exact. The error is about 0.005 points."""
 
     name: str
     network: Network
@@ -69,11 +70,11 @@ class TorchEvaluator:
         return evaluate_with(boards, self.columns, lambda rest: self._chances(encode_all(rest)))
 
     def __getstate__(self) -> tuple[str, Network, TableArrays]:
-        """Travel to another process without what belongs to this one."""
+        """Leave out the modules, which belong to this process."""
         return self.name, self.network, self.columns
 
     def __setstate__(self, state: tuple[str, Network, TableArrays]) -> None:
-        """Arrive."""
+        """Restore an evaluator without modules."""
         self.__init__(*state)  # type: ignore[misc]
 
     def _chances(self, inputs: Inputs) -> Floats32:
@@ -122,7 +123,7 @@ def fit(network: Network, boards: Boards, targets: Floats32, plan: FitPlan) -> I
 
 
 def _inputs(boards: Boards, plan: FitPlan) -> torch.Tensor:
-    """Return the inputs of all boards at once: to write them anew in every epoch would take longer than to learn."""
+    """Return the inputs of all boards at once: encoding them in every epoch would take longer than the fit."""
     columns = np.arange(INPUTS) if plan.columns is None else plan.columns
     inputs = torch.empty((len(boards), len(columns)), dtype=_precision())
     for first in range(0, len(boards), 4096):

@@ -20,8 +20,8 @@ import numpy.typing as npt
 
 from fibsbot.engine.arrays import CELLS, CHANCE_OF_ROLL, CHECKERS, ROLL_COUNT, Board, Boards, Bools, Floats32, Int32s
 from fibsbot.engine.bearoff import TableArrays
-from fibsbot.engine.bearoff.lookup import MAX_ROLLS as THROWS
-from fibsbot.engine.bearoff.lookup import POINTS as HOME
+from fibsbot.engine.bearoff.lookup import MAX_ROLLS
+from fibsbot.engine.bearoff.lookup import POINTS as HOME_POINTS
 from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Network
@@ -37,33 +37,42 @@ from fibsbot.engine.race_network import (
     sides_of,
     split_outputs,
 )
-from fibsbot.engine.training.optimizer import Adam, Batch, FitPlan, FitProgress, back, batches, mean_loss, rate_of
+from fibsbot.engine.training.optimizer import (
+    Adam,
+    Batch,
+    FitPlan,
+    FitProgress,
+    backpropagate,
+    batches,
+    mean_loss,
+    rate_of,
+)
 from fibsbot.match import PIPS_PER_ROLL
 from fibsbot.processes import exit_with_parent, map_unordered
 
 SIDES_PER_BATCH: Final = 512
-"""Sides that are looked at together."""
+"""Sides that are labelled together."""
 _PLAYS: Final = 80
-"""Plays of a roll for which there is room at first, on average."""
-_COUNTS: Final = np.arange(THROWS, dtype=np.float32)
+"""Average plays per roll that the first buffer has room for."""
+_COUNTS: Final = np.arange(MAX_ROLLS, dtype=np.float32)
 _SPREAD: Final = 4.3
 """Standard deviation of the pips of a roll."""
 _WASTED: Final = 8
-"""Pips that are wasted in bearing off, about."""
+"""Pips that are wasted in bearing off, roughly."""
 
 
 class SideLabels(NamedTuple):
-    """Sides, and how likely each number of rolls is until all their checkers are off, or the first."""
+    """Sides and the distributions of the rolls until all their checkers are off, or the first one."""
 
     sides: Sides
     chances: Floats32
-    """Shape (n, THROWS); of those of the first checker the columns from FIRST on say nothing."""
+    """Shape (n, MAX_ROLLS); of those of the first checker the columns from FIRST on say nothing."""
     first: Bools
     """Which are of the first checker."""
 
 
 class _Step(NamedTuple):
-    """One roll of all sides that are on their way."""
+    """One roll of all sides that are not home yet."""
 
     rows: npt.NDArray[np.intp]
     """Which."""
@@ -83,23 +92,26 @@ def race_starts(boards: Boards) -> Sides:
 
 def pip_count_labels(sides: Sides) -> SideLabels:
     """Return labels that count pips and know nothing else; good enough to begin with."""
-    home = sides @ np.maximum(PIPS - HOME, 0)
+    home = sides @ np.maximum(PIPS - HOME_POINTS, 0)
     return _both(
-        sides, _about(sides @ PIPS + home / 10 + _WASTED, THROWS), sides, _about(home + PIPS_PER_ROLL, ROLLS_TO_FIRST)
+        sides,
+        _about(sides @ PIPS + home / 10 + _WASTED, MAX_ROLLS),
+        sides,
+        _about(home + PIPS_PER_ROLL, ROLLS_TO_FIRST),
     )
 
 
-def _both(sides: Sides, throws: Floats32, others: Sides, first: Floats32) -> SideLabels:
+def _both(sides: Sides, rolls: Floats32, others: Sides, first: Floats32) -> SideLabels:
     """Return labels of all checkers of some sides, and of the first of others."""
-    padded = np.pad(first, ((0, 0), (0, THROWS - ROLLS_TO_FIRST)))
+    padded = np.pad(first, ((0, 0), (0, MAX_ROLLS - ROLLS_TO_FIRST)))
     of_first = np.arange(len(sides) + len(others)) >= len(sides)
-    return SideLabels(np.concatenate([sides, others]), np.concatenate([throws, padded]), of_first)
+    return SideLabels(np.concatenate([sides, others]), np.concatenate([rolls, padded]), of_first)
 
 
 def _about(pips: npt.NDArray[Any], longest: int) -> Floats32:
     """Return the chances of numbers of rolls that bring so many pips: a bell."""
-    throws = pips[:, None] / PIPS_PER_ROLL
-    away = (np.arange(longest) - throws) / (_SPREAD / PIPS_PER_ROLL * np.sqrt(throws))
+    rolls = pips[:, None] / PIPS_PER_ROLL
+    away = (np.arange(longest) - rolls) / (_SPREAD / PIPS_PER_ROLL * np.sqrt(rolls))
     chances = np.exp(-away * away / 2)
     return np.asarray(chances / chances.sum(axis=1, keepdims=True), np.float32)
 
@@ -135,15 +147,15 @@ def label_batch(
 ) -> SideLabels:
     """Return the labels of these sides and of all positions on their two ways home."""
     whole = begin[begin.sum(axis=1) == CHECKERS]
-    throws = _traced(list(_play(network, columns, begin, THROWS, rng)), trace, THROWS)
+    rolls = _traced(list(_play(network, columns, begin, MAX_ROLLS, rng)), trace, MAX_ROLLS)
     first = _traced(list(_play(network, columns, whole, ROLLS_TO_FIRST, rng)), trace, ROLLS_TO_FIRST)
-    return _both(*throws, *first)
+    return _both(*rolls, *first)
 
 
 def _play(
     network: RaceNetwork, columns: TableArrays, sides: Sides, longest: int, rng: np.random.Generator
 ) -> Iterator[_Step]:
-    """Play sides home, for the least THROWS until all checkers are off, or FIRST until the first is."""
+    """Play sides home, for the least MAX_ROLLS until all checkers are off, or FIRST until the first is."""
     rows = np.arange(len(sides))
     while len(rows):
         chances, left = _best(network, columns, sides, longest)
@@ -239,11 +251,11 @@ def _gradients(network: Network, labels: SideLabels, batch: Batch) -> tuple[floa
     """Return the mean squared error of the mean number of rolls, and by what weights and thresholds err."""
     rows = batch.rows
     layers = network.sums(encode_sides(labels.sides[rows]))
-    throws, first = split_outputs(layers[-1])
+    rolls, first = split_outputs(layers[-1])
     chances, of_first = labels.chances[rows], labels.first[rows]
-    error = np.concatenate([throws - chances, first - chances[:, :ROLLS_TO_FIRST]], axis=1)
-    error[of_first, :THROWS] = 0
-    error[~of_first, THROWS:] = 0
+    error = np.concatenate([rolls - chances, first - chances[:, :ROLLS_TO_FIRST]], axis=1)
+    error[of_first, :MAX_ROLLS] = 0
+    error[~of_first, MAX_ROLLS:] = 0
     miss = error @ np.concatenate([_COUNTS, _COUNTS[:ROLLS_TO_FIRST]])
     error /= len(rows)
-    return float(np.mean(miss * miss)), back(network, layers, error)
+    return float(np.mean(miss * miss)), backpropagate(network, layers, error)

@@ -1,6 +1,6 @@
 """TD network: one small hidden layer, trained from nothing by TD(0) self-play (Tesauro 1992).
 
-It values one position after another inside compiled loops, and teaches the first deep network.
+It evaluates one position at a time inside compiled loops. The first deep network learns from it.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ class TDNetwork(NamedTuple):
 
 
 class TDBuffers(NamedTuple):
-    """Room to value a position; each thread needs its own."""
+    """Buffers to evaluate a position; each thread needs its own."""
 
     sides: Boards
     """The position as each side sees it, shape (2, 26)."""
     inputs: Inputs
     hidden: Floats32
     chances: Floats32
-    """What the last position was worth to the player who was on roll; shape (OUTPUTS,)."""
+    """The chances of the last position for the player on roll, shape (OUTPUTS,)."""
     escapes: Inputs
 
 
 def new_td_network(hidden: int, seed: int) -> TDNetwork:
-    """Return a TD network that knows nothing but that gammons are rare."""
+    """Return a TD network with random weights and biases that make gammons rare."""
     rng = np.random.default_rng(seed)
     return TDNetwork(
         input_weights=(rng.standard_normal((INPUTS, hidden)) * 0.1).astype(np.float32),
@@ -65,7 +65,7 @@ def new_td_network(hidden: int, seed: int) -> TDNetwork:
 
 
 def new_td_buffers(student: TDNetwork) -> TDBuffers:
-    """Return room for a TD network's work."""
+    """Return buffers for a TD network."""
     return TDBuffers(
         sides=np.zeros((2, CELLS), np.int8),
         inputs=np.zeros(INPUTS, np.float32),
@@ -76,18 +76,18 @@ def new_td_buffers(student: TDNetwork) -> TDBuffers:
 
 
 @inner
-def load_inputs(desk: TDBuffers, board: Board) -> None:
-    """Lay the inputs of a position on the buffers."""
+def load_inputs(buffers: TDBuffers, board: Board) -> None:
+    """Write the inputs of a position into the buffers."""
     for cell in range(CELLS):
-        desk.sides[0, cell] = board[cell]
-    swap(board, desk.sides[1])
-    encode_into(desk.sides, desk.inputs.reshape(2, SIDE_INPUTS), desk.escapes)
+        buffers.sides[0, cell] = board[cell]
+    swap(board, buffers.sides[1])
+    encode_into(buffers.sides, buffers.inputs.reshape(2, SIDE_INPUTS), buffers.escapes)
 
 
 @inner
-def forward(student: TDNetwork, desk: TDBuffers) -> None:
-    """Write the chances of the position whose inputs lie on the buffers."""
-    hidden, chances, inputs = desk.hidden, desk.chances, desk.inputs
+def forward(student: TDNetwork, buffers: TDBuffers) -> None:
+    """Write the chances of the position whose inputs are in the buffers."""
+    hidden, chances, inputs = buffers.hidden, buffers.chances, buffers.inputs
     units = len(hidden)
     for unit in range(units):
         hidden[unit] = student.hidden_bias[unit]
@@ -106,12 +106,12 @@ def forward(student: TDNetwork, desk: TDBuffers) -> None:
 
 
 @compiled
-def value(student: TDNetwork, desk: TDBuffers, board: Board) -> float:
-    """Return the cubeless equity of a position for the player on roll, and leave the chances on the buffers."""
-    chances = desk.chances
+def value(student: TDNetwork, buffers: TDBuffers, board: Board) -> float:
+    """Return the cubeless equity of a position for the player on roll, and leave its chances in the buffers."""
+    chances = buffers.chances
     if not write_game_over(board, chances):
-        load_inputs(desk, board)
-        forward(student, desk)
+        load_inputs(buffers, board)
+        forward(student, buffers)
         chances[1] = min(chances[1], chances[0])
         chances[2] = min(chances[2], chances[1])
         chances[3] = min(chances[3], 1 - chances[0])
@@ -120,29 +120,29 @@ def value(student: TDNetwork, desk: TDBuffers, board: Board) -> float:
 
 
 MAX_TURNS = 2000
-"""A game that goes on for longer is given up; beginners can build walls that last."""
+"""A longer game is abandoned: an untrained network can build blockades that last."""
 
 
 class SelfPlayBuffers(NamedTuple):
-    """Room for a game that is played; each thread needs its own."""
+    """Buffers for self-play; each thread needs its own."""
 
     plays: Boards
     scratch: Scratch
     start: Board
     board: Board
     swapped: Board
-    """Shape (26,): room for a position seen by the other player."""
-    desk: TDBuffers
-    teacher: TDBuffers
-    """Room to look at the next position, which teaches what the last was worth."""
+    """The position seen by the other player, shape (26,)."""
+    buffers: TDBuffers
+    next_buffers: TDBuffers
+    """Buffers for the next position, whose evaluation is the target of the last one."""
     errors: Floats32
-    """Room for what the hidden units are told, shape (hidden,)."""
-    told: npt.NDArray[np.float64]
-    """Room for what is counted, shape (3,)."""
+    """Gradients of the hidden units, shape (hidden,)."""
+    counts: npt.NDArray[np.float64]
+    """Turns, gammons and squared differences, shape (3,)."""
 
 
 class SelfPlayStats(NamedTuple):
-    """What was seen in some games."""
+    """Statistics of self-play games."""
 
     games: int
     turns: int
@@ -152,7 +152,7 @@ class SelfPlayStats(NamedTuple):
 
 
 def new_self_play_buffers(student: TDNetwork) -> SelfPlayBuffers:
-    """Return room for a TD network's games."""
+    """Return buffers for a TD network's games."""
     plays, scratch = plays_and_scratch()
     return SelfPlayBuffers(
         plays=plays,
@@ -160,29 +160,29 @@ def new_self_play_buffers(student: TDNetwork) -> SelfPlayBuffers:
         start=boards_of([Position.start()])[0],
         board=np.zeros(CELLS, np.int8),
         swapped=np.zeros(CELLS, np.int8),
-        desk=new_td_buffers(student),
-        teacher=new_td_buffers(student),
+        buffers=new_td_buffers(student),
+        next_buffers=new_td_buffers(student),
         errors=np.zeros(student.hidden_bias.shape[0], np.float32),
-        told=np.zeros(3),
+        counts=np.zeros(3),
     )
 
 
 def learn(student: TDNetwork, table: SelfPlayBuffers, games: int, seed: int, rate: float) -> SelfPlayStats:
-    """Play games against itself and change the TD network's weights by each turn."""
-    table.told.fill(0)
+    """Play games against itself and update the weights after each turn; return statistics."""
+    table.counts.fill(0)
     _learn(student, table, games, seed, np.float32(rate))
-    turns, gammons, error = table.told.tolist()
+    turns, gammons, error = table.counts.tolist()
     return SelfPlayStats(games, int(turns), int(gammons), error)
 
 
 @inner
-def best_play(student: TDNetwork, desk: TDBuffers, plays: Boards, count: int, swapped: Board) -> int:
+def best_play(student: TDNetwork, buffers: TDBuffers, plays: Boards, count: int, swapped: Board) -> int:
     """Return which of the positions that a roll leaves is worth most to who moved, by the student."""
     best = 0
     least = 1e9  # more than any equity; compiled functions know no infinity
     for play in range(count):
         swap(plays[play], swapped)
-        theirs = value(student, desk, swapped)
+        theirs = value(student, buffers, swapped)
         if theirs < least:
             least, best = theirs, play
     return best
@@ -190,9 +190,9 @@ def best_play(student: TDNetwork, desk: TDBuffers, plays: Boards, count: int, sw
 
 @compiled
 def _learn(student: TDNetwork, table: SelfPlayBuffers, games: int, seed: int, rate: np.float32) -> None:
-    """Play, and add to `table.told` the turns, the gammons and the squared differences of equity."""
+    """Play, and add to `table.counts` the turns, the gammons and the squared differences of equity."""
     np.random.seed(seed)  # noqa: NPY002 - compiled functions have no other generator of their own
-    board, swapped, teacher, told = table.board, table.swapped, table.teacher, table.told
+    board, swapped, next_buffers, counts = table.board, table.swapped, table.next_buffers, table.counts
     for _ in range(games):
         copy(table.start, board)
         for turn in range(MAX_TURNS):
@@ -201,27 +201,27 @@ def _learn(student: TDNetwork, table: SelfPlayBuffers, games: int, seed: int, ra
             while turn == 0 and one == other:
                 other = np.random.randint(1, 7)  # noqa: NPY002
             count = generate(board, max(one, other), min(one, other), table.plays, table.scratch)
-            load_inputs(table.desk, board)
+            load_inputs(table.buffers, board)
             if count:
-                copy(table.plays[best_play(student, teacher, table.plays, count, swapped)], board)
+                copy(table.plays[best_play(student, next_buffers, table.plays, count, swapped)], board)
             swap(board, swapped)
-            theirs = value(student, teacher, swapped)
-            forward(student, table.desk)
-            difference = _teach(student, table, rate)
-            told[0] += 1
-            told[2] += difference * difference
+            theirs = value(student, next_buffers, swapped)
+            forward(student, table.buffers)
+            difference = _update(student, table, rate)
+            counts[0] += 1
+            counts[2] += difference * difference
             copy(swapped, board)
-            if write_game_over(board, teacher.chances):
+            if write_game_over(board, next_buffers.chances):
                 if theirs < -1:
-                    told[1] += 1
+                    counts[1] += 1
                 break
 
 
 @inner
-def _teach(student: TDNetwork, table: SelfPlayBuffers, rate: np.float32) -> float:
-    """Move the chances on the buffers towards those that the teacher sees for the other side; return the difference."""
-    learned, seen, errors = table.desk.chances, table.teacher.chances, table.errors
-    hidden, inputs = table.desk.hidden, table.desk.inputs
+def _update(student: TDNetwork, table: SelfPlayBuffers, rate: np.float32) -> float:
+    """Move the chances towards the next position's, seen by this side; return the difference of the equities."""
+    learned, seen, errors = table.buffers.chances, table.next_buffers.chances, table.errors
+    hidden, inputs = table.buffers.hidden, table.buffers.inputs
     units = hidden.shape[0]
     for unit in range(units):
         errors[unit] = 0.0
@@ -249,7 +249,7 @@ def _teach(student: TDNetwork, table: SelfPlayBuffers, rate: np.float32) -> floa
 
 @frozen(eq=False)
 class TDEvaluator:
-    """A TD network, as long as there is nothing better."""
+    """Evaluates positions by a TD network; the first labels are made by it."""
 
     name: str
     student: TDNetwork
@@ -266,8 +266,8 @@ class TDEvaluator:
 
 
 @compiled
-def _student_chances(student: TDNetwork, desk: TDBuffers, boards: Boards, chances: Floats32) -> None:
+def _student_chances(student: TDNetwork, buffers: TDBuffers, boards: Boards, chances: Floats32) -> None:
     for row in range(len(boards)):
-        value(student, desk, boards[row])
+        value(student, buffers, boards[row])
         for chance in range(OUTPUTS):
-            chances[row, chance] = desk.chances[chance]
+            chances[row, chance] = buffers.chances[chance]

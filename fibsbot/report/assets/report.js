@@ -1,23 +1,23 @@
-// The report's page: goes from move to move, by keyboard, mouse and touch, and shows what is known of each.
-// All text was put together when the page was written; whatever came from elsewhere is only ever set as text.
+// The script of a report page: steps through matches by keyboard, mouse and touch, and shows the data of each entry.
+// All texts are composed when the page is written; texts from other people are only ever set as textContent.
 "use strict";
 (() => {
   const SWIPE = 40; // pixels
   const one = (selector, from = document) => from.querySelector(selector);
   const all = (selector, from = document) => [...from.querySelectorAll(selector)];
 
-  /** Make an element with these properties and children. */
+  /** Create an element with these properties and children. */
   function make(name, properties = {}, ...children) {
     const element = Object.assign(document.createElement(name), properties);
     element.append(...children);
     return element;
   }
 
-  // -- what is known ---------------------------------------------------------------------------------------------
+  // -- data ------------------------------------------------------------------------------------------------------
 
   const matches = all("section.match").map((section) => ({ section, id: section.id, entries: null }));
 
-  /** Read the data of a match when it is first looked at. */
+  /** Parse the data of a match when it is first shown. */
   function open(match) {
     if (match.entries) return match;
     const data = JSON.parse(one(`#${match.id}-data`).textContent);
@@ -27,7 +27,7 @@
     match.user = data.user;
     match.links = data.entries.map((entry) => document.getElementById(match.id + entry.key));
     match.index = 0;
-    for (const link of match.links) link.tabIndex = -1; // the sheet is one entry of the tab key, not hundreds
+    for (const link of match.links) link.tabIndex = -1; // the sheet is a single tab stop, not hundreds
     for (const thumb of all(".thumb", match.section)) {
       const entry = match.entries.find(({ key }) => match.id + key === thumb.dataset.board);
       if (entry && entry.board) thumb.append(board(match, entry.board));
@@ -35,7 +35,7 @@
     return match;
   }
 
-  /** Put a board together: runs of pieces, each `first` or `first-last`, between blanks. */
+  /** Return a board: ranges of pieces, each `first` or `first-last`, separated by blanks. */
   function board(match, code) {
     const source = code
       .split(" ")
@@ -120,7 +120,7 @@
     showCursor();
   }
 
-  /** Mark the entry in the graph; there are two of it, one for narrow screens. */
+  /** Mark the entry in both graphs; one is for narrow screens. */
   function showCursor() {
     for (const plot of all(".plot", match.section)) {
       const svg = one("svg", plot);
@@ -141,7 +141,7 @@
       const field = make("textarea", { value: text, className: "visually-hidden" });
       button.after(field);
       field.select();
-      done = document.execCommand("copy"); // the only way where a page from disk may not use the clipboard
+      done = document.execCommand("copy"); // the only way if a page from disk may not use the clipboard
       field.remove();
       button.focus();
     }
@@ -149,21 +149,21 @@
     setTimeout(() => (button.textContent = "Copy"), 1500);
   }
 
-  // -- going about -----------------------------------------------------------------------------------------------
+  // -- navigation -----------------------------------------------------------------------------------------------
 
-  /** Make a match the one that is shown. */
+  /** Show a match. */
   function enter(wanted) {
     for (const it of matches) it.section.hidden = it !== wanted;
     if (match === wanted) return;
     match = open(wanted);
     one(".stage", match.section).prepend(head, box, details);
     one(".sheet", match.section).before(only);
-    offer();
+    fillFilter();
     const index = one("details.index");
     if (index) index.open = false;
   }
 
-  /** Show a entry. The address follows when nobody hurries on: browsers bear no hundred changes of it at a time. */
+  /** Show an entry. The address follows after a pause: browsers limit the number of changes. */
   function go(index) {
     if (!match.entries.length) return;
     const before = match.links[match.index];
@@ -179,14 +179,14 @@
     show();
   }
 
-  /** Scroll the sheet, and nothing else, until the link can be seen. */
+  /** Scroll the sheet, and nothing else, until the link is visible. */
   function reveal(link) {
     const sheet = one(".sheet", match.section);
     if (sheet.scrollHeight <= sheet.clientHeight) return;
     const [inner, outer] = [link.getBoundingClientRect(), sheet.getBoundingClientRect()];
-    const room = 48;
-    if (inner.top < outer.top + room) sheet.scrollTop += inner.top - outer.top - room;
-    else if (inner.bottom > outer.bottom - room) sheet.scrollTop += inner.bottom - outer.bottom + room;
+    const margin = 48;
+    if (inner.top < outer.top + margin) sheet.scrollTop += inner.top - outer.top - margin;
+    else if (inner.bottom > outer.bottom - margin) sheet.scrollTop += inner.bottom - outer.bottom + margin;
   }
 
   function toError(step) {
@@ -195,10 +195,10 @@
     }
   }
 
-  // -- errors only -----------------------------------------------------------------------------------------------
+  // -- filter ----------------------------------------------------------------------------------------------------
 
-  /** Offer all decisions, all errors, and those of each player; whose match it is comes first. */
-  function offer() {
+  /** Fill the filter: all decisions, all errors, and those of each player, the user first. */
+  function fillFilter() {
     const seats = match.user === 1 ? [1, 0] : [0, 1];
     const errors = (seat) => (seat === match.user ? "only my errors" : `only errors of ${match.names[seat]}`);
     filter.replaceChildren(
@@ -214,7 +214,7 @@
     return Boolean(entry.grade) && (filter.value === "errors" || String(entry.seat) === filter.value);
   }
 
-  /** Hide what is not wanted from the score sheet: entries, rows and games without any. */
+  /** Hide entries that the filter excludes, and rows and games without any other. */
   function applyFilter() {
     match.entries.forEach((entry, index) => (match.links[index].hidden = !wanted(entry)));
     const filtered = filter.value !== "all";
@@ -223,7 +223,7 @@
     }
   }
 
-  /** Go to the next entry that is wanted, to the last one if there is no further. */
+  /** Go to the next entry that passes the filter. */
   function step(by) {
     for (let at = match.index + by; match.entries[at]; at += by) {
       if (wanted(match.entries[at])) return go(at);
@@ -311,7 +311,7 @@
     if (plot && match) pointAt(plot, event.clientX);
   });
 
-  /** Go to where somebody points in the graph. */
+  /** Go to the entry at a position in the graph. */
   function pointAt(plot, clientX) {
     const svg = one("svg", plot);
     const [low, high] = svg.dataset.x.split(" ").map(Number);
@@ -333,14 +333,14 @@
     if (Math.abs(x) > SWIPE && Math.abs(x) > 1.5 * Math.abs(y)) actions[x < 0 ? "on" : "back"]();
   });
 
-  // -- the beginning ---------------------------------------------------------------------------------------------
+  // -- start ---------------------------------------------------------------------------------------------------
 
   document.documentElement.classList.add("scripted");
-  // The event's own address: a late change of ours may already stand in the page's.
+  // Use the address of the event: that of the page may already have been changed again by `go`.
   addEventListener("hashchange", (event) => follow(new URL(event.newURL).hash));
   const asked = location.hash;
   if (follow(asked)) {
-    // The browser scrolls to the link in the score sheet, now or when everything is there; what is wanted is the board.
+    // The browser scrolls to the link in the score sheet, now or after loading; scroll to the board instead.
     const place = /g/.test(asked) ? one(".stage", match.section) : match.section;
     const toBoard = () => {
       place.scrollIntoView();

@@ -65,7 +65,7 @@ def test_a_time_is_kept_and_something_is_found_in_it(ask: Asking) -> None:
         ([START, "--dice", "31", "--time", "soon"], "expected a time such as 500ms"),
         ([START, "--dice", "31", "--time", "0"], "expected a time such as 500ms"),
         ([START, "--dice", "31", "--plies", "9"], "'--plies'"),
-        ([f"{HOLDING}:0:0:1:D:0:0:0:7:10"], "expected a throw to play, got a double to answer"),
+        ([f"{HOLDING}:0:0:1:D:0:0:0:7:10"], "expected a roll to play, got a double to answer"),
     ],
 )
 def test_what_is_wrong_is_told_in_a_line(ask: Asking, arguments: list[str], text: str) -> None:

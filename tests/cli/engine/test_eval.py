@@ -38,7 +38,7 @@ def test_money_has_no_chance_to_win_a_match(ask: Asking) -> None:
 @pytest.mark.slow
 def test_dice_and_a_pending_double_are_left_out(ask: Asking) -> None:
     before = json.loads(ask.text("eval", f"{HOLDING}:0:0:1:00:0:0:0:7:10", "--plies", "0", "--json"))
-    for dice, note in (("52", "the dice of the position are left out"), ("D", "seen by who has doubled")):
+    for dice, note in (("52", "the dice of the position are ignored"), ("D", "seen by the player who doubled")):
         row = json.loads(ask.text("eval", f"{HOLDING}:0:0:1:{dice}:0:0:0:7:10", "--plies", "0", "--json"))
         assert note in row["note"]
         assert (before["xgid"], before["plies"][0]["chances"]) == (row["xgid"], row["plies"][0]["chances"])

@@ -86,7 +86,7 @@ def test_the_better_play_loses_nothing() -> None:
     [
         (["rubbish"], "expected an XGID of 10 fields"),
         ([START, "--plays", "2"], "expected a position with dice, or --dice, for --plays"),
-        ([START, "--cube-decision", "--dice", "31"], "expected --cube, or --dice and --plays"),
+        ([START, "--cube-decision", "--dice", "31"], "expected --cube-decision, or --dice and --plays"),
         ([START, "--cube-decision", "--cubeless"], "expected a cube decision or --cubeless, got both"),
         (
             [f"{HOLDING}:1:-1:1:00:0:0:0:0:10", "--cube-decision"],
@@ -119,7 +119,7 @@ def test_a_rollout_goes_on_from_its_file(ask: Asking, tmp_path: Path) -> None:
 def test_a_pending_double_is_rolled_out_for_who_has_doubled(ask: Asking) -> None:
     row = json.loads(ask.text("rollout", f"{HOLDING}:0:0:1:D:3:4:0:7:10", *QUICK, "--json"))
     assert ["no double", "double, take"] == [it["name"] for it in row["candidates"]]
-    assert "seen by who has doubled" in row["note"]
+    assert "seen by the player who doubled" in row["note"]
     assert row["verdict"]
 
 

@@ -1,4 +1,4 @@
-"""An engine is kept running, with pauses that grow while it fails."""
+"""An engine is restarted after failures, with growing pauses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fibsbot.strategies.child_process.process import (
 
 
 class Engine:
-    """An engine that answers, or raises what it is told to."""
+    """An engine that answers, or raises given errors."""
 
     def __init__(self, errors: list[Exception]) -> None:
         self.running = True
@@ -33,87 +33,87 @@ class Engine:
         self.running = False
 
 
-class House:
-    """A revival with a clock of its own, and how often it has started an engine."""
+class Starter:
+    """A RestartingEngine with its own clock, and the engines that it has started."""
 
     def __init__(self) -> None:
         self.now = 0.0
         self.starts: list[Engine] = []
         self.errors: list[Exception] = []
-        self.revival = RestartingEngine(self._start, lambda: self.now)
+        self.engine = RestartingEngine(self._start, lambda: self.now)
 
     def ask(self) -> int:
-        """Ask whichever engine there is."""
-        return self.revival.ask(Engine.ask, 1.0)
+        """Ask the engine."""
+        return self.engine.ask(Engine.ask, 1.0)
 
     def _start(self, _deadline: float) -> Engine:
         self.starts.append(Engine(self.errors))
         return self.starts[-1]
 
 
-def test_nothing_is_started_before_it_is_asked_and_then_once() -> None:
-    house = House()
-    assert [] == house.starts
-    assert [42, 42] == [house.ask(), house.ask()]
-    assert 1 == len(house.starts)
-    house.revival.close()
-    assert not house.starts[0].running
+def test_an_engine_is_started_by_the_first_question_only() -> None:
+    starter = Starter()
+    assert [] == starter.starts
+    assert [42, 42] == [starter.ask(), starter.ask()]
+    assert 1 == len(starter.starts)
+    starter.engine.close()
+    assert not starter.starts[0].running
 
 
 def test_an_engine_that_has_ended_is_replaced_without_a_loss() -> None:
-    house = House()
-    house.ask()
-    house.starts[0].running = False
-    assert 42 == house.ask()
-    house.errors.append(EngineExitedError("ended"))  # noticed only when it is asked
-    assert 42 == house.ask()
-    assert 3 == len(house.starts)
+    starter = Starter()
+    starter.ask()
+    starter.starts[0].running = False
+    assert 42 == starter.ask()
+    starter.errors.append(EngineExitedError("ended"))  # noticed only when it is asked
+    assert 42 == starter.ask()
+    assert 3 == len(starter.starts)
 
 
-def test_an_engine_that_ends_again_and_again_costs_the_decision() -> None:
-    house = House()
-    house.ask()
-    house.errors += [EngineExitedError("ended"), EngineExitedError("ended")]
+def test_an_engine_that_ends_twice_loses_the_decision() -> None:
+    starter = Starter()
+    starter.ask()
+    starter.errors += [EngineExitedError("ended"), EngineExitedError("ended")]
     with pytest.raises(EngineExitedError):
-        house.ask()
-    assert [False, False] == [engine.running for engine in house.starts]
+        starter.ask()
+    assert [False, False] == [engine.running for engine in starter.starts]
 
 
 def test_pauses_grow_to_a_minute_and_end_with_an_answer() -> None:
-    house = House()
+    starter = Starter()
     for pause in (*RESTART_DELAYS, RESTART_DELAYS[-1]):
-        house.errors.append(EngineError("nonsense"))
+        starter.errors.append(EngineError("nonsense"))
         with pytest.raises(EngineError, match="nonsense"):
-            house.ask()
+            starter.ask()
         if pause:
-            house.now += pause - 0.5
+            starter.now += pause - 0.5
             with pytest.raises(DeclinedError, match="is started again in"):
-                house.ask()
-        house.now += 1
-    assert 42 == house.ask()
-    house.errors.append(EngineError("nonsense"))
+                starter.ask()
+        starter.now += 1
+    assert 42 == starter.ask()
+    starter.errors.append(EngineError("nonsense"))
     with pytest.raises(EngineError, match="nonsense"):
-        house.ask()
-    assert 42 == house.ask()
+        starter.ask()
+    assert 42 == starter.ask()
 
 
 def test_an_engine_that_never_works_is_given_up() -> None:
-    house = House()
+    starter = Starter()
     for _ in range(MAX_FAILURES):
-        house.errors.append(EngineError("nonsense"))
+        starter.errors.append(EngineError("nonsense"))
         with pytest.raises(EngineError, match="nonsense"):
-            house.ask()
-        house.now += 100
+            starter.ask()
+        starter.now += 100
     with pytest.raises(DeclinedError, match="failed 20 times in a row and is not started again"):
-        house.ask()
-    assert MAX_FAILURES == len(house.starts)
+        starter.ask()
+    assert MAX_FAILURES == len(starter.starts)
 
 
 @pytest.mark.parametrize("error", [DeclinedError("is sorry"), NotReadyError("not yet")])
 def test_an_engine_that_is_only_sorry_or_slow_goes_on(error: Exception) -> None:
-    house = House()
-    house.errors.append(error)
+    starter = Starter()
+    starter.errors.append(error)
     with pytest.raises(type(error)):
-        house.ask()
-    assert 42 == house.ask()
-    assert 1 == len(house.starts)
+        starter.ask()
+    assert 42 == starter.ask()
+    assert 1 == len(starter.starts)

@@ -1,4 +1,4 @@
-"""The strategy `engine`, with a network that knows nothing: it answers everything, and as the engine says."""
+"""The strategy `engine`, with an untrained network: it answers all questions by the engine's values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def strategy() -> EngineStrategy:
     return EngineStrategy("1", engine=pip_engine())
 
 
-def test_it_is_a_strategy_and_a_judge_that_answers_every_question(strategy: EngineStrategy) -> None:
+def test_it_is_a_strategy_and_an_evaluator_that_answers_every_question(strategy: EngineStrategy) -> None:
     assert isinstance(strategy, Strategy)
     assert isinstance(strategy, Evaluator)
     assert () == check(strategy)
@@ -41,7 +41,7 @@ def test_it_is_a_strategy_and_a_judge_that_answers_every_question(strategy: Engi
     strategy.close()
 
 
-def test_missing_networks_are_told_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_networks_are_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def load_from(folder: Path = tmp_path) -> bundled_networks.Networks:
         return bundled_networks.load_networks(folder)
 
@@ -60,7 +60,7 @@ def test_it_plays_by_the_networks_of_a_folder(tmp_path: Path, monkeypatch: pytes
     assert expected == pytest.approx(strategy.offer_double(state).equity or 0.0, abs=1e-4)
 
 
-def test_it_plays_by_the_networks_that_come_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_plays_by_the_bundled_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_networks(tmp_path)
     engine = Engine.load(tmp_path, tables=False)
     monkeypatch.setattr(Engine, "load", lambda: engine)
@@ -87,12 +87,12 @@ def test_it_plays_by_the_networks_that_come_along(tmp_path: Path, monkeypatch: p
         ("1,networks=/some where", EngineOptions(1, 1, None, Path("/some where"))),
     ],
 )
-def test_options_say_how_far_it_looks(text: str, options: EngineOptions) -> None:
+def test_options_set_plies_and_time(text: str, options: EngineOptions) -> None:
     assert options == EngineOptions.parse(text)
 
 
 @pytest.mark.parametrize("text", ["5", "x", "time=0", "time=x", "plies=9", "deep=2", "time=1e3", "networks=", "=", "٣"])
-def test_options_that_are_none_are_told(text: str) -> None:
+def test_invalid_options_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected plies from 0 to 4"):
         EngineStrategy(text)
 
@@ -108,7 +108,7 @@ def test_plays_are_valued_as_they_are_chosen(strategy: EngineStrategy) -> None:
         assert max(values) == pytest.approx(values[plays.index(chosen.play)], abs=1e-6)
 
 
-def test_what_was_made_is_compared_with_the_best_at_the_same_depth(strategy: EngineStrategy) -> None:
+def test_the_play_made_and_the_best_are_compared_at_the_same_depth(strategy: EngineStrategy) -> None:
     (position,) = some_positions(1, 6)
     state = MatchState(position, length=5, phase=Phase.MOVE, dice=(4, 2))
     plays = legal_plays(position, (4, 2))
@@ -138,7 +138,7 @@ def test_cubes_are_valued_as_they_are_turned(strategy: EngineStrategy) -> None:
         assert -values.double == pytest.approx(response.equity or 0.0, abs=1e-9)
 
 
-def test_a_bad_double_is_beavered_where_that_is_allowed(strategy: EngineStrategy) -> None:
+def test_a_bad_double_is_beavered_if_that_is_allowed(strategy: EngineStrategy) -> None:
     state = MatchState(RACE, phase=Phase.DOUBLED, redoubles=1).swapped()
     assert CubeAction.BEAVER is strategy.answer_double(state).action
     taken = strategy.answer_double(evolve(state, redoubles=0))
@@ -146,7 +146,7 @@ def test_a_bad_double_is_beavered_where_that_is_allowed(strategy: EngineStrategy
     assert strategy.answer_double(state).equity == pytest.approx(2 * (taken.equity or 0.0))
 
 
-def test_a_beaver_of_our_double_is_answered_as_who_is_on_roll(strategy: EngineStrategy) -> None:
+def test_a_beaver_of_our_double_is_answered_as_the_player_on_roll(strategy: EngineStrategy) -> None:
     """We have doubled, to 2, and were beavered: the cube goes to 4 if we take, and is the opponent's."""
     lost = MatchState(RACE, phase=Phase.DOUBLED, cube=2, owner=Owner.PLAYER)
     reading = pip_engine().analyse_cube(evolve(lost, phase=Phase.ROLL), SearchLimits(1))
@@ -175,7 +175,7 @@ def certain() -> EngineStrategy:
     return EngineStrategy("1", engine=Engine(Decided(), toy_pruner()))
 
 
-def test_what_is_lost_for_certain_is_resigned_and_nothing_else(certain: EngineStrategy) -> None:
+def test_only_certainly_lost_games_are_resigned(certain: EngineStrategy) -> None:
     gone = Position.from_sides(own=[0, 0, 0, 0, 0, 14] + [0] * 19, opponent=[1] + [0] * 24)
     assert 1 == certain.resign(MatchState(gone))
     gammon = Position.from_sides(own=[0] * 12 + [15] + [0] * 12, opponent=[1] + [0] * 24)
@@ -184,7 +184,7 @@ def test_what_is_lost_for_certain_is_resigned_and_nothing_else(certain: EngineSt
     assert 0 == certain.resign(MatchState(Position.start()))
 
 
-def test_a_resignation_is_accepted_where_nothing_more_can_be_won(certain: EngineStrategy) -> None:
+def test_a_resignation_is_accepted_if_nothing_more_can_be_won(certain: EngineStrategy) -> None:
     won = Position.from_sides(own=[1] + [0] * 24, opponent=[0] * 12 + [15] + [0] * 12)
     state = MatchState(won, phase=Phase.RESIGNED, length=7, owner=Owner.OPPONENT, cube=2)
     assert [False, True, True] == [certain.accept_resignation(evolve(state, resignation=it)) for it in (1, 2, 3)]
@@ -197,12 +197,12 @@ def test_chances_after_a_game_are_those_of_the_table(strategy: EngineStrategy) -
     assert 0.5 < strategy.match_chance(state, 1) == pytest.approx(1 - strategy.match_chance(state, -1))
 
 
-def test_anybody_may_play_it(strategy: EngineStrategy) -> None:
+def test_every_invitation_is_accepted(strategy: EngineStrategy) -> None:
     assert None is strategy.accept_invitation(Opponent("ford"), 7)
 
 
 @pytest.mark.parametrize("plies", ["0", "1"])
-def test_rolls_are_worth_what_their_best_plays_are(plies: str) -> None:
+def test_rolls_have_the_values_of_their_best_plays(plies: str) -> None:
     strategy = EngineStrategy(plies, engine=toy_engine())
     positions = some_positions(3 if plies == "0" else 1, 4)
     for position in positions if plies == "1" else [*positions, Position.start(), RACE, CLOSED_OUT]:

@@ -1,4 +1,4 @@
-"""gnubg says what things are worth, in the units of a judge; its own decisions cost nothing by its own values."""
+"""gnubg as an evaluator: the units of its values, and no loss of its own decisions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ START: Final = MatchState(Position.start(), length=7, score=(2, 3))
 
 @pytest.fixture(scope="module")
 def gnubg() -> Iterator[GnubgStrategy]:
-    """Give a gnubg that does not look ahead, and see that nothing is left of it."""
+    """A gnubg without looking ahead; afterwards no process may be left."""
     before = descendants()
     strategy = GnubgStrategy("0")
     yield strategy
@@ -39,12 +39,12 @@ def gnubg() -> Iterator[GnubgStrategy]:
 
 
 @requires_gnubg
-def test_it_is_a_judge(gnubg: GnubgStrategy) -> None:
+def test_it_is_an_evaluator(gnubg: GnubgStrategy) -> None:
     assert isinstance(gnubg, DetailedEvaluator)
 
 
 @requires_gnubg
-def test_the_opening_is_worth_a_little_to_who_begins(gnubg: GnubgStrategy) -> None:
+def test_the_opening_favours_the_player_on_roll_a_little(gnubg: GnubgStrategy) -> None:
     for length in (0, 7):
         state = evolve(START, length=length, score=(0, 0))
         assert 0 < gnubg.value(state) < 0.15
@@ -54,7 +54,7 @@ def test_the_opening_is_worth_a_little_to_who_begins(gnubg: GnubgStrategy) -> No
 
 
 @requires_gnubg
-def test_chances_to_win_the_match_grow_with_the_points_and_add_up(gnubg: GnubgStrategy) -> None:
+def test_match_winning_chances_grow_with_the_points_and_add_up(gnubg: GnubgStrategy) -> None:
     chances = [gnubg.match_chance(START, points) for points in (-4, -2, -1, 1, 2, 3, 4, 5)]
     assert all(less < more for less, more in pairwise(chances))
     assert (0.0, 1.0) == (chances[0], chances[-1])
@@ -65,14 +65,14 @@ def test_chances_to_win_the_match_grow_with_the_points_and_add_up(gnubg: GnubgSt
 
 
 @requires_gnubg
-def test_points_that_are_none_have_no_chance(gnubg: GnubgStrategy) -> None:
+def test_points_without_a_match_are_refused(gnubg: GnubgStrategy) -> None:
     for state, points in ((START, 0), (evolve(START, length=0), 1)):
         with pytest.raises(ValueError, match="expected points in a match of some length"):
             gnubg.match_chance(state, points)
 
 
 @requires_gnubg
-def test_a_game_that_is_won_is_worth_its_points(gnubg: GnubgStrategy) -> None:
+def test_a_won_game_has_the_value_of_its_points(gnubg: GnubgStrategy) -> None:
     gammon = Position((0, 1, 1, *(0,) * 19, -5, -5, -5, 0, *(0,)))
     moving = MatchState(gammon, phase=Phase.MOVE, dice=(6, 5))
     plays = legal_plays(gammon, (6, 5))
@@ -89,7 +89,7 @@ def test_a_game_that_is_won_is_worth_its_points(gnubg: GnubgStrategy) -> None:
 @requires_gnubg
 @settings(max_examples=25)
 @given(match_states(resignations=False))
-def test_its_decisions_cost_nothing_by_its_own_values(gnubg: GnubgStrategy, state: MatchState) -> None:
+def test_its_own_decisions_have_no_loss(gnubg: GnubgStrategy, state: MatchState) -> None:
     if state.phase is Phase.MOVE:
         assert state.dice is not None
         plays = legal_plays(state.position, state.dice)[:6]
@@ -103,7 +103,7 @@ def test_its_decisions_cost_nothing_by_its_own_values(gnubg: GnubgStrategy, stat
 
 
 @requires_gnubg
-def test_the_play_that_it_chooses_is_the_one_that_it_values_most(gnubg: GnubgStrategy) -> None:
+def test_it_chooses_the_play_with_the_highest_value(gnubg: GnubgStrategy) -> None:
     for dice in ((3, 1), (6, 4), (5, 5), (2, 1)):
         moving = evolve(START, phase=Phase.MOVE, dice=dice)
         plays = legal_plays(moving.position, dice)
@@ -112,7 +112,7 @@ def test_the_play_that_it_chooses_is_the_one_that_it_values_most(gnubg: GnubgStr
 
 
 @requires_gnubg
-def test_it_says_how_far_it_looks(gnubg: GnubgStrategy) -> None:
+def test_values_have_the_plies(gnubg: GnubgStrategy) -> None:
     moving = evolve(START, phase=Phase.MOVE, dice=(3, 1))
     plays = legal_plays(moving.position, (3, 1))
     compared = gnubg.compare_plays(moving, plays, plays[0])
@@ -122,7 +122,7 @@ def test_it_says_how_far_it_looks(gnubg: GnubgStrategy) -> None:
 
 @requires_gnubg
 @pytest.mark.parametrize("length", [0, 7])
-def test_it_says_the_chances(gnubg: GnubgStrategy, length: int) -> None:
+def test_values_have_the_chances(gnubg: GnubgStrategy, length: int) -> None:
     behind = Position((0, *(0,) * 17, 5, 5, 5, -5, -5, -5, *(0,) * 2))
     state = evolve(START, position=behind, length=length)
     chances = gnubg.value_cube(state).chances
@@ -169,7 +169,7 @@ def test_a_game_that_is_won_has_the_chances_of_its_result(gnubg: GnubgStrategy) 
         ("hello", "gave no answer in time|said more than"),
     ],
 )
-def test_values_that_are_none_are_an_error(tmp_path: Path, answer: str, reason: str) -> None:
+def test_invalid_values_are_an_error(tmp_path: Path, answer: str, reason: str) -> None:
     program = tmp_path / "gnubg"
     program.write_text(f"#!/bin/sh\nread question\necho '{answer}'\nsleep 3600\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)

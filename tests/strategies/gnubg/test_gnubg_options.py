@@ -1,4 +1,4 @@
-"""What can be said after `gnubg:`."""
+"""The options after `gnubg:`."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def test_plies_and_deadline_are_read(text: str, expected: GnubgOptions) -> None:
 @pytest.mark.parametrize(
     "text", ["4", "-1", "2 0", "plies", "plies=", "depth=2", "deadline=0", "deadline=nan", "x=y=z"]
 )
-def test_what_is_no_option_is_refused_with_what_would_be_one(text: str) -> None:
+def test_invalid_options_are_refused_with_the_valid_ones(text: str) -> None:
     with pytest.raises(ValueError, match="expected plies from 0 to 3, or plies=, chequer=, cube= and deadline="):
         GnubgOptions.parse(text)
 
 
 @given(st.text(max_size=30))
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_every_text_is_parsed_or_refused(text: str) -> None:
     try:
         options = GnubgOptions.parse(text)
     except ValueError:

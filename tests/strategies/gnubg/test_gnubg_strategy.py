@@ -1,4 +1,4 @@
-"""Debian's gnubg decides as a child process; it understands exactly the decision that was meant."""
+"""gnubg as a child process: it gets exactly the decision that is asked."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ START: Final = MatchState(Position.start(), length=5)
 
 @pytest.fixture(scope="module")
 def gnubg() -> Iterator[GnubgStrategy]:
-    """Give a gnubg that does not look ahead, and see that nothing is left of it."""
+    """A gnubg without looking ahead; afterwards no process may be left."""
     before = descendants()
     strategy = GnubgStrategy("0")
     yield strategy
@@ -59,7 +59,7 @@ def test_it_passes_the_check(gnubg: GnubgStrategy) -> None:
 @pytest.mark.parametrize(
     ("dice", "play"), [((3, 1), "8/5 6/5"), ((4, 2), "8/4 6/4"), ((6, 1), "13/7 8/7"), ((5, 3), "8/3 6/3")]
 )
-def test_it_makes_the_points_that_everybody_makes(gnubg: GnubgStrategy, dice: tuple[int, int], play: str) -> None:
+def test_it_makes_the_standard_opening_plays(gnubg: GnubgStrategy, dice: tuple[int, int], play: str) -> None:
     state = evolve(START, phase=Phase.MOVE, dice=dice)
     assert play == format_play(gnubg.choose_play(state, legal_plays(state.position, dice)).play, state.position)
 
@@ -67,7 +67,7 @@ def test_it_makes_the_points_that_everybody_makes(gnubg: GnubgStrategy, dice: tu
 @requires_gnubg
 @settings(max_examples=60)
 @given(match_states())
-def test_any_decision_gets_an_answer_that_fits(gnubg: GnubgStrategy, state: MatchState) -> None:
+def test_every_decision_gets_a_possible_answer(gnubg: GnubgStrategy, state: MatchState) -> None:
     match state.phase:
         case Phase.MOVE:
             assert state.dice is not None
@@ -83,7 +83,7 @@ def test_any_decision_gets_an_answer_that_fits(gnubg: GnubgStrategy, state: Matc
 
 
 def courses(count: int) -> Iterator[MatchState]:
-    """Yield states before a throw as they occur, at scores of all kinds; doubling is legal in all of them."""
+    """Yield typical states before a roll, at all kinds of scores; doubling is legal in all of them."""
     heuristic, chance = HeuristicStrategy(), random.Random(3)
     position = Position.start()
     while count:
@@ -111,7 +111,7 @@ def courses(count: int) -> Iterator[MatchState]:
         position = Position.start() if position.over else position.swapped()
 
 
-WITNESS: Final = """
+REFERENCE: Final = """
 import json
 import gnubg
 told = []
@@ -129,7 +129,7 @@ json.dump(told, open("told.json", "w"))
 
 
 def witnessed(states: Sequence[MatchState], dice: Sequence[tuple[int, int]], folder: Path) -> list[Any]:
-    """Return what gnubg's own Python module says: values of the cube actions, and the numbers of the best move."""
+    """Return the answers of gnubg's own Python module: values of the cube actions, and the numbers of the best move."""
     assert GNUBG is not None
     asked = []
     for state, throw in zip(states, dice, strict=True):
@@ -147,7 +147,7 @@ def witnessed(states: Sequence[MatchState], dice: Sequence[tuple[int, int]], fol
             }
         )
     (folder / "asked.json").write_text(json.dumps(asked))
-    (folder / "witness.py").write_text(WITNESS)
+    (folder / "witness.py").write_text(REFERENCE)
     run = [GNUBG, "-t", "-q", "-r", "-p", "witness.py"]
     subprocess.run(run, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
     told: list[Any] = json.loads((folder / "told.json").read_text())
@@ -179,7 +179,7 @@ def test_it_decides_as_gnubg_does_at_every_score(gnubg: GnubgStrategy, tmp_path:
 
 
 @requires_gnubg
-def test_a_resignation_is_judged_at_the_score(gnubg: GnubgStrategy) -> None:
+def test_a_resignation_is_answered_by_the_score(gnubg: GnubgStrategy) -> None:
     gammonish = Position((0, 3, 3, 3, 0, 0, 0, 0, 0, 0, -4, -4, -4, -3, *(0,) * 12))
     resigned = MatchState(gammonish, length=3, phase=Phase.RESIGNED, resignation=1, post_crawford=True)
     assert gnubg.accept_resignation(evolve(resigned, score=(2, 0)))
@@ -188,7 +188,7 @@ def test_a_resignation_is_judged_at_the_score(gnubg: GnubgStrategy) -> None:
 
 
 @requires_gnubg
-def test_a_beaver_of_our_own_double_is_taken_unless_it_was_absurd(gnubg: GnubgStrategy) -> None:
+def test_a_beaver_of_our_own_double_is_taken_unless_the_double_was_absurd(gnubg: GnubgStrategy) -> None:
     beavered = MatchState(Position.start(), cube=2, owner=Owner.PLAYER, phase=Phase.DOUBLED)
     assert CubeAction.TAKE is gnubg.answer_double(beavered).action
     lost = Position((0, *(0,) * 12, 5, 5, 5, 0, 0, 0, 0, 0, 0, 0, 0, -1, 0))
@@ -196,14 +196,14 @@ def test_a_beaver_of_our_own_double_is_taken_unless_it_was_absurd(gnubg: GnubgSt
 
 
 @requires_gnubg
-def test_what_nobody_can_save_is_resigned(gnubg: GnubgStrategy) -> None:
+def test_a_lost_game_is_resigned(gnubg: GnubgStrategy) -> None:
     lost = Position((0, *(0,) * 12, 5, 5, 5, 0, 0, 0, 0, 0, 0, 0, 0, -1, 0))
     assert 2 == gnubg.resign(evolve(START, position=lost))
     assert 0 == gnubg.resign(START)
 
 
 def engines() -> set[int]:
-    """Return those of our descendants that are gnubg itself."""
+    """Return the gnubg processes among our descendants."""
     found = set()
     for pid in descendants():
         with contextlib.suppress(OSError):
@@ -212,7 +212,7 @@ def engines() -> set[int]:
 
 
 @requires_gnubg
-def test_a_match_without_a_cube_is_played_by_a_gnubg_of_its_own(gnubg: GnubgStrategy) -> None:
+def test_a_match_without_a_cube_has_a_gnubg_process_of_its_own(gnubg: GnubgStrategy) -> None:
     moving = evolve(START, phase=Phase.MOVE, dice=(6, 4), length=0)
     plays = legal_plays(moving.position, (6, 4))
     assert gnubg.choose_play(moving, plays).play in plays
@@ -223,7 +223,7 @@ def test_a_match_without_a_cube_is_played_by_a_gnubg_of_its_own(gnubg: GnubgStra
 
 
 @requires_gnubg
-def test_a_gnubg_that_is_killed_between_two_decisions_costs_none() -> None:
+def test_no_decision_is_lost_if_gnubg_is_killed_between_two() -> None:
     strategy = GnubgStrategy("0")
     others = engines()
     for _ in range(3):
@@ -236,7 +236,7 @@ def test_a_gnubg_that_is_killed_between_two_decisions_costs_none() -> None:
 
 
 @requires_gnubg
-def test_a_gnubg_that_stands_still_costs_the_deadline_and_is_replaced() -> None:
+def test_a_gnubg_that_hangs_costs_the_deadline_and_is_replaced() -> None:
     strategy = GnubgStrategy("0,deadline=1")
     others = engines()
     assert CubeAction.ROLL is strategy.offer_double(START).action
@@ -261,7 +261,7 @@ def test_a_gnubg_that_stands_still_costs_the_deadline_and_is_replaced() -> None:
         ("echo welcome", r"ended \(exit status 0\)"),
     ],
 )
-def test_a_program_that_is_no_gnubg_costs_no_more_than_the_deadline(tmp_path: Path, script: str, reason: str) -> None:
+def test_another_program_costs_no_more_than_the_deadline(tmp_path: Path, script: str, reason: str) -> None:
     program = tmp_path / "gnubg"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
@@ -319,7 +319,7 @@ def test_nonsense_on_the_socket_is_an_error(tmp_path: Path, answers: list[bytes]
     strategy.close()
 
 
-def test_without_gnubg_the_strategy_says_so() -> None:
+def test_a_missing_gnubg_is_reported() -> None:
     with pytest.raises(StrategyError, match="expected plies from 0 to 3"):
         load("gnubg:fast")
     with pytest.raises(FileNotFoundError, match="there is no program called 'no-gnubg': is GNU Backgammon installed"):

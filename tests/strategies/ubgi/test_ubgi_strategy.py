@@ -1,4 +1,4 @@
-"""Any engine that speaks UBGI plays; one that misbehaves costs a decision and its deadline, and is not left behind."""
+"""UBGI engines as strategies: one that fails costs a decision and its deadline, and is not left behind."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _nothing_is_left_behind() -> Iterator[None]:
 
 
 def asked(strategy: UbgiStrategy) -> float:
-    """Ask a question that fails; return the seconds that it cost."""
+    """Ask a question that fails; return the seconds that it took."""
     began = time.monotonic()
     with pytest.raises(EngineError):
         strategy.offer_double(START)
@@ -60,7 +60,7 @@ def test_a_strategy_without_a_command_or_program_is_refused() -> None:
         load("ubgi:sh 'x")
 
 
-def test_no_shell_ever_sees_the_command(tmp_path: Path) -> None:
+def test_the_command_is_run_without_a_shell(tmp_path: Path) -> None:
     trap = tmp_path / "trap"
     strategy = UbgiStrategy(f"{fake(tmp_path, 'answers')} ; touch '{trap}' $(touch '{trap}')")
     assert CubeAction.ROLL is strategy.offer_double(START).action
@@ -86,7 +86,7 @@ def test_no_shell_ever_sees_the_command(tmp_path: Path) -> None:
         "is-sorry",
     ],
 )
-def test_whatever_an_engine_does_it_costs_no_more_than_the_deadline(tmp_path: Path, mode: str) -> None:
+def test_no_failure_of_an_engine_costs_more_than_the_deadline(tmp_path: Path, mode: str) -> None:
     strategy = UbgiStrategy(fake(tmp_path, mode), deadline=DEADLINE)
     assert asked(strategy) < DEADLINE + 2
     assert asked(strategy) < DEADLINE + 2
@@ -94,14 +94,14 @@ def test_whatever_an_engine_does_it_costs_no_more_than_the_deadline(tmp_path: Pa
     strategy.close()
 
 
-def test_the_error_tells_how_the_engine_ended_and_what_it_complained_of(tmp_path: Path) -> None:
+def test_the_error_has_exit_status_and_stderr_of_the_engine(tmp_path: Path) -> None:
     strategy = UbgiStrategy(fake(tmp_path, "dies-when-asked"))
     with pytest.raises(EngineError, match=r"ended \(exit status 5: out of memory\)"):
         strategy.offer_double(START)
     strategy.close()
 
 
-def test_an_engine_that_fails_again_and_again_is_left_alone_for_a_while(tmp_path: Path) -> None:
+def test_an_engine_that_keeps_failing_is_restarted_after_a_pause(tmp_path: Path) -> None:
     strategy = UbgiStrategy(fake(tmp_path, "dies-at-start"))
     for _ in range(2):
         asked(strategy)
@@ -117,7 +117,7 @@ def test_an_engine_that_died_is_started_again_for_the_next_decision(tmp_path: Pa
     strategy.close()
 
 
-def test_an_engine_that_is_killed_between_two_decisions_costs_none(tmp_path: Path) -> None:
+def test_no_decision_is_lost_if_an_engine_is_killed_between_two(tmp_path: Path) -> None:
     strategy = UbgiStrategy(fake(tmp_path, "answers"))
     for _ in range(3):
         before = descendants()
@@ -129,7 +129,7 @@ def test_an_engine_that_is_killed_between_two_decisions_costs_none(tmp_path: Pat
     strategy.close()
 
 
-def test_an_engine_that_starts_slowly_is_waited_for_decision_by_decision(tmp_path: Path) -> None:
+def test_an_engine_that_starts_slowly_may_start_over_several_decisions(tmp_path: Path) -> None:
     strategy = UbgiStrategy(fake(tmp_path, "starts-slowly", f"'{tmp_path / 'never'}'"), deadline=0.05)
     before = descendants()
     started: set[int] = set()
@@ -143,7 +143,7 @@ def test_an_engine_that_starts_slowly_is_waited_for_decision_by_decision(tmp_pat
 
 
 @pytest.mark.parametrize("answers", [True, False])
-def test_an_engine_that_gets_ready_at_the_last_moment_is_not_ended_for_it(tmp_path: Path, *, answers: bool) -> None:
+def test_an_engine_that_gets_ready_late_is_not_ended(tmp_path: Path, *, answers: bool) -> None:
     begin, go_on = tmp_path / "begin", tmp_path / "go on"
     engine = UbgiProcess(shlex.split(fake(tmp_path, "starts-slowly", f"'{begin}'", f"'{go_on}'")), 0.0)
     begin.touch()
@@ -162,7 +162,7 @@ def test_an_engine_that_gets_ready_at_the_last_moment_is_not_ended_for_it(tmp_pa
     engine.close()
 
 
-def test_chatter_and_complaints_that_nobody_reads_hold_nothing_up(tmp_path: Path) -> None:
+def test_unread_output_and_stderr_do_not_block_the_engine(tmp_path: Path) -> None:
     strategy = UbgiStrategy(fake(tmp_path, "chatters"))
     with contextlib.suppress(EngineError):  # what was said before the question may come after it
         strategy.offer_double(START)
@@ -185,7 +185,7 @@ def test_an_engine_that_does_not_quit_is_killed(tmp_path: Path) -> None:
     assert time.monotonic() - began < 5
 
 
-def test_what_an_engine_has_started_ends_with_it(tmp_path: Path) -> None:
+def test_the_children_of_an_engine_end_with_it(tmp_path: Path) -> None:
     note = tmp_path / "pids"
     strategy = UbgiStrategy(fake(tmp_path, "leaves-a-child", f"'{note}'"))
     strategy.offer_double(START)
@@ -212,7 +212,7 @@ def test_an_engine_ends_when_we_are_killed(tmp_path: Path) -> None:
     assert gone(*pids)
 
 
-def test_an_engine_ends_when_its_strategy_is_forgotten(tmp_path: Path) -> None:
+def test_an_engine_ends_when_its_strategy_is_garbage_collected(tmp_path: Path) -> None:
     note = tmp_path / "pids"
     strategy = UbgiStrategy(fake(tmp_path, "leaves-a-child", f"'{note}'"))
     strategy.offer_double(START)
@@ -220,7 +220,7 @@ def test_an_engine_ends_when_its_strategy_is_forgotten(tmp_path: Path) -> None:
     assert gone(*map(int, note.read_text().split()))
 
 
-def test_what_ubgi_has_no_words_for_is_decided_as_heuristic_does(tmp_path: Path) -> None:
+def test_decisions_without_words_in_ubgi_are_made_by_heuristic(tmp_path: Path) -> None:
     strategy, heuristic = UbgiStrategy(fake(tmp_path, "answers-garbage")), HeuristicStrategy()
     resigned = evolve(START, phase=Phase.RESIGNED, resignation=1)
     assert heuristic.accept_resignation(resigned) == strategy.accept_resignation(resigned)
