@@ -1,4 +1,4 @@
-"""What a `board:` line shows of a game, with the players as seats."""
+"""The view that a `board:` line gives of a game, with the players as seats."""
 
 from __future__ import annotations
 
@@ -20,53 +20,50 @@ START_POSITION: Final = Position.start()
 
 
 def board_shows_state(board: BoardState, seat: Seat, state: GameState) -> bool:
-    """Whether a board whose player sits there shows a game that goes on as it is known; False also where it may.
+    """Whether a board can show a state; `seat` is the seat of the board's player.
 
-    It is what `BoardView.agrees` says of a board in the middle of a game, told without making a Sight.
+    Nearly every board is checked by it: so it needs no BoardView, and compares first what differs most often.
     """
-    if state.stage is not Stage.ROLL and state.stage is not Stage.MOVE:
-        return False
-    if board.turn is board.colour:
-        turn, dice = seat, board.dice
-    elif board.turn is None:
-        return False
-    else:
-        turn, dice = seat.other, board.opponent_dice
-    known = state.dice or (0, 0)
-    if turn is not state.turn or (dice != known and dice != known[::-1]):
+    turn = None if board.turn is None else seat if board.turn is board.colour else seat.other
+    dice = board.dice if turn is seat else board.opponent_dice
+    doubled = state.stage is Stage.DOUBLED  # the server turns the board round then, and shows no owner
+    known = (0, 0) if doubled else state.dice or (0, 0)
+    if (turn is not state.turn and not doubled) or (dice != known and dice != known[::-1]):
         return False
     score = (board.score, board.opponent_score) if seat is Seat.A else (board.opponent_score, board.score)
     if score != state.scores or board.cube != state.cube or length_from_fibs(board.length) != state.length:
         return False
     position = player_position(board)
-    if (position if turn is seat else position.swapped()).points != state.position.points:
+    if (position if state.turn is seat else position.swapped()).points != state.position.points:
         return False
     owner = cube_owner(board)
-    return owner is None or owner is (
-        Owner.CENTRED if state.owner is None else Owner.PLAYER if state.owner is seat else Owner.OPPONENT
+    return (
+        doubled
+        or owner is None
+        or owner is (Owner.CENTRED if state.owner is None else Owner.PLAYER if state.owner is seat else Owner.OPPONENT)
     )
 
 
 @frozen(slots=False)
 class BoardView:
-    """A board, as far as it can be trusted."""
+    """The parts of a board that can be trusted."""
 
     board: BoardState
     seat: Seat
-    """Where the board's player sits."""
+    """Of the board's player."""
     length: int
     scores: tuple[int, int]
     position: Position
-    """Seen by the board's player."""
+    """As the board's player sees it."""
     turn: Seat | None
-    """Whose turn the board says it is; None between two games."""
+    """Whose turn it is; None between two games."""
     dice: Dice | None
     owner: Owner | None
-    """Seen by the board's player; None where the board does not tell, as while a double is pending."""
+    """As the board's player sees it; None if the board does not show it, as while a double is pending."""
 
     @classmethod
-    def of(cls, board: BoardState, seat: Seat) -> Self:
-        """Look at a board whose player sits there."""
+    def from_board(cls, board: BoardState, seat: Seat) -> Self:
+        """Return the view of a board; `seat` is the seat of its player."""
         turn = None if board.turn is None else seat if board.turn is board.colour else seat.other
         dice = board.dice if turn is seat else board.opponent_dice
         scores = (board.score, board.opponent_score)
@@ -81,25 +78,13 @@ class BoardView:
             owner=cube_owner(board),
         )
 
-    def agrees(self, state: GameState) -> bool:
-        """Whether a game can look like this."""
-        if self.scores != state.scores or self.board.cube != state.cube or self.length != state.length:
-            return False
-        if self.position_for(state.turn).points != state.position.points:
-            return False
-        if state.stage is Stage.DOUBLED:  # the server turns the board round, and tells no owner
-            return self.dice is None
-        if self.turn is not state.turn or sorted(self.dice or ()) != sorted(state.dice or ()):
-            return False
-        return self.owner is None or self._owner_seat is state.owner
-
     def position_for(self, seat: Seat) -> Position:
         """Return the position as one of the players sees it."""
         return self.position if seat is self.seat else self.position.swapped()
 
     @property
-    def begins(self) -> bool:
-        """Whether this is the opening throw: nobody has moved a checker, and two different dice lie on the board."""
+    def shows_opening_roll(self) -> bool:
+        """Whether this is the opening roll: no checker has moved, and two different dice are on the board."""
         dice = self.dice
         return dice is not None and dice[0] != dice[1] and self.position == START_POSITION
 
@@ -109,18 +94,18 @@ class BoardView:
             return self.seat
         return self.seat.other if self.owner is Owner.OPPONENT else None
 
-    def opening(self) -> GameState:
-        """Return the game before its opening throw, which the board may show."""
+    def opening_state(self) -> GameState:
+        """Return the state before the opening roll, with the score and the cube of the board."""
         centred = self.owner is Owner.CENTRED
         laws = FIBS if self.board.cube == 1 or not centred else evolve(FIBS, automatic=AutomaticRaise.DOUBLE)
         return self._state(laws=laws, turn=Seat.A, stage=Stage.OPENING)
 
     def state(self, before: GameState | None = None) -> GameState | None:
-        """Return the game as it stands; None where the board does not tell enough.
+        """Return the state that the board shows; None if it does not show enough.
 
-        `before` is the game as it was known, from which comes what no board tells.
+        `before` is the state known so far, for the parts that no board shows.
         """
-        doubled = self._doubled_by(before)
+        doubled = self._doubling_seat(before)
         turn = self.turn if doubled is None else doubled
         owner = self._owner_seat
         if self.owner is None and doubled is None:
@@ -143,8 +128,8 @@ class BoardView:
             state, laws=before.laws, crawford=before.crawford, post_crawford=before.post_crawford, turns=turns
         )
 
-    def _doubled_by(self, before: GameState | None) -> Seat | None:
-        """Return who has doubled, where the board tells that a double waits for its answer."""
+    def _doubling_seat(self, before: GameState | None) -> Seat | None:
+        """Return who has doubled, if the board shows a double that has not been answered."""
         board = self.board
         if board.double_pending:
             return self.seat.other

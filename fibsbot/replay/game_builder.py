@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from attrs import frozen
@@ -25,16 +25,16 @@ from fibsbot.rules.game import redoubles_left
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import has_choice, resulting_positions
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Step, Throw, apply
+from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Step, Throw, apply, end_game
 from fibsbot.transcript.reconstruction import KnownEvent, PlayWithoutRoll, find_play, possible_rolls, reconstruct
 
 MAX_SET_ASIDE: Final = 8
-"""So many things are put aside while the game is not known; with more of them it is a gap all the same."""
+"""Events that are set aside while the state of the game is unknown; more of them become a gap in any case."""
 
 
 @frozen
 class SentPlay:
-    """A play that was sent, or announced: it counts when something shows that it was made."""
+    """A play that was sent or announced. It counts once something shows that it was made."""
 
     play: Play
     at: dt.datetime | None
@@ -42,285 +42,268 @@ class SentPlay:
 
 @frozen
 class PendingResignation:
-    """An offer to resign that waits for its answer."""
+    """An offer to resign that has not been answered."""
 
     seat: Seat
     level: Level | None
-    """None where what was offered fits no level."""
+    """None if the points offered fit no level."""
 
 
 class GameBuilder:
-    """One game."""
+    """One game that is being built."""
 
-    def __init__(self, number: int, start: GameState) -> None:
-        """Begin with the game as it was first seen."""
+    def __init__(
+        self, number: int, start: GameState, on_step: Callable[[Step], None], silent_seat: Seat | None = None
+    ) -> None:
+        """Start in the state that was seen first; `on_step` is called with each entry before it is added."""
         self.number = number
         self.start = start
-        self.base = start
-        """The game after the entries that are written."""
+        self.settled_state = start
+        """The game after the entries so far."""
         self.entries: list[Entry] = []
-        self.steps: list[Step] = []
-        """Those that nobody has fetched yet."""
-        self.thrown: Throw | None = None
-        """The dice on the board, whose play is not known yet."""
-        self.made: SentPlay | None = None
-        self.quiet: Seat | None = None
-        """Whose plays nobody tells: our own, in a capture without what we have sent. Only boards show them."""
+        self.rolled: Throw | None = None
+        """The roll on the board whose play is not known yet."""
+        self.sent_play: SentPlay | None = None
+        self.silent_seat = silent_seat
+        """The player whose plays only boards show: the user, in a capture without the user's own commands."""
         self.resumed = False
-        """Whether the match goes on after a break, and nothing has happened since: what waits is told again then."""
-        self.remarks: dict[str, Mapping[str, Any]] = {}
-        """What a log told of our last decisions, by phase."""
-        self._offer: PendingResignation | None = None
-        self._aside: list[KnownEvent] | None = None
-        """What was told since the game is not known any more; None while it is."""
-        self._told: Result | None = None
+        """Whether the match was resumed and nothing has happened since; the server repeats a pending double then."""
+        self.decision_logs: dict[str, Mapping[str, Any]] = {}
+        """The log's records of the user's latest decisions, by phase."""
+        self._on_step = on_step
+        self._resignation: PendingResignation | None = None
+        self._set_aside: list[KnownEvent] | None = None
+        """The events since the state became unknown; None while it is known."""
+        self._reported_result: Result | None = None
         self._before: GameState | None = None
         """The game before the last entry."""
         self._state: GameState | None = start
 
-    # -- what others look at ----------------------------------------------------------------------------------------
+    # -- the state ----------------------------------------------------------------------------------------------------
 
     @property
     def state(self) -> GameState:
-        """The game with the dice that lie on the board."""
+        """The game with the dice on the board."""
         if self._state is None:
-            self._state = self.base if self.thrown is None else apply(self.base, self.thrown)
+            self._state = self.settled_state if self.rolled is None else apply(self.settled_state, self.rolled)
         return self._state
 
     @property
     def over(self) -> bool:
         """Whether the game has ended."""
-        return self._told is not None or self.base.stage is Stage.OVER
+        return self._reported_result is not None or self.settled_state.stage is Stage.OVER
 
     @property
     def is_known(self) -> bool:
-        """Whether the game is on, and nothing waits for the next board to show where it stands."""
-        return self._aside is None and not self.over
+        """Whether the game is running and its state is known."""
+        return self._set_aside is None and not self.over
 
     @property
     def result(self) -> Result | None:
-        """How it ended, as it was told or else as the entries show."""
-        return self._told or self.base.result
+        """How the game ended, as the server reported it or else as the entries show."""
+        return self._reported_result or self.settled_state.result
 
     @property
-    def game(self) -> Game:
-        """The game as far as it is written."""
+    def transcript(self) -> Game:
+        """The game as far as it is known."""
         return Game(self.number, self.start, tuple(self.entries), self.result)
 
-    @property
-    def scores(self) -> tuple[int, int]:
-        """Points of both after this game, as far as they are known."""
-        a, b = self.start.scores
-        result = self.result
-        if result is None:
-            return (a, b)
-        return (a + result.points, b) if result.winner is Seat.A else (a, b + result.points)
+    # -- rolls and plays ----------------------------------------------------------------------------------------------
 
-    # -- throws and plays -------------------------------------------------------------------------------------------
-
-    def throw(self, seat: Seat, dice: Dice, at: dt.datetime | None) -> None:
-        """A player throws."""
+    def roll(self, seat: Seat, dice: Dice, at: dt.datetime | None) -> None:
+        """Add a roll."""
         state, entry = self.state, Throw(seat=seat, dice=dice, at=at)
-        if self._aside is not None:
-            self._put_aside(entry)
+        if self._set_aside is not None:
+            self._defer(entry)
         elif state.stage is Stage.MOVE and state.turn is seat and sorted(state.dice or ()) == sorted(dice):
-            return  # told twice, or shown by a board before
-        elif not self._settle() or not self._lay(entry):
-            self._put_aside(entry)
+            return  # reported twice, or shown by a board before
+        elif not self._finish_turn() or not self._put_dice_on_board(entry):
+            self._defer(entry)
+
+    def roll_opening(self, entry: Throw) -> None:
+        """Add the opening roll."""
+        if not self._put_dice_on_board(entry):
+            self._defer(entry)
 
     def play(self, seat: Seat, play: Play, at: dt.datetime | None) -> None:
-        """A player plays; no moves: cannot move."""
-        if self._was_shown(seat, play):
+        """Add a play; one without moves means that the player cannot move."""
+        if self._board_came_first(seat, play):
             return
-        if self._aside is None and self.state.stage is Stage.MOVE and self.state.turn is not seat:
-            self._settle()
-        entry = self._played(seat, play, at)
-        if self._aside is not None or entry is None or not self._write(entry):
-            self._put_aside(entry or PlayWithoutRoll(seat, play, at))
+        if self._set_aside is None and self.state.stage is Stage.MOVE and self.state.turn is not seat:
+            self._finish_turn()
+        entry = self._with_roll(seat, play, at)
+        if self._set_aside is not None or entry is None or not self._try_entry(entry):
+            self._defer(entry or PlayWithoutRoll(seat, play, at))
 
-    def _was_shown(self, seat: Seat, play: Play) -> bool:
-        """Whether a board has shown this very play right before: some servers send the board first."""
+    def _board_came_first(self, seat: Seat, play: Play) -> bool:
+        """Whether a board has just shown this very play, as some servers send the board first."""
         last, before = self.entries[-1] if self.entries else None, self._before
-        if self._aside is not None or self.thrown is not None or before is None:
+        if self._set_aside is not None or self.rolled is not None or before is None:
             return False
-        if not isinstance(last, Throw) or not last.rebuilt or last.seat is not seat or self.base.turn is seat:
+        if not isinstance(last, Throw) or not last.rebuilt or last.seat is not seat or self.settled_state.turn is seat:
             return False
-        said = evolve(last, play=Play(play.ordered), rebuilt=False)
+        reported = evolve(last, play=Play(play.ordered), rebuilt=False)
         try:
-            agrees = apply(before, said).position == self.base.position
+            matches = apply(before, reported).position == self.settled_state.position
         except RuleError:
             return False
-        if agrees:
-            self.entries[-1] = said
-            if self.steps and self.steps[-1].entry is last:
-                self.steps[-1] = evolve(self.steps[-1], entry=said)
-        return agrees
+        if matches:
+            self.entries[-1] = reported
+        return matches
 
-    def _played(self, seat: Seat, play: Play, at: dt.datetime | None) -> Throw | None:
-        """Return the whole throw of a play, where the dice are known or follow from it."""
-        if self._aside is not None:
-            last = self._aside[-1] if self._aside else None
+    def _with_roll(self, seat: Seat, play: Play, at: dt.datetime | None) -> Throw | None:
+        """Return a play together with its roll, where the dice are known or follow from the play."""
+        if self._set_aside is not None:
+            last = self._set_aside[-1] if self._set_aside else None
             if isinstance(last, Throw) and last.play is None and last.seat is seat:
-                self._aside.pop()
+                self._set_aside.pop()
                 return evolve(last, play=play, at=at)
             return None
-        state = self.state
-        if self.thrown is not None:
-            return self._completed(self.thrown, play, at) if self.thrown.seat is seat else None
-        possible = possible_rolls(state, PlayWithoutRoll(seat, play, at))
+        if self.rolled is not None:
+            return _with_play(self.rolled, play, at) if self.rolled.seat is seat else None
+        possible = possible_rolls(self.state, PlayWithoutRoll(seat, play, at))
         return possible[0] if len(possible) == 1 else None
 
-    def _completed(self, thrown: Throw, play: Play, at: dt.datetime | None) -> Throw:
-        """Return a throw with its play, in the order in which plays stand in transcripts."""
-        seconds = (at - thrown.at).total_seconds() if at and thrown.at and at > thrown.at else None
-        ordered = Play(play.ordered)
-        return Throw(seat=thrown.seat, dice=thrown.dice, play=ordered, at=at or thrown.at, seconds=seconds)
+    def note_sent_play(self, play: Play, at: dt.datetime | None) -> None:
+        """Note a play that was sent or announced."""
+        self.sent_play = SentPlay(play, at)
 
-    def say(self, play: Play, at: dt.datetime | None) -> None:
-        """A play was sent, or announced."""
-        self.made = SentPlay(play, at)
+    def drop_sent_play(self) -> None:
+        """Forget the play that was sent, because the server refused it."""
+        self.sent_play = None
 
-    def refuse(self) -> None:
-        """What was sent has been refused."""
-        self.made = None
+    def _sent_entry(self) -> Throw | None:
+        """Return the roll on the board together with the play that was sent."""
+        if self.rolled is None or self.sent_play is None:
+            return None
+        return _with_play(self.rolled, self.sent_play.play, self.sent_play.at)
 
-    # -- the cube ---------------------------------------------------------------------------------------------------
+    # -- the cube -----------------------------------------------------------------------------------------------------
 
     def double(self, seat: Seat, at: dt.datetime | None) -> None:
-        """A player doubles."""
-        self._turn_cube(Cube(seat=seat, action=CubeAction.DOUBLE, at=at))
+        """Add a double."""
+        self._add_cube_action(Cube(seat=seat, action=CubeAction.DOUBLE, at=at))
 
     def answer(self, seat: Seat, action: CubeAction, at: dt.datetime | None) -> None:
-        """A player takes, passes or redoubles at once; if nobody was heard to double, somebody has."""
+        """Add a take, a pass or an instant redouble, after the double itself if that was not reported."""
         state = self.state
         if action is CubeAction.TAKE and state.stage is Stage.ROLL and state.owner is seat is state.turn.other:
-            return  # told twice
-        if self._aside is None and state.stage is not Stage.DOUBLED and self._settle():
-            self._write(Cube(seat=seat.other, action=CubeAction.DOUBLE, at=at, rebuilt=True))
-        elif self._aside is None and state.answering is seat.other and action is not CubeAction.BEAVER:
-            self._write(Cube(seat=seat.other, action=CubeAction.BEAVER, at=at, rebuilt=True))
-        self._turn_cube(Cube(seat=seat, action=action, at=at))
+            return  # reported twice
+        if self._set_aside is None and state.stage is not Stage.DOUBLED and self._finish_turn():
+            self._try_entry(Cube(seat=seat.other, action=CubeAction.DOUBLE, at=at, rebuilt=True))
+        elif self._set_aside is None and state.answering is seat.other and action is not CubeAction.BEAVER:
+            self._try_entry(Cube(seat=seat.other, action=CubeAction.BEAVER, at=at, rebuilt=True))
+        self._add_cube_action(Cube(seat=seat, action=action, at=at))
 
-    def _turn_cube(self, entry: Cube) -> None:
+    def _add_cube_action(self, entry: Cube) -> None:
         state = self.state
         doubling = entry.action in (CubeAction.DOUBLE, CubeAction.BEAVER)
         if doubling and state.stage is Stage.DOUBLED and state.answering is entry.seat.other:
             if self.resumed or entry.action is CubeAction.DOUBLE:
-                return  # told again, when the match goes on after a break
-            if self._aside is None:
-                self._write(Cube(seat=entry.seat.other, action=CubeAction.BEAVER, at=entry.at, rebuilt=True))
-        if self._aside is None and doubling and state.stage is not Stage.DOUBLED:
-            self._settle()
-            if self.base.crawford and entry.seat is self.base.turn:
+                return  # repeated when the match is resumed
+            if self._set_aside is None:
+                self._try_entry(Cube(seat=entry.seat.other, action=CubeAction.BEAVER, at=entry.at, rebuilt=True))
+        if self._set_aside is None and doubling and state.stage is not Stage.DOUBLED:
+            self._finish_turn()
+            if self.settled_state.crawford and entry.seat is self.settled_state.turn:
                 self._lift_crawford()
-        if self._aside is not None or self.thrown is not None or not self._write(entry):
-            self._put_aside(entry)
+        if self._set_aside is not None or self.rolled is not None or not self._try_entry(entry):
+            self._defer(entry)
 
     def _lift_crawford(self) -> None:
-        """Somebody doubles in what would be the Crawford game: then it is played without the rule."""
-        self.start, self.base = (
-            evolve(state, crawford=False, laws=evolve(state.laws, crawford=False)) for state in (self.start, self.base)
+        """Drop the Crawford rule, because a player doubles in what would be the Crawford game."""
+        self.start, self.settled_state = (
+            evolve(state, crawford=False, laws=evolve(state.laws, crawford=False))
+            for state in (self.start, self.settled_state)
         )
         self._state = None
 
-    # -- resignations and ends --------------------------------------------------------------------------------------
+    # -- resignations and ends ----------------------------------------------------------------------------------------
 
     def offer(self, seat: Seat, points: int) -> None:
-        """A player wants to resign."""
-        self._offer = PendingResignation(seat, self._level(points))
-        if self.thrown is not None and self.made is not None:
-            self._write(self._completed(self.thrown, self.made.play, self.made.at))
+        """Note an offer to resign."""
+        self._resignation = PendingResignation(seat, self._level(points))
+        if entry := self._sent_entry():
+            self._try_entry(entry)
 
     def reject(self, at: dt.datetime | None, *, rebuilt: bool = False) -> None:
-        """What was offered to resign is rejected."""
-        offer, self._offer = self._offer, None
-        if self._aside is not None:
+        """Add the rejection of the offered resignation."""
+        offer, self._resignation = self._resignation, None
+        if self._set_aside is not None:
             return
-        level = offer.level if offer else None
-        thrown, made = self.thrown, self.made
-        if offer is None or level is None:
-            self._write(Gap(reason="an offer to resign is missing", then=self.base, at=at))
+        rolled, sent_play = self.rolled, self.sent_play
+        if offer is None or offer.level is None:
+            self._try_entry(Gap(reason="an offer to resign is missing", then=self.settled_state, at=at))
         else:
-            self._write(Resign(seat=offer.seat, level=level, accepted=False, at=at, rebuilt=rebuilt))
-        if thrown is not None:
-            self._lay(thrown)
-            self.made = made
+            self._try_entry(Resign(seat=offer.seat, level=offer.level, accepted=False, at=at, rebuilt=rebuilt))
+        if rolled is not None:
+            self._put_dice_on_board(rolled)
+            self.sent_play = sent_play
 
     def resigned(self, winner: Seat, points: int, at: dt.datetime | None) -> None:
-        """The game ends with a resignation."""
-        offer, self._offer = self._offer, None
+        """End the game with a resignation."""
+        offer, self._resignation = self._resignation, None
         level = self._level(points)
-        if self._aside is None and level is not None:
-            if self.thrown is not None:
-                self._write(self.thrown)
-            entry = Resign(seat=winner.other, level=level, accepted=True, at=at, rebuilt=offer is None)
-            self._write(entry)
+        if self._set_aside is None and level is not None:
+            if self.rolled is not None:
+                self._try_entry(self.rolled)
+            self._try_entry(Resign(seat=winner.other, level=level, accepted=True, at=at, rebuilt=offer is None))
         self._end(winner, points, Ending.RESIGNED, at)
 
     def passed(self, winner: Seat, points: int, at: dt.datetime | None) -> None:
-        """The game ends because a double was refused."""
-        if self._aside is None:
+        """End the game with a double that was passed."""
+        if self._set_aside is None:
             self.answer(winner.other, CubeAction.PASS, at)
         self._end(winner, points, Ending.DROPPED, at)
 
     def won(self, winner: Seat, points: int, at: dt.datetime | None) -> None:
-        """The game ends because somebody has borne off all checkers."""
-        if not self.over and self._aside is None and self.state.stage is Stage.MOVE:
+        """End the game with all of the winner's checkers borne off."""
+        if not self.over and self._set_aside is None and self.state.stage is Stage.MOVE:
             if self.state.turn is winner.other:
-                self._settle()
-            self._bear_the_rest_off(at)
+                self._finish_turn()
+            self._add_last_bear_off(at)
         self._end(winner, points, Ending.BORNE_OFF, at)
 
-    def _bear_the_rest_off(self, at: dt.datetime | None) -> None:
-        """Write the last play, which was not told: whatever bears off all that is left."""
-        thrown, state = self.thrown, self.state
-        if thrown is None:
+    def _add_last_bear_off(self, at: dt.datetime | None) -> None:
+        """Add the last play, which was not reported, if only one play bears off all remaining checkers."""
+        rolled, state = self.rolled, self.state
+        if rolled is None or self._try_sent_play() or CHECKERS - state.position.off > 4:
             return
-        if self.made and self._write(self._completed(thrown, self.made.play, self.made.at)):
-            return
-        if CHECKERS - state.position.off > 4:
-            return
-        last = [
-            steps for cells, steps in resulting_positions(state.position.points, thrown.dice).items() if max(cells) <= 0
-        ]
+        reached = resulting_positions(state.position.points, rolled.dice)
+        last = [steps for cells, steps in reached.items() if max(cells) <= 0]
         if len(last) == 1:
             play = Play.of(*sorted(last[0], reverse=True))
-            self._write(evolve(thrown, play=play, at=at, rebuilt=thrown.seat is not self.quiet))
+            self._try_entry(evolve(rolled, play=play, at=at, rebuilt=rolled.seat is not self.silent_seat))
 
     def _level(self, points: int) -> Level | None:
-        """Return what so many points mean; there are servers that leave the cube out where somebody resigns."""
-        level, rest = divmod(points, self.base.cube)
+        """Return the level of a resignation by its points, from which some servers leave out the cube."""
+        level, rest = divmod(points, self.settled_state.cube)
         if rest:
             level = points
         return Level(level) if level in list(Level) else None
 
-    def conclude(self, scores: tuple[int, int] | None) -> None:
-        """Find out how the game ended, whose end was not told, from the scores after it."""
+    def end_by_scores(self, scores: tuple[int, int] | None) -> None:
+        """Infer from the scores after the game how it ended, if its end was not reported."""
         if self.over or scores is None:
             return
         gains = [new - old for new, old in zip(scores, self.start.scores, strict=True)]
-        if min(gains) != 0 or max(gains) <= 0:
+        points, state, offer = max(gains), self.state, self._resignation
+        if min(gains) != 0 or points <= 0 or self._set_aside is not None:
             return
-        winner = Seat(gains.index(max(gains)))
-        self._conclude(winner, gains[winner])
-
-    def _conclude(self, winner: Seat, points: int) -> None:
-        state, offer = self.state, self._offer
-        if self._aside is not None:
-            return
-        self._offer = None
+        winner = Seat(gains.index(points))
+        self._resignation = None
         if offer and offer.seat is winner.other and offer.level and offer.level * state.cube == points:
-            self._write(Resign(seat=offer.seat, level=offer.level, accepted=True, rebuilt=True))
+            self._try_entry(Resign(seat=offer.seat, level=offer.level, accepted=True, rebuilt=True))
         elif state.stage is Stage.DOUBLED and state.answering is winner.other and points == state.cube:
-            self._write(Cube(seat=winner.other, action=CubeAction.PASS, rebuilt=True))
+            self._try_entry(Cube(seat=winner.other, action=CubeAction.PASS, rebuilt=True))
         elif state.stage is Stage.MOVE and state.turn is winner:
-            self._bear_the_rest_off(None)
-        seen = self.base.result
-        if seen and (seen.winner, seen.points) != (winner, points):
-            self._told = Result(winner, points, seen.level, seen.how)
+            self._add_last_bear_off(None)
+        result = self.settled_state.result
+        if result and (result.winner, result.points) != (winner, points):
+            self._reported_result = Result(winner, points, result.level, result.how)
 
-    def miss(self, winner: Seat, points: int, how: Ending) -> None:
-        """Nothing is known of the game but how it ended."""
+    def end_unseen(self, winner: Seat, points: int, how: Ending) -> None:
+        """End a game of which nothing but its result is known."""
         self._end(winner, points, how, None, "the game is missing: no board has shown it")
 
     def _end(
@@ -331,194 +314,198 @@ class GameBuilder:
         at: dt.datetime | None,
         missing: str = "the end of the game is missing",
     ) -> None:
-        """Take note of the end as it was told; what led there and is not known is a gap."""
-        seen = self.base.result
-        if seen is not None and (seen.winner, seen.points) == (winner, points):
-            return
-        if self._told is not None:
+        """Note the reported end, with a gap before it if the entries do not lead there."""
+        known = self.settled_state.result
+        if self._reported_result is not None or (
+            known is not None and (known.winner, known.points) == (winner, points)
+        ):
             return
         level = None if how is Ending.DROPPED else self._level(points)
-        self._told = Result(winner, points, level or Level.SINGLE, how)
-        if seen is None:
-            a, b = self.base.scores
-            scores = (a + points, b) if winner is Seat.A else (a, b + points)
-            ended = evolve(self.base, stage=Stage.OVER, scores=scores, result=self._told, dice=None, resignation=None)
-            ended = evolve(ended, offered=0, answering=None, redoubles=0)
-            self._aside = self.thrown = None
-            self._write(Gap(reason=missing, then=ended, at=at))
+        self._reported_result = Result(winner, points, level or Level.SINGLE, how)
+        if known is None:
+            self._set_aside = self.rolled = None
+            ended = end_game(self.settled_state, self._reported_result)
+            self._try_entry(Gap(reason=missing, then=ended, at=at))
 
-    def give_up(self) -> None:
-        """Nothing more will be seen of the game: write the throw whose play was not seen any more."""
-        if self.thrown is not None and not self.over:
-            self._write(self.thrown)
+    def flush_roll(self) -> None:
+        """Add the roll whose play was not seen, because nothing more will be seen of the game."""
+        if self.rolled is not None and not self.over:
+            self._try_entry(self.rolled)
 
-    def lose_end(self) -> None:
-        """The match went on, and how this game ended was not seen."""
+    def add_missing_end(self) -> None:
+        """Add a gap in place of the end, which was not seen although the match went on."""
         if self.entries and not self.over and not isinstance(self.entries[-1], Gap):
-            self._write(Gap(reason="the end of the game is missing", then=self.base))
+            self._try_entry(Gap(reason="the end of the game is missing", then=self.settled_state))
 
-    # -- boards -----------------------------------------------------------------------------------------------------
+    # -- boards -------------------------------------------------------------------------------------------------------
 
-    def look(self, sight: BoardView, at: dt.datetime | None) -> None:
-        """Hold a board of this game, with the same scores, against what is written; rebuild what is missing."""
-        if self._aside is None and (sight.agrees(self.state) or self.shows_what_was_made(sight.board, sight.seat)):
+    def apply_board(self, view: BoardView, at: dt.datetime | None) -> None:
+        """Compare a board of this game, with the same scores, with the entries, and reconstruct what is missing."""
+        if self._set_aside is None and (
+            board_shows_state(view.board, view.seat, self.state) or self.confirms_sent_play(view.board, view.seat)
+        ):
             return
-        seen = sight.state(self.state)
+        seen = view.state(self.state)
         if seen is None:
             return
-        if self._offer is not None:
+        if self._resignation is not None:
             self.reject(at, rebuilt=True)
-        entries = self._last_play(seen) or self._played_to(seen, at) or self._between(seen, at)
-        self._aside = self.thrown = None
+        entries = self._final_play(seen) or self._inferred_play(seen, at) or self._reconstructed(seen, at)
+        self._set_aside = self.rolled = None
         for entry in entries:
-            self._write(entry)
+            self._try_entry(entry)
         if seen.stage is Stage.MOVE and seen.dice is not None:
-            self.thrown = Throw(seat=seen.turn, dice=seen.dice, at=at)
+            self.rolled = Throw(seat=seen.turn, dice=seen.dice, at=at)
         self._state = None
 
-    def shows_what_was_made(self, board: BoardState, seat: Seat) -> bool:
-        """Write the play that was sent if a board shows just that, as most do; then nothing has to be searched for."""
-        thrown, made = self.thrown, self.made
-        if thrown is None or made is None or self._offer is not None or board.double_pending:
+    def confirms_sent_play(self, board: BoardState, seat: Seat) -> bool:
+        """Add the play that was sent if the board shows just that, as most do; then no search is needed."""
+        if board.double_pending or self._resignation is not None:
             return False
-        if self.base.stage is Stage.MOVE:  # first seen with the dice on the board: there may be another way here
+        if self.settled_state.stage is Stage.MOVE:  # seen first with the dice on the board: a search may find more
             return False
-        entry = self._completed(thrown, made.play, made.at)
+        entry = self._sent_entry()
+        if entry is None or entry.play is None:
+            return False
         try:
-            after = rules.play(self.state, entry.seat, made.play)
+            after = rules.play(self.state, entry.seat, entry.play)
         except RuleError:
             return False
         if after.stage is not Stage.ROLL or not board_shows_state(board, seat, after):
             return False
-        self._add(entry, after)
+        self._append(entry, after)
         return True
 
-    def _last_play(self, seen: GameState) -> tuple[Entry, ...]:
-        """Return our play that ended the game, if a board shows it before a line says that the game is over."""
-        if self.thrown is None or self.made is None or self._aside is not None or not seen.position.over:
+    def _final_play(self, seen: GameState) -> tuple[Entry, ...]:
+        """Return the user's play that ended the game, if a board shows it before a line reports the end."""
+        entry = self._sent_entry()
+        if entry is None or self._set_aside is not None or not seen.position.over:
             return ()
-        entry = self._completed(self.thrown, self.made.play, self.made.at)
         try:
-            after = apply(self.base, entry)
+            after = apply(self.settled_state, entry)
         except RuleError:
             return ()
         return (entry,) if after.position_for(Seat.A) == seen.position_for(Seat.A) else ()
 
-    def _played_to(self, seen: GameState, at: dt.datetime | None) -> tuple[Entry, ...]:
-        """Return the play that a board shows to have been made with the dice that lay there, if it shows just that."""
-        thrown, state = self.thrown, self.state
-        if thrown is None or self.made is not None or self._aside is not None or seen.turn is not state.turn.other:
+    def _inferred_play(self, seen: GameState, at: dt.datetime | None) -> tuple[Entry, ...]:
+        """Return the play with the dice on the board that leads to the board that was seen, if that explains it."""
+        rolled, state = self.rolled, self.state
+        if rolled is None or self.sent_play is not None or self._set_aside is not None:
             return ()
-        if (seen.cube, seen.owner, seen.stage) not in (
-            (state.cube, state.owner, it) for it in (Stage.ROLL, Stage.MOVE)
-        ):
+        if seen.turn is not state.turn.other or seen.stage not in (Stage.ROLL, Stage.MOVE):
             return ()
-        play = find_play(state.position.points, thrown.dice, seen.position_for(state.turn).points)
+        if (seen.cube, seen.owner) != (state.cube, state.owner):
+            return ()
+        play = find_play(state.position.points, rolled.dice, seen.position_for(state.turn).points)
         if play is None:
             return ()
-        return (evolve(thrown, play=play, at=at or thrown.at, rebuilt=thrown.seat is not self.quiet),)
+        return (evolve(rolled, play=play, at=at or rolled.at, rebuilt=rolled.seat is not self.silent_seat),)
 
-    def _between(self, seen: GameState, at: dt.datetime | None) -> tuple[Entry, ...]:
-        thrown, aside = self.thrown, tuple(self._aside or ())
-        if self._aside is not None and len(self._aside) > MAX_SET_ASIDE:
+    def _reconstructed(self, seen: GameState, at: dt.datetime | None) -> tuple[Entry, ...]:
+        """Return what happened since the last entry, as far as that is certain."""
+        aside = tuple(self._set_aside or ())
+        if len(aside) > MAX_SET_ASIDE:
             return (Gap(reason="several turns are missing", then=seen, at=at),)
-        if thrown is not None and self.made is not None:
-            entry = self._completed(thrown, self.made.play, self.made.at)
-            ways = reconstruct(self.base, seen, (entry, *aside), at=at)
-            if not any(isinstance(it, Gap) for it in ways):
-                return ways
-        return reconstruct(self.base, seen, (thrown, *aside) if thrown else aside, at=at)
+        if entry := self._sent_entry():
+            entries = reconstruct(self.settled_state, seen, (entry, *aside), at=at)
+            if not any(isinstance(it, Gap) for it in entries):
+                return entries
+        return reconstruct(self.settled_state, seen, (self.rolled, *aside) if self.rolled else aside, at=at)
 
-    # -- writing ----------------------------------------------------------------------------------------------------
+    # -- adding entries -----------------------------------------------------------------------------------------------
 
-    def _lay(self, entry: Throw) -> bool:
-        """Put dice on the board; False where the rules forbid it."""
+    def _put_dice_on_board(self, entry: Throw) -> bool:
+        """Note a roll whose play is to come; return False if the rules forbid it."""
         try:
-            self._state = apply(self.base, entry)
+            self._state = apply(self.settled_state, entry)
         except RuleError:
             return False
-        self.thrown = entry
+        self.rolled = entry
         return True
 
-    def begin(self, entry: Throw) -> None:
-        """Put the opening throw on the board."""
-        if not self._lay(entry):
-            self._put_aside(entry)
-
-    def _settle(self) -> bool:
-        """Bring to its end what a new turn shows to be over; False where that is not certain."""
-        if self._offer is not None:
+    def _finish_turn(self) -> bool:
+        """Add what must have happened before a new turn; return False if that is not certain."""
+        if self._resignation is not None:
             self.reject(None, rebuilt=True)
-        self._settle_if_certain()
-        asked = self.base.answering
-        if asked is not None and not redoubles_left(self.base):
-            self._write(Cube(seat=asked, action=CubeAction.TAKE, rebuilt=True))
-        return self.thrown is None and self.base.stage is Stage.ROLL
+        self._finish_certain_play()
+        answering = self.settled_state.answering
+        if answering is not None and not redoubles_left(self.settled_state):
+            self._try_entry(Cube(seat=answering, action=CubeAction.TAKE, rebuilt=True))
+        return self.rolled is None and self.settled_state.stage is Stage.ROLL
 
-    def _settle_if_certain(self) -> None:
-        """Write the play with the dice on the board: what was sent, a dance, or the only one."""
-        thrown = self.thrown
-        if thrown is None:
-            return
-        if self.made and self._write(self._completed(thrown, self.made.play, self.made.at)):
+    def _finish_certain_play(self) -> None:
+        """Add the play with the dice on the board if it is certain: it was sent, a dance, or the only one."""
+        rolled = self.rolled
+        if rolled is None or self._try_sent_play():
             return
         cells = self.state.position.points
-        if not has_choice(cells, thrown.dice):
-            plays = resulting_positions(cells, thrown.dice)
-            steps = next(iter(plays.values()), ())
-            self._write(evolve(thrown, play=Play.of(*sorted(steps, reverse=True)), rebuilt=bool(steps)))
+        if not has_choice(cells, rolled.dice):
+            steps = next(iter(resulting_positions(cells, rolled.dice).values()), ())
+            self._try_entry(evolve(rolled, play=Play.of(*sorted(steps, reverse=True)), rebuilt=bool(steps)))
 
-    def _write(self, entry: Entry) -> bool:
-        """Write an entry; False where the rules forbid it."""
-        thrown = self.thrown
+    def _try_sent_play(self) -> bool:
+        entry = self._sent_entry()
+        return entry is not None and self._try_entry(entry)
+
+    def _try_entry(self, entry: Entry) -> bool:
+        """Add an entry; return False if the rules forbid it."""
+        rolled = self.rolled
         try:
-            if thrown is not None and isinstance(entry, Throw) and entry.play is not None and entry.dice == thrown.dice:
-                after = rules.play(self.state, entry.seat, entry.play)  # the dice lie there
+            if rolled is not None and isinstance(entry, Throw) and entry.play is not None and entry.dice == rolled.dice:
+                after = rules.play(self.state, entry.seat, entry.play)  # the dice are on the board already
             else:
-                after = apply(self.base, entry)
+                after = apply(self.settled_state, entry)
         except RuleError:
             return False
-        self._add(entry, after)
+        self._append(entry, after)
         return True
 
-    def _add(self, entry: Entry, after: GameState) -> None:
-        """Write an entry that the rules allow, after which the game stands so."""
-        entry = self._with_remark(entry) if self.remarks else entry
-        self.steps.append(Step(self.number, len(self.entries), self.base, entry, after))
+    def _append(self, entry: Entry, after: GameState) -> None:
+        """Add an entry that the rules allow, and the state after it."""
+        if self.decision_logs:
+            entry = with_logged_details(entry, self.decision_logs)
+        self._on_step(Step(self.number, len(self.entries), self.settled_state, entry, after))
         self.entries.append(entry)
-        self._before = self.base
-        self.base = self._state = after
-        self.thrown = self.made = None
+        self._before = self.settled_state
+        self.settled_state = self._state = after
+        self.rolled = self.sent_play = None
         self.resumed = False
 
-    def _with_remark(self, entry: Entry) -> Entry:
-        """Add to an entry of ours what the log told of the decision."""
-        match entry:
-            case Throw(seat=Seat.A, dice=dice):
-                self.remarks.pop("roll", None)
-                remark = self.remarks.pop("move", {})
-                told = remark.get("dice") or ()
-                fits = told == list(dice) or sorted(map(str, told)) == sorted(map(str, dice))
-            case Cube(seat=Seat.A, action=action):
-                remark = self.remarks.pop("roll" if action is CubeAction.DOUBLE else "doubled", {})
-                fits = remark.get("answer") == action.value
-            case Resign(seat=seat, level=level):
-                remark = self.remarks.pop("roll" if seat is Seat.A else "resigned", {})
-                fits = seat is Seat.B or remark.get("answer") == f"resign {level.value}"
-            case _:
-                return entry
-        if not fits:
-            return entry
-        equity, seconds = _finite_number(remark.get("equity")), _finite_number(remark.get("seconds"))
-        return evolve(entry, equity=equity, seconds=entry.seconds if seconds is None else seconds)
+    def _defer(self, event: KnownEvent) -> None:
+        """Set an event aside until a board shows the game again."""
+        if self._set_aside is None:
+            self._set_aside = [self.rolled] if self.rolled else []
+            self.rolled = self._state = None
+        if len(self._set_aside) <= MAX_SET_ASIDE:
+            self._set_aside.append(event)
 
-    def _put_aside(self, fact: KnownEvent) -> None:
-        """Keep something for the next board, which shows the game again."""
-        if self._aside is None:
-            self._aside = [self.thrown] if self.thrown else []
-            self.thrown = self._state = None
-        if len(self._aside) <= MAX_SET_ASIDE:
-            self._aside.append(fact)
+
+def _with_play(rolled: Throw, play: Play, at: dt.datetime | None) -> Throw:
+    """Return a roll with its play, the moves in the usual order, and the seconds between the two."""
+    seconds = (at - rolled.at).total_seconds() if at and rolled.at and at > rolled.at else None
+    return Throw(seat=rolled.seat, dice=rolled.dice, play=Play(play.ordered), at=at or rolled.at, seconds=seconds)
+
+
+def with_logged_details(entry: Entry, logs: dict[str, Mapping[str, Any]]) -> Entry:
+    """Return an entry of the user with the equity and the time that the log has for it; the log record is used up."""
+    match entry:
+        case Throw(seat=Seat.A, dice=dice):
+            logs.pop("roll", None)
+            log = logs.pop("move", {})
+            logged = log.get("dice") or ()
+            fits = logged == list(dice) or sorted(map(str, logged)) == sorted(map(str, dice))
+        case Cube(seat=Seat.A, action=action):
+            log = logs.pop("roll" if action is CubeAction.DOUBLE else "doubled", {})
+            fits = log.get("answer") == action.value
+        case Resign(seat=seat, level=level):
+            log = logs.pop("roll" if seat is Seat.A else "resigned", {})
+            fits = seat is Seat.B or log.get("answer") == f"resign {level.value}"
+        case _:
+            return entry
+    if not fits:
+        return entry
+    equity, seconds = _finite_number(log.get("equity")), _finite_number(log.get("seconds"))
+    return evolve(entry, equity=equity, seconds=entry.seconds if seconds is None else seconds)
 
 
 def _finite_number(value: object) -> float | None:

@@ -1,32 +1,34 @@
-"""Builds one match, game by game, and the events that report it."""
+"""Builds one match, game by game, and emits its events."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
 from typing import Final
 
 from attrs import define, evolve, field
 from fibs_protocol.board import BoardState
 from fibs_protocol.words import YOU
 
+from fibsbot.formats.checked_game import reading_laws
 from fibsbot.match import Dice
 from fibsbot.replay.board_view import BoardView, board_shows_state
 from fibsbot.replay.events import EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEnded, MatchEvent
 from fibsbot.replay.game_builder import GameBuilder
 from fibsbot.rules.game import match_winner, next_game, start_match
-from fibsbot.rules.laws import FIBS, UNLIMITED_REDOUBLES, AutomaticRaise
+from fibsbot.rules.laws import AutomaticRaise
 from fibsbot.rules.state import Ending, GameState, Seat, Stage
-from fibsbot.transcript import Game, Player, Throw, Transcript
+from fibsbot.transcript import Game, Player, Step, Throw, Transcript, add_points
 
 MAX_GAMES: Final = 1000
-"""Games of one transcript; an unlimited match may go on for ever, and becomes several then."""
+"""Games of one transcript; an unlimited match may go on for ever, and is split then."""
 MAX_ENTRIES: Final = 5000
-"""Entries of one game; no real game has so many."""
+"""Entries of one game; no real game has nearly as many."""
 
 
 @define
 class GameOpening:
-    """A game that begins: what was told of its opening throw."""
+    """A game that is starting, and what was reported of its opening roll."""
 
     dice: dict[Seat, int] = field(factory=dict)
     cube: int = 1
@@ -35,8 +37,8 @@ class GameOpening:
     at: dt.datetime | None = None
 
     @property
-    def throw(self) -> Throw | None:
-        """The opening throw, if it was told."""
+    def roll(self) -> Throw | None:
+        """The opening roll, if it was reported."""
         a, b = (self.dice.get(seat, 0) for seat in Seat)
         if a == b or not a or not b:
             return None
@@ -46,47 +48,56 @@ class GameOpening:
 
 
 class MatchBuilder:
-    """One match."""
+    """One match that is being built."""
 
-    def __init__(self, number: int, players: tuple[Player, Player], *, own: bool, site: str) -> None:
-        """Begin with two players; seat A is our own, or that of whom we watch."""
+    def __init__(
+        self,
+        number: int,
+        players: tuple[Player, Player],
+        emit: Callable[[MatchEvent], None],
+        *,
+        own: bool,
+        site: str,
+    ) -> None:
+        """Start without games; seat A is the user or the player who is watched. Events go to `emit`."""
         self.number = number
         self.players = players
         self.own = own
+        """Whether the user plays it."""
         self.site = site
         self.length: int | None = None
-        self.fresh = False
-        """Whether it was heard to begin, so that nobody has a point yet."""
-        self.page: GameBuilder | None = None
+        self.is_new = False
+        """Whether its start was seen, so that the score was 0-0 then."""
+        self.game: GameBuilder | None = None
         self.opening: GameOpening | None = None
-        """A game that has begun, and whose page is not opened yet."""
-        self.quiet: Seat | None = None
-        """Whose plays nobody tells."""
+        """A game that is starting, for which there is no builder yet."""
+        self.silent_seat: Seat | None = None
+        """The player whose plays only boards show."""
         self.at: dt.datetime | None = None
         """When it was last seen."""
+        self._emit = emit
         self._started: dt.datetime | None = None
         self._games: list[Game] = []
         self._last: GameState | None = None
-        """The last game at its end, if that is known."""
+        """The end of the last game, if that is known."""
         self._scores: tuple[int, int] | None = None
-        """What the score was told to be after the last game."""
-        self._missed: tuple[Seat, int, Ending] | None = None
-        """How a game ended of which nothing was seen but that."""
-        self._announced = False
-        self._page_announced = False
-        self._out: list[MatchEvent] = []
+        """The reported score after the last game."""
+        self._unseen: tuple[Seat, int, Ending] | None = None
+        """The result of a game of which nothing else was seen."""
+        self._start_emitted = False
+        self._game_start_emitted = False
 
-    # -- what others look at ----------------------------------------------------------------------------------------
+    # -- the state ----------------------------------------------------------------------------------------------------
 
     @property
     def transcript(self) -> Transcript:
-        """The match as far as it is written."""
-        page = self.page
-        shown = page is not None and (page.entries or page.result)
+        """The match as far as it is known."""
+        game = self.game
+        has_content = game is not None and (game.entries or game.result)
         return Transcript(
             players=self.players,
             length=self.length or 0,
-            games=(*self._games, page.game) if page is not None and shown else tuple(self._games),
+            games=(*self._games, game.transcript) if game is not None and has_content else tuple(self._games),
             user=Seat.A if self.own else None,
             site=self.site,
             started=self._started,
@@ -94,273 +105,249 @@ class MatchBuilder:
         )
 
     @property
-    def won(self) -> bool:
-        """Whether somebody has all points of the match."""
+    def is_won(self) -> bool:
+        """Whether a player has all points of the match."""
         return bool(self.length) and max(self.scores or (0, 0)) >= (self.length or 0)
 
     @property
-    def full(self) -> bool:
-        """Whether no more games go into this transcript."""
+    def is_full(self) -> bool:
+        """Whether this transcript takes no more games."""
         return len(self._games) >= MAX_GAMES
 
     @property
     def scores(self) -> tuple[int, int] | None:
-        """Points of both players as they are now, if they are known."""
-        if self.page is not None:
-            return self.page.scores
-        return self._scores
+        """The current points of both players, if they are known."""
+        return self._scores if self.game is None else self.game.transcript.scores
 
     @property
     def place(self) -> tuple[int, int]:
-        """Numbers of the game and of the turn."""
-        if self.page is None:
+        """Numbers of the current game and turn."""
+        if self.game is None:
             return (len(self._games), 0)
-        return (self.page.number, self.page.base.turns + 1)
+        return (self.game.number, self.game.settled_state.turns + 1)
 
     def seat_of(self, name: str) -> Seat | None:
-        """Return where a player sits, by the name that a message has."""
+        """Return the seat of a player by the name in a message."""
         if name == self.players[Seat.A].name or (self.own and name == YOU):
             return Seat.A
         return Seat.B if name in (self.players[Seat.B].name, "") else None
 
     def is_of(self, player: str, opponent: str) -> bool:
-        """Whether it is the match of these two; `player` is YOU in one of our own."""
+        """Whether these two play the match; `player` is YOU for a match of the user."""
         names = (self.players[Seat.A].name, self.players[Seat.B].name)
         if player == YOU:
             return self.own and opponent == names[1]
         return not self.own and (player, opponent) in (names, names[::-1])
 
     def rename(self, name: str) -> None:
-        """Learn our own name."""
+        """Set the user's name."""
         self.players = (evolve(self.players[0], name=name), self.players[1])
 
-    def see(self, at: dt.datetime | None) -> None:
-        """Take note that something was said about the match now."""
+    def touch(self, at: dt.datetime | None) -> None:
+        """Note the time at which a message mentioned the match."""
         if at is not None:
             self._started = self._started or at
             self.at = at
 
-    # -- pages ------------------------------------------------------------------------------------------------------
+    # -- games --------------------------------------------------------------------------------------------------------
 
     def begin_game(self, at: dt.datetime | None) -> None:
-        """The next game begins; some servers say so only after its first board."""
-        page = self.page
-        if self.opening is None and page is not None and page.start.stage is Stage.OPENING and not page.entries:
+        """Start the next game; some servers report the start only after the first board."""
+        game = self.game
+        if self.opening is None and game is not None and game.start.stage is Stage.OPENING and not game.entries:
             return
         self.opening = GameOpening(at=at)
 
-    def throw_opening(self, dice: dict[Seat, int], at: dt.datetime | None) -> None:
-        """Each player throws one die; equal ones are thrown again."""
-        opening = self._being_opened(at)
+    def roll_opening(self, dice: dict[Seat, int], at: dt.datetime | None) -> None:
+        """Note one die of each player; equal ones are rolled again."""
+        opening = self._current_opening(at)
         opening.dice, opening.at = dice, at
 
     def raise_cube(self, cube: int, at: dt.datetime | None) -> None:
-        """The cube is raised because of equal dice."""
-        self._being_opened(at).cube = max(cube, 1)
+        """Note that the cube was turned because of equal dice."""
+        self._current_opening(at).cube = max(cube, 1)
 
     def first_move(self, seat: Seat, at: dt.datetime | None) -> None:
-        """The opening throw is decided."""
-        opening = self._being_opened(at)
+        """Note who won the opening roll."""
+        opening = self._current_opening(at)
         opening.first, opening.at = seat, at
 
-    def _being_opened(self, at: dt.datetime | None) -> GameOpening:
+    def _current_opening(self, at: dt.datetime | None) -> GameOpening:
         if self.opening is None:
             self.opening = GameOpening(at=at)
         return self.opening
 
-    def running(self) -> GameBuilder | None:
-        """Return the page of the game that something was told about; None where it is not known yet."""
-        if self.opening is not None and self.opening.throw is not None:
-            self._open(None)
+    def current_game(self) -> GameBuilder | None:
+        """Return the game that messages are about; None if its start is not known yet."""
+        if self.opening is not None and self.opening.roll is not None:
+            self._start_game(None)
         if self.opening is not None:
             return None
-        return self.page
+        return self.game
 
-    def contradicts(self, sight: BoardView) -> bool:
-        """Whether a board must be of another match: of another length, or with a lower score than there was."""
-        if self.length not in (None, sight.length):
+    def contradicts(self, view: BoardView) -> bool:
+        """Whether a board must be of another match: its length differs, or its score is lower."""
+        if self.length not in (None, view.length):
             return True
-        start = self.page.start if self.page else self._games[-1].start if self._games else None
-        if start is None or start.scores == sight.scores:
+        start = self.game.start if self.game else self._games[-1].start if self._games else None
+        if start is None or start.scores == view.scores:
             return False
-        return any(new < old for new, old in zip(sight.scores, start.scores, strict=True))
+        return any(new < old for new, old in zip(view.scores, start.scores, strict=True))
 
-    def expects(self, board: BoardState, seat: Seat) -> bool:
-        """Whether a board shows what is written, or what was sent, as most do, so that nobody has to look at it."""
-        page = self.page
+    def matches_board(self, board: BoardState, seat: Seat) -> bool:
+        """Whether a board shows the known state or the sent play, as most boards do; then nothing is left to do."""
+        game = self.game
         return (
-            page is not None
+            game is not None
             and self.opening is None
-            and page.is_known
-            and len(page.entries) < MAX_ENTRIES
-            and self.length == page.start.length
-            and (board_shows_state(board, seat, page.state) or page.shows_what_was_made(board, seat))
+            and game.is_known
+            and len(game.entries) < MAX_ENTRIES
+            and self.length == game.start.length
+            and (board_shows_state(board, seat, game.state) or game.confirms_sent_play(board, seat))
         )
 
-    def look(self, sight: BoardView, at: dt.datetime | None) -> None:
-        """Look at a board of this match."""
-        self.length = sight.length
-        page = self.page
-        if sight.turn is None:
+    def apply_board(self, view: BoardView, at: dt.datetime | None) -> None:
+        """Apply a board of this match."""
+        self.length = view.length
+        game = self.game
+        if view.turn is None:
             return
-        if page is not None and self.opening is None and not page.over and sight.scores == page.start.scores:
-            page.look(sight, at)
-            if len(page.entries) > MAX_ENTRIES:
-                self._open(sight, at)
-        elif self.opening is not None or not self._is_old(sight):
-            self._open(sight, at)
+        if game is not None and self.opening is None and not game.over and view.scores == game.start.scores:
+            game.apply_board(view, at)
+            if len(game.entries) > MAX_ENTRIES:
+                self._start_game(view, at)
+        elif self.opening is not None or not self._is_copy(view):
+            self._start_game(view, at)
 
-    def _is_old(self, sight: BoardView) -> bool:
-        """Whether this is a copy of a board of the game that is over, not the first of a game that began unheard."""
-        if self.page is not None:
-            return self.page.over and sight.scores == self.page.start.scores
+    def _is_copy(self, view: BoardView) -> bool:
+        """Whether a board is a copy of one of the last game, and not the first of a game whose start was not seen."""
+        if self.game is not None:
+            return self.game.over and view.scores == self.game.start.scores
         last = self._games[-1] if self._games else None
-        return last is not None and last.result is not None and sight.scores == last.start.scores
+        return last is not None and last.result is not None and view.scores == last.start.scores
 
-    def _open(self, sight: BoardView | None, at: dt.datetime | None = None) -> None:
-        """Open the page of a game that begins, or that is first seen."""
+    def _start_game(self, view: BoardView | None, at: dt.datetime | None = None) -> None:
+        """Start to build a game that begins or is first seen."""
         opening = self.opening or GameOpening()
-        self._finish_page(sight.scores if sight else self._scores)
-        throw, start = opening.throw, None
-        if sight is not None and sight.begins and sight.turn is not None and sight.dice is not None:
-            start = sight.opening()
-            shown = Throw(seat=sight.turn, dice=sight.dice, at=opening.at or at)
-            throw = throw if throw and _is_same_roll(throw, shown) else shown
-        elif throw is not None:
-            start = sight.opening() if sight else self._expected()
+        self._finish_game(view.scores if view else self._scores)
+        roll, start = opening.roll, None
+        if view is not None and view.shows_opening_roll and view.turn is not None and view.dice is not None:
+            start = view.opening_state()
+            shown = Throw(seat=view.turn, dice=view.dice, at=opening.at or at)
+            roll = roll if roll and _is_same_roll(roll, shown) else shown
+        elif roll is not None:
+            start = view.opening_state() if view else self._expected_start()
             start = start and _with_raised_cube(start, opening.cube)
-        elif sight is not None:
-            start = sight.state()
+        elif view is not None:
+            start = view.state()
             if start is not None and start.stage is Stage.MOVE and start.dice is not None:
-                throw = Throw(seat=start.turn, dice=start.dice, at=at)
+                roll = Throw(seat=start.turn, dice=start.dice, at=at)
         if start is None:
             return
         self.opening = None
-        self.page = page = GameBuilder(len(self._games) + 1, start)
-        page.quiet = self.quiet
-        self._page_announced = False
-        if throw is not None:
-            page.begin(throw)
-        if sight is not None and not sight.agrees(page.state):
-            page.look(sight, at)
+        game = self._new_game(start)
+        if roll is not None:
+            game.roll_opening(roll)
+        if view is not None and not board_shows_state(view.board, view.seat, game.state):
+            game.apply_board(view, at)
         if start.stage is Stage.OPENING:
-            self._announce()
+            self._emit_starts(game)
 
-    def _expected(self) -> GameState | None:
-        """Return the game that has to come next; None where the score or the length is not known."""
+    def _new_game(self, start: GameState) -> GameBuilder:
+        self.game = GameBuilder(len(self._games) + 1, start, self._emit_step, self.silent_seat)
+        self._game_start_emitted = False
+        return self.game
+
+    def _expected_start(self) -> GameState | None:
+        """Return the start of the next game; None if the score or the length is unknown."""
         if self._last is not None and match_winner(self._last) is None:
             return next_game(self._last)
-        scores = self._scores or ((0, 0) if self.fresh and not self._games else None)
+        scores = self._scores or ((0, 0) if self.is_new and not self._games else None)
         if self.length is None or scores is None or (self.length and max(scores) >= self.length):
             return None
-        return start_match(evolve(FIBS, redoubles=0 if self.length else UNLIMITED_REDOUBLES), self.length, scores)
+        return start_match(reading_laws(self.length), self.length, scores)
 
-    def _finish_page(self, scores: tuple[int, int] | None = None, *, last: bool = False) -> None:
-        """Close the page. `scores` are those after the game, where they were told; `last`: nothing comes after it."""
-        page = self.page
-        if page is None:
+    def _finish_game(self, scores: tuple[int, int] | None = None, *, last: bool = False) -> None:
+        """Finish the game. `scores` are those reported after it; `last`: nothing more is seen of the match."""
+        game = self.game
+        if game is None:
             return
-        page.conclude(scores)
+        game.end_by_scores(scores)
         if not last:
-            page.lose_end()
-        self._tell_steps()
-        self.page = None
-        if not page.entries and page.result is None and not self._page_announced:
-            return  # a glance
-        self._last = page.base if page.base.stage is Stage.OVER and page.base.scores == page.scores else None
-        self._scores = page.scores if page.result else None
-        self._announce(page)
-        self._games.append(page.game)
-        self._out.append(GameEnded(self.number, page.game))
+            game.add_missing_end()
+        self.game = None
+        if not game.entries and game.result is None and not self._game_start_emitted:
+            return  # only one board was seen
+        transcript, end = game.transcript, game.settled_state
+        self._last = end if end.stage is Stage.OVER and end.scores == transcript.scores else None
+        self._scores = transcript.scores if transcript.result else None
+        self._emit_starts(game)
+        self._games.append(transcript)
+        self._emit(GameEnded(self.number, transcript))
 
     def end_game(self) -> None:
-        """Close the page of a game that is over."""
-        if self.page is not None and self.page.over:
-            self._finish_page()
+        """Finish the game if it is over."""
+        if self.game is not None and self.game.over:
+            self._finish_game()
 
-    def miss(self, winner: Seat, points: int, how: Ending) -> None:
-        """A game has ended that could not be followed: no board has shown it."""
-        self.opening, self._missed = None, (winner, points, how)
+    def note_unseen_game(self, winner: Seat, points: int, how: Ending) -> None:
+        """Note the end of a game that no board has shown."""
+        self.opening, self._unseen = None, (winner, points, how)
 
-    def _write_missed(self, scores: tuple[int, int]) -> None:
-        """Open the page of a game that was missed, as one gap, if the score after it fits what was known before."""
-        missed, self._missed = self._missed, None
-        if missed is None or self.page is not None or self.length is None:
+    def _add_unseen_game(self, scores: tuple[int, int]) -> None:
+        """Add an unseen game as a gap, if the score after it fits the one before."""
+        unseen, self._unseen = self._unseen, None
+        if unseen is None or self.game is not None or self.length is None:
             return
-        winner, points, how = missed
-        before = (scores[0] - points, scores[1]) if winner is Seat.A else (scores[0], scores[1] - points)
+        winner, points, how = unseen
+        before = add_points(scores, winner, -points)
         if before != (self._scores or before) or min(before) < 0 or (self.length and max(before) >= self.length):
             return
-        laws = evolve(FIBS, redoubles=0 if self.length else UNLIMITED_REDOUBLES)
-        self.page = GameBuilder(len(self._games) + 1, start_match(laws, self.length, before))
-        self._page_announced = False
-        self.page.miss(winner, points, how)
+        self._new_game(start_match(reading_laws(self.length), self.length, before)).end_unseen(winner, points, how)
 
-    def score(self, scores: tuple[int, int]) -> None:
-        """The score was told, after a game."""
+    def apply_score(self, scores: tuple[int, int]) -> None:
+        """Apply the score reported after a game."""
         if self.opening is None:
-            self._write_missed(scores)
-            self._finish_page(scores)
+            self._add_unseen_game(scores)
+            self._finish_game(scores)
             self._scores = scores
             if self._last is not None and self._last.scores != scores:
                 self._last = None
 
-    # -- telling ----------------------------------------------------------------------------------------------------
+    # -- events -------------------------------------------------------------------------------------------------------
 
-    def go_on(self) -> None:
-        """The match goes on after a break: it is told anew."""
-        self._announced = self._page_announced = False
-        if self.page is not None:
-            self.page.resumed = True
+    def resume(self) -> None:
+        """Continue after an interruption: the starts of the match and the game are emitted again."""
+        self._start_emitted = self._game_start_emitted = False
+        if self.game is not None:
+            self.game.resumed = True
 
-    def close(self) -> list[MatchEvent]:
-        """Return what is left to tell when nothing more will be seen of the match."""
-        if self.page is not None:
-            self.page.give_up()
-        self._finish_page(last=True)
+    def close(self) -> None:
+        """Finish the match, of which nothing more will be seen."""
+        if self.game is not None:
+            self.game.flush_roll()
+        self._finish_game(last=True)
         if self._games:
-            self._announce_match()
-            self._out.append(MatchEnded(self.number, self.transcript))
-        return self.take()
+            self._emit_match_start()
+            self._emit(MatchEnded(self.number, self.transcript))
 
-    @property
-    def waits(self) -> bool:
-        """Whether there is anything to tell."""
-        return bool(self._out or (self.page is not None and self.page.steps))
+    def _emit_step(self, step: Step) -> None:
+        if self.game is not None:
+            self._emit_starts(self.game)
+        self._emit(EntryAdded(self.number, step))
 
-    def take(self) -> list[MatchEvent]:
-        """Return what there is to tell."""
-        self._tell_steps()
-        out, self._out = self._out, []
-        return out
+    def _emit_starts(self, game: GameBuilder) -> None:
+        """Emit the starts of the match and of the game, unless that has been done."""
+        self._emit_match_start()
+        if not self._game_start_emitted:
+            self._game_start_emitted = True
+            self._emit(GameBegan(self.number, Game(game.number, game.start, tuple(game.entries))))
 
-    def tell(self, happening: MatchEvent) -> None:
-        """Tell something else about the match, in its place."""
-        self._tell_steps()
-        self._out.append(happening)
-
-    def _tell_steps(self) -> None:
-        page = self.page
-        if page is None or not page.steps:
-            return
-        self._announce()
-        self._out += [EntryAdded(self.number, step) for step in page.steps]
-        page.steps.clear()
-
-    def _announce(self, page: GameBuilder | None = None) -> None:
-        """Tell that the match and the game are on, unless that was told."""
-        self._announce_match()
-        page = page or self.page
-        if page is not None and not self._page_announced:
-            self._page_announced = True
-            entries = tuple(page.entries[: len(page.entries) - len(page.steps)])
-            self._out.append(GameBegan(self.number, Game(page.number, page.start, entries)))
-
-    def _announce_match(self) -> None:
-        if not self._announced:
-            self._announced = True
+    def _emit_match_start(self) -> None:
+        if not self._start_emitted:
+            self._start_emitted = True
             known = evolve(self.transcript, games=tuple(self._games))
-            self._out.append(MatchBegan(self.number, known, self.at))
+            self._emit(MatchBegan(self.number, known, self.at))
 
 
 def _is_same_roll(one: Throw, other: Throw) -> bool:
@@ -368,6 +355,6 @@ def _is_same_roll(one: Throw, other: Throw) -> bool:
 
 
 def _with_raised_cube(start: GameState, cube: int) -> GameState:
-    """Return a game before its opening throw, with the cube after automatic doubles."""
+    """Return a game before its opening roll, with the cube after automatic doubles."""
     laws = start.laws if cube == 1 else evolve(start.laws, automatic=AutomaticRaise.DOUBLE)
     return evolve(start, cube=cube, laws=laws)

@@ -18,96 +18,96 @@ from fibsbot.fibs import play_from_fibs, player_position
 from fibsbot.transcript.reconstruction import find_play
 
 _MATCH_LEFT: Final = frozenset([m.MatchWon, m.YouLeft, m.OpponentGone, m.YourGameSaved, m.NotPlaying, m.JoinWho])
-"""What ends a match of our own."""
+"""The messages that end a match of the user."""
 _MATCH_ENTERED: Final = frozenset([m.OpponentJoined, m.YouJoined, m.OpponentResumed, m.YouResumed, m.GameStarts])
 
 
 class SessionTracker:
-    """Follows one connection after the other as the agent does."""
+    """Tracks the matches of one connection after another as the agent does."""
 
     def __init__(self, user: str) -> None:
-        """Know no match."""
-        self.track = TrackedMatch(user)
-        self._left = False
-        """Whether a match was left on this connection, so that a board of our own may be a copy of its last one."""
-        self._asked = False
-        """Whether we have asked for a board, and none has come since."""
-        self._moved = False
+        """Start outside of any match; `user` is empty while the user is unknown."""
+        self.match = TrackedMatch(user)
+        self.sees_own_moves = False
+        """Whether the user's moves were seen on this connection; else only boards show them."""
+        self._has_left = False
+        """Whether a match was left on this connection, so that a board of the user's may be a copy of its last one."""
+        self._board_requested = False
+        """Whether a board was requested and none has come since."""
+        self._last_was_move = False
         """Whether the last command was a move."""
-        self.speaks = False
-        """Whether moves of our own were heard on this connection; else only boards show them."""
 
-    def know(self, user: str) -> None:
-        """Learn our own name."""
-        self.track = evolve(self.track, user=user)
+    def set_user(self, user: str) -> None:
+        """Set the user's name."""
+        self.match = evolve(self.match, user=user)
 
     def is_stray(self, message: m.Board) -> bool:
-        """Whether a board is a copy of an old one after the match was over, which must not lead into a match."""
-        return self._left and not self._asked and message.state.player == YOU
+        """Whether a board is a copy of an old one that came after the match was over, and must not lead into it."""
+        return self._has_left and not self._board_requested and message.state.player == YOU
 
-    def hear(self, message: Message) -> tuple[Difference, ...]:
-        """Follow a message; return in what it contradicts what was known."""
+    def receive(self, message: Message) -> tuple[Difference, ...]:
+        """Process a message; return in what it contradicts the state known so far."""
         if isinstance(message, m.Board):
             if self.is_stray(message):
                 return ()
-            self._asked = False
-            if not self.speaks:
-                self._look_for_own_play(message.state)
+            self._board_requested = False
+            if not self.sees_own_moves:
+                self._infer_own_play(message.state)
         elif type(message) in _MATCH_LEFT:
-            self._left = True
+            self._has_left = True
         elif type(message) in _MATCH_ENTERED:
-            self._left = False
+            self._has_left = False
         elif isinstance(message, m.OpeningRoll):
-            self._look_for_watched(message)
-        elif self._moved and isinstance(message, Refusal):
-            self.track = evolve(self.track, own_play=None)
-        before = self.track
-        self.track = track = apply_message(before, message)
-        if track.differences and not self.speaks and self._is_untold_play(before, track):
-            self.track = evolve(track, differences=())
+            self._detect_watched_game(message)
+        elif self._last_was_move and isinstance(message, Refusal):
+            self.match = evolve(self.match, own_play=None)
+        before = self.match
+        self.match = match = apply_message(before, message)
+        if match.differences and not self.sees_own_moves and self._only_own_play_missing(before, match):
+            self.match = evolve(match, differences=())
             return ()
-        return track.differences
+        return match.differences
 
     @staticmethod
-    def _is_untold_play(before: TrackedMatch, after: TrackedMatch) -> bool:
-        """Whether all that is missing is a play of our own: no server tells us that, and no board has shown it."""
+    def _only_own_play_missing(before: TrackedMatch, after: TrackedMatch) -> bool:
+        """Whether only a play of the user's is missing, which no server reports and no board has shown."""
         ours = before.player == YOU and before.turn is PlayerSide.PLAYER and before.dice is not None
         return ours and [it.what for it in after.differences] == ["turn"]
 
-    def _look_for_watched(self, message: m.OpeningRoll) -> None:
-        """Notice that the game which began is watched: a capture may begin after the line that says so."""
-        track = self.track
-        if track.player != YOU or track.state is not None or track.opponent != message.opponent:
+    def _detect_watched_game(self, message: m.OpeningRoll) -> None:
+        """Notice that a game is watched, as a capture may begin after the line that says so."""
+        match = self.match
+        if match.player != YOU or match.state is not None or match.opponent != message.opponent:
             return
-        if track.side_of(message.player) is None:
-            self.track = evolve(track, player=message.player)
+        if match.side_of(message.player) is None:
+            self.match = evolve(match, player=message.player)
 
-    def _look_for_own_play(self, board: BoardState) -> None:
-        """Find our own play, which nobody told, in the board that shows the position after it."""
-        track = self.track
+    def _infer_own_play(self, board: BoardState) -> None:
+        """Infer the user's play, which was not reported, from the board after it."""
+        match = self.match
         if (
             board.player != YOU
-            or track.player != YOU
-            or track.turn is not PlayerSide.PLAYER
-            or track.own_play is not None
+            or match.player != YOU
+            or match.turn is not PlayerSide.PLAYER
+            or match.own_play is not None
         ):
             return
-        if track.state is None or track.dice is None or board.turn is board.colour:
+        if match.state is None or match.dice is None or board.turn is board.colour:
             return
-        play = find_play(track.state.position.points, track.dice, player_position(board).points)
+        play = find_play(match.state.position.points, match.dice, player_position(board).points)
         if play is not None:
-            self.track = evolve(track, own_play=play)
+            self.match = evolve(match, own_play=play)
 
-    def say(self, command: Command) -> None:
-        """Take note of what we have sent: our own plays are not repeated to us."""
-        self._moved = isinstance(command, c.Move)
-        self.speaks = self.speaks or self._moved
-        self._asked = self._asked or isinstance(command, c.ShowBoard)
-        if isinstance(command, c.Move) and self.track.direction is not None:
-            play = play_from_fibs(command.moves, self.track.direction)
-            self.track = evolve(self.track, own_play=play)
+    def send(self, command: Command) -> None:
+        """Process a command of the user's; the server does not repeat the user's own plays."""
+        self._last_was_move = isinstance(command, c.Move)
+        self.sees_own_moves = self.sees_own_moves or self._last_was_move
+        self._board_requested = self._board_requested or isinstance(command, c.ShowBoard)
+        if isinstance(command, c.Move) and self.match.direction is not None:
+            play = play_from_fibs(command.moves, self.match.direction)
+            self.match = evolve(self.match, own_play=play)
 
-    def cut(self) -> None:
-        """Forget the match: the connection is lost."""
-        self.track = without_match(self.track)
-        self._left = self._asked = self._moved = self.speaks = False
+    def disconnect(self) -> None:
+        """Forget the match, because the connection has ended."""
+        self.match = without_match(self.match)
+        self._has_left = self._board_requested = self._last_was_move = self.sees_own_moves = False

@@ -2,7 +2,7 @@
 
 The agent's own tracking runs beside it (session_tracker.py), so a difference reported here is one that the agent
 would have found. The matches are built by the rules (match_builder.py, game_builder.py) from what was sent and
-received; missing lines are rebuilt where only one thing can have happened.
+received; missing lines are reconstructed where only one thing can have happened.
 """
 
 from __future__ import annotations
@@ -38,49 +38,50 @@ from fibsbot.rules.state import Ending, Seat
 from fibsbot.transcript import Player
 
 MAX_INTERRUPTED: Final = 16
-"""Matches that are kept in mind because they may go on."""
+"""Interrupted matches that are kept because they may be resumed."""
 MAX_RATINGS: Final = 5000
-"""Users whose ratings are kept in mind."""
+"""Users whose ratings are kept."""
 
 _MatchKey: TypeAlias = tuple[int, frozenset[str]]
-"""Which account's match it is, 0 for one that is watched; and the other player, or both."""
+"""Number of the user's account and the opponent's name; 0 and both names for a match that is watched."""
 _Time: TypeAlias = dt.datetime | None
+_GameEnd: TypeAlias = m.GameWon | m.GaveUp | m.ResignAccepted
 
 
 class Transcriber:
-    """Writes down the matches of a session, or of several. Nothing that is said makes it raise."""
+    """Builds the matches of one or more sessions. No message makes it raise."""
 
     def __init__(self, user: str | None = None, site: str = "") -> None:
-        """Know nothing but perhaps whose session it is, and on which server."""
+        """Start without matches; the user and the server may become known later."""
         self._user = user or ""
-        self._account = 1
+        self._account_number = 1
         self._site = site
-        self._follower = SessionTracker(self._user)
-        self._draft: MatchBuilder | None = None
+        self._tracker = SessionTracker(self._user)
+        self._match: MatchBuilder | None = None
         self._key: _MatchKey | None = None
-        self._broken_off: dict[_MatchKey, MatchBuilder] = {}
-        self._matches = 0
-        self._watching: str | None = None
-        self._ended: m.GameWon | m.GaveUp | m.ResignAccepted | None = None
-        """How a game ended of a match that is not known yet."""
-        self._report: tuple[frozenset[str], int] | None = None
-        """The last match that was reported to begin: who plays, and to how many points."""
-        self._people: dict[str, tuple[float, int]] = {}
-        self._out: list[MatchEvent] = []
-        self._place: tuple[int, _Time] = (0, None)
-        """Where the line is that differs, and when it came."""
+        self._interrupted: dict[_MatchKey, MatchBuilder] = {}
+        self._match_count = 0
+        self._watched: str | None = None
+        self._unknown_game_end: _GameEnd | None = None
+        """The end of a game whose match is not known yet."""
+        self._match_report: tuple[frozenset[str], int] | None = None
+        """Players and length of the match whose start was reported last."""
+        self._ratings: dict[str, tuple[float, int]] = {}
+        self._events: list[MatchEvent] = []
+        self._line_position: tuple[int, _Time] = (0, None)
+        """Offset and time of the line that a difference is reported for."""
         self._handlers: Mapping[type[Message], Callable[[Any, _Time], None]] = {
             m.OpponentJoined: self._on_joined,
             m.YouJoined: self._on_joined,
             m.OpponentResumed: self._on_resumed,
             m.YouResumed: self._on_resumed,
             m.YouWatch: self._on_watch,
-            m.YouStopWatching: self._on_watched_gone,
-            m.WatchedGone: self._on_watched_gone,
-            m.MatchReportStart: self._on_report,
-            m.MatchReportResume: self._on_report_of_resumed,
+            m.YouStopWatching: self._on_watching_ended,
+            m.WatchedGone: self._on_watching_ended,
+            m.MatchReportStart: self._on_start_report,
+            m.MatchReportResume: self._on_resume_report,
             m.GameStarts: self._on_game_starts,
-            m.OpeningRoll: self._on_opening,
+            m.OpeningRoll: self._on_opening_roll,
             m.CubeRaised: self._on_cube_raised,
             m.FirstMove: self._on_first_move,
             m.Board: self._on_board,
@@ -91,332 +92,322 @@ class Transcriber:
             m.YourGameSaved: self._on_left,
             m.NotPlaying: self._on_left,
             m.JoinWho: self._on_left,
-            m.LoginPrompt: self._on_lost,
-            m.Goodbye: self._on_lost,
-            m.ConnectionTimedOut: self._on_lost,
+            m.LoginPrompt: self._on_disconnect,
+            m.Goodbye: self._on_disconnect,
+            m.ConnectionTimedOut: self._on_disconnect,
             m.Welcome: self._on_welcome,
             m.OwnInfo: self._on_own_info,
-            m.WhoInfo: self._on_who,
-            **dict.fromkeys(_END_HANDLERS, self._on_end),
-            **dict.fromkeys(_ENTRY_HANDLERS, self._on_deed),
+            m.WhoInfo: self._on_who_info,
+            **dict.fromkeys(_END_HANDLERS, self._on_game_end),
+            **dict.fromkeys(_ENTRY_HANDLERS, self._on_game_message),
         }
 
-    # -- what happens -----------------------------------------------------------------------------------------------
+    # -- input --------------------------------------------------------------------------------------------------------
 
-    def hear(self, message: Message, at: _Time = None, offset: int = 0) -> list[MatchEvent]:
-        """Take a message of the server; return what happened. `offset` is where its line begins."""
-        follower = self._follower
-        stray = isinstance(message, m.Board) and follower.is_stray(message)
-        if follower.track.early_board is None:  # else a board before this line is what may differ
-            self._place = offset, at
-        differences = follower.hear(message)
+    def receive(self, message: Message, at: _Time = None, offset: int = 0) -> list[MatchEvent]:
+        """Process a message of the server and return the new events. `offset` is the start of its line."""
+        tracker = self._tracker
+        stray = isinstance(message, m.Board) and tracker.is_stray(message)
+        if tracker.match.early_board is None:  # else it is the board before this line that may differ
+            self._line_position = offset, at
+        differences = tracker.receive(message)
         handler = self._handlers.get(type(message))
         if handler is not None and not stray:
             handler(message, at)
-        elif isinstance(message, Refusal) and self._draft and self._draft.page:
-            self._draft.page.refuse()
-        if differences and (draft := self._draft):
-            game, turn = draft.place
-            draft.tell(DifferenceFound(draft.number, game, turn, differences, *self._place))
-        return self._take()
+        elif isinstance(message, Refusal) and self._match and self._match.game:
+            self._match.game.drop_sent_play()
+        if differences and (match := self._match):
+            game, turn = match.place
+            self._events.append(DifferenceFound(match.number, game, turn, differences, *self._line_position))
+        return self._pop_events()
 
-    def say(self, command: Command, at: _Time = None, offset: int = 0) -> list[MatchEvent]:  # noqa: ARG002 - as `hear`
-        """Take a command of the client; return what happened."""
-        self._follower.say(command)
+    def send(self, command: Command, at: _Time = None) -> list[MatchEvent]:
+        """Process a command of the client and return the new events."""
+        self._tracker.send(command)
         if isinstance(command, c.Login):
-            self.know(command.name)
+            self.set_user(command.name)
         elif isinstance(command, c.Move):
-            page = self._page()
-            if page is not None and self._draft and self._draft.own:
-                self._draft.quiet = page.quiet = None
-                page.say(play_of_server_moves(command.moves), at)
-        return self._take()
+            game = self._running_game()
+            if game is not None and self._match and self._match.own:
+                self._match.silent_seat = game.silent_seat = None
+                game.note_sent_play(play_of_server_moves(command.moves), at)
+        return self._pop_events()
 
-    def note(self, name: str, fields: Mapping[str, Any], at: _Time = None) -> list[MatchEvent]:  # noqa: ARG002 - as `hear`
-        """Take an event of a session log, such as a decision; return what happened."""
+    def log_event(self, name: str, fields: Mapping[str, Any]) -> list[MatchEvent]:
+        """Process an event of a session log, such as a decision, and return the new events."""
         if name == "decision":
-            page = self._page()
-            if page is not None and self._draft and self._draft.own:
-                page.remarks[str(fields.get("phase", ""))] = fields
+            game = self._running_game()
+            if game is not None and self._match and self._match.own:
+                game.decision_logs[str(fields.get("phase", ""))] = fields
         elif name == "logged_in" and isinstance(fields.get("name"), str):
-            self.know(fields["name"])
-        return self._take()
+            self.set_user(fields["name"])
+        return self._pop_events()
 
-    def know(self, user: str, site: str = "") -> None:
-        """Learn whose session it is, and on which server."""
+    def set_user(self, user: str, site: str = "") -> None:
+        """Set whose session it is, and on which server."""
         self._site = site or self._site
         if not user or user == self._user:
             return
         if self._user:
-            self._account += 1
-            self._break_off()
-        elif self._draft and self._draft.own:
-            self._draft.rename(user)
+            self._account_number += 1
+            self._interrupt_match()
+        elif self._match and self._match.own:
+            self._match.rename(user)
         self._user = user
-        self._follower.know(user)
+        self._tracker.set_user(user)
 
-    def cut(self, at: _Time = None, reason: str = "") -> list[MatchEvent]:  # noqa: ARG002 - as `hear`
-        """The connection is lost; a match may go on after that."""
-        self._on_lost()
-        return self._take()
+    def disconnect(self) -> list[MatchEvent]:
+        """Process the end of the connection and return the new events; the match may be resumed later."""
+        self._on_disconnect()
+        return self._pop_events()
 
     def close(self) -> list[MatchEvent]:
-        """Nothing more will come; return what is left to tell of every match."""
-        self._break_off()
-        for draft in sorted(self._broken_off.values(), key=lambda draft: draft.number):
-            self._out += draft.close()
-        self._broken_off.clear()
-        return self._take()
+        """Finish every match, as nothing more will come, and return the new events."""
+        self._interrupt_match()
+        for match in sorted(self._interrupted.values(), key=lambda match: match.number):
+            match.close()
+        self._interrupted.clear()
+        return self._pop_events()
 
-    def _take(self) -> list[MatchEvent]:
-        draft, out = self._draft, self._out
-        if draft is not None and draft.waits:
-            out += draft.take()
-        if out:
-            self._out = []
-        return out
+    def _pop_events(self) -> list[MatchEvent]:
+        if not self._events:
+            return []
+        events = self._events.copy()
+        self._events.clear()  # the builders append to this very list
+        return events
 
-    # -- which match ------------------------------------------------------------------------------------------------
+    # -- the current match --------------------------------------------------------------------------------------------
 
-    def _sit_down(self, player: str, opponent: str, *, new: bool = False) -> MatchBuilder:
-        """Turn to the match of a player (YOU for our own) with another, one that goes on unless it is a new one."""
+    def _select_match(self, player: str, opponent: str, *, new: bool = False) -> MatchBuilder:
+        """Make the match of two players current, one that is resumed unless it is `new`; the user is YOU."""
         own = player == YOU
-        key = (self._account, frozenset([opponent])) if own else (0, frozenset([player, opponent]))
-        draft = self._draft
-        if draft is not None and key == self._key and not new and not draft.full:
-            return draft
-        self._break_off()
-        known = self._broken_off.pop(key, None)
-        if known is not None and (new or known.won or known.full):
-            self._out += known.close()
-            known = None
-        if known is not None:
-            known.go_on()
-        self._draft, self._key = known or self._begin(player, opponent), key
-        self._draft.quiet = Seat.A if own and not self._follower.speaks else None
-        if self._draft.page is not None:
-            self._draft.page.quiet = self._draft.quiet
-        return self._draft
+        key = (self._account_number, frozenset([opponent])) if own else (0, frozenset([player, opponent]))
+        match = self._match
+        if match is not None and key == self._key and not new and not match.is_full:
+            return match
+        self._interrupt_match()
+        match = self._interrupted.pop(key, None)
+        if match is not None and (new or match.is_won or match.is_full):
+            match.close()
+            match = None
+        if match is not None:
+            match.resume()
+        match = match or self._new_match(player, opponent)
+        self._match, self._key = match, key
+        match.silent_seat = Seat.A if own and not self._tracker.sees_own_moves else None
+        if match.game is not None:
+            match.game.silent_seat = match.silent_seat
+        return match
 
-    def _begin(self, player: str, opponent: str) -> MatchBuilder:
-        self._matches += 1
+    def _new_match(self, player: str, opponent: str) -> MatchBuilder:
+        self._match_count += 1
         names = ((self._user or YOU) if player == YOU else player, opponent)
-        players = tuple(Player(name, *self._people.get(name, (None, None))) for name in names)
-        return MatchBuilder(self._matches, (players[0], players[1]), own=player == YOU, site=self._site)
+        a, b = (Player(name, *self._ratings.get(name, (None, None))) for name in names)
+        return MatchBuilder(self._match_count, (a, b), self._events.append, own=player == YOU, site=self._site)
 
-    def _break_off(self) -> None:
-        """Turn away from the match; it is kept in mind, for it may go on."""
-        draft, key = self._draft, self._key
-        if draft is None or key is None:
+    def _interrupt_match(self) -> None:
+        """Put the current match aside, as it may be resumed."""
+        match, key = self._match, self._key
+        if match is None or key is None:
             return
-        draft.end_game()
-        self._out += draft.take()
-        self._draft = self._key = None
-        if draft.won:
-            self._out += draft.close()
+        match.end_game()
+        self._match = self._key = None
+        if match.is_won:
+            match.close()
             return
-        self._broken_off[key] = draft
-        if len(self._broken_off) > MAX_INTERRUPTED:
-            oldest = next(iter(self._broken_off))
-            self._out += self._broken_off.pop(oldest).close()
+        self._interrupted[key] = match
+        if len(self._interrupted) > MAX_INTERRUPTED:
+            oldest = next(iter(self._interrupted))
+            self._interrupted.pop(oldest).close()
 
     def _seat(self, name: str) -> Seat | None:
-        return self._draft.seat_of(name) if self._draft else None
+        return self._match.seat_of(name) if self._match else None
 
-    def _page(self) -> GameBuilder | None:
-        """Return the page of the game that is on."""
-        page = self._draft.running() if self._draft else None
-        return None if page is None or page.over else page
+    def _running_game(self) -> GameBuilder | None:
+        game = self._match.current_game() if self._match else None
+        return None if game is None or game.over else game
 
-    # -- the match --------------------------------------------------------------------------------------------------
+    # -- messages about a match ---------------------------------------------------------------------------------------
 
     def _on_joined(self, message: m.OpponentJoined | m.YouJoined, at: _Time) -> None:
-        draft = self._sit_down(YOU, message.name, new=True)
-        draft.length, draft.fresh = length_from_fibs(message.length), True
-        draft.see(at)
+        match = self._select_match(YOU, message.name, new=True)
+        match.length, match.is_new = length_from_fibs(message.length), True
+        match.touch(at)
 
     def _on_resumed(self, message: m.OpponentResumed | m.YouResumed, at: _Time) -> None:
-        self._sit_down(YOU, message.name).see(at)
+        self._select_match(YOU, message.name).touch(at)
 
     def _on_watch(self, message: m.YouWatch, _: _Time) -> None:
-        self._break_off()
-        self._watching = message.name
+        self._interrupt_match()
+        self._watched = message.name
 
-    def _on_watched_gone(self, _: m.YouStopWatching | m.WatchedGone, __: _Time) -> None:
-        if self._draft and not self._draft.own:
-            self._break_off()
-        self._watching = None
+    def _on_watching_ended(self, _: m.YouStopWatching | m.WatchedGone, __: _Time) -> None:
+        if self._match and not self._match.own:
+            self._interrupt_match()
+        self._watched = None
 
-    def _on_report(self, message: m.MatchReportStart, _: _Time) -> None:
-        self._report = frozenset([message.player1, message.player2]), length_from_fibs(message.length)
+    def _on_start_report(self, message: m.MatchReportStart, _: _Time) -> None:
+        self._match_report = frozenset([message.player1, message.player2]), length_from_fibs(message.length)
 
-    def _on_report_of_resumed(self, message: m.MatchReportResume, at: _Time) -> None:
+    def _on_resume_report(self, message: m.MatchReportResume, at: _Time) -> None:
         players = [message.player1, message.player2]
-        if self._watching in players:
-            players.remove(self._watching)
-            self._sit_down(self._watching, players[0]).see(at)
+        if self._watched in players:
+            players.remove(self._watched)
+            self._select_match(self._watched, players[0]).touch(at)
 
     def _on_game_starts(self, message: m.GameStarts, at: _Time) -> None:
-        """Begin a game; whose it is may not be known yet."""
-        draft, watched = self._draft, self._watching
-        if draft is None or draft.seat_of(message.opponent) is not Seat.B or draft.won or draft.full:
-            draft = self._sit_down(watched or YOU, message.opponent)
+        """Start a game, whose match may not be known yet."""
+        match, watched = self._match, self._watched
+        if match is None or match.seat_of(message.opponent) is not Seat.B or match.is_won or match.is_full:
+            match = self._select_match(watched or YOU, message.opponent)
             if watched:
-                self._use_report(draft, watched, message.opponent)
-        draft.see(at)
-        draft.begin_game(at)
+                self._use_match_report(match, watched, message.opponent)
+        match.touch(at)
+        match.begin_game(at)
 
-    def _use_report(self, draft: MatchBuilder, *players: str) -> None:
-        """Take the length from the report that the match begins, which is told right before its first game."""
-        if self._report and self._report[0] == frozenset(players) and draft.length is None:
-            draft.length, draft.fresh = self._report[1], True
-        self._report = None
+    def _use_match_report(self, match: MatchBuilder, *players: str) -> None:
+        """Take the length from the report of the match's start, which comes right before its first game."""
+        if self._match_report and self._match_report[0] == frozenset(players) and match.length is None:
+            match.length, match.is_new = self._match_report[1], True
+        self._match_report = None
 
-    def _on_opening(self, message: m.OpeningRoll, at: _Time) -> None:
-        draft = self._draft
-        if draft is None or draft.seat_of(message.player) is not Seat.A:
-            opening = draft.opening if draft else None
-            draft = self._sit_down(message.player, message.opponent)
-            draft.opening = draft.opening or opening
-        draft.see(at)
-        draft.throw_opening({Seat.A: message.player_die, Seat.B: message.opponent_die}, at)
+    def _on_opening_roll(self, message: m.OpeningRoll, at: _Time) -> None:
+        match = self._match
+        if match is None or match.seat_of(message.player) is not Seat.A:
+            opening = match.opening if match else None
+            match = self._select_match(message.player, message.opponent)
+            match.opening = match.opening or opening
+        match.touch(at)
+        match.roll_opening({Seat.A: message.player_die, Seat.B: message.opponent_die}, at)
 
     def _on_cube_raised(self, message: m.CubeRaised, at: _Time) -> None:
-        if self._draft:
-            self._draft.raise_cube(message.cube, at)
+        if self._match:
+            self._match.raise_cube(message.cube, at)
 
     def _on_first_move(self, message: m.FirstMove, at: _Time) -> None:
         seat = self._seat(message.player)
-        if self._draft and seat is not None:
-            self._draft.first_move(seat, at)
+        if self._match and seat is not None:
+            self._match.first_move(seat, at)
 
     def _on_board(self, message: m.Board, at: _Time) -> None:
-        board, draft = message.state, self._draft
-        own = board.player == YOU
-        if draft is not None and draft.own and not own and not self._watching:
-            return  # somebody else's, by `look`
-        if draft is None or draft.full or not draft.is_of(board.player, board.opponent):
-            draft = self._sit_down(board.player, board.opponent)
-        seat = draft.seat_of(board.player)
+        board, match = message.state, self._match
+        if match is not None and match.own and board.player != YOU and not self._watched:
+            return  # of another match: the answer to `look`
+        if match is None or match.is_full or not match.is_of(board.player, board.opponent):
+            match = self._select_match(board.player, board.opponent)
+        seat = match.seat_of(board.player)
         if seat is None:
             return
-        if draft.expects(board, seat):
-            draft.see(at)
+        if match.matches_board(board, seat):
+            match.touch(at)
             return
-        sight = BoardView.of(board, seat)
-        if draft.contradicts(sight):
-            draft = self._sit_down(board.player, board.opponent, new=True)
-            sight = BoardView.of(board, Seat.A)
-        draft.see(at)
-        draft.look(sight, at)
+        view = BoardView.from_board(board, seat)
+        if match.contradicts(view):
+            match = self._select_match(board.player, board.opponent, new=True)
+            view = BoardView.from_board(board, Seat.A)
+        match.touch(at)
+        match.apply_board(view, at)
 
     def _on_score(self, message: m.Score, at: _Time) -> None:
         names = (message.player1, message.player2)
-        if self._draft is None and self._ended is not None:
-            self._sit_down_late(names, self._ended)
-        draft, self._ended = self._draft, None
-        if draft is None:
+        if self._match is None and self._unknown_game_end is not None:
+            self._select_match_of_end(names, self._unknown_game_end)
+        match, self._unknown_game_end = self._match, None
+        if match is None:
             return
-        if draft.length is None:
-            draft.length = length_from_fibs(message.length)
-        opponent = draft.players[Seat.B].name
-        if draft.own and not self._user and opponent in names:
-            self.know(names[1 - names.index(opponent)])
-        seats = [draft.seat_of(name) for name in names]
+        if match.length is None:
+            match.length = length_from_fibs(message.length)
+        opponent = match.players[Seat.B].name
+        if match.own and not self._user and opponent in names:
+            self.set_user(names[1 - names.index(opponent)])
+        seats = [match.seat_of(name) for name in names]
         if set(seats) == set(Seat):
             points = (message.points1, message.points2)
-            draft.see(at)
-            draft.score(points if seats[0] is Seat.A else points[::-1])
+            match.touch(at)
+            match.apply_score(points if seats[0] is Seat.A else points[::-1])
 
-    def _sit_down_late(self, names: tuple[str, str], ended: m.GameWon | m.GaveUp | m.ResignAccepted) -> None:
-        """Turn to the match of a game of which only the end was heard; that and the score tell who played it."""
-        told = {ended.winner, getattr(ended, "loser", "")} & {*names, YOU}
-        own = YOU in told or (isinstance(ended, m.GameWon) and not ended.watched)
-        opponents = [name for name in names if name in told or (YOU in told and self._user in names)]
+    def _select_match_of_end(self, names: tuple[str, str], end: _GameEnd) -> None:
+        """Make the match current of which only a game's end was seen; that and the score show who plays it."""
+        mentioned = {end.winner, getattr(end, "loser", "")} & {*names, YOU}
+        own = YOU in mentioned or (isinstance(end, m.GameWon) and not end.watched)
+        opponents = [name for name in names if name in mentioned or (YOU in mentioned and self._user in names)]
         opponents = [name for name in opponents if name != self._user]
         if own and len(opponents) != 1:
             return
-        draft = self._sit_down(YOU if own else names[0], opponents[0] if own else names[1])
+        match = self._select_match(YOU if own else names[0], opponents[0] if own else names[1])
         if own and not self._user:
-            self.know(names[1 - names.index(opponents[0])])
-        winner = draft.seat_of(ended.winner)
+            self.set_user(names[1 - names.index(opponents[0])])
+        winner = match.seat_of(end.winner)
         if winner is not None:
-            draft.miss(winner, ended.points, _ENDINGS[type(ended)])
+            match.note_unseen_game(winner, end.points, _ENDINGS[type(end)])
 
     def _on_match_won(self, message: m.MatchWon, at: _Time) -> None:
-        seat = self._seat(message.winner)
-        if self._draft is None or seat is None:
+        match, seat = self._match, self._seat(message.winner)
+        if match is None or seat is None:
             return
         points = (message.winner_points, message.loser_points)
-        if self._draft.length is None:
-            self._draft.length = length_from_fibs(message.length)
-        self._draft.see(at)
-        self._draft.score(points if seat is Seat.A else points[::-1])
-        self._finish()
-
-    def _finish(self) -> None:
-        """The match is over."""
-        if self._draft is not None:
-            self._out += self._draft.close()
-        self._draft = self._key = None
+        if match.length is None:
+            match.length = length_from_fibs(message.length)
+        match.touch(at)
+        match.apply_score(points if seat is Seat.A else points[::-1])
+        match.close()
+        self._match = self._key = None
 
     def _on_left(self, message: Message, at: _Time) -> None:
-        draft = self._draft
-        if draft is None or (isinstance(message, m.OpponentGone) and self._seat(message.name) is None):
+        match = self._match
+        if match is None or (isinstance(message, m.OpponentGone) and self._seat(message.name) is None):
             return
-        if draft.own or isinstance(message, m.OpponentGone):
-            draft.see(at)
-            self._break_off()
+        if match.own or isinstance(message, m.OpponentGone):
+            match.touch(at)
+            self._interrupt_match()
 
-    def _on_lost(self, *_: object) -> None:
-        """The connection is lost, or another one begins."""
-        self._break_off()
-        self._watching = self._report = None
-        self._follower.cut()
+    # -- messages about the session -----------------------------------------------------------------------------------
+
+    def _on_disconnect(self, *_: object) -> None:
+        self._interrupt_match()
+        self._watched = self._match_report = None
+        self._tracker.disconnect()
 
     def _on_welcome(self, message: m.Welcome, _: _Time) -> None:
-        self.know(message.name)
+        self.set_user(message.name)
 
-    def _on_own_info(self, message: m.OwnInfo, _: _Time) -> None:
-        self.know(message.name)
-        self._rate(message.name, message.rating, message.experience)
+    def _on_own_info(self, message: m.OwnInfo, at: _Time) -> None:
+        self.set_user(message.name)
+        self._on_who_info(message, at)
 
-    def _on_who(self, message: m.WhoInfo, _: _Time) -> None:
-        self._rate(message.name, message.rating, message.experience)
+    def _on_who_info(self, message: m.WhoInfo | m.OwnInfo, _: _Time) -> None:
+        if len(self._ratings) >= MAX_RATINGS and message.name not in self._ratings:
+            self._ratings.pop(next(iter(self._ratings)))
+        self._ratings[message.name] = (message.rating, message.experience)
 
-    def _rate(self, name: str, rating: float, experience: int) -> None:
-        if len(self._people) >= MAX_RATINGS and name not in self._people:
-            self._people.pop(next(iter(self._people)))
-        self._people[name] = (rating, experience)
+    # -- messages about a game ----------------------------------------------------------------------------------------
 
-    # -- the game ---------------------------------------------------------------------------------------------------
-
-    def _on_end(self, message: m.GameWon | m.GaveUp | m.ResignAccepted, at: _Time) -> None:
-        page = self._draft.running() if self._draft else None
-        winner = self._seat(message.winner)
-        self._ended = message if self._draft is None else None
-        if self._draft is not None and page is None and winner is not None:
-            self._draft.miss(winner, message.points, _ENDINGS[type(message)])
-        if self._draft is None or page is None or winner is None:
+    def _on_game_end(self, message: _GameEnd, at: _Time) -> None:
+        match, winner = self._match, self._seat(message.winner)
+        game = match.current_game() if match else None
+        self._unknown_game_end = message if match is None else None
+        if match is None or winner is None:
             return
-        self._draft.see(at)
-        _END_HANDLERS[type(message)](page, winner, message.points, at)
-        self._draft.end_game()
+        if game is None:
+            match.note_unseen_game(winner, message.points, _ENDINGS[type(message)])
+            return
+        match.touch(at)
+        _END_HANDLERS[type(message)](game, winner, message.points, at)
+        match.end_game()
 
-    def _on_deed(self, message: Message, at: _Time) -> None:
-        """Take what a player did in the game that is on."""
-        page = self._page()
-        if page is None or self._draft is None:
+    def _on_game_message(self, message: Message, at: _Time) -> None:
+        match, game = self._match, self._running_game()
+        if game is None or match is None:
             return
         name = getattr(message, "player", None)
-        seat = self._seat(name) if name else page.state.turn if isinstance(message, _BY_PLAYER_ON_TURN) else Seat.A
+        seat = self._seat(name) if name else game.state.turn if isinstance(message, _BY_PLAYER_ON_TURN) else Seat.A
         if seat is not None:
-            self._draft.see(at)
-            _ENTRY_HANDLERS[type(message)](page, seat, message, at)
+            match.touch(at)
+            _ENTRY_HANDLERS[type(message)](game, seat, message, at)
 
 
 def play_of_server_moves(moves: Iterable[FibsMove]) -> Play:
-    """Return the server's moves as a play; which way the player goes shows in the moves themselves."""
+    """Return the server's moves as a play; the moves themselves show the player's direction."""
     moves = tuple(moves)
     return play_from_fibs(moves, next((_direction(move) for move in moves), -1))
 
@@ -429,33 +420,45 @@ def _direction(move: FibsMove) -> int:
     return -1 if move.target < move.source else 1
 
 
+def _on_play(game: GameBuilder, seat: Seat, message: m.Moves | m.OnlyMove, at: _Time) -> None:
+    game.play(seat, play_of_server_moves(message.moves), at)
+
+
+def _on_double(game: GameBuilder, seat: Seat, _: Message, at: _Time) -> None:
+    game.double(seat, at)
+
+
+def _on_beaver(game: GameBuilder, seat: Seat, _: Message, at: _Time) -> None:
+    game.answer(seat, CubeAction.BEAVER, at)
+
+
+def _on_take(game: GameBuilder, seat: Seat, _: Message, at: _Time) -> None:
+    game.answer(seat, CubeAction.TAKE, at)
+
+
+def _on_bears_off(game: GameBuilder, _: Seat, message: m.BearsOff, at: _Time) -> None:
+    game.note_sent_play(play_of_server_moves(FibsMove(point, None) for point in message.points), at)
+
+
 _BY_PLAYER_ON_TURN: Final = (m.OnlyMove, m.BearsOff)
 _ENTRY_HANDLERS: Final[Mapping[type[Message], Callable[[GameBuilder, Seat, Any, _Time], None]]] = {
-    m.Rolls: lambda page, seat, it, at: page.throw(seat, it.dice, at),
-    m.Moves: lambda page, seat, it, at: page.play(seat, play_of_server_moves(it.moves), at),
-    m.OnlyMove: lambda page, seat, it, at: page.play(seat, play_of_server_moves(it.moves), at),
-    m.BearsOff: lambda page, _, it, at: page.say(
-        play_of_server_moves(FibsMove(point, None) for point in it.points), at
-    ),
-    m.CannotMove: lambda page, seat, _, at: page.play(seat, Play(), at),
-    m.YouDouble: lambda page, seat, _, at: page.double(seat, at),
-    m.OpponentDoubles: lambda page, seat, _, at: page.double(seat, at),
-    m.WatchedDouble: lambda page, seat, _, at: page.double(seat, at),
-    m.YouRedouble: lambda page, seat, _, at: page.answer(seat, CubeAction.BEAVER, at),
-    m.OpponentRedoubles: lambda page, seat, _, at: page.answer(seat, CubeAction.BEAVER, at),
-    m.WatchedRedouble: lambda page, seat, _, at: page.answer(seat, CubeAction.BEAVER, at),
-    m.DoubleAccepted: lambda page, seat, _, at: page.answer(seat, CubeAction.TAKE, at),
-    m.RedoubleAccepted: lambda page, seat, _, at: page.answer(seat, CubeAction.TAKE, at),
-    m.ResignOffer: lambda page, seat, it, _: page.offer(seat, it.points),
-    m.ResignRejected: lambda page, _, __, at: page.reject(at),
+    m.Rolls: lambda game, seat, message, at: game.roll(seat, message.dice, at),
+    m.Moves: _on_play,
+    m.OnlyMove: _on_play,
+    m.BearsOff: _on_bears_off,
+    m.CannotMove: lambda game, seat, _, at: game.play(seat, Play(), at),
+    **dict.fromkeys((m.YouDouble, m.OpponentDoubles, m.WatchedDouble), _on_double),
+    **dict.fromkeys((m.YouRedouble, m.OpponentRedoubles, m.WatchedRedouble), _on_beaver),
+    **dict.fromkeys((m.DoubleAccepted, m.RedoubleAccepted), _on_take),
+    m.ResignOffer: lambda game, seat, message, _: game.offer(seat, message.points),
+    m.ResignRejected: lambda game, _, __, at: game.reject(at),
 }
-"""What a player does, by what is said about it."""
+"""The messages about a running game, and how each is added to it."""
 _END_HANDLERS: Final[Mapping[type[Message], Callable[[GameBuilder, Seat, int, _Time], None]]] = {
     m.GameWon: GameBuilder.won,
     m.GaveUp: GameBuilder.passed,
     m.ResignAccepted: GameBuilder.resigned,
 }
-
 _ENDINGS: Final[Mapping[type[Message], Ending]] = {
     m.GameWon: Ending.BORNE_OFF,
     m.GaveUp: Ending.DROPPED,
@@ -463,28 +466,23 @@ _ENDINGS: Final[Mapping[type[Message], Ending]] = {
 }
 
 
-def events_of_capture(spoken: Iterable[CaptureEvent]) -> Iterator[MatchEvent]:
-    """Yield what happened in a capture. Raises CaptureError of the reading, after what happened up to there."""
-    scribe = Transcriber()
+def events_of_capture(capture: Iterable[CaptureEvent]) -> Iterator[MatchEvent]:
+    """Yield the match events of a capture. Raises CaptureError from reading it, after the events before that place."""
+    transcriber = Transcriber()
     try:
-        for it in spoken:
-            yield from _handle_event(scribe, it)
+        for event in capture:
+            match event:
+                case ReceivedMessage():
+                    yield from transcriber.receive(event.message, event.at, event.offset)
+                case SentCommand():
+                    yield from transcriber.send(event.command, event.at)
+                case LoggedEvent():
+                    yield from transcriber.log_event(event.name, event.fields)
+                case ConnectionEnded():
+                    yield from transcriber.disconnect()
+                case SessionInfo():
+                    transcriber.set_user(event.user, event.site)
     except CaptureError:
-        yield from scribe.close()
+        yield from transcriber.close()
         raise
-    yield from scribe.close()
-
-
-def _handle_event(scribe: Transcriber, it: CaptureEvent) -> list[MatchEvent]:
-    match it:
-        case ReceivedMessage():
-            return scribe.hear(it.message, it.at, it.offset)
-        case SentCommand():
-            return scribe.say(it.command, it.at, it.offset)
-        case LoggedEvent():
-            return scribe.note(it.name, it.fields, it.at)
-        case ConnectionEnded():
-            return scribe.cut(it.at, it.reason)
-        case SessionInfo():
-            scribe.know(it.user, it.site)
-            return []
+    yield from transcriber.close()

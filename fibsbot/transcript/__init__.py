@@ -19,9 +19,11 @@ from fibsbot.transcript.model import (
     Throw,
     Transcript,
     TranscriptError,
+    add_points,
     apply,
     count_decisions,
     decisions,
+    end_game,
     walk,
 )
 
@@ -38,8 +40,10 @@ __all__ = [
     "Throw",
     "Transcript",
     "TranscriptError",
+    "add_points",
     "apply",
     "count_decisions",
     "decisions",
+    "end_game",
     "walk",
 ]

@@ -115,6 +115,25 @@ class Game:
         """Whether it was seen from its opening throw, without a gap."""
         return self.start.stage is Stage.OPENING and not any(isinstance(it, Gap) for it in self.entries)
 
+    @property
+    def scores(self) -> tuple[int, int]:
+        """Points of seat A and seat B after the game, as far as they are known."""
+        result = self.result
+        return self.start.scores if result is None else add_points(self.start.scores, result.winner, result.points)
+
+
+def add_points(scores: tuple[int, int], winner: Seat, points: int) -> tuple[int, int]:
+    """Return the scores after the winner of a game has got its points."""
+    a, b = scores
+    return (a + points, b) if winner is Seat.A else (a, b + points)
+
+
+def end_game(state: GameState, result: Result) -> GameState:
+    """Return the end of a game of which only the result is known."""
+    scores = add_points(state.scores, result.winner, result.points)
+    over = evolve(state, stage=Stage.OVER, scores=scores, result=result, dice=None, resignation=None)
+    return evolve(over, offered=0, answering=None, redoubles=0)
+
 
 @frozen
 class Transcript:
@@ -140,13 +159,7 @@ class Transcript:
     @property
     def scores(self) -> tuple[int, int]:
         """Points of seat A and seat B at the end, as far as they are known."""
-        if not self.games:
-            return (0, 0)
-        last = self.games[-1]
-        a, b = last.start.scores
-        if last.result is None:
-            return (a, b)
-        return (a + last.result.points, b) if last.result.winner is Seat.A else (a, b + last.result.points)
+        return self.games[-1].scores if self.games else (0, 0)
 
     @property
     def winner(self) -> Seat | None:

@@ -43,7 +43,7 @@ def test_the_plays_kept_are_the_best_of_the_pruner(chosen: PlayFilter) -> None:
         assert {it.tobytes() for it in kept} <= {it.tobytes() for it in every}
 
 
-def test_what_does_not_fit_is_told() -> None:
+def test_what_does_not_fit_is_reported() -> None:
     boards = boards_of(some_positions(3, 2))
     found, slots = np.empty((100, 26), np.int8), np.empty(100, np.int32)
     assert -1 == expand(new_pruner_buffers(PRUNER), boards, np.float32(0.2), 4, found, slots)

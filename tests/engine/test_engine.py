@@ -68,7 +68,7 @@ def no_network(folder: Path) -> None:
         (no_network, "pruner.npz: expected"),
     ],
 )
-def test_networks_that_are_missing_or_damaged_are_told_in_a_line(
+def test_networks_that_are_missing_or_damaged_are_reported_in_a_line(
     tmp_path: Path, damage: Callable[[Path], None], told: str
 ) -> None:
     write_networks(tmp_path)

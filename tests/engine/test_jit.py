@@ -346,7 +346,9 @@ def test_options_that_a_numba_does_not_know_are_left_out(monkeypatch: pytest.Mon
     jit_compiler._lean.cache_clear()
 
 
-def test_a_numba_that_calls_its_functions_in_another_way_is_told(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+def test_a_numba_that_calls_its_functions_in_another_way_is_reported(
+    monkeypatch: pytest.MonkeyPatch, cache: Path
+) -> None:
     monkeypatch.setitem(jit_compiler._NUMBERS, "int", (*jit_compiler._NUMBERS["int"][:2], jit_compiler._BYTE))
     with pytest.raises(jit_compiler.CompilerError, match="expected a numba whose functions take"):
         define(cache.parent)(21)

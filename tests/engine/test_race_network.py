@@ -38,7 +38,7 @@ def belongs(position: Position) -> bool:
 
 
 @given(st.lists(positions(over=True) | races(), min_size=1, max_size=5))
-def test_races_are_told_from_contact(some: list[Position]) -> None:
+def test_races_are_reported_from_contact(some: list[Position]) -> None:
     assert [belongs(position) for position in some] == is_race(boards_of(some)).tolist()
 
 

@@ -29,6 +29,6 @@ def test_a_double_that_waits_for_its_answer_is_seen(
 ) -> None:
     message = parse(BOARD.format(**shown))
     assert isinstance(message, m.Board)
-    state = BoardView.of(message.state, Seat.A).state()
+    state = BoardView.from_board(message.state, Seat.A).state()
     assert state is not None
     assert (stage, turn, answering, None) == (state.stage, state.turn, state.answering, state.owner)

@@ -1,6 +1,6 @@
-"""The heuristic strategy: knowledge of the game that was written down by hand, with fitted weights.
+"""The heuristic strategy: hand-written knowledge of the game with fitted weights.
 
-It needs no engine.
+It needs neither numpy nor a compiler; of the engine it uses only the match equities.
 """
 
 from fibsbot.strategies.heuristic.strategy import HeuristicStrategy

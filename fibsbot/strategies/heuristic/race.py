@@ -23,7 +23,7 @@ Home: TypeAlias = tuple[int, ...]
 Distribution: TypeAlias = tuple[float, ...]
 
 MAX_EXACT_CHECKERS: Final = 6
-"""Up to so many checkers in the home board are computed exactly: 924 positions, a fifth of a second once."""
+"""Home boards of up to this number of checkers are computed exactly: 924 positions, a fifth of a second once."""
 
 
 @lru_cache(maxsize=4096)
@@ -53,7 +53,7 @@ def rolls_to_reach(limit: int, counts: Counts) -> Distribution:
 
 
 def wastage(counts: Counts) -> float:
-    """Return how many pips more than the pip count a side will have to roll to bear off.
+    """Return the pips that a side needs to bear off in addition to its pip count.
 
     Checkers on low points, gaps and stacks waste pips. The weights are the least squares over the exact values of all
     positions of 6 to 15 checkers with no point above five checkers and at most two gaps; the error is 0.6 pips.

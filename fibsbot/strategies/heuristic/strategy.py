@@ -44,18 +44,18 @@ def _chances_of_loss(position: Position) -> OutcomeChances:
 
 
 DIGITS: Final = 6
-"""Decimals to which plays are compared: what differs less is the same."""
+"""Decimals to which plays are compared: smaller differences count as equal."""
 PLIES: Final = 0
-"""Rolls that are looked ahead: positions are valued as they stand."""
+"""The depth of the search: positions are evaluated without lookahead."""
 Rank: TypeAlias = tuple[float, int]
-"""By what plays are compared, the best the highest: what they are worth with the cube left alone, and then pips.
+"""The sort key of plays, the best the highest: the equity with the cube left alone, then minus the pips.
 
-Where nothing is left to win or lose, fewer pips end the game sooner.
+If nothing is left to win or lose, fewer pips end the game sooner.
 """
 
 
 def game_of(state: MatchState, expected: OutcomeChances, equity: PointsEquity | None = None) -> CubeModel:
-    """Return the game that is played in this state, as the player who has these chances sees it."""
+    """Return the cube model of a state, seen by the player with these chances."""
     return CubeModel.of(expected, equity or points_equity(state), state.away, jacoby=state.jacoby)
 
 
@@ -66,22 +66,21 @@ def rank_plays(state: MatchState, plays: Sequence[Play]) -> list[Rank]:
 
 
 def roll_equity(state: MatchState) -> float:
-    """Return what the position is worth to the player on roll, who doubles where that gains."""
+    """Return the equity of the player on roll, who doubles where that gains."""
     expected = position_chances(state.position)
     return _equity_of_game(state, game_of(state, expected), expected.win)
 
 
 def roll_value(state: MatchState) -> PositionValue:
-    """Return the same with how far was looked, and the chances."""
+    """Return the same equity with depth and chances."""
     return PositionValue(roll_equity(state), PLIES, _all_six(position_chances(state.position)))
 
 
 def play_values(state: MatchState, plays: Sequence[Play]) -> list[PlayValue]:
-    """Return what each play is worth, and the chances that it leaves.
+    """Return the equity of each play and the chances after it.
 
-    It is worth what the opponent, who may double, loses by what it leaves. Plays are compared with the cube left alone.
-    One that would be worth more with it than the play which that prefers is worth just as much: whoever judges by these
-    figures plays as the strategy does.
+    The equity is minus that of the opponent, who may double. The strategy chooses plays with the cube left alone, so no
+    play gets a higher equity than the chosen one: an evaluation by these figures agrees with the strategy's choice.
     """
     boards = [state.position.play(play) for play in plays]
     left = [position_chances(board.swapped()) for board in boards]
@@ -100,7 +99,7 @@ def play_values(state: MatchState, plays: Sequence[Play]) -> list[PlayValue]:
 
 
 def cube_values(state: MatchState) -> CubeValues:
-    """Return what doubling and not doubling is worth to the player on roll, to whom the cube is open."""
+    """Return the equities of doubling and rolling for the player on roll, who may double."""
     expected = position_chances(state.position)
     return evolve(
         _values_of_cube(state, game_of(state, expected), expected.win), plies=PLIES, chances=_all_six(expected)
@@ -118,16 +117,16 @@ def cube_is_open(state: MatchState) -> bool:
 
 
 def _ranks(state: MatchState, boards: Sequence[Position], left: Sequence[OutcomeChances]) -> list[Rank]:
-    worth = points_equity(state)
-    levels = [(worth(level * state.cube), worth(-level * state.cube)) for level in (1, 2, 3)]
+    equity = points_equity(state)
+    levels = [(equity(level * state.cube), equity(-level * state.cube)) for level in (1, 2, 3)]
     return [
-        (round(_mean_worth(opponents.reversed(), levels), DIGITS), -board.pips)
+        (round(_mean_equity(opponents.reversed(), levels), DIGITS), -board.pips)
         for board, opponents in zip(boards, left, strict=True)
     ]
 
 
-def _mean_worth(expected: OutcomeChances, levels: list[tuple[float, float]]) -> float:
-    """Return what the results are worth on average; levels say what single game, gammon and backgammon are."""
+def _mean_equity(expected: OutcomeChances, levels: list[tuple[float, float]]) -> float:
+    """Return the average equity of the results; `levels` has those of a game, gammon and backgammon won and lost."""
     (won, lost), (won_gammon, lost_gammon), (won_backgammon, lost_backgammon) = levels
     return (
         expected.win * won
@@ -140,13 +139,13 @@ def _mean_worth(expected: OutcomeChances, levels: list[tuple[float, float]]) -> 
 
 
 def _won(state: MatchState, board: Position) -> float:
-    """Return what a play is worth that bears the last checker off."""
+    """Return the equity of a play that bears the last checker off."""
     level = 1 if state.jacoby and state.owner is Owner.CENTRED else win_level(board)
     return points_equity(state)(level * state.cube)
 
 
 def _equity_of_game(state: MatchState, game: CubeModel, win: float) -> float:
-    """Return what a game is worth to the player on roll, whose position does not matter any more."""
+    """Return the equity of a game for the player on roll, from its cube model and the chance to win."""
     if state.crawford or state.cubeless:
         return game.dead_value(win, state.cube)
     if cube_is_open(state):
@@ -159,28 +158,28 @@ def _values_of_cube(state: MatchState, game: CubeModel, win: float) -> CubeValue
     taken, passed = game.value(win, 2 * cube, Owner.OPPONENT), game.points_equity(cube)
     if game.reversed().dead(cube) and not game.dead(cube):
         # The opponent wins the match with this game in any case (after Crawford): a double risks nothing, and waiting
-        # for a better moment only lets him pass then. What speaks for rolling is a gammon that wins more than a pass.
+        # only lets the opponent pass later. The one reason to roll is a gammon that wins more than a pass.
         rolled = game.dead_value(win, cube)
     else:
         rolled = game.value(win, cube, state.owner)
     if game.dead(cube):
-        rolled = max(rolled, min(taken, passed))  # nobody gains by turning a cube that is of no use to him
+        rolled = max(rolled, min(taken, passed))  # turning a cube that is of no use gains nothing
     return CubeValues(rolled, taken, passed)
 
 
 BEAVER_THRESHOLD: Final = 0.1
-"""Points per game that a take must promise before it becomes a beaver."""
+"""The equity of a take from which it becomes a beaver."""
 RESIGNATION_TOLERANCE: Final = 0.01
-"""A resignation may fall short of the position by so many points per game: estimates are not exact."""
+"""The equity by which a resignation may fall short of the position: estimates are not exact."""
 
 
 class HeuristicStrategy:
-    """Play by hand-made knowledge: race, shots, points, primes and anchors; the cube by match equity."""
+    """Plays by hand-written knowledge: race, shots, points, primes and anchors; the cube by match equity."""
 
     name = "heuristic"
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
-        """Choose the play after which the results are worth most at this score, the cube left alone."""
+        """Choose the play with the highest equity at this score, the cube left alone."""
         if not plays:
             raise ValueError("expected at least one play")
         ranks = rank_plays(state, plays)
@@ -188,7 +187,7 @@ class HeuristicStrategy:
         return PlayAnswer(plays[ranks.index(best)], best[0])
 
     def offer_double(self, state: MatchState) -> CubeAnswer:
-        """Double when that gains, which it does neither too early nor when a gammon is worth more than a pass."""
+        """Double if that gains."""
         if not cube_is_open(state):
             return CubeAnswer(CubeAction.ROLL, roll_equity(state))
         values = cube_values(state)
@@ -196,7 +195,7 @@ class HeuristicStrategy:
         return CubeAnswer(action, values.best)
 
     def answer_double(self, state: MatchState) -> CubeAnswer:
-        """Take what loses less than a pass, and beaver what clearly wins."""
+        """Take if that loses less than a pass, and beaver if it clearly wins."""
         if is_beavered(state):
             expected, owner = position_chances(state.position), Owner.OPPONENT
         else:
@@ -208,11 +207,11 @@ class HeuristicStrategy:
         return CubeAnswer(CubeAction.BEAVER if beaver else CubeAction.TAKE, equity)
 
     def accept_resignation(self, state: MatchState) -> bool:
-        """Accept what is worth as much as playing on, even if it is our turn."""
+        """Accept if the offer is as good as playing on, even if it is our turn."""
         return points_equity(state)(state.resignation * state.cube) >= roll_equity(state) - RESIGNATION_TOLERANCE
 
     def resign(self, state: MatchState) -> int:
-        """Resign what no dice can save."""
+        """Resign a loss that no dice can change."""
         level = certain_loss(state.position)
         _, opponent_away = state.away
         return 1 if level and 0 < opponent_away <= state.cube else level
@@ -222,9 +221,9 @@ class HeuristicStrategy:
         return None
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there are no resources to release."""
 
-    # -- as a judge -----------------------------------------------------------------------------------------------
+    # -- as an evaluator ------------------------------------------------------------------------------------------
 
     def value(self, state: MatchState) -> float:
         """Return what the position is worth to the player on roll, who doubles where that gains."""

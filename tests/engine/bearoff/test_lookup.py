@@ -54,7 +54,7 @@ def test_covered_is_what_has_passed_and_come_home(tables: BearoffTables, board: 
 
 
 @given(HOME)
-def test_one_board_and_many_are_told_the_same(tables: BearoffTables, board: Board) -> None:
+def test_one_board_and_many_are_reported_the_same(tables: BearoffTables, board: Board) -> None:
     _, own, opponent = look_up(board[None], tables.columns.rolls)
     one = covered_chances(own, opponent, tables.columns)
     assert np.array_equal(one[0].astype(np.float32), tables.evaluate(np.array([board, board]))[1])

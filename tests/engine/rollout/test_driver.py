@@ -77,7 +77,7 @@ def test_it_stops_when_enough_is_known() -> None:
 
 
 @pytest.mark.slow
-def test_an_engine_that_cannot_be_made_is_told_in_a_line() -> None:
+def test_an_engine_that_cannot_be_made_is_reported_in_a_line() -> None:
     with pytest.raises(RolloutError, match="the engine cannot be made: there is none"):
         rollout(no_engine, ACTIONS, PLAN, jobs=1)
 
@@ -144,7 +144,7 @@ def test_a_file_that_is_no_rollout_is_refused(tmp_path: Path, text: str) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", ['{"block": 0}', '{"block": -1, "trials": []}', '{"block": 0, "trials": [[1]]}', "x"])
-def test_a_damaged_block_is_told_with_its_line(tmp_path: Path, line: str) -> None:
+def test_a_damaged_block_is_reported_with_its_line(tmp_path: Path, line: str) -> None:
     file = tmp_path / "kept.jsonl"
     header(file)
     with file.open("a") as more:
@@ -153,7 +153,7 @@ def test_a_damaged_block_is_told_with_its_line(tmp_path: Path, line: str) -> Non
         rollout(no_engine, ACTIONS, PLAN, file=file)
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RolloutError, match="cannot keep the rollout in"):
         rollout(no_engine, ACTIONS, PLAN, file=tmp_path / "no" / "kept")
 

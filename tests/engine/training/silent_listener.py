@@ -1,4 +1,4 @@
-"""Who is told how far a training is and keeps it to himself."""
+"""A listener for the progress of a training that ignores it."""
 
 from __future__ import annotations
 

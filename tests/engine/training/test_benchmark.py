@@ -95,7 +95,7 @@ def test_a_play_that_is_not_rated_is_as_bad_as_the_worst(tmp_path: Path) -> None
     ],
     ids=range(16),
 )
-def test_another_file_is_told_in_one_line(tmp_path: Path, content: bytes) -> None:
+def test_another_file_is_reported_in_one_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "decisions.jsonl.gz"
     path.write_bytes(content)
     with pytest.raises(ValueError, match="expected rated decisions, found") as raised:

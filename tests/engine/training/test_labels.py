@@ -56,7 +56,7 @@ def test_one_process_and_two_make_the_same_files(teacher: Labeller, tmp_path: Pa
 @pytest.mark.parametrize(
     ("content", "said"), [(b"nonsense", "expected a file of arrays"), (None, "expected labels, found something else")]
 )
-def test_a_file_that_holds_no_labels_is_told_in_one_line(tmp_path: Path, content: bytes | None, said: str) -> None:
+def test_a_file_that_holds_no_labels_is_reported_in_one_line(tmp_path: Path, content: bytes | None, said: str) -> None:
     path = tmp_path / "0000.npz"
     if content is None:
         toy_network().save(path)

@@ -64,7 +64,7 @@ def labels() -> tuple[Boards, Floats32]:
 
 
 def fitted(labels: tuple[Boards, Floats32], plan: FitPlan, network: Network) -> list[FitProgress]:
-    """Fit, and return what was told on the way."""
+    """Fit, and return the reported progress."""
     return list(fit(network, *labels, plan))
 
 

@@ -192,7 +192,7 @@ def test_a_student_plays_on_where_its_recipe_asks_for_more_games(tmp_path: Path)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["student.npz", "pruner-0.npz", "distilled.npz"])
 @pytest.mark.parametrize("content", [b"", b"nonsense", None])
-def test_a_file_that_is_none_of_ours_is_told_in_one_line(tmp_path: Path, name: str, content: bytes | None) -> None:
+def test_a_file_that_is_no_result_is_reported_in_one_line(tmp_path: Path, name: str, content: bytes | None) -> None:
     follow(tmp_path)
     other = {"student.npz": "distilled.npz", "pruner-0.npz": "student.npz", "distilled.npz": "student.npz"}[name]
     (tmp_path / name).write_bytes((tmp_path / other).read_bytes() if content is None else content)

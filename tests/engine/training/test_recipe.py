@@ -103,7 +103,7 @@ def test_the_recipes_that_come_along_can_be_followed() -> None:
         ("seed = 3", "seed = 42", "'seed' must be <= 41: 42 @ recipe"),
     ],
 )
-def test_what_cannot_be_followed_is_told_in_one_line(tmp_path: Path, old: str, new: str, said: str) -> None:
+def test_what_cannot_be_followed_is_reported_in_one_line(tmp_path: Path, old: str, new: str, said: str) -> None:
     assert old in PAGE
     with pytest.raises(RecipeError) as raised:
         read(tmp_path, PAGE.replace(old, new))
@@ -113,7 +113,7 @@ def test_what_cannot_be_followed_is_told_in_one_line(tmp_path: Path, old: str, n
     assert said in text
 
 
-def test_other_bytes_than_text_are_told(tmp_path: Path) -> None:
+def test_other_bytes_than_text_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(RecipeError, match="expected a recipe in TOML, found 'utf-8' codec"):
