@@ -90,7 +90,7 @@ def everything_in(folder: Path) -> bytes:
 
 def show(feed: AccountFeed, message: Message, agent: Agent) -> None:
     """Have the page show a message."""
-    feed.hear(message, agent)
+    feed.on_message(message, agent)
 
 
 class Wire:
