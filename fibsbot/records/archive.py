@@ -21,7 +21,7 @@ from typing import Final, TypeAlias
 import structlog
 from attrs import define, field, frozen
 
-from fibsbot.files import UNFINISHED, make_private, replacing
+from fibsbot.files import UNFINISHED, private_opener, replacing
 from fibsbot.records.session_log import Rotation
 
 WARNING_INTERVAL: Final = dt.timedelta(hours=1)
@@ -155,14 +155,13 @@ class Archive:
 
 
 def _compress(source: Path) -> None:
-    """Compress a file. The result appears whole under its name, and only then the source goes."""
+    """Compress a file. The source is removed once the result is complete."""
     target = source.with_name(source.name + _COMPRESSED)
-    with replacing(target) as part:
-        make_private(part)
-        with (
-            source.open("rb") as plain,
-            part.open("wb") as raw,
-            gzip.GzipFile(source.name, "wb", fileobj=raw) as packed,
-        ):
-            shutil.copyfileobj(plain, packed, _CHUNK)
+    with (
+        source.open("rb") as plain,
+        replacing(target) as part,
+        open(part, "wb", opener=private_opener) as raw,
+        gzip.GzipFile(source.name, "wb", fileobj=raw) as packed,
+    ):
+        shutil.copyfileobj(plain, packed, _CHUNK)
     source.unlink()

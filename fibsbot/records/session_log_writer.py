@@ -217,7 +217,7 @@ class SessionLogWriter:
 
     def close(self) -> None:
         """Write what was held back and close the file; later records are dropped."""
-        if text := self._received.rest():
+        if text := self._received.flush():
             self._write({"time": self._now(), "received": text})
         self._file.close()
 
